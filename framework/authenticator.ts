@@ -1,0 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { PeerCertificate } from 'node:tls'
+import type { UserInfo } from './user.ts'
+
+/** What authentication may look at: headers, and the client certificate if TLS verified it against a client CA. */
+export interface Credentials {
+  readonly headers: IncomingHttpHeaders
+  /** Present only when the TLS layer verified the chain. */
+  readonly certificate?: PeerCertificate
+}
+
+/**
+ * Finds out who asks. `undefined`: no credentials of this kind were presented. Throws `unauthorized()` when credentials
+ * were presented and are bad: they never fall through to anonymous (chapter 40, rule 9.2).
+ */
+export interface Authenticator {
+  authenticate(credentials: Credentials): Promise<UserInfo | undefined>
+}

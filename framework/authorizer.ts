@@ -1,0 +1,41 @@
+import type { ClusterScope } from './object.ts'
+import type { UserInfo } from './user.ts'
+
+/** What somebody wants to do. A resource action names group and resource; anything else is a path. */
+export interface Action {
+  readonly verb: string
+  readonly cluster: ClusterScope
+  readonly resource?: {
+    readonly group: string
+    readonly version: string
+    readonly resource: string
+    readonly subresource: string
+    readonly namespace: string
+    readonly name: string
+  }
+  /** For non-resource actions: the path below the view and cluster prefix, such as `/healthz` or `/`. */
+  readonly path?: string
+}
+
+/** A verdict that carries its reasons as data, so that it can be explained. */
+export interface Decision {
+  readonly effect: 'allow' | 'deny' | 'no opinion'
+  /** What a client may read. */
+  readonly reason: string
+  /** Who decided, for the trace: '05-local', 'virtual.apiexport.content'. */
+  readonly authorizer?: string
+  readonly trace?: readonly Decision[]
+}
+
+/** Says whether a user may do something. An authorizer that throws has not allowed: the server answers 500. */
+export interface Authorizer {
+  authorize(user: UserInfo, action: Action, signal: AbortSignal): Promise<Decision>
+}
+
+export const allow = (reason: string, authorizer?: string): Decision => decision('allow', reason, authorizer)
+export const deny = (reason: string, authorizer?: string): Decision => decision('deny', reason, authorizer)
+export const noOpinion = (reason: string, authorizer?: string): Decision =>
+  decision('no opinion', reason, authorizer)
+
+const decision = (effect: Decision['effect'], reason: string, authorizer?: string): Decision =>
+  authorizer === undefined ? { effect, reason } : { effect, reason, authorizer }

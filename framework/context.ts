@@ -1,0 +1,34 @@
+import type { Logger } from './log.ts'
+import type { ClusterScope } from './object.ts'
+import type { RequestInfo } from './requestinfo.ts'
+import type { UserInfo } from './user.ts'
+
+/** What a view's path captured, by name: `{ path: 'root:org', name: 'widgets' }`. */
+export type Params = Readonly<Record<string, string>>
+
+/** What a request leaves behind besides its answer. Collecting never fails and never blocks. */
+export interface Recorder {
+  /** Sent to the client as `Warning: 299 - "…"` while headers are open (chapter 40, rule 1.53). */
+  warn(text: string): void
+  /** An audit annotation. */
+  annotate(key: string, value: string): void
+  readonly log: Logger
+}
+
+/** One request. Built once by the server, frozen, passed explicitly; there is no bag and no lookup by key. */
+export interface RequestContext<P extends Params = Params> {
+  /** The view that answers: 'apiexport'; '' is the plain `/clusters/…` endpoint. */
+  readonly workspace: string
+  readonly params: P
+  readonly cluster: ClusterScope
+  readonly info: RequestInfo
+  /** Who asks. */
+  readonly user: UserInfo
+  /** Whose rights apply in the backend; `user` unless the view says otherwise. */
+  readonly actAs: UserInfo
+  /** Forwards so far (chapter 10, section 1.13). */
+  readonly hops: number
+  /** Aborted when the client is gone, the deadline passed, the definition was replaced, or the server stops. */
+  readonly signal: AbortSignal
+  readonly record: Recorder
+}

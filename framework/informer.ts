@@ -1,0 +1,24 @@
+import type { ResourceRef } from './backend.ts'
+import type { Item, ItemEvent } from './item.ts'
+import type { ClusterName } from './object.ts'
+
+/** A function from an object to the keys under which it is found. */
+export type IndexFn = (item: Item) => readonly string[]
+
+/** A local copy of one resource over all logical clusters, fed by list and watch, with named indexes. */
+export interface Informer {
+  get(cluster: ClusterName, namespace: string, name: string): Item | undefined
+  /** All objects, or those of one cluster. */
+  list(cluster?: ClusterName): readonly Item[]
+  /** Adds an index before the first use; the same name twice is the same index. */
+  index(name: string, fn: IndexFn): (key: string) => readonly Item[]
+  /** Called after the local copy changed; for every object once when added late. Returns its removal. */
+  onEvent(handler: (event: ItemEvent) => void): () => void
+  /** Resolves after the first full list. */
+  readonly synced: Promise<void>
+}
+
+/** Informers by resource: the same ref gives the same informer. Started on first use, stopped with the host. */
+export interface Informers {
+  for(resource: ResourceRef): Informer
+}

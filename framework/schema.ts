@@ -1,0 +1,32 @@
+import type { FieldError } from './errors.ts'
+import type { KubeObject } from './object.ts'
+
+/** A decoded request body and what was wrong with it; the caller decides between drop, warn and refuse. */
+export interface Decoded {
+  readonly object: KubeObject
+  /** Paths of unknown fields, sorted: `spec.foo`, `spec.items[0].bar` (chapter 40, rule 2.47). */
+  readonly unknown: readonly string[]
+}
+
+/**
+ * The compiled schema of one kind in one version. The kernel declares it, `openapi/` implements it; compiled once per
+ * content hash and shared by every logical cluster that serves it.
+ */
+export interface ObjectSchema {
+  /** Prunes unknown fields, drops nulls that may not be, applies defaults (chapter 40, section 7.3). Does not modify its input. */
+  decode(object: KubeObject): Decoded
+  /** Schema errors of an already decoded object (chapter 40, section 7.4); with `old`, errors at unchanged values are
+   * dropped (ratcheting, section 7.5). Metadata is not looked at. */
+  validate(object: KubeObject, old?: KubeObject): readonly FieldError[]
+}
+
+/** One column of a Table (chapter 40, section 7.9). */
+export interface TableColumn {
+  readonly name: string
+  readonly type: string
+  readonly format: string
+  readonly description: string
+  readonly priority: number
+  /** The cell of one object: string, number, boolean or null. `now` is for ages. */
+  cell(object: KubeObject, now: Date): string | number | boolean | null
+}
