@@ -1,0 +1,41 @@
+import type { ResourceNames } from '../../framework/apis.ts'
+import type { TableColumn } from '../../framework/schema.ts'
+import type { JSONSchemaProps } from '../jsonschema.ts'
+
+/** A printer column as a CRD declares it (chapter 40, rule 7.6). */
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: 'boolean' | 'date' | 'integer' | 'number' | 'string'
+  readonly jsonPath: string
+  readonly format?: string
+  readonly description?: string
+  readonly priority?: number
+}
+
+/** `spec.versions[].subresources.scale` of a CRD. */
+export interface ScalePaths {
+  readonly specReplicasPath: string
+  readonly statusReplicasPath: string
+  readonly labelSelectorPath?: string
+}
+
+/** One version of a kind. `schema` describes the whole object: apiVersion, kind, metadata, then its own fields. */
+export interface KindVersion {
+  readonly name: string
+  readonly served: boolean
+  readonly storage: boolean
+  readonly schema: JSONSchemaProps
+  /** After `Name`. A JSONPath, or, where kubectl shows what no path can say (counts), the cell's function. */
+  readonly columns: readonly (PrinterColumn | TableColumn)[]
+  readonly status: boolean
+  readonly scale?: ScalePaths
+  readonly selectableFields?: readonly { readonly jsonPath: string }[]
+}
+
+/** A kind that Oriel itself defines: built-in kinds of Kubernetes and kinds of kcp. Pure data. */
+export interface KindDefinition {
+  readonly group: string
+  readonly names: ResourceNames
+  readonly namespaced: boolean
+  readonly versions: readonly KindVersion[]
+}
