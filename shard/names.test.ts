@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import {
+  base36,
+  defaultBindingName,
+  hash224,
+  homeClusterName,
+  identityHash,
+  initializerLabel,
+  newIdentityKey,
+  paddedBase36,
+  shardHash,
+  terminatorLabel,
+  workspaceClusterName,
+} from './names.ts'
+
+const encodings: Record<string, [actual: string, expected: string]> = {
+  'padded base36 of "hello"': [
+    paddedBase36(hash224('hello')),
+    '2yfg0ibsewngbzapgs5fesiord507vsncfiw4jd5c2oj',
+  ],
+  'padded base36 with a leading zero byte': [
+    paddedBase36(Buffer.from('00c650b1ad5a99c3', 'hex')),
+    '0f9mt7goyif7',
+  ],
+  'base36 of ff': [base36(Buffer.from([0xff])), '73'],
+}
+
+const clusters: Record<string, [actual: string, expected: string]> = {
+  alice: [homeClusterName('alice'), 'v1u4alow0iv9'],
+  bob: [homeClusterName('bob'), '2okdry95y5lkv'],
+  'user:with:colons': [homeClusterName('user:with:colons'), '2bqfj6xlthg3t'],
+  user172: [homeClusterName('user172'), '0f9mt7goyif7'],
+  'user-with-dash': [homeClusterName('user-with-dash'), '1e25681jymk1l'],
+  'no user name': [homeClusterName(''), '36ks9xj4a2n61'],
+  'shard root': [shardHash('root'), '1pfxsevk'],
+  'shard shard-1': [shardHash('shard-1'), '2e1tfbst'],
+}
+
+const lifecycle: [key: string, value: string, label: { key: string; value: string }][] = [
+  [
+    'initializer.internal.kcp.io/d1d6459a03641b6fd7560fc2849f6c66fa9',
+    'd1d6459a03641b6fd7560fc2849f6c66fa971a0afeded6ba2d2743f2',
+    initializerLabel('root:universal'),
+  ],
+  [
+    'terminator.internal.kcp.io/d1d6459a03641b6fd7560fc2849f6c66fa97',
+    'd1d6459a03641b6fd7560fc2849f6c66fa971a0afeded6ba2d2743f2',
+    terminatorLabel('root:universal'),
+  ],
+  [
+    'initializer.internal.kcp.io/04eebc0754736412e4ffddc1cbc6504ae0a',
+    '04eebc0754736412e4ffddc1cbc6504ae0a58414b7015f0d55bb865d',
+    initializerLabel('1oget0q1249b2vcy:example'),
+  ],
+  [
+    'terminator.internal.kcp.io/04eebc0754736412e4ffddc1cbc6504ae0a5',
+    '04eebc0754736412e4ffddc1cbc6504ae0a58414b7015f0d55bb865d',
+    terminatorLabel('1oget0q1249b2vcy:example'),
+  ],
+  [
+    'initializer.internal.kcp.io/dd58c810629ccc3e49c7d8225b9bcfaa42a',
+    'dd58c810629ccc3e49c7d8225b9bcfaa42a4a2ecbb7e4a9be76614e3',
+    initializerLabel('system:apibindings'),
+  ],
+  [
+    'terminator.internal.kcp.io/5f4acfc155d0af135cfa4b1656835c380315',
+    '5f4acfc155d0af135cfa4b1656835c380315b4080527169dba3c7ae2',
+    terminatorLabel('root:team'),
+  ],
+]
+
+describe('names', () => {
+  for (const [name, [actual, expected]] of Object.entries({ ...encodings, ...clusters })) {
+    it(name, () => assert.equal(actual, expected))
+  }
+  for (const [key, value, label] of lifecycle) {
+    it(key, () => assert.deepEqual(label, { key, value }))
+  }
+  it('names default bindings by cluster and export', () => {
+    const cluster = '2hx8kq0p4z7vw1a9'
+    assert.equal(defaultBindingName(cluster, 'root', 'tenancy.kcp.io'), 'tenancy.kcp.io-503gg')
+    assert.equal(defaultBindingName(cluster, 'root', 'topology.kcp.io'), 'topology.kcp.io-6v4sm')
+    assert.equal(defaultBindingName('v1u4alow0iv9', 'root', 'tenancy.kcp.io'), 'tenancy.kcp.io-3mnto')
+  })
+  it('cuts long export names to 247 characters', () =>
+    assert.equal(defaultBindingName('root', 'root', 'x'.repeat(253)).length, 253))
+  it('hashes identity keys as text', () =>
+    assert.equal(
+      identityHash('0123456789abcdef'),
+      '9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f',
+    ))
+  it('makes identity keys of 43 characters', () => assert.match(newIdentityKey(), /^[\w-]{43}$/))
+  it('draws cluster names of 16 characters', () => assert.match(workspaceClusterName(), /^[0-9a-z]{16}$/))
+})
