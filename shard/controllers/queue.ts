@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../../framework/log.ts'
+import { createDelays, type Delays } from './delays.ts'
+
+/** A set of keys that want work. A key is worked on by one worker at a time; adding it meanwhile runs it once more. */
+export interface Queue {
+  add(key: string): void
+  /** Adds the key later; the earliest of several wishes wins. */
+  addAfter(key: string, milliseconds: number): void
+  /** Works until `signal` aborts; resolves when the running reconciles have ended. */
+  run(signal: AbortSignal): Promise<void>
+  /** Resolves when nothing is queued, running or waiting for a retry; for tests and orderly starts. */
+  idle(): Promise<void>
+}
+
+export interface QueueOptions {
+  readonly name: string
+  readonly log: Logger
+  /** Brings the object of this key one step closer to what is wanted. Whatever it throws is a reason to retry. */
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<void>
+  /** Keys worked on at the same time; default 4. */
+  readonly concurrency?: number
+}
+
+const firstRetry = 5
+const longestRetry = 60_000
+
+/** Exponential in the number of failures, with up to a half of jitter, in milliseconds. */
+const backoff = (failures: number): number =>
+  Math.min(longestRetry, firstRetry * 2 ** Math.min(failures - 1, 20)) * (1 + Math.random() / 2)
+
+interface State {
+  readonly ready: Set<string>
+  readonly running: Set<string>
+  /** Keys added while they ran. */
+  readonly again: Set<string>
+  readonly failures: Map<string, number>
+  readonly delays: Delays
+  wake: () => void
+  settled: (() => void)[]
+}
+
+/** A keyed work queue: duplicates are merged, failures are retried later and later, one timer serves all delays. */
+export function createQueue(options: QueueOptions): Queue {
+  const state: State = {
+    ready: new Set(),
+    running: new Set(),
+    again: new Set(),
+    failures: new Map(),
+    delays: createDelays(),
+    wake: () => undefined,
+    settled: [],
+  }
+  const add = (key: string): void => {
+    if (state.running.has(key)) state.again.add(key)
+    else state.ready.add(key)
+    state.wake()
+  }
+  const addAfter = (key: string, milliseconds: number): void => {
+    state.delays.set(key, Date.now() + milliseconds)
+    state.wake()
+  }
+  return {
+    add,
+    addAfter,
+    run: signal => runQueue(state, options, { add, addAfter }, signal),
+    idle: () =>
+      isIdle(state) ? Promise.resolve() : new Promise(resolve => void state.settled.push(resolve)),
+  }
+}
+
+/** Long delays do not count: they are appointments, not work. */
+const isIdle = (state: State): boolean =>
+  state.ready.size === 0 && state.running.size === 0 && state.failures.size === 0
+
+type Adder = Pick<Queue, 'add' | 'addAfter'>
+
+async function runQueue(
+  state: State,
+  options: QueueOptions,
+  queue: Adder,
+  signal: AbortSignal,
+): Promise<void> {
+  const limit = options.concurrency ?? 4
+  const jobs = new Set<Promise<void>>()
+  while (!signal.aborted) {
+    for (const key of state.delays.take(Date.now())) queue.add(key)
+    while (state.ready.size > 0 && state.running.size < limit) {
+      const key = take(state)
+      const job = work(state, options, queue, { key, signal }).finally(() => jobs.delete(job))
+      jobs.add(job)
+    }
+    await nextWake(state, limit, signal)
+  }
+  await Promise.all(jobs)
+}
+
+function take(state: State): string {
+  const [key = ''] = state.ready
+  state.ready.delete(key)
+  state.running.add(key)
+  return key
+}
+
+async function work(
+  state: State,
+  options: QueueOptions,
+  queue: Adder,
+  job: { key: string; signal: AbortSignal },
+): Promise<void> {
+  const { key, signal } = job
+  try {
+    await options.reconcile(key, signal)
+    state.failures.delete(key)
+  } catch (error) {
+    retryLater(state, options, queue, { key, error, stopping: signal.aborted })
+  }
+  state.running.delete(key)
+  if (state.again.delete(key)) queue.add(key)
+  state.wake()
+  if (isIdle(state)) for (const resolve of state.settled.splice(0)) resolve()
+}
+
+function retryLater(
+  state: State,
+  options: QueueOptions,
+  queue: Adder,
+  failed: { key: string; error: unknown; stopping: boolean },
+): void {
+  if (failed.stopping) return
+  const failures = (state.failures.get(failed.key) ?? 0) + 1
+  state.failures.set(failed.key, failures)
+  options.log.debug(
+    { queue: options.name, key: failed.key, failures, error: String(failed.error) },
+    'will retry',
+  )
+  queue.addAfter(failed.key, backoff(failures))
+}
+
+/** Until something is added, a delay is over, or the queue stops. Returns at once while work could start. */
+async function nextWake(state: State, limit: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted || (state.ready.size > 0 && state.running.size < limit)) return
+  const stop = new AbortController()
+  const woken = new Promise<void>(resolve => {
+    state.wake = resolve
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: stop.signal })
+  })
+  const { next } = state.delays
+  const timer =
+    next === undefined
+      ? woken
+      : sleep(Math.max(0, next - Date.now()), undefined, { signal: stop.signal }).catch(() => undefined)
+  await Promise.race([woken, timer])
+  stop.abort()
+  state.wake = () => undefined
+}
