@@ -1,4 +1,14 @@
-import type { KubeObject, ObjectKey } from './object.ts'
+import {
+  annotationsOf,
+  decodeObject,
+  type Encoded,
+  encodeObject,
+  labelsOf,
+  metadataOf,
+  type Offsets,
+  resourceVersionOf,
+} from './encode.ts'
+import type { ClusterName, KubeObject, Metadata, ObjectKey } from './object.ts'
 
 /** The part of `metadata` that filters read. Kept beside the bytes, so that a filter never decodes the body. */
 export interface ObjectMeta extends ObjectKey {
@@ -15,6 +25,8 @@ export interface Item {
   readonly meta: ObjectMeta
   /** The whole object as JSON on one line, without a trailing newline: what clients are sent. */
   readonly bytes: Buffer
+  /** Where metadata lies in `bytes`, when they are canonical (`encode.ts`). */
+  readonly offsets?: Offsets
   readonly object: KubeObject
 }
 
@@ -30,3 +42,124 @@ export interface ItemEvent {
   readonly item: Item
   readonly previous?: Item
 }
+
+/** Where the cluster of an object is written (chapter 20). */
+export const clusterAnnotation = 'kcp.io/cluster'
+
+/** The annotation of the bookmark that ends the initial events (chapter 40, rule 4.55). */
+export const initialEventsEnd = 'k8s.io/initial-events-end'
+
+/** Metadata in canonical bytes, read part by part when somebody asks. */
+class EncodedMeta implements ObjectMeta {
+  readonly #encoded: Encoded
+  readonly #key: ObjectKey
+  #labels: ObjectMeta['labels'] | undefined
+  #annotations: ObjectMeta['annotations'] | undefined
+  constructor(encoded: Encoded, key: ObjectKey) {
+    this.#encoded = encoded
+    this.#key = key
+  }
+  get cluster(): ClusterName {
+    return this.#key.cluster
+  }
+  get namespace(): string {
+    return this.#key.namespace
+  }
+  get name(): string {
+    return this.#key.name
+  }
+  get uid(): string {
+    return metadataOf(this.#encoded).uid ?? ''
+  }
+  get resourceVersion(): string {
+    return resourceVersionOf(this.#encoded)
+  }
+  get labels(): ObjectMeta['labels'] {
+    this.#labels ??= labelsOf(this.#encoded)
+    return this.#labels
+  }
+  get annotations(): ObjectMeta['annotations'] {
+    this.#annotations ??= annotationsOf(this.#encoded)
+    return this.#annotations
+  }
+}
+
+class EncodedItem implements Item {
+  readonly key: ObjectKey
+  readonly bytes: Buffer
+  readonly offsets: Offsets
+  #meta: ObjectMeta | undefined
+  #object: KubeObject | undefined
+  constructor(encoded: Encoded, key: ObjectKey, meta: ObjectMeta | undefined) {
+    this.key = key
+    this.bytes = encoded.bytes
+    this.offsets = encoded.offsets
+    this.#meta = meta
+  }
+  get meta(): ObjectMeta {
+    this.#meta ??= new EncodedMeta(this, this.key)
+    return this.#meta
+  }
+  get object(): KubeObject {
+    this.#object ??= decodeObject(this.bytes)
+    return this.#object
+  }
+}
+
+/** An object that is encoded when somebody asks for bytes. */
+class ObjectItem implements Item {
+  readonly key: ObjectKey
+  readonly object: KubeObject
+  #encoded: Encoded | undefined
+  constructor(object: KubeObject, key: ObjectKey) {
+    this.object = object
+    this.key = key
+  }
+  get meta(): ObjectMeta {
+    return metaOf(this.object.metadata, this.key)
+  }
+  get bytes(): Buffer {
+    return this.#encode().bytes
+  }
+  get offsets(): Offsets {
+    return this.#encode().offsets
+  }
+  #encode(): Encoded {
+    this.#encoded ??= encodeObject(this.object)
+    return this.#encoded
+  }
+}
+
+/** The metadata of a decoded object, as filters read it. */
+export const metaOf = (metadata: Metadata, key: ObjectKey): ObjectMeta => ({
+  ...key,
+  uid: metadata.uid ?? '',
+  resourceVersion: metadata.resourceVersion ?? '',
+  labels: metadata.labels ?? {},
+  annotations: metadata.annotations ?? {},
+})
+
+/** The key of a decoded object in `cluster`. */
+export const keyOf = (object: KubeObject, cluster: ClusterName): ObjectKey => ({
+  cluster,
+  namespace: object.metadata.namespace ?? '',
+  name: object.metadata.name ?? '',
+})
+
+/** An item from canonical bytes; nothing is decoded before somebody asks. Pass `meta` when it is known. */
+export const itemFrom = (encoded: Encoded, key: ObjectKey, meta?: ObjectMeta): Item =>
+  new EncodedItem(encoded, key, meta)
+
+/** An item from a decoded object; it is encoded when somebody asks for its bytes. */
+export const itemOf = (object: KubeObject, cluster: ClusterName): Item =>
+  new ObjectItem(object, keyOf(object, cluster))
+
+/** An item from any JSON, such as another server's. The cluster is the annotation's, else `cluster`. Throws `SyntaxError`. */
+export function decodeItem(bytes: Buffer, cluster: ClusterName = ''): Item {
+  const object = decodeObject(bytes)
+  return itemOf(object, object.metadata.annotations?.[clusterAnnotation] ?? cluster)
+}
+
+/** The canonical encoding of any item: its own bytes when they are canonical. */
+export const encodedOf = (item: Item): Encoded =>
+  item.offsets === undefined ? encodeObject(item.object) : { bytes: item.bytes, offsets: item.offsets }
