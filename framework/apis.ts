@@ -70,3 +70,41 @@ export interface ApiSet<P extends Params = Params> {
   /** Aborted when this set is replaced: watches on resources that are gone or changed end cleanly. */
   readonly replaced?: AbortSignal
 }
+
+/** An ApiSet of these resources, sorted, with a constant-time `find`. */
+export function apiSetOf<P extends Params>(
+  resources: readonly ApiResource<P>[],
+  replaced?: AbortSignal,
+): ApiSet<P> {
+  const byKey = new Map(resources.map(r => [`${r.group}/${r.version}/${r.names.plural}`, r]))
+  const sorted = [...resources].sort(
+    (a, b) =>
+      compare(a.group, b.group) ||
+      compareVersions(a.version, b.version) ||
+      compare(a.names.plural, b.names.plural),
+  )
+  return {
+    resources: sorted,
+    find: (group, version, plural) => byKey.get(`${group}/${version}/${plural}`),
+    ...(replaced && { replaced }),
+  }
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const stages = { alpha: 1, beta: 2, '': 3 } as const
+
+/** Kubernetes' order, most preferred first: GA, beta, alpha; higher numbers first; others by name (chapter 40, rule 8.5). */
+export function compareVersions(a: string, b: string): number {
+  const [x, y] = [rankOf(a), rankOf(b)]
+  if (x === undefined || y === undefined)
+    return Number(x === undefined) - Number(y === undefined) || compare(a, b)
+  return y.stage - x.stage || y.major - x.major || y.minor - x.minor
+}
+
+function rankOf(version: string): { stage: number; major: number; minor: number } | undefined {
+  const match = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/.exec(version)
+  if (match === null) return undefined
+  const stage = (match[2] ?? '') as keyof typeof stages
+  return { stage: stages[stage], major: Number(match[1]), minor: Number(match[3] ?? 0) }
+}

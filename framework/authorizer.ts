@@ -13,6 +13,8 @@ export interface Action {
     readonly namespace: string
     readonly name: string
   }
+  /** Evaluates rules as if the user were already inside the logical cluster (chapter 30, section 2.8, deep SAR). */
+  readonly deep?: boolean
   /** For non-resource actions: the path below the view and cluster prefix, such as `/healthz` or `/`. */
   readonly path?: string
 }

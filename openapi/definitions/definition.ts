@@ -30,6 +30,8 @@ export interface KindVersion {
   readonly status: boolean
   readonly scale?: ScalePaths
   readonly selectableFields?: readonly { readonly jsonPath: string }[]
+  /** Sent with every request to a deprecated version. */
+  readonly deprecationWarning?: string
 }
 
 /** A kind that Oriel itself defines: built-in kinds of Kubernetes and kinds of kcp. Pure data. */

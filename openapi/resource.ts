@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto'
+import type { ApiResource, ResourceNames, Subresource } from '../framework/apis.ts'
+import type { Params } from '../framework/context.ts'
+import { apiVersionOf, type KubeObject } from '../framework/object.ts'
+import type { Verb } from '../framework/requestinfo.ts'
+import type { TableColumn } from '../framework/schema.ts'
+import type { ResourceStorage } from '../framework/storage.ts'
+import { columnsOf, selectableFieldsOf } from './columns.ts'
+import { compileCached } from './compile.ts'
+import type { KindDefinition, KindVersion, PrinterColumn } from './definitions/definition.ts'
+import type { JSONSchemaProps } from './jsonschema.ts'
+
+/** All verbs of a stored resource, in the order in which Kubernetes lists them (chapter 40, rule 8.6). */
+export const allVerbs: readonly Verb[] = [
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'create',
+  'update',
+  'watch',
+]
+/** Verbs of the status and scale subresources. */
+export const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
+
+/** What a definition does not say: where its objects are, and how its endpoint behaves. */
+export interface ResourceWiring<P extends Params = Params> {
+  storage(version: string, subresource?: 'status' | 'scale'): ResourceStorage<P>
+  readonly custom: boolean
+  readonly verbs?: readonly Verb[]
+  readonly unconditionalUpdate?: boolean
+  readonly createOnUpdate?: boolean
+  readonly deleteReturnsObject?: boolean
+  readonly selectableFields?: ApiResource['selectableFields']
+  /** Other subresources, such as namespaces/finalize. */
+  readonly subresources?: readonly Subresource<P>[]
+}
+
+/** One ApiResource per served version of a definition. Schemas and columns are shared by content. */
+export const apiResourcesOf = <P extends Params>(
+  definition: KindDefinition,
+  wiring: ResourceWiring<P>,
+): readonly ApiResource<P>[] =>
+  definition.versions.filter(v => v.served).map(version => apiResourceOf(definition, version, wiring))
+
+function apiResourceOf<P extends Params>(
+  definition: KindDefinition,
+  version: KindVersion,
+  wiring: ResourceWiring<P>,
+): ApiResource<P> {
+  const { group, names, namespaced } = definition
+  const selectable = wiring.selectableFields ?? selectableFieldsOf(version.selectableFields ?? [])
+  return {
+    group,
+    version: version.name,
+    names,
+    namespaced,
+    verbs: wiring.verbs ?? allVerbs,
+    storage: wiring.storage(version.name),
+    schema: compileCached(version.schema),
+    columns: tableColumns(version),
+    subresources: [...standardSubresources(definition, version, wiring), ...(wiring.subresources ?? [])],
+    storageVersionHash: storageVersionHash(definition),
+    custom: wiring.custom,
+    unconditionalUpdate: wiring.unconditionalUpdate ?? false,
+    createOnUpdate: wiring.createOnUpdate ?? false,
+    deleteReturnsObject: wiring.deleteReturnsObject ?? false,
+    selectableFields: selectable,
+    ...(version.deprecationWarning === undefined ? {} : { deprecationWarning: version.deprecationWarning }),
+    openapi: { ...version.schema },
+  }
+}
+
+function standardSubresources<P extends Params>(
+  definition: KindDefinition,
+  version: KindVersion,
+  wiring: ResourceWiring<P>,
+): readonly Subresource<P>[] {
+  const status: Subresource<P>[] = version.status
+    ? [
+        {
+          name: 'status',
+          kind: definition.names.kind,
+          verbs: subresourceVerbs,
+          storage: wiring.storage(version.name, 'status'),
+          schema: compileCached(version.schema),
+        },
+      ]
+    : []
+  const scale: Subresource<P>[] = version.scale
+    ? [
+        {
+          name: 'scale',
+          group: 'autoscaling',
+          version: 'v1',
+          kind: 'Scale',
+          verbs: subresourceVerbs,
+          storage: wiring.storage(version.name, 'scale'),
+          schema: compileCached(scaleSchema),
+        },
+      ]
+    : []
+  return [...status, ...scale]
+}
+
+const isRendered = (column: PrinterColumn | TableColumn): column is TableColumn => 'cell' in column
+
+/** Columns given as JSONPath are compiled; columns that come with their own cell function stay. */
+const tableColumns = (version: KindVersion): readonly TableColumn[] =>
+  version.columns.length === 0
+    ? columnsOf([])
+    : version.columns.flatMap(column => (isRendered(column) ? [column] : columnsOf([column])))
+
+/** Base64 of the first 8 bytes of SHA-256 over `<group>/<version>/<kind>` of the storage version (chapter 40, rule 8.4). */
+function storageVersionHash(definition: KindDefinition): string {
+  const version = definition.versions.find(v => v.storage)?.name ?? ''
+  const text = `${definition.group}/${version}/${definition.names.kind}`
+  return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64')
+}
+
+/** `autoscaling/v1 Scale` (chapter 40, rule 7.59). */
+const scaleSchema: JSONSchemaProps = {
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties: { replicas: { type: 'integer', format: 'int32', minimum: 0 } } },
+    status: {
+      type: 'object',
+      properties: { replicas: { type: 'integer', format: 'int32' }, selector: { type: 'string' } },
+    },
+  },
+}
+
+interface SchemaNames {
+  readonly plural: string
+  readonly singular?: string
+  readonly kind: string
+  readonly listKind?: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+}
+
+interface SchemaVersion {
+  readonly name: string
+  readonly served: boolean
+  readonly storage: boolean
+  readonly deprecated?: boolean
+  readonly deprecationWarning?: string
+  readonly schema?: JSONSchemaProps & { readonly openAPIV3Schema?: JSONSchemaProps }
+  readonly subresources?: { readonly status?: object; readonly scale?: NonNullable<KindVersion['scale']> }
+  readonly additionalPrinterColumns?: readonly PrinterColumn[]
+  readonly selectableFields?: readonly { readonly jsonPath: string }[]
+}
+
+interface SchemaSpec {
+  readonly group: string
+  readonly names: SchemaNames
+  readonly scope: 'Cluster' | 'Namespaced'
+  readonly versions: readonly SchemaVersion[]
+}
+
+/** The definition that a valid CustomResourceDefinition or APIResourceSchema describes. */
+export function definitionOf(object: KubeObject): KindDefinition {
+  const spec = object.spec as SchemaSpec
+  return {
+    group: spec.group,
+    names: fullNames(spec.names),
+    namespaced: spec.scope === 'Namespaced',
+    versions: spec.versions.map(version => versionOf(spec, version)),
+  }
+}
+
+const fullNames = (names: SchemaNames): ResourceNames => ({
+  ...names,
+  singular: names.singular || names.kind.toLowerCase(),
+  listKind: names.listKind || `${names.kind}List`,
+})
+
+function versionOf(spec: SchemaSpec, version: SchemaVersion): KindVersion {
+  const warning = deprecationOf(spec, version)
+  return {
+    name: version.name,
+    served: version.served,
+    storage: version.storage,
+    schema: version.schema?.openAPIV3Schema ?? version.schema ?? {},
+    columns: version.additionalPrinterColumns ?? [],
+    status: version.subresources?.status !== undefined,
+    ...(version.subresources?.scale === undefined ? {} : { scale: version.subresources.scale }),
+    ...(version.selectableFields === undefined ? {} : { selectableFields: version.selectableFields }),
+    ...(warning === undefined ? {} : { deprecationWarning: warning }),
+  }
+}
+
+/** The declared warning, or Kubernetes' own (chapter 40, rule 7.44). */
+function deprecationOf(spec: SchemaSpec, version: SchemaVersion): string | undefined {
+  if (version.deprecated !== true) return undefined
+  return (
+    version.deprecationWarning ?? `${apiVersionOf(spec.group, version.name)} ${spec.names.kind} is deprecated`
+  )
+}
