@@ -1,0 +1,103 @@
+import type { KubeObject } from '../../framework/object.ts'
+import {
+  bindingClaimToV1,
+  bindingClaimToV2,
+  type ClaimV1,
+  type ClaimV2,
+  exceedsV1Binding,
+  exceedsV1Export,
+  exportClaimToV1,
+  exportClaimToV2,
+  finder,
+} from './claims.ts'
+import { type OverhangKey, overhang, peekOverhang, readOverhang, withOverhang } from './overhang.ts'
+
+/** One list of claims, and how it is written in the two versions. */
+interface ClaimList {
+  readonly part: 'spec' | 'status'
+  readonly field: 'permissionClaims' | 'exportPermissionClaims' | 'appliedPermissionClaims'
+  /** Where v1alpha1 keeps what only v1alpha2 can say. */
+  readonly v2Key: OverhangKey
+  /** Where v1alpha2 keeps what only v1alpha1 can say. */
+  readonly v1Key: OverhangKey
+  readonly toV2: (claim: ClaimV1, kept: ClaimV2 | undefined) => ClaimV2
+  readonly toV1: (claim: ClaimV2, original: ClaimV1 | undefined) => ClaimV1
+  readonly exceedsV1: (claim: ClaimV2) => boolean
+  readonly exceedsV2: (claim: ClaimV1) => boolean
+}
+
+const accepted = {
+  toV2: bindingClaimToV2,
+  toV1: bindingClaimToV1,
+  exceedsV1: exceedsV1Binding,
+  exceedsV2: (claim: ClaimV1): boolean => claim.resourceSelector !== undefined,
+}
+
+const exported = {
+  toV2: exportClaimToV2,
+  toV1: exportClaimToV1,
+  exceedsV1: exceedsV1Export,
+  exceedsV2: (claim: ClaimV1): boolean => claim.all !== undefined || claim.resourceSelector !== undefined,
+}
+
+const lists: readonly ClaimList[] = [
+  {
+    part: 'spec',
+    field: 'permissionClaims',
+    v2Key: overhang.bindingClaims,
+    v1Key: overhang.v1Claims,
+    ...accepted,
+  },
+  {
+    part: 'status',
+    field: 'exportPermissionClaims',
+    v2Key: overhang.statusExportClaims,
+    v1Key: overhang.v1StatusExportClaims,
+    ...exported,
+  },
+  {
+    part: 'status',
+    field: 'appliedPermissionClaims',
+    v2Key: overhang.statusAppliedClaims,
+    v1Key: overhang.v1StatusAppliedClaims,
+    ...accepted,
+  },
+]
+
+/** v1alpha1 as v1alpha2. Throws `badRequest` when an overhang annotation cannot be read. */
+export const apiBindingToV2 = (object: KubeObject): KubeObject =>
+  lists.reduce(listToV2, { ...object, apiVersion: 'apis.kcp.io/v1alpha2' })
+
+/** v1alpha2 as v1alpha1. Never fails: stored objects must stay readable. */
+export const apiBindingToV1 = (object: KubeObject): KubeObject =>
+  lists.reduce(listToV1, { ...object, apiVersion: 'apis.kcp.io/v1alpha1' })
+
+function listToV2(object: KubeObject, list: ClaimList): KubeObject {
+  const claims = claimsOf<ClaimV1>(object, list)
+  const kept = finder(readOverhang<ClaimV2>(object, list.v2Key))
+  const converted = claims?.map(claim => list.toV2(claim, kept(claim)))
+  const original = claims?.filter(list.exceedsV2) ?? []
+  return withOverhang(withClaims(object, list, converted), [list.v2Key, list.v1Key], {
+    [list.v1Key]: original,
+  })
+}
+
+function listToV1(object: KubeObject, list: ClaimList): KubeObject {
+  const claims = claimsOf<ClaimV2>(object, list)
+  const original = finder(peekOverhang<ClaimV1>(object, list.v1Key))
+  const converted = claims?.map(claim => list.toV1(claim, original(claim)))
+  const excess = claims?.filter(list.exceedsV1) ?? []
+  return withOverhang(withClaims(object, list, converted), [list.v2Key, list.v1Key], { [list.v2Key]: excess })
+}
+
+const claimsOf = <T>(object: KubeObject, list: ClaimList): readonly T[] | undefined =>
+  (object[list.part] as Record<string, readonly T[] | undefined> | undefined)?.[list.field]
+
+function withClaims(
+  object: KubeObject,
+  list: ClaimList,
+  claims: readonly (ClaimV1 | ClaimV2)[] | undefined,
+): KubeObject {
+  if (claims === undefined) return object
+  return { ...object, [list.part]: { ...(object[list.part] as object), [list.field]: claims } }
+}

@@ -1,0 +1,71 @@
+import { badRequest } from '../../framework/errors.ts'
+import type { KubeObject } from '../../framework/object.ts'
+
+/**
+ * What one version cannot express travels in annotations as JSON lists (chapter 20, section 2.8). Entries of such a list
+ * belong to the entry of the other version with the same group, resource and identity.
+ */
+export const overhang = {
+  resourceSchemas: 'apis.v1alpha2.kcp.io/resource-schemas',
+  exportClaims: 'apis.v1alpha2.kcp.io/permission-claims',
+  v1Claims: 'apis.v1alpha2.kcp.io/v1alpha1-permission-claims',
+  bindingClaims: 'apis.v1alpha2.kcp.io/acceptable-permission-claims',
+  statusExportClaims: 'apis.v1alpha2.kcp.io/status-export-permission-claims',
+  statusAppliedClaims: 'apis.v1alpha2.kcp.io/status-applied-permission-claims',
+  v1StatusExportClaims: 'apis.v1alpha2.kcp.io/v1alpha1-status-export-permission-claims',
+  v1StatusAppliedClaims: 'apis.v1alpha2.kcp.io/v1alpha1-status-applied-permission-claims',
+} as const
+
+export type OverhangKey = (typeof overhang)[keyof typeof overhang]
+
+/** What identifies a claim in both versions. */
+export interface ClaimIdentity {
+  readonly group?: string
+  readonly resource: string
+  readonly identityHash?: string
+}
+
+export const claimKey = (claim: ClaimIdentity): string =>
+  `${claim.resource}/${claim.group ?? ''}/${claim.identityHash ?? ''}`
+
+/** The list in an annotation, empty when there is none. Throws `badRequest` on anything but a JSON list. */
+export function readOverhang<T>(object: KubeObject, key: OverhangKey): readonly T[] {
+  const text = object.metadata.annotations?.[key]
+  if (text === undefined) return []
+  const what = key === overhang.resourceSchemas ? 'resource schemas' : 'permission claims'
+  let list: unknown
+  try {
+    list = JSON.parse(text)
+  } catch {
+    list = undefined
+  }
+  if (!Array.isArray(list)) throw badRequest(`failed to decode overhanging ${what}`)
+  return list
+}
+
+/** Like `readOverhang`, but what cannot be read counts as nothing: a stored object must stay readable. */
+export function peekOverhang<T>(object: KubeObject, key: OverhangKey): readonly T[] {
+  try {
+    return readOverhang<T>(object, key)
+  } catch {
+    return []
+  }
+}
+
+/** The object with some annotations replaced: consumed ones gone, empty lists left out, no empty annotation map. */
+export function withOverhang(
+  object: KubeObject,
+  consumed: readonly OverhangKey[],
+  produced: Partial<Record<OverhangKey, readonly unknown[]>>,
+): KubeObject {
+  const { annotations: old = {}, ...metadata } = object.metadata
+  const annotations: Record<string, string> = {}
+  for (const [key, value] of Object.entries(old)) {
+    if (!(consumed as readonly string[]).includes(key)) annotations[key] = value
+  }
+  for (const [key, list] of Object.entries(produced)) {
+    if (list !== undefined && list.length > 0) annotations[key] = JSON.stringify(list)
+  }
+  if (Object.keys(annotations).length === 0) return { ...object, metadata }
+  return { ...object, metadata: { ...metadata, annotations } }
+}

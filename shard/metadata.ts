@@ -1,0 +1,25 @@
+/** Annotations, labels and finalizers of kcp, as clients see them (chapter 20, appendix A). */
+
+export const pathAnnotation = 'kcp.io/path'
+export const clusterAnnotation = 'kcp.io/cluster'
+/** `<path>:<name>` of a logical cluster's workspace type. */
+export const typeAnnotation = 'internal.tenancy.kcp.io/type'
+/** JSON of the UserInfo who made the workspace; only the user's name once it is Ready. */
+export const ownerAnnotation = 'experimental.tenancy.kcp.io/owner'
+export const requiredGroupsAnnotation = 'authorization.kcp.io/required-groups'
+export const shardAnnotation = 'core.kcp.io/shard'
+export const shardHashAnnotation = 'internal.tenancy.kcp.io/shard'
+/** On a Workspace: the logical cluster's name, chosen before the logical cluster exists. */
+export const chosenClusterAnnotation = 'internal.tenancy.kcp.io/cluster'
+export const inactiveAnnotation = 'core.kcp.io/inactive'
+/** On a LogicalCluster: who holds which resource, `{"widgets.example.io":{"n":"<binding>"}}`. */
+export const resourceBindingsAnnotation = 'internal.apis.kcp.io/resource-bindings'
+export const skipEndpointSliceAnnotation = 'apiexports.apis.kcp.io/skip-endpointslice'
+/** Annotations of an export with this prefix are copied to its bindings. */
+export const extraAnnotationPrefix = 'extra.apis.kcp.io/'
+
+export const phaseLabel = 'tenancy.kcp.io/phase'
+
+export const workspaceFinalizer = 'core.kcp.io/logicalcluster'
+export const logicalClusterFinalizer = 'core.kcp.io/logicalcluster-deletion'
+export const bindingFinalizer = 'apis.kcp.io/apibinding-finalizer'
