@@ -43,7 +43,7 @@ export class StatusError extends Error {
     this.status = {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: continueToken === undefined ? {} : { continue: continueToken },
+      metadata: {},
       status: 'Failure',
       message,
       ...(reason === '' ? {} : { reason }),
@@ -120,8 +120,12 @@ export const modified = (about: About): StatusError =>
     about,
     'the object has been modified; please apply your changes to the latest version and try again',
   )
-export const expired = (message: string, continueToken?: string): StatusError =>
-  new StatusError(410, 'Expired', message, undefined, continueToken)
+/** With a token, the client may go on from where it was, at the newest revision (chapter 40, rule 4.21). */
+export function expired(message: string, continueToken?: string): StatusError {
+  const error = new StatusError(410, 'Expired', message)
+  if (continueToken === undefined) return error
+  return Object.assign(error, { status: { ...error.status, metadata: { continue: continueToken } } })
+}
 export const tooLarge = (why: string): StatusError =>
   new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`)
 export const unsupportedMediaType = (accepted: readonly string[]): StatusError =>

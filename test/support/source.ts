@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { parseSync, Visitor } from 'oxc-parser'
+
+export const root = resolve(import.meta.dirname, '../..')
+
+/** One import of a source file. `specifier` as written; `target` relative to the repository for relative imports. */
+export interface Import {
+  readonly specifier: string
+  readonly target?: string
+}
+
+/** One function of a source file, measured. */
+export interface MeasuredFunction {
+  readonly name: string
+  readonly line: number
+  readonly lines: number
+  readonly parameters: number
+}
+
+export interface SourceFile {
+  readonly path: string
+  readonly lines: number
+  readonly imports: readonly Import[]
+  readonly functions: readonly MeasuredFunction[]
+}
+
+/** All TypeScript files below these folders, tests included, parsed. */
+export async function readSources(folders: readonly string[]): Promise<readonly SourceFile[]> {
+  const paths: string[] = []
+  for (const folder of folders) {
+    const entries = await readdir(join(root, folder), { recursive: true })
+    paths.push(...entries.filter(e => e.endsWith('.ts')).map(e => join(folder, e).split(sep).join('/')))
+  }
+  return paths.sort().map(readSource)
+}
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(root, path), 'utf8')
+  const { program, module, errors } = parseSync(path, text)
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`)
+  const specifiers = [
+    ...module.staticImports.map(i => i.moduleRequest.value),
+    ...module.staticExports.flatMap(e => e.entries.flatMap(entry => entry.moduleRequest?.value ?? [])),
+    ...module.dynamicImports.map(i =>
+      text.slice(i.moduleRequest.start, i.moduleRequest.end).replace(/^['"`]|['"`]$/g, ''),
+    ),
+  ]
+  const lineAt = lineIndex(text)
+  return {
+    path,
+    lines: text.split('\n').length - (text.endsWith('\n') ? 1 : 0),
+    imports: [...new Set(specifiers)].map(specifier => importOf(path, specifier)),
+    functions: functionsOf(program, lineAt),
+  }
+}
+
+const importOf = (from: string, specifier: string): Import =>
+  specifier.startsWith('.')
+    ? {
+        specifier,
+        target: relative(root, resolve(root, dirname(from), specifier))
+          .split(sep)
+          .join('/'),
+      }
+    : { specifier }
+
+type Program = ReturnType<typeof parseSync>['program']
+
+function functionsOf(program: Program, lineAt: (offset: number) => number): readonly MeasuredFunction[] {
+  const found: MeasuredFunction[] = []
+  const names = new Map<unknown, string>()
+  const measure = (node: {
+    start: number
+    end: number
+    params: readonly unknown[]
+    id?: { name: string } | null
+  }) => {
+    const line = lineAt(node.start)
+    const parameters = node.params.filter(p => (p as { name?: string }).name !== 'this').length
+    found.push({
+      name: node.id?.name ?? names.get(node) ?? '(anonymous)',
+      line,
+      lines: lineAt(node.end) - line + 1,
+      parameters,
+    })
+  }
+  const nameOf = (key: unknown): string => (key as { name?: string }).name ?? '(computed)'
+  new Visitor({
+    VariableDeclarator: node => void names.set(node.init, nameOf(node.id)),
+    MethodDefinition: node => void names.set(node.value, nameOf(node.key)),
+    Property: node => void names.set(node.value, nameOf(node.key)),
+    FunctionDeclaration: measure,
+    FunctionExpression: measure,
+    ArrowFunctionExpression: measure,
+  }).visit(program)
+  return found
+}
+
+/** Offset to line number, from 1. */
+function lineIndex(text: string): (offset: number) => number {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return offset => {
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((starts[middle] ?? 0) <= offset) low = middle
+      else high = middle - 1
+    }
+    return low + 1
+  }
+}
