@@ -5,6 +5,8 @@ import type { UserInfo } from './user.ts'
 /** What authentication may look at: headers, and the client certificate if TLS verified it against a client CA. */
 export interface Credentials {
   readonly headers: IncomingHttpHeaders
+  /** Names and values in turn, as they came (`request.rawHeaders`): identity headers are read only from here. */
+  readonly rawHeaders?: readonly string[]
   /** Present only when the TLS layer verified the chain. */
   readonly certificate?: PeerCertificate
 }

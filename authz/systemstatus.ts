@@ -1,0 +1,17 @@
+import { deny } from '../framework/authorizer.ts'
+import { delegate, type Gate } from './chain.ts'
+
+const refused: Readonly<Record<string, string>> = {
+  apibindings: 'apibinding status updates not permitted',
+  apiexports: 'apiexport status updates not permitted',
+}
+
+/** Statuses that carry identities and bound resources are the controllers' alone (chapter 30, section 2.6, step 03). */
+export const systemStatus: Gate = {
+  name: '03-systemcrd',
+  check: async (_user, { resource }) => {
+    const guarded = resource?.group === 'apis.kcp.io' && resource.subresource === 'status'
+    const reason = guarded ? refused[resource.resource] : undefined
+    return reason === undefined ? delegate('no system status') : deny(reason)
+  },
+}

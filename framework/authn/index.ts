@@ -1,0 +1,13 @@
+export { clientCertificates } from './certificates.ts'
+export { withoutIdentity } from './headers.ts'
+export { type RequestHeaderOptions, requestHeaders } from './requestheaders.ts'
+export {
+  bearerTokens,
+  parseTokenFile,
+  sha256,
+  type TokenReader,
+  type TokenUser,
+  tokenFile,
+  tokenUsers,
+} from './tokens.ts'
+export { union } from './union.ts'

@@ -1,0 +1,55 @@
+import { X509Certificate } from 'node:crypto'
+import type { DetailedPeerCertificate, PeerCertificate } from 'node:tls'
+
+/** Was this certificate issued by one of our authorities, and is it valid now? */
+export type Trust = (certificate: PeerCertificate) => boolean
+
+const remembered = 1024
+
+/**
+ * Trust in the certificate authorities of a PEM bundle. TLS has verified the chain up to *some* authority; where several
+ * are configured, this says which one. Throws on a bundle that holds no certificate.
+ */
+export function trustIn(bundle: string): Trust {
+  const authorities = certificatesOf(bundle)
+  const known = new Map<string, boolean>()
+  return certificate => {
+    if (!validNow(certificate)) return false
+    const before = known.get(certificate.fingerprint256)
+    if (before !== undefined) return before
+    const issued = issuedBy(certificate, authorities)
+    if (known.size >= remembered) known.clear()
+    known.set(certificate.fingerprint256, issued)
+    return issued
+  }
+}
+
+/** A connection may outlive the certificate it was opened with. */
+export function validNow(certificate: PeerCertificate): boolean {
+  const now = Date.now()
+  return Date.parse(certificate.valid_from) <= now && now <= Date.parse(certificate.valid_to)
+}
+
+export function certificatesOf(bundle: string): readonly X509Certificate[] {
+  const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)
+  if (blocks === null) throw new Error('no certificate in PEM format')
+  return blocks.map(block => new X509Certificate(block))
+}
+
+function issuedBy(
+  certificate: PeerCertificate | DetailedPeerCertificate,
+  authorities: readonly X509Certificate[],
+): boolean {
+  const parsed = new X509Certificate(certificate.raw)
+  if (authorities.some(ca => parsed.checkIssued(ca) && parsed.verify(ca.publicKey))) return true
+  const issuer = 'issuerCertificate' in certificate ? certificate.issuerCertificate : undefined
+  if (issuer === undefined || issuer.fingerprint256 === certificate.fingerprint256) return false
+  // The chain is what the peer sent: each link counts only if it is a CA that really signed the one below.
+  const parent = new X509Certificate(issuer.raw)
+  return (
+    parent.ca &&
+    parsed.checkIssued(parent) &&
+    parsed.verify(parent.publicKey) &&
+    issuedBy(issuer, authorities)
+  )
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import type { Authenticator } from '../authenticator.ts'
+import { unauthorized } from '../errors.ts'
+import type { UserInfo } from '../user.ts'
+import { authenticated } from './authenticated.ts'
+import { headerLines } from './headers.ts'
+
+/** Finds the user of a bearer token; undefined: not a token of this kind. */
+export type TokenReader = (token: string) => Promise<UserInfo | undefined>
+
+/** A user with one fixed token, of which only the SHA-256 is kept. */
+export interface TokenUser {
+  /** 32 bytes. */
+  readonly sha256: Buffer
+  readonly user: UserInfo
+}
+
+export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** Users by `Authorization: Bearer`. A header that no reader understands is a bad credential (chapter 40, rule 9.2). */
+export function bearerTokens(...readers: readonly TokenReader[]): Authenticator {
+  return {
+    authenticate: async credentials => {
+      const lines = headerLines(credentials, 'authorization')
+      if (lines.length === 0) return undefined
+      const token = lines.length === 1 ? bearerToken(lines[0] ?? '') : undefined
+      if (token === undefined) throw unauthorized()
+      for (const read of readers) {
+        const user = await read(token)
+        if (user !== undefined) return user
+      }
+      throw unauthorized()
+    },
+  }
+}
+
+const bearerToken = (line: string): string | undefined => /^ *bearer +([^\s,]+) *$/i.exec(line)?.[1]
+
+/** A reader for fixed tokens. The look-up is by digest, so its timing says nothing about any token. */
+export function tokenUsers(users: readonly TokenUser[]): TokenReader {
+  const byDigest = new Map(users.map(({ sha256, user }) => [sha256.toString('latin1'), authenticated(user)]))
+  return async token => byDigest.get(sha256(token).toString('latin1'))
+}
+
+/** A reader for Kubernetes' token file: lines of `token,user,uid` or `token,user,uid,"group1,group2"`. */
+export const tokenFile = (csv: string): TokenReader => tokenUsers(parseTokenFile(csv))
+
+/** The users of a token file. Throws with the number of the line that is wrong. */
+export function parseTokenFile(csv: string): readonly TokenUser[] {
+  const seen = new Set<string>()
+  return csv.split(/\r?\n/).flatMap((line, index) => {
+    if (line.trim() === '') return []
+    const [token = '', name = '', uid = '', groups = ''] = columns(line, index + 1)
+    if (token === '' || name === '') throw lineError(index + 1, 'an empty token or user name')
+    if (seen.has(token)) throw lineError(index + 1, 'a token that an earlier line already has')
+    seen.add(token)
+    const user = { name, groups: groups === '' ? [] : groups.split(','), ...(uid === '' ? {} : { uid }) }
+    return [{ sha256: sha256(token), user }]
+  })
+}
+
+const field = /\s*(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y
+
+function columns(line: string, number: number): readonly string[] {
+  const found: string[] = []
+  field.lastIndex = 0
+  for (let more = true; more; ) {
+    const match = field.exec(line)
+    if (match === null) throw lineError(number, 'a misplaced quotation mark')
+    found.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
+    more = match[3] === ','
+  }
+  if (found.length < 3)
+    throw lineError(number, `${found.length} columns instead of at least 3 (token, user name, user uid)`)
+  return found
+}
+
+const lineError = (number: number, problem: string): Error => new Error(`line ${number} has ${problem}`)
