@@ -32,13 +32,7 @@ export interface Status {
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   readonly status: Status & { readonly code: number }
-  constructor(
-    code: number,
-    reason: string,
-    message: string,
-    details?: StatusDetails,
-    continueToken?: string,
-  ) {
+  constructor(code: number, reason: string, message: string, details?: StatusDetails) {
     super(message)
     this.status = {
       kind: 'Status',
