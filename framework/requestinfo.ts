@@ -1,7 +1,7 @@
-/**
- * What a Kubernetes URL asks for, read once from method, path and query (chapter 40, section 1.1).
- * The parser lives in `requestinfo.ts`'s function `parseRequestInfo`; nothing else reads the path.
- */
+import { badRequest, methodNotSupported, notServed } from './errors.ts'
+import { decodeSegment, isPathSegment } from './segments.ts'
+
+/** What a Kubernetes URL can ask for. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
 /** A request for a resource: `/api/v1/…` or `/apis/<group>/<version>/…` with at least one more segment. */
@@ -27,3 +27,109 @@ export interface NonResourceRequest {
 }
 
 export type RequestInfo = ResourceRequest | NonResourceRequest
+
+/** A request as HTTP has it: the method, the path below the view's prefix, still percent-encoded, and the query. */
+export interface KubernetesUrl {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+/**
+ * Reads what a Kubernetes URL asks for (chapter 40, section 1.1). The only reader of paths below the cluster segment.
+ * Throws a `StatusError`: 400 for a malformed path, 404 for empty segments and the removed `proxy` prefix, 405 for
+ * methods that no resource has.
+ */
+export function parseRequestInfo(url: KubernetesUrl): RequestInfo {
+  const parts = decodeAll(url.path)
+  const version = parts[0] === 'api' ? 1 : 2
+  if ((parts[0] !== 'api' && parts[0] !== 'apis') || parts.length < version + 2) {
+    return { isResource: false, verb: url.method.toLowerCase(), path: `/${parts.join('/')}` }
+  }
+  const rest = parts.slice(version + 1)
+  const isWatch = rest[0] === 'watch'
+  if (rest[0] === 'proxy') throw notServed()
+  if (isWatch && rest.length === 1) {
+    throw badRequest(`unable to determine kind and namespace from url, ${url.path}`)
+  }
+  const target = targetOf(isWatch ? rest.slice(1) : rest)
+  const group = version === 1 ? '' : (parts[1] ?? '')
+  const about = { ...target, group, version: parts[version] ?? '', path: `/${parts.join('/')}` }
+  const verb = isWatch ? legacyWatch(url.method, about) : verbOf(url, about)
+  return { isResource: true, verb, ...about, name: about.name || selectedName(verb, url.query) }
+}
+
+function decodeAll(path: string): readonly string[] {
+  const trimmed = path.replace(/^\/+|\/+$/g, '')
+  if (trimmed === '') return []
+  return trimmed.split('/').map(raw => {
+    if (raw === '') throw notServed()
+    const text = decodeSegment(raw)
+    if (text === undefined) throw badRequest(`the path segment ${JSON.stringify(raw)} is malformed`)
+    return text
+  })
+}
+
+interface Target {
+  readonly resource: string
+  readonly identity?: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** `namespaces/<ns>/<resource>…` or `<resource>…`; `namespaces/<ns>[/status|finalize]` is the namespace itself (rule 1.6). */
+function targetOf(parts: readonly string[]): Target {
+  const [first, second = '', third] = parts
+  const inNamespace = first === 'namespaces' && second !== ''
+  const isItself = third === undefined || third === 'status' || third === 'finalize'
+  const [segment = '', name = '', subresource = '', ...deeper] =
+    inNamespace && !isItself ? parts.slice(2) : parts
+  if (deeper.length > 0) throw notServed()
+  return { ...splitIdentity(segment), subresource, namespace: inNamespace ? second : '', name }
+}
+
+/** `widgets:<identityHash>` (chapter 20, section 6.3). */
+function splitIdentity(segment: string): { resource: string; identity?: string } {
+  const colon = segment.indexOf(':')
+  if (colon < 0) return { resource: segment }
+  const identity = segment.slice(colon + 1)
+  if (identity === '') throw badRequest(`invalid resource "${segment}": missing identity`)
+  return { resource: segment.slice(0, colon), identity }
+}
+
+const verbs: Readonly<Record<string, Verb>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+function verbOf(url: KubernetesUrl, about: { group: string; resource: string; name: string }): Verb {
+  const verb = verbs[url.method]
+  if (verb === undefined) throw methodNotSupported(about, url.method.toLowerCase())
+  if (about.name !== '') return verb
+  if (verb === 'delete') return 'deletecollection'
+  if (verb !== 'get') return verb
+  return url.method === 'GET' && isTrue(url.query.get('watch')) ? 'watch' : 'list'
+}
+
+/** `/api/v1/watch/…`: only old clients use it (rule 1.11). */
+function legacyWatch(method: string, about: { group: string; resource: string }): Verb {
+  if (method !== 'GET') throw methodNotSupported(about, method.toLowerCase())
+  return 'watch'
+}
+
+/** Kubernetes' lenient booleans: what is present and neither `0` nor `false` is true (chapter 40, rule 1.9). */
+export const isTrue = (value: string | null): boolean =>
+  value !== null && value !== '0' && value.toLowerCase() !== 'false'
+
+/** A field selector that wants one name sets the name, so that authorization sees it (rule 1.10). */
+function selectedName(verb: Verb, query: URLSearchParams): string {
+  if (verb !== 'list' && verb !== 'watch' && verb !== 'deletecollection') return ''
+  const terms = query.get('fieldSelector')?.match(/(?:[^\\,]|\\.)+/gs) ?? []
+  const name = terms.map(term => /^metadata\.name==?([^=!\\]+)$/.exec(term)?.[1]).find(n => n !== undefined)
+  return name !== undefined && isPathSegment(name) ? name : ''
+}

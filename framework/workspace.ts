@@ -5,7 +5,7 @@ import type { Params, RequestContext } from './context.ts'
 import type { Informers } from './informer.ts'
 import type { Logger } from './log.ts'
 import type { ClusterScope, KubeObject } from './object.ts'
-import type { ParamsOf, PathPattern } from './path.ts'
+import { type ParamsOf, type PathPattern, pathPattern } from './path.ts'
 import type { UserInfo } from './user.ts'
 
 /** A write on its way in, after decoding and before storing. `old` is absent on create, `object` on delete. */
@@ -73,3 +73,27 @@ export type WorkspaceFactory<P extends Params = Params> = (host: Host) => Virtua
 
 /** Types `params` by the pattern: `'/services/apiexport/:path/:name'` gives `{ path, name }`. */
 export type WorkspaceDefinition<S extends string> = Omit<VirtualWorkspace<ParamsOf<S>>, 'name' | 'path'>
+
+/**
+ * Defines a view. A whole one, which shows every cluster's ConfigMaps that are labelled for a team:
+ *
+ * ```ts
+ * export const team = defineVirtualWorkspace('team', '/services/team/:team', ({ backend }) => {
+ *   const configMaps = backend.apis('*')?.find('', 'v1', 'configmaps')
+ *   const apis = apiSet(configMaps === undefined ? [] : [{ ...configMaps, verbs: ['get', 'list', 'watch'] }])
+ *   return { apis: () => apis }
+ * })
+ * ```
+ *
+ * `params` are typed by the pattern. The factory forgets that type again, because a server holds views of all
+ * patterns: the params a view is given always come from parsing its own pattern.
+ */
+export function defineVirtualWorkspace<const S extends string>(
+  name: string,
+  pattern: S,
+  build: (host: Host) => WorkspaceDefinition<S>,
+): WorkspaceFactory {
+  const path = pathPattern(pattern)
+  return host =>
+    ({ ...build(host), name, path }) as VirtualWorkspace<ParamsOf<S>> as unknown as VirtualWorkspace
+}
