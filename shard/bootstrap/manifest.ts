@@ -1,0 +1,14 @@
+import type { ResourceRef } from '../../framework/backend.ts'
+import type { ClusterName, KubeObject } from '../../framework/object.ts'
+
+/**
+ * One object that every start makes sure of. What is stored is brought back to what the manifest says, except for
+ * objects that carry the annotation `bootstrap.kcp.io/create-only` (chapter 20, section 9.1).
+ */
+export interface Manifest {
+  readonly cluster: ClusterName
+  readonly resource: ResourceRef
+  readonly object: KubeObject
+}
+
+export const createOnlyAnnotation = 'bootstrap.kcp.io/create-only'

@@ -1,0 +1,245 @@
+import type { KubeObject } from '../../framework/object.ts'
+import {
+  any,
+  clusterRole,
+  defaultBinding,
+  defaultRole,
+  everything,
+  groupBinding,
+  type PolicyRule,
+  pathRule,
+  read,
+  rule,
+  write,
+} from './rbac.ts'
+
+/**
+ * The policy in `system:admin`, effective in every cluster: Kubernetes' default roles, except those of its own
+ * controllers and nodes, which do not exist here, and kcp's (chapter 20, section 9.5; chapter 30, section 2.7).
+ */
+export const systemPolicy = (): readonly KubeObject[] => [...kubernetesPolicy(), ...kcpPolicy()]
+
+const readWrite = [...read, ...write].toSorted()
+const apps = ['deployments', 'replicasets', 'statefulsets']
+const scales = apps.map(resource => `${resource}/scale`)
+
+const viewRules: readonly PolicyRule[] = [
+  rule(read, '', [
+    'configmaps',
+    'endpoints',
+    'persistentvolumeclaims',
+    'persistentvolumeclaims/status',
+    'pods',
+    'replicationcontrollers',
+    'replicationcontrollers/scale',
+    'serviceaccounts',
+    'services',
+    'services/status',
+  ]),
+  rule(read, '', [
+    'bindings',
+    'events',
+    'limitranges',
+    'namespaces/status',
+    'pods/log',
+    'pods/status',
+    'replicationcontrollers/status',
+    'resourcequotas',
+    'resourcequotas/status',
+  ]),
+  rule(read, '', ['namespaces']),
+  rule(read, 'discovery.k8s.io', ['endpointslices']),
+  rule(read, 'apps', ['controllerrevisions', 'daemonsets', 'daemonsets/status', ...apps, ...scales]),
+  rule(
+    read,
+    'apps',
+    apps.map(resource => `${resource}/status`),
+  ),
+  rule(read, 'autoscaling', ['horizontalpodautoscalers', 'horizontalpodautoscalers/status']),
+  rule(read, 'batch', ['cronjobs', 'cronjobs/status', 'jobs', 'jobs/status']),
+  rule(read, 'policy', ['poddisruptionbudgets', 'poddisruptionbudgets/status']),
+  rule(read, 'networking.k8s.io', ['ingresses', 'ingresses/status', 'networkpolicies']),
+]
+
+const pods = ['pods', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy']
+
+const editRules: readonly PolicyRule[] = [
+  rule(read, '', [...pods.slice(1), 'secrets', 'services/proxy']),
+  rule(['impersonate'], '', ['serviceaccounts']),
+  rule(write, '', pods),
+  rule(['create'], '', ['pods/eviction']),
+  rule(write, '', [
+    'configmaps',
+    'events',
+    'persistentvolumeclaims',
+    'replicationcontrollers',
+    'replicationcontrollers/scale',
+    'secrets',
+    'serviceaccounts',
+    'services',
+    'services/proxy',
+  ]),
+  rule(['create'], '', ['serviceaccounts/token']),
+  rule(write, 'apps', ['daemonsets', 'deployments/rollback', ...apps, ...scales]),
+  rule(write, 'autoscaling', ['horizontalpodautoscalers']),
+  rule(write, 'batch', ['cronjobs', 'jobs']),
+  rule(write, 'policy', ['poddisruptionbudgets']),
+  rule(write, 'networking.k8s.io', ['ingresses', 'networkpolicies']),
+  rule(readWrite, 'coordination.k8s.io', ['leases']),
+]
+
+const adminRules: readonly PolicyRule[] = [
+  rule(['create'], 'authorization.k8s.io', ['localsubjectaccessreviews']),
+  rule(readWrite, 'rbac.authorization.k8s.io', ['rolebindings', 'roles']),
+]
+
+const aggregated = (to: string): { labels: Record<string, string> } => ({
+  labels: { [`rbac.authorization.k8s.io/aggregate-to-${to}`]: 'true' },
+})
+
+const health = ['/healthz', '/livez', '/readyz']
+const version = ['/version', '/version/']
+
+const kubernetesPolicy = (): readonly KubeObject[] => [
+  defaultRole('cluster-admin', everything),
+  defaultRole('system:aggregate-to-admin', adminRules, aggregated('admin')),
+  defaultRole('system:aggregate-to-edit', editRules, aggregated('edit')),
+  defaultRole('system:aggregate-to-view', viewRules, aggregated('view')),
+  defaultRole('admin', [...adminRules, ...editRules, ...viewRules], { aggregates: 'admin' }),
+  defaultRole('edit', [...editRules, ...viewRules], { aggregates: 'edit', ...aggregated('admin') }),
+  defaultRole('view', viewRules, { aggregates: 'view', ...aggregated('edit') }),
+  defaultRole('system:discovery', [
+    pathRule(
+      ['get'],
+      ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...health, ...version],
+    ),
+  ]),
+  defaultRole('system:public-info-viewer', [pathRule(['get'], [...health, ...version])]),
+  defaultRole('system:basic-user', [
+    rule(['create'], 'authorization.k8s.io', ['selfsubjectaccessreviews', 'selfsubjectrulesreviews']),
+    rule(['create'], 'authentication.k8s.io', ['selfsubjectreviews']),
+  ]),
+  defaultRole('system:monitoring', [
+    pathRule(['get'], ['/metrics', '/metrics/slis', ...health, ...health.map(path => `${path}/*`)]),
+  ]),
+  defaultRole('system:auth-delegator', [
+    rule(['create'], 'authentication.k8s.io', ['tokenreviews']),
+    rule(['create'], 'authorization.k8s.io', ['subjectaccessreviews']),
+  ]),
+  defaultBinding('cluster-admin', ['system:masters']),
+  defaultBinding('system:discovery', ['system:authenticated']),
+  defaultBinding('system:basic-user', ['system:authenticated']),
+  defaultBinding('system:public-info-viewer', ['system:authenticated', 'system:unauthenticated']),
+  defaultBinding('system:monitoring', ['system:monitoring']),
+]
+
+const tenancy = 'tenancy.kcp.io'
+const apis = 'apis.kcp.io'
+const core = 'core.kcp.io'
+const bootstrapper = 'system:kcp:tenancy:workspace-bootstrapper'
+
+/** kcp's groups whose name is also the name of their role and binding. */
+const sameNamed = ['system:kcp:logical-cluster-admin', 'system:kcp:external-logical-cluster-admin']
+
+const externalAdminRules: readonly PolicyRule[] = [
+  rule(['delete', 'update', 'get'], core, ['logicalclusters', 'logicalclusters/status']),
+  rule(['delete', 'update', 'patch', 'get'], tenancy, ['workspaces']),
+  rule(['get'], '', ['serviceaccounts', 'secrets']),
+  pathRule(['access'], ['/']),
+  rule(['create'], 'authorization.k8s.io', ['subjectaccessreviews']),
+  rule(read, apis, ['apiexportendpointslices']),
+  rule(['update', 'patch', 'get'], apis, ['apiexportendpointslices/status']),
+  rule(read, 'cache.kcp.io', ['clustercachedresourceendpointslices']),
+  rule(['update', 'patch', 'get'], 'cache.kcp.io', ['clustercachedresourceendpointslices/status']),
+  rule(['get'], tenancy, ['workspaceauthenticationconfigurations']),
+  rule(['create'], 'migration.kcp.io', ['logicalclusterdumps']),
+  rule(['get', 'update', 'patch'], 'migration.kcp.io', [
+    'logicalclustermigrations',
+    'logicalclustermigrations/status',
+  ]),
+  rule(['list'], apis, ['apibindings']),
+  rule(['get'], apis, ['apiexports', 'apiresourceschemas']),
+  rule(['get', 'create'], 'apiextensions.k8s.io', ['customresourcedefinitions']),
+]
+
+const kcpPolicy = (): readonly KubeObject[] => [
+  clusterRole('system:kcp:tenancy:reader', [
+    rule(read, tenancy, ['workspaces', 'workspacetypes']),
+    rule(read, core, ['logicalclusters']),
+  ]),
+  clusterRole(bootstrapper, everything),
+  clusterRole('system:kcp:logical-cluster-admin', [
+    rule(any, core, ['logicalclusters', 'logicalclusters/status']),
+    rule(['delete', 'update', 'get'], tenancy, ['workspaces']),
+  ]),
+  clusterRole('system:kcp:external-logical-cluster-admin', externalAdminRules),
+  clusterRole('system:kcp:workspace:access', [pathRule(['access'], ['/'])]),
+  clusterRole('system:kcp:metrics-reader', [pathRule(['get'], ['/metrics'])]),
+  groupBinding('system:kcp:admin:cluster-admin', 'cluster-admin', ['system:kcp:admin']),
+  groupBinding(bootstrapper, bootstrapper, [bootstrapper, `apis.kcp.io:binding:${bootstrapper}`]),
+  ...sameNamed.map(name => groupBinding(name, name, [name])),
+]
+
+/** Roles and bindings in `root`: what every authenticated user may do there (chapter 20, section 9.4). */
+export const rootPolicy = (): readonly KubeObject[] => [...rootRoles(), ...rootBindings()]
+
+const bindRole = (name: string): KubeObject =>
+  clusterRole(`system:kcp:apiexport:${name}:bind`, [rule(['bind'], apis, ['apiexports'], [`${name}.kcp.io`])])
+
+const policyRole = (name: string, rules: readonly PolicyRule[]): KubeObject =>
+  clusterRole(`system:kcp:apiexport:${name}:maximal-permission-policy`, rules)
+
+const rootRoles = (): readonly KubeObject[] => [
+  bindRole('tenancy'),
+  bindRole('topology'),
+  policyRole('tenancy', [
+    rule(any, tenancy, ['workspaces', 'workspacetypes', 'workspaceauthenticationconfigurations']),
+    rule(['list', 'watch', 'get'], tenancy, ['workspaces/status', 'workspacetypes/status']),
+  ]),
+  policyRole('kcp-admin', [rule(any, tenancy, any)]),
+  policyRole('topology', [rule(any, 'topology.kcp.io', ['partitions', 'partitionsets'])]),
+  clusterRole('system:kcp:home-clusterworkspace-create', [
+    rule(['get', 'create'], tenancy, ['workspaces'], ['~']),
+  ]),
+  clusterRole('system:kcp:universal-workspacetype-use', [
+    rule(['use'], tenancy, ['workspacetypes'], ['universal', 'organization', 'team']),
+  ]),
+]
+
+const authenticated: readonly string[] = ['system:authenticated']
+const boundAuthenticated: readonly string[] = ['apis.kcp.io:binding:system:authenticated']
+const boundAdmin: readonly string[] = ['apis.kcp.io:binding:system:kcp:admin']
+
+/** Binding → role → groups. */
+const rootBindings = (): readonly KubeObject[] => {
+  const prefix = 'system:kcp:authenticated'
+  const exported = (name: string): string => `system:kcp:apiexport:${name}`
+  const policy = 'maximal-permission-policy'
+  return [
+    groupBinding('system:kcp:tenancy:authenticated:access', 'system:kcp:workspace:access', authenticated),
+    groupBinding(`${prefix}:tenancy:reader`, 'system:kcp:tenancy:reader', authenticated),
+    groupBinding(`${prefix}:apiexport:tenancy:bind`, `${exported('tenancy')}:bind`, authenticated),
+    groupBinding(`${prefix}:apiexport:topology:bind`, `${exported('topology')}:bind`, authenticated),
+    groupBinding(
+      `${prefix}:apiexport:tenancy:${policy}`,
+      `${exported('tenancy')}:${policy}`,
+      boundAuthenticated,
+    ),
+    groupBinding(
+      `${prefix}:apiexport:topology:${policy}`,
+      `${exported('topology')}:${policy}`,
+      boundAuthenticated,
+    ),
+    groupBinding(`${prefix}:apiexport:kcp-admin:${policy}`, `${exported('kcp-admin')}:${policy}`, boundAdmin),
+    groupBinding(
+      'system:kcp:configured-group:home-clusterworkspace-create',
+      'system:kcp:home-clusterworkspace-create',
+      authenticated,
+    ),
+    groupBinding(
+      `${prefix}:universal-workspacetype-use`,
+      'system:kcp:universal-workspacetype-use',
+      authenticated,
+    ),
+  ]
+}
