@@ -1,0 +1,111 @@
+// The public surface of the kernel: what views, backends and servers are made of.
+export {
+  type ApiResource,
+  type ApiSet,
+  apiSetOf,
+  compareVersions,
+  type ResourceNames,
+  type Subresource,
+} from './apis.ts'
+export type { Authenticator, Credentials } from './authenticator.ts'
+export { type Action, type Authorizer, allow, type Decision, deny, noOpinion } from './authorizer.ts'
+export type { Backend, RawResponse, ResourceRef } from './backend.ts'
+export type { Params, Recorder, RequestContext } from './context.ts'
+export type { Document, OpenApiDocuments } from './documents.ts'
+export {
+  type About,
+  alreadyExists,
+  badRequest,
+  conflict,
+  expired,
+  type FieldError,
+  type FieldErrorType,
+  fieldErrorBody,
+  forbidden,
+  internalError,
+  invalid,
+  methodNotSupported,
+  modified,
+  notAcceptable,
+  notFound,
+  notServed,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+  StatusError,
+  serviceUnavailable,
+  timeout,
+  tooLarge,
+  tooManyRequests,
+  unauthorized,
+  unsupportedMediaType,
+} from './errors.ts'
+export type { Answer, VerbRequest } from './exchange.ts'
+export type { IndexFn, Informer, Informers } from './informer.ts'
+export type { EventType, Item, ItemEvent, ObjectMeta } from './item.ts'
+export { createLogger, type Logger, silent } from './log.ts'
+export {
+  apiVersionOf,
+  type ClusterName,
+  type ClusterScope,
+  type GroupVersionResource,
+  groupResource,
+  type Json,
+  type KubeObject,
+  type Metadata,
+  type ObjectKey,
+  type OwnerReference,
+} from './object.ts'
+export {
+  isClusterName,
+  isClusterPath,
+  type ParamsOf,
+  type PathPattern,
+  pathPattern,
+  type ViewPath,
+} from './path.ts'
+export {
+  isTrue,
+  type NonResourceRequest,
+  parseRequestInfo,
+  type RequestInfo,
+  type ResourceRequest,
+  type Verb,
+} from './requestinfo.ts'
+export type { Decoded, ObjectSchema, TableColumn } from './schema.ts'
+export type { FieldRequirement, FieldSelector, LabelRequirement, LabelSelector } from './selectors.ts'
+export type {
+  Change,
+  Check,
+  DeleteOptions,
+  Deletion,
+  ItemBatch,
+  ItemList,
+  ItemWatch,
+  ListMeta,
+  ListQuery,
+  ResourceStorage,
+  Selection,
+  WatchQuery,
+  WriteOptions,
+} from './storage.ts'
+export {
+  anonymous,
+  isPrivileged,
+  loopback,
+  systemAuthenticated,
+  systemMasters,
+  systemUnauthenticated,
+  type UserInfo,
+} from './user.ts'
+export type { Lens, View } from './view.ts'
+export {
+  type Admission,
+  type AdmissionRequest,
+  defineVirtualWorkspace,
+  type Host,
+  type UrlPublisher,
+  type VirtualWorkspace,
+  type WorkspaceDefinition,
+  type WorkspaceFactory,
+} from './workspace.ts'
