@@ -1,0 +1,113 @@
+import type { JSONSchemaProps, ValidationRule } from '../jsonschema.ts'
+
+// Short spellings for schemas. `more` wins over what the function sets.
+
+type Properties = Readonly<Record<string, JSONSchemaProps>>
+
+export const string = (description: string, more: JSONSchemaProps = {}): JSONSchemaProps => ({
+  type: 'string',
+  description,
+  ...more,
+})
+export const boolean = (description: string, more: JSONSchemaProps = {}): JSONSchemaProps => ({
+  type: 'boolean',
+  description,
+  ...more,
+})
+export const int32 = (description: string, more: JSONSchemaProps = {}): JSONSchemaProps => ({
+  type: 'integer',
+  format: 'int32',
+  description,
+  ...more,
+})
+export const int64 = (description: string, more: JSONSchemaProps = {}): JSONSchemaProps => ({
+  ...int32(description, more),
+  format: 'int64',
+})
+/** Time and MicroTime look the same in a schema; only their number of digits differs on the wire. */
+export const time = (description: string): JSONSchemaProps => string(description, { format: 'date-time' })
+export const bytes = (description: string): JSONSchemaProps => string(description, { format: 'byte' })
+export const oneOfStrings = (
+  description: string,
+  values: readonly string[],
+  more: JSONSchemaProps = {},
+): JSONSchemaProps => string(description, { enum: values, ...more })
+
+export const object = (
+  description: string,
+  properties: Properties,
+  more: JSONSchemaProps = {},
+): JSONSchemaProps => ({ type: 'object', description, properties, ...more })
+/** An object whose fields nobody specifies. */
+export const anything = (description: string): JSONSchemaProps => ({
+  type: 'object',
+  description,
+  'x-kubernetes-preserve-unknown-fields': true,
+})
+/** Replaced as a whole by merges. */
+export const atomicObject = (
+  description: string,
+  properties: Properties,
+  more: JSONSchemaProps = {},
+): JSONSchemaProps => object(description, properties, { 'x-kubernetes-map-type': 'atomic', ...more })
+export const map = (
+  description: string,
+  additionalProperties: JSONSchemaProps,
+  more: JSONSchemaProps = {},
+): JSONSchemaProps => ({ type: 'object', description, additionalProperties, ...more })
+
+const text: JSONSchemaProps = { type: 'string' }
+
+export const list = (
+  description: string,
+  items: JSONSchemaProps = text,
+  more: JSONSchemaProps = {},
+): JSONSchemaProps => ({ type: 'array', description, items, ...more })
+export const atomicList = (
+  description: string,
+  items: JSONSchemaProps = text,
+  more: JSONSchemaProps = {},
+): JSONSchemaProps => list(description, items, { 'x-kubernetes-list-type': 'atomic', ...more })
+export const set = (
+  description: string,
+  items: JSONSchemaProps = text,
+  more: JSONSchemaProps = {},
+): JSONSchemaProps => list(description, items, { 'x-kubernetes-list-type': 'set', ...more })
+/** A list whose items are told apart by the values of `keys`. */
+export const listMap = (
+  description: string,
+  keys: readonly string[],
+  items: JSONSchemaProps,
+  more: JSONSchemaProps = {},
+): JSONSchemaProps =>
+  list(description, items, {
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': keys,
+    ...more,
+  })
+/** Strategic merge patches merge this list by one key. */
+export const mergedBy = (key: string): JSONSchemaProps => ({
+  'x-kubernetes-patch-strategy': 'merge',
+  'x-kubernetes-patch-merge-key': key,
+})
+
+export const rules = (...all: readonly (readonly [rule: string, message: string])[]): JSONSchemaProps => ({
+  'x-kubernetes-validations': all.map(([rule, message]): ValidationRule => ({ rule, message })),
+})
+
+/** The schema of a whole object: type, metadata, and the fields of the kind. */
+export const kindSchema = (
+  description: string,
+  fields: Properties,
+  more: JSONSchemaProps = {},
+): JSONSchemaProps =>
+  object(
+    description,
+    {
+      apiVersion: string('The group and version in which this object is written down.'),
+      kind: string('The kind of this object.'),
+      metadata: { type: 'object' },
+      ...fields,
+    },
+    more,
+  )

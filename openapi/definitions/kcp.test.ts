@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { definitionOf } from '../resource.ts'
+import type { KindDefinition } from './definition.ts'
+import { kcpKinds } from './kcp/index.ts'
+
+const folder = new URL('../../../shared/data/kcp-crds/', import.meta.url)
+const later = new Set(['cache.kcp.io', 'migration.kcp.io'])
+
+const upstreamKinds = (): readonly KindDefinition[] =>
+  readdirSync(folder)
+    .map(file => definitionOf(parse(readFileSync(new URL(file, folder), 'utf8'))))
+    .filter(kind => !later.has(kind.group))
+
+/** Descriptions are our own, and `required` is a set: everything else must be the same. */
+function normalized(value: unknown, isProperties = false): unknown {
+  if (Array.isArray(value)) return value.map(item => normalized(item))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+    .filter(([key, v]) => v !== undefined && (isProperties || key !== 'description'))
+    .map(([key, v]) => [key, key === 'required' ? sorted(v) : normalized(v, key === 'properties')])
+  return Object.fromEntries(entries)
+}
+const sorted = (value: unknown): unknown => (Array.isArray(value) ? [...value].sort() : normalized(value))
+
+function differences(ours: unknown, theirs: unknown, at: string): readonly string[] {
+  if (isObject(ours) && isObject(theirs)) {
+    const keys = new Set([...Object.keys(ours), ...Object.keys(theirs)])
+    return [...keys].flatMap(key => differences(ours[key], theirs[key], `${at}.${key}`))
+  }
+  const [mine, other] = [JSON.stringify(ours), JSON.stringify(theirs)]
+  return mine === other ? [] : [`${at}: ours ${mine}, kcp's ${other}`]
+}
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+
+const idOf = (kind: KindDefinition): string => `${kind.names.plural}.${kind.group}`
+
+describe('kinds of kcp', () => {
+  it('have one storage version each, and unique names', () => {
+    for (const kind of kcpKinds) assert.equal(kind.versions.filter(v => v.storage).length, 1, idOf(kind))
+    assert.equal(new Set(kcpKinds.map(idOf)).size, kcpKinds.length)
+  })
+
+  it("are kcp's, but for the words", function () {
+    if (!existsSync(folder)) this.skip()
+    const ours = new Map(kcpKinds.map(kind => [idOf(kind), normalized(kind)]))
+    const theirs = upstreamKinds()
+    const found = theirs.flatMap(kind => differences(ours.get(idOf(kind)), normalized(kind), idOf(kind)))
+    assert.deepEqual(found, [])
+    assert.equal(theirs.length, ours.size)
+  })
+})
