@@ -1,0 +1,98 @@
+import type { ClusterName } from '../framework/object.ts'
+import type { UserInfo } from '../framework/user.ts'
+import { type PolicyRule, pathMatches } from './policyrule.ts'
+import { clusterRoleRules, grants } from './rbac.ts'
+import type { RbacSource } from './rbacsource.ts'
+
+/** The rules of one role, by reference. `namespace` is where a Role is looked up. */
+export interface RoleReference {
+  readonly kind: 'ClusterRole' | 'Role'
+  readonly name: string
+  readonly namespace: string
+}
+
+/** Every rule a user holds in a cluster and, unless it is '', in a namespace. Duplicates stay, as in kcp. */
+export const rulesOf = (
+  source: RbacSource,
+  user: UserInfo,
+  cluster: ClusterName,
+  namespace: string,
+): readonly PolicyRule[] => [...grants(source, user, cluster, namespace)].flatMap(({ rules }) => rules)
+
+export const rulesOfRole = (
+  source: RbacSource,
+  cluster: ClusterName,
+  role: RoleReference,
+): readonly PolicyRule[] =>
+  role.kind === 'ClusterRole'
+    ? clusterRoleRules(source, cluster, role.name)
+    : (source.role(cluster, role.namespace, role.name) ?? [])
+
+/** What of `wanted` is not covered by `held`, as rules of one verb, one resource and at most one name each. */
+export const uncovered = (
+  held: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+): readonly PolicyRule[] => wanted.flatMap(atoms).filter(atom => !held.some(rule => covers(rule, atom)))
+
+function atoms(rule: PolicyRule): readonly PolicyRule[] {
+  const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
+  const names: readonly (readonly string[])[] =
+    resourceNames.length === 0 ? [[]] : resourceNames.map(name => [name])
+  const onResources = apiGroups.flatMap(group =>
+    resources.flatMap(resource =>
+      verbs.flatMap(verb =>
+        names.map(name => ({
+          verbs: [verb],
+          apiGroups: [group],
+          resources: [resource],
+          resourceNames: name,
+        })),
+      ),
+    ),
+  )
+  const onPaths = nonResourceURLs.flatMap(url =>
+    verbs.map(verb => ({ verbs: [verb], nonResourceURLs: [url] })),
+  )
+  return [...onResources, ...onPaths]
+}
+
+/** Does one held rule include this atom? Wildcards of the atom are covered only by wildcards. */
+function covers(held: PolicyRule, atom: PolicyRule): boolean {
+  const names = held.resourceNames ?? []
+  const wanted = atom.resourceNames ?? []
+  return (
+    all(held.verbs, atom.verbs) &&
+    all(held.apiGroups ?? [], atom.apiGroups ?? []) &&
+    (atom.resources ?? []).every(resource => coversResource(held.resources ?? [], resource)) &&
+    (atom.nonResourceURLs ?? []).every(url =>
+      (held.nonResourceURLs ?? []).some(allowed => pathMatches(allowed, url)),
+    ) &&
+    (names.length === 0 || (wanted.length > 0 && wanted.every(name => names.includes(name))))
+  )
+}
+
+const all = (held: readonly string[], wanted: readonly string[]): boolean =>
+  held.includes('*') || wanted.every(value => held.includes(value))
+
+function coversResource(held: readonly string[], wanted: string): boolean {
+  if (held.includes('*') || held.includes(wanted)) return true
+  const slash = wanted.indexOf('/')
+  return slash >= 0 && held.includes(`*${wanted.slice(slash)}`)
+}
+
+/** A rule as Kubernetes prints it in refusals: `{APIGroups:["g"], Resources:["r"], Verbs:["v"]}`. */
+export function printRule(rule: PolicyRule): string {
+  const parts: readonly (readonly [string, readonly string[] | undefined])[] = [
+    ['APIGroups', rule.apiGroups],
+    ['Resources', rule.resources],
+    ['ResourceNames', rule.resourceNames],
+    ['NonResourceURLs', rule.nonResourceURLs],
+    ['Verbs', rule.verbs],
+  ]
+  const printed = parts.flatMap(([label, values]) =>
+    values?.length ? `${label}:[${values.map(quote).join(', ')}]` : [],
+  )
+  return `{${printed.join(', ')}}`
+}
+
+const quote = (value: string): string => JSON.stringify(value)
