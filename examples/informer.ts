@@ -1,0 +1,49 @@
+// Watches every widget of every consumer through the URL that the provider's endpoint slice lists.
+//   KUBECONFIG=.oriel/admin.kubeconfig npx tsx examples/informer.ts
+import { CustomObjectsApi, KubeConfig, type KubernetesObject, makeInformer } from '@kubernetes/client-node'
+
+const [, , provider = 'root:provider', name = 'widgets.example.com'] = process.argv
+
+interface Slice {
+  readonly status?: { readonly endpoints?: readonly { readonly url: string }[] }
+}
+
+const config = new KubeConfig()
+config.loadFromDefault()
+const cluster = config.getCurrentCluster()
+if (cluster === null) throw new Error('the kubeconfig has no current context')
+const { origin } = new URL(cluster.server)
+
+/** The same credentials at another URL. */
+function at(server: string): KubeConfig {
+  const there = new KubeConfig()
+  there.loadFromOptions({ ...config, clusters: [{ ...cluster, server }] })
+  return there
+}
+
+const slices = at(`${origin}/clusters/${provider}`).makeApiClient(CustomObjectsApi)
+const slice: Slice = await slices.getClusterCustomObject({
+  group: 'apis.kcp.io',
+  version: 'v1alpha1',
+  plural: 'apiexportendpointslices',
+  name,
+})
+const url = slice.status?.endpoints?.[0]?.url
+if (url === undefined)
+  throw new Error(`the endpoint slice ${name} lists no URL yet: nobody has bound the export`)
+
+const view = at(`${url}/clusters/*`)
+const widgets = view.makeApiClient(CustomObjectsApi)
+const list = () =>
+  widgets.listCustomObjectForAllNamespaces({ group: 'example.com', version: 'v1', plural: 'widgets' })
+const informer = makeInformer<KubernetesObject>(view, '/apis/example.com/v1/widgets', list)
+for (const event of ['add', 'update', 'delete'] as const)
+  informer.on(event, object => {
+    const { annotations, namespace, name } = object.metadata ?? {}
+    console.log(event, annotations?.['kcp.io/cluster'], `${namespace}/${name}`)
+  })
+informer.on('error', error => {
+  console.error(error)
+  setTimeout(() => informer.start(), 1000)
+})
+await informer.start()

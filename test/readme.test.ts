@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type Block, blocksOf } from './support/markdown.ts'
+import { discard, type Oriel, readText, run, startOriel } from './support/oriel.ts'
+import { root } from './support/source.ts'
+
+/** The README's own words for what differs from machine to machine. */
+const adapted = (text: string, oriel: Oriel): string =>
+  text.replaceAll('https://localhost:6443', oriel.url).replaceAll('.oriel/admin.kubeconfig', oriel.kubeconfig)
+
+/** `npm start` and `npm test` are not for the middle of a test: the server runs already, and this is the test. */
+const commands = (blocks: readonly Block[]): readonly Block[] =>
+  blocks.filter(block => block.language === 'bash' && !/^npm (start|test)$/m.test(block.text))
+
+/** The output a reader is promised after a block: each line, white space aside, in order. */
+function assertShows(stdout: string, promised: string): void {
+  const lines = stdout.split('\n').map(squeeze)
+  let from = 0
+  for (const line of promised.trim().split('\n').map(squeeze)) {
+    const at = lines.findIndex((found, i) => i >= from && found.endsWith(line))
+    assert.notEqual(at, -1, `'${line}' is not in:\n${stdout}`)
+    from = at + 1
+  }
+}
+const squeeze = (line: string): string => line.trim().replace(/\s+/g, ' ')
+
+describe('the README', function () {
+  this.timeout(180_000)
+  let oriel: Oriel
+  before(async () => {
+    oriel = await startOriel()
+  })
+  after(() => discard(oriel))
+
+  it('does what it says, command by command', async () => {
+    const blocks = blocksOf(await readText(join(root, 'README.md')))
+    const marker = '=== block '
+    const script = commands(blocks).map((block, i) => `echo '${marker}${i}'\n${adapted(block.text, oriel)}`)
+    const outcome = await run('bash', ['-euo', 'pipefail', '-c', script.join('\n')])
+    assert.equal(outcome.code, 0, `${outcome.stdout}\n${outcome.stderr}\n${oriel.output()}`)
+    const outputs = outcome.stdout.split(new RegExp(`^${marker}\\d+$`, 'm')).slice(1)
+    commands(blocks).forEach((block, i) => {
+      const next = blocks[blocks.indexOf(block) + 1]
+      if (next?.language === 'text') assertShows(outputs[i] ?? '', next.text)
+    })
+  })
+
+  it('names files that exist', async () => {
+    const text = await readText(join(root, 'README.md'))
+    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)\)/g))
+      await readText(join(root, fileOf(target ?? '')))
+  })
+})
+
+const fileOf = (target: string): string => (/\.[a-z]+$/.test(target) ? target : `${target}/README.md`)

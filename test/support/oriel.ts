@@ -1,0 +1,157 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { root } from './source.ts'
+
+/** A running `oriel start`, as a user runs it: the built program in a process of its own. */
+export interface Oriel {
+  readonly directory: string
+  readonly kubeconfig: string
+  /** `https://127.0.0.1:<port>` */
+  readonly url: string
+  /** What it has printed so far, for messages of failed tests. */
+  output(): string
+  /** SIGTERM, and waits for the end. */
+  stop(): Promise<number | null>
+  /** SIGKILL, and waits for the end. */
+  kill(): Promise<void>
+}
+
+export interface OrielOptions {
+  /** Keep the data of an earlier run; a fresh temporary directory otherwise. */
+  readonly directory?: string
+  readonly args?: readonly string[]
+}
+
+const program = join(root, 'dist/cmd/main.js')
+
+/** Starts the server on a free port and waits until it is ready. */
+export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
+  if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`)
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'oriel-')))
+  const args = [program, 'start', '--data-directory', directory, '--port', '0', ...(options.args ?? [])]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = collect(child)
+  const url = await listening(child, output)
+  const kubeconfig = join(directory, 'admin.kubeconfig')
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+    child.kill(signal)
+    await once(child, 'exit')
+    return child.exitCode
+  }
+  return {
+    directory,
+    kubeconfig,
+    url,
+    output,
+    stop: () => end('SIGTERM'),
+    kill: async () => void (await end('SIGKILL')),
+  }
+}
+
+/** Stops a server and removes its data. */
+export async function discard(oriel: Oriel): Promise<void> {
+  await oriel.stop()
+  await rm(oriel.directory, { recursive: true, force: true })
+}
+
+function collect(child: ChildProcess): () => string {
+  const chunks: string[] = []
+  child.stdout?.setEncoding('utf8').on('data', chunk => chunks.push(chunk))
+  child.stderr?.setEncoding('utf8').on('data', chunk => chunks.push(chunk))
+  return () => chunks.join('')
+}
+
+/** Resolves with the printed URL; rejects when the process ends first. */
+function listening(child: ChildProcess, output: () => string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const url = /https:\/\/[^\s/]+:\d+/.exec(output())?.[0]
+      if (url !== undefined) resolve(url)
+    }
+    child.stdout?.on('data', look)
+    child.on('exit', code => reject(new Error(`oriel start ended with ${code}:\n${output()}`)))
+  })
+}
+
+export interface Outcome {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a program and returns how it ended; never rejects for a non-zero exit. */
+export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const env = { ...process.env, ...options.env }
+    const child = execFile(
+      command,
+      args,
+      { env, maxBuffer: 1 << 26, cwd: options.cwd ?? root },
+      (error, stdout, stderr) => {
+        if (error && typeof error.code !== 'number') reject(error)
+        else resolve({ code: Number(error?.code ?? 0), stdout, stderr })
+      },
+    )
+    child.stdin?.end(options.input ?? '')
+  })
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly input?: string
+  readonly cwd?: string
+}
+
+/** kubectl against one context of a server: fails the test, with its whole output, on a non-zero exit. */
+export interface Kubectl {
+  (args: readonly string[], input?: string): Promise<string>
+  /** The outcome as it is, for refusals. */
+  try(args: readonly string[], input?: string): Promise<Outcome>
+  /** The same user at another URL below the server, such as `/clusters/root:org`. */
+  at(path: string): Kubectl
+  json<T = unknown>(args: readonly string[]): Promise<T>
+}
+
+export function kubectlFor(oriel: Oriel, context: string): Kubectl {
+  return kubectlAt(oriel, ['--kubeconfig', oriel.kubeconfig, '--context', context])
+}
+
+function kubectlAt(oriel: Oriel, base: readonly string[]): Kubectl {
+  const env = { KUBECACHEDIR: join(oriel.directory, 'kubectl-cache') }
+  const attempt = (args: readonly string[], input?: string) =>
+    run(process.env.KUBECTL ?? 'kubectl', [...base, ...args], { env, ...(input !== undefined && { input }) })
+  const checked = async (args: readonly string[], input?: string): Promise<string> => {
+    const outcome = await attempt(args, input)
+    if (outcome.code !== 0)
+      throw new Error(`kubectl ${args.join(' ')}: ${outcome.code}\n${outcome.stdout}${outcome.stderr}`)
+    return outcome.stdout
+  }
+  return Object.assign(checked, {
+    try: attempt,
+    at: (path: string) =>
+      kubectlAt(oriel, [...base, '--server', path.startsWith('https:') ? path : oriel.url + path]),
+    json: async <T>(args: readonly string[]) => JSON.parse(await checked([...args, '-o', 'json'])) as T,
+  })
+}
+
+/** Asks until the answer satisfies; for state that controllers bring about. The limit only ends a test that hangs. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  satisfied: (answer: T) => boolean,
+  limit = 30_000,
+): Promise<T> {
+  const end = Date.now() + limit
+  for (;;) {
+    const answer = await ask()
+    if (satisfied(answer)) return answer
+    if (Date.now() > end) throw new Error(`not within ${limit} ms; last: ${JSON.stringify(answer)}`)
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}
+
+export const readText = (path: string): Promise<string> => readFile(path, 'utf8')
