@@ -1,0 +1,51 @@
+import type { RequestContext } from '../../framework/context.ts'
+import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import type { AdmissionRequest } from '../../framework/workspace.ts'
+
+/** A write as the shard's own admission sees it. What is written is named here, because `ctx` is the client's request. */
+export interface ShardAdmissionRequest extends AdmissionRequest {
+  readonly group: string
+  readonly resource: string
+  /** '' for the object itself. */
+  readonly subresource: string
+  /** `name` is '' while a generateName waits for its suffix. */
+  readonly key: ObjectKey
+}
+
+/** One rule. Throws a `StatusError` to refuse. */
+export interface AdmissionPlugin {
+  readonly name: string
+  /** Returns the object to store, changed or not. Not called for DELETE. */
+  mutate?(
+    ctx: RequestContext,
+    request: ShardAdmissionRequest & { readonly object: KubeObject },
+  ): KubeObject | Promise<KubeObject>
+  validate?(ctx: RequestContext, request: ShardAdmissionRequest): void | Promise<void>
+}
+
+/** All plugins in order: `mutate` hands each the result of the one before, `validate` stops at the first refusal. */
+export interface AdmissionChain {
+  mutate(
+    ctx: RequestContext,
+    request: ShardAdmissionRequest & { readonly object: KubeObject },
+  ): Promise<KubeObject>
+  validate(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
+}
+
+export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionChain => ({
+  async mutate(ctx, request) {
+    let { object } = request
+    for (const plugin of plugins) {
+      if (plugin.mutate) object = await plugin.mutate(ctx, { ...request, object })
+    }
+    return object
+  },
+  async validate(ctx, request) {
+    for (const plugin of plugins) await plugin.validate?.(ctx, request)
+  },
+})
+
+/** How a refusal names its object: by name, else generateName, else `Unknown` (chapter 40, rule 2.57). */
+export function refusedName({ key, object }: ShardAdmissionRequest): string {
+  return key.name || object?.metadata.generateName || 'Unknown'
+}
