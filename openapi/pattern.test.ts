@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { patternError, patternTest } from './pattern.ts'
+
+describe('pattern', () => {
+  it('searches unanchored, with RE2 syntax', () => {
+    assert.equal(patternTest('b+')('abbc'), true)
+    assert.equal(patternTest('^b+$')('abbc'), false)
+    assert.equal(patternTest('(?i)^ABC\\z')('abc'), true)
+    assert.equal(patternTest('^\\pL+$')('äß'), true)
+  })
+
+  it('says what is wrong in the words of Go', () => {
+    assert.equal(patternError('a*'), undefined)
+    assert.equal(patternError('[a'), 'error parsing regexp: missing closing ]: `[a`')
+    assert.equal(patternError('(?=a)'), 'error parsing regexp: invalid or unsupported Perl syntax: `(?=`')
+    assert.match(patternError('a'.repeat(10_001)) ?? '', /longer than 10000 characters/)
+  })
+
+  it('matches nothing when the pattern is broken', () => assert.equal(patternTest('[a')('[a'), false))
+
+  it('does not blow up on nested repetition', () =>
+    assert.equal(patternTest('^(a+)+$')(`${'a'.repeat(100_000)}b`), false))
+})
