@@ -1,0 +1,95 @@
+import {
+  type Admission,
+  type AdmissionRequest,
+  forbidden,
+  type KubeObject,
+  type LabelRequirement,
+  matchesLabels,
+  type RequestContext,
+} from '../../framework/index.ts'
+import { claimedGroup } from './claims.ts'
+import type { Exports } from './exports.ts'
+import type { AcceptablePermissionClaim, APIBinding, ClaimSelector, ExportParams } from './types.ts'
+
+type Context = RequestContext<ExportParams>
+
+/**
+ * Keeps what a provider writes inside the claim's selector (chapter 10, section 3.6): `matchLabels` are added where
+ * they are missing, a wrong value and an object outside the selector are refused.
+ */
+export function selectorAdmission(exports: Exports): Admission<ExportParams> {
+  return {
+    mutate: async (ctx, { object }) => {
+      const selector = selectorFor(exports, ctx, object)
+      return selector === undefined ? object : withLabels(ctx, object, selector.matchLabels ?? {})
+    },
+    validate: async (ctx, request) => {
+      const object = subject(request)
+      const selector = object && selectorFor(exports, ctx, object)
+      if (object === undefined || selector === undefined) return
+      const labels = object.metadata.labels ?? {}
+      if (!matchesLabels({ requirements: requirementsOf(selector) }, labels))
+        throw refuse(ctx, object, 'object does not match required labels')
+    },
+  }
+}
+
+const subject = ({ operation, object, old }: AdmissionRequest): KubeObject | undefined =>
+  operation === 'DELETE' ? old : object
+
+/** The selector that the object must satisfy; undefined where there is none: bound resources, `matchAll`, wildcards. */
+function selectorFor(exports: Exports, ctx: Context, object: KubeObject): ClaimSelector | undefined {
+  if (ctx.cluster === '*' || !ctx.info.isResource) return undefined
+  const binding = exports.bindingIn(ctx.cluster, ctx.params)
+  if (binding === undefined)
+    throw refuse(
+      ctx,
+      object,
+      'could not find suitable apibinding in target logical cluster: no suitable binding found',
+    )
+  const selector = acceptedClaim(binding, ctx)?.selector
+  return selector === undefined || selector.matchAll ? undefined : selector
+}
+
+function acceptedClaim(binding: APIBinding, { info }: Context): AcceptablePermissionClaim | undefined {
+  if (!info.isResource) return undefined
+  const { group, resource } = info
+  const bound = (binding.status?.boundResources ?? []).some(r => r.group === group && r.resource === resource)
+  if (bound) return undefined
+  return binding.spec.permissionClaims?.find(
+    claim =>
+      claim.state === 'Accepted' &&
+      claim.resource === resource &&
+      claimedGroup(claim.group, resource) === claimedGroup(group, resource),
+  )
+}
+
+function withLabels(ctx: Context, object: KubeObject, wanted: Readonly<Record<string, string>>): KubeObject {
+  const labels = object.metadata.labels ?? {}
+  for (const [key, value] of Object.entries(wanted))
+    if (key in labels && labels[key] !== value)
+      throw refuse(ctx, object, `protected label ${key} must have value ${value}`)
+  return { ...object, metadata: { ...object.metadata, labels: { ...labels, ...wanted } } }
+}
+
+const operators = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' } as const
+
+/** A claim's selector as the requirements of a label selector. */
+export const requirementsOf = (selector: ClaimSelector): readonly LabelRequirement[] => [
+  ...Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({
+    key,
+    operator: 'in' as const,
+    values: [value],
+  })),
+  ...(selector.matchExpressions ?? []).map(({ key, operator, values }) => ({
+    key,
+    operator: operators[operator],
+    values: values ?? [],
+  })),
+]
+
+function refuse(ctx: Context, object: KubeObject, why: string) {
+  const { group, resource } = ctx.info.isResource ? ctx.info : { group: '', resource: '' }
+  const name = object.metadata.name ?? object.metadata.generateName ?? 'Unknown'
+  return forbidden({ group, resource, name }, why)
+}

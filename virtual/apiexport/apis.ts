@@ -1,0 +1,194 @@
+import {
+  type ApiResource,
+  type ApiSet,
+  apiSetOf,
+  type Host,
+  type Item,
+  type Lens,
+  type Verb,
+  viewOf,
+} from '../../framework/index.ts'
+import { apiResourcesOf, definitionOf } from '../../openapi/index.ts'
+import { claimedGroup, claimLens, ownBindingsLens } from './claims.ts'
+import type { Exports } from './exports.ts'
+import { type APIExport, type ExportParams, exportOf, type PermissionClaim } from './types.ts'
+
+type Resource = ApiResource<ExportParams>
+const readOnly: readonly Verb[] = ['get', 'list', 'watch']
+
+/** One thing an export serves: where its resources come from, and a text that changes when they do. */
+interface Source {
+  readonly group: string
+  readonly plural: string
+  readonly version: string
+  resources(): readonly Resource[]
+}
+
+/** What one export serves: its own resources, what it claims, and always the bindings (chapter 10, section 3.2). */
+export function sourcesOf(host: Host, exports: Exports, params: ExportParams): readonly Source[] {
+  const object = exports.find(params)
+  const identity = object?.status?.identityHash
+  if (object === undefined || !identity) return []
+  const own = ownSources(host, exports, params, object)
+  const claimed = (object.spec?.permissionClaims ?? []).flatMap(claim =>
+    claimSources(host, exports, params, claim),
+  )
+  return firstOfEach([...own, ...claimed, ...ownBindingSource(host, params)])
+}
+
+/** Earlier sources win: an export shadows its own claims, the first claim on a resource stays. */
+function firstOfEach(sources: readonly Source[]): readonly Source[] {
+  const byResource = new Map<string, Source>()
+  for (const source of sources) {
+    const key = `${source.group}/${source.plural}`
+    if (!byResource.has(key)) byResource.set(key, source)
+  }
+  return [...byResource.values()]
+}
+
+/** The export's schemas; isolation comes from the identity under which the objects are stored. */
+const ownSources = (
+  host: Host,
+  exports: Exports,
+  params: ExportParams,
+  object: APIExport,
+): readonly Source[] =>
+  (object.spec?.resources ?? []).flatMap(resource => {
+    const schema = exports.schemas.get(params.provider, '', resource.schema)
+    return schema === undefined ? [] : [schemaSource(host, schema, object.status?.identityHash ?? '')]
+  })
+
+/** A claim on a kind that every logical cluster has, or, by identity, on another export's. */
+function claimSources(
+  host: Host,
+  exports: Exports,
+  params: ExportParams,
+  claim: PermissionClaim,
+): readonly Source[] {
+  const lens = claimLens(exportOf(params), claim)
+  if (!claim.identityHash)
+    return claimedGroups(claim).flatMap(group => systemSource(host, group, claim.resource, lens))
+  const schema = schemaOfIdentity(exports, claim)
+  return schema === undefined ? [] : [schemaSource(host, schema, claim.identityHash, lens)]
+}
+
+/** A claim on events serves both groups (chapter 10, section 3.2). */
+const claimedGroups = (claim: PermissionClaim): readonly string[] =>
+  claim.resource === 'events' && claimedGroup(claim.group, claim.resource) === ''
+    ? ['', 'events.k8s.io']
+    : [claim.group]
+
+/** The first export, by logical cluster and name, that has this identity and exports the resource. */
+function schemaOfIdentity(exports: Exports, claim: PermissionClaim): Item | undefined {
+  for (const { key, object } of exports.byIdentity(claim.identityHash ?? '')) {
+    const resource = (object as APIExport).spec?.resources?.find(
+      r => r.group === claim.group && r.name === claim.resource,
+    )
+    const schema = resource && exports.schemas.get(key.cluster, '', resource.schema)
+    if (schema !== undefined) return schema
+  }
+  return undefined
+}
+
+function schemaSource(host: Host, schema: Item, identity: string, lens?: Lens): Source {
+  const definition = definitionOf(schema.object)
+  const { group, names } = definition
+  return {
+    group,
+    plural: names.plural,
+    version: `${schema.meta.uid}/${schema.meta.resourceVersion}/${identity}/${lens === undefined ? 'own' : 'claimed'}`,
+    resources: () =>
+      apiResourcesOf<ExportParams>(definition, {
+        custom: true,
+        storage: (version, subresource) => {
+          const storage = host.backend.storage({
+            group,
+            version,
+            resource: names.plural,
+            identity,
+            ...(subresource && { subresource }),
+          })
+          return lens === undefined ? storage : viewOf(storage, () => lens)
+        },
+      }),
+  }
+}
+
+/** A kind that the backend serves everywhere, seen through a lens: same schema, same manners. */
+function systemSource(host: Host, group: string, plural: string, lens: Lens): readonly Source[] {
+  const served =
+    host.backend.apis('*')?.resources.filter(r => r.group === group && r.names.plural === plural) ?? []
+  const through = (resource: ApiResource): Resource => ({
+    ...resource,
+    storage: viewOf(resource.storage, () => lens),
+    subresources: resource.subresources
+      .filter(s => s.name === 'status')
+      .map(s => ({ ...s, storage: viewOf(s.storage, () => lens) })),
+  })
+  return served.length === 0
+    ? []
+    : [{ group, plural, version: 'claimed', resources: () => served.map(through) }]
+}
+
+/** The bindings to the export itself, readable without a claim. */
+const ownBindingSource = (host: Host, params: ExportParams): readonly Source[] =>
+  systemSource(host, 'apis.kcp.io', 'apibindings', ownBindingsLens(exportOf(params))).map(source => ({
+    ...source,
+    version: 'read-only',
+    resources: () => source.resources().map(r => ({ ...r, verbs: readOnly, subresources: [] })),
+  }))
+
+interface Served {
+  readonly version: string
+  readonly set: ApiSet<ExportParams>
+  readonly replaced: AbortController
+}
+
+/** The ApiSets of all exports that somebody asked for: the same object until what it is made of changes. */
+export class ExportApis {
+  readonly #served = new Map<string, Served>()
+  readonly #host: Host
+  readonly #exports: Exports
+
+  constructor(host: Host, exports: Exports) {
+    this.#host = host
+    this.#exports = exports
+    const refresh = () => this.#refresh()
+    exports.exports.onEvent(refresh)
+    exports.schemas.onEvent(refresh)
+  }
+
+  of(params: ExportParams): ApiSet<ExportParams> | undefined {
+    return (this.#served.get(keyOf(params)) ?? this.#serve(params))?.set
+  }
+
+  #serve(params: ExportParams): Served | undefined {
+    const sources = sourcesOf(this.#host, this.#exports, params)
+    if (sources.length === 0) return undefined
+    const replaced = new AbortController()
+    const set = apiSetOf(
+      sources.flatMap(source => source.resources()),
+      replaced.signal,
+    )
+    const served = { version: versionOf(sources), set, replaced }
+    this.#served.set(keyOf(params), served)
+    return served
+  }
+
+  /** Drops what changed and ends its watches; the next request builds it anew. */
+  #refresh(): void {
+    for (const [key, served] of this.#served) {
+      if (versionOf(sourcesOf(this.#host, this.#exports, paramsOf(key))) === served.version) continue
+      this.#served.delete(key)
+      served.replaced.abort()
+    }
+  }
+}
+
+const keyOf = ({ provider, name }: ExportParams): string => `${provider}/${name}`
+function paramsOf(key: string): ExportParams {
+  const [provider = '', name = ''] = key.split('/')
+  return { provider, name }
+}
+const versionOf = (sources: readonly Source[]): string =>
+  sources.map(s => `${s.group}/${s.plural}=${s.version}`).join(';')

@@ -1,0 +1,155 @@
+import {
+  type Action,
+  allow,
+  type Decision,
+  deny,
+  type Host,
+  noOpinion,
+  type RequestContext,
+  type ResourceRequest,
+  type UserInfo,
+} from '../../framework/index.ts'
+import { claimedGroup, sameClaim } from './claims.ts'
+import type { Exports } from './exports.ts'
+import type { APIBinding, APIExport, ExportParams, PermissionClaim } from './types.ts'
+
+type Context = Omit<RequestContext<ExportParams>, 'actAs'>
+type Step = (ctx: Context, object: APIExport) => Promise<Decision>
+
+/**
+ * Who may use the view: first what the consumer's binding allows, then the provider's `apiexports/content`, then the
+ * policies of claimed exports (chapter 10, section 3.5). Every step must allow; a client reads only `access denied`.
+ */
+export function exportAuthorizer(host: Host, exports: Exports): (ctx: Context) => Promise<Decision> {
+  const steps: readonly Step[] = [
+    async (ctx, object) => boundApi(ctx, object, exports),
+    ctx => content(ctx, host),
+    (ctx, object) => maximalPermissions(ctx, object, host, exports),
+  ]
+  return async ctx => {
+    const object = exports.find(ctx.params)
+    if (object === undefined) return closed([deny('no such APIExport', 'virtual.apiexport')])
+    const trace: Decision[] = []
+    for (const step of steps) {
+      const decision = await step(ctx, object)
+      trace.push(decision)
+      if (decision.effect !== 'allow') return closed(trace)
+    }
+    return { effect: 'allow', reason: 'access granted', authorizer: 'virtual.apiexport', trace }
+  }
+}
+
+const closed = (trace: readonly Decision[]): Decision => ({
+  effect: trace.at(-1)?.effect === 'deny' ? 'deny' : 'no opinion',
+  reason: 'access denied',
+  authorizer: 'virtual.apiexport',
+  trace,
+})
+
+/** In one logical cluster, only what its binding to this export covers. `*` and discovery are decided by content alone. */
+function boundApi({ cluster, info, params }: Context, object: APIExport, exports: Exports): Decision {
+  const by = 'virtual.apiexport.boundapi'
+  if (cluster === '*' || !info.isResource) return allow('not about one binding', by)
+  const binding = exports.bindingIn(cluster, params)
+  if (binding === undefined) return deny('could not find suitable APIBinding in target logical cluster', by)
+  if (isBound(binding, info)) return allow('bound resource', by)
+  if (isClaimed(binding, object, info)) return allow('accepted permission claim', by)
+  if (info.group === 'apis.kcp.io' && info.resource === 'apibindings') return ownBinding(info, by)
+  return deny('failed to find suitable reason to allow access in APIBinding', by)
+}
+
+const ownBinding = ({ verb }: ResourceRequest, by: string): Decision =>
+  ['get', 'list', 'watch'].includes(verb)
+    ? allow('bindings are always readable', by)
+    : noOpinion('write access to APIBinding is not allowed from virtual workspace', by)
+
+const isBound = (binding: APIBinding, info: ResourceRequest): boolean =>
+  (binding.status?.boundResources ?? []).some(r => r.group === info.group && r.resource === info.resource)
+
+/** The consumer accepted a claim that the export still makes, and both name the verb (`*` names all). */
+function isClaimed(binding: APIBinding, object: APIExport, info: ResourceRequest): boolean {
+  const accepted = (binding.spec.permissionClaims ?? []).filter(
+    c => c.state === 'Accepted' && isAbout(c, info),
+  )
+  const exported = object.spec?.permissionClaims ?? []
+  return accepted.some(a => names(a, info.verb) && exported.some(e => sameClaim(a, e) && names(e, info.verb)))
+}
+
+const isAbout = (claim: PermissionClaim, info: ResourceRequest): boolean =>
+  claim.resource === info.resource &&
+  claimedGroup(claim.group, claim.resource) === claimedGroup(info.group, info.resource)
+
+const names = (claim: PermissionClaim, verb: string): boolean =>
+  claim.verbs.includes(verb) || claim.verbs.includes('*')
+
+/** The caller's verb on `apiexports/content` in the provider's logical cluster. */
+function content({ user, info, params, signal }: Context, host: Host): Promise<Decision> {
+  const resource = {
+    group: 'apis.kcp.io',
+    version: 'v1alpha1',
+    resource: 'apiexports',
+    subresource: 'content',
+    namespace: '',
+    name: params.name,
+  }
+  return host.backend.authorizer.authorize(
+    user,
+    { verb: info.verb, cluster: params.provider, resource },
+    signal,
+  )
+}
+
+/** A claimed export's policy holds for the claimer too: every export with that identity must grant it. */
+async function maximalPermissions(
+  ctx: Context,
+  object: APIExport,
+  host: Host,
+  exports: Exports,
+): Promise<Decision> {
+  const by = 'virtual.apiexport.maxpermissionpolicy'
+  const { info, user, signal } = ctx
+  if (!info.isResource) return allow('not about a resource', by)
+  const claim = object.spec?.permissionClaims?.find(c => isAbout(c, info))
+  if (!claim?.identityHash) return allow('no claim by identity', by)
+  const providers = exports.byIdentity(claim.identityHash)
+  if (providers.length === 0) return deny('no API export has the claimed identity', by)
+  for (const { key, object: provider } of providers) {
+    if ((provider as APIExport).spec?.maximalPermissionPolicy?.local === undefined) continue
+    const decision = await host.backend.authorizer.authorize(
+      bindingUser(user),
+      actionOf(info, key.cluster),
+      signal,
+    )
+    if (decision.effect !== 'allow') return { ...decision, effect: 'no opinion', authorizer: by }
+  }
+  return allow('all claimed API exports granted access', by)
+}
+
+const actionOf = (info: ResourceRequest, cluster: string): Action => ({
+  verb: info.verb,
+  cluster,
+  resource: info,
+  deep: true,
+})
+
+const prefix = 'apis.kcp.io:binding:'
+const bindingUser = (user: UserInfo): UserInfo => ({
+  ...user,
+  name: prefix + user.name,
+  groups: user.groups.map(group => prefix + group),
+})
+
+/**
+ * Whose rights apply in the backend. In one logical cluster the caller's, with a warrant that opens that cluster and
+ * nothing else; over all of them the view's own (chapter 10, section 3.4).
+ */
+export function actAs({ user, cluster }: Context, privileged: UserInfo): UserInfo {
+  if (cluster === '*') return privileged
+  const warrant = JSON.stringify({
+    user: 'system:serviceaccount:default:rest',
+    groups: ['system:kcp:admin'],
+    extra: { 'authentication.kcp.io/cluster-name': [cluster] },
+  })
+  const key = 'authorization.kcp.io/warrant'
+  return { ...user, extra: { ...user.extra, [key]: [...(user.extra?.[key] ?? []), warrant] } }
+}

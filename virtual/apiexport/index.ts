@@ -1,0 +1,27 @@
+import { defineVirtualWorkspace, loopback } from '../../framework/index.ts'
+import { selectorAdmission } from './admission.ts'
+import { ExportApis } from './apis.ts'
+import { actAs, exportAuthorizer } from './authorizer.ts'
+import { watchExports } from './exports.ts'
+import { slicePublisher } from './publisher.ts'
+
+/**
+ * What a provider sees of its consumers: the objects of the APIs it exports, and what they let it claim, in every
+ * logical cluster that binds the export. See README.md beside this file.
+ */
+export const apiexport = defineVirtualWorkspace('apiexport', '/services/apiexport/:provider/:name', host => {
+  const exports = watchExports(host)
+  const apis = new ExportApis(host, exports)
+  return {
+    apis: params => apis.of(params),
+    authorize: exportAuthorizer(host, exports),
+    actAs: ctx => actAs(ctx, loopback),
+    admission: [selectorAdmission(exports)],
+    publisher: slicePublisher(exports),
+    run: async (ready, signal) => {
+      await exports.synced
+      ready()
+      await new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+    },
+  }
+})
