@@ -1,3 +1,4 @@
+import { formatJson } from './json.ts'
 import { groupResource } from './object.ts'
 
 /** One entry of `details.causes` (chapter 40, rule 2.18). */
@@ -181,7 +182,7 @@ const printed: Record<FieldErrorType, readonly [text: string, withValue: boolean
 }
 
 /** Strings quoted, everything else compact JSON (chapter 40, rule 2.20). */
-const printValue = (value: unknown): string => (value === undefined ? 'null' : JSON.stringify(value))
+const printValue = (value: unknown): string => (value === undefined ? 'null' : formatJson(value))
 
 /** The text of one field error without its field: `Invalid value: "x": must be …` (chapter 40, rule 2.18). */
 export function fieldErrorBody(error: FieldError): string {

@@ -1,7 +1,7 @@
 import { parseExact } from './exactjson.ts'
 
 /** How deep a document may nest: far above any schema, far below what overflows the stack of a recursive reader. */
-export const maxDepth = 512
+export const maxDepth = 256
 
 /** What one pass over the bytes of a JSON text tells without building anything. Meaningless for text that is not JSON. */
 interface Survey {
@@ -92,9 +92,9 @@ function hasBigInt(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(hasBigInt)
 }
 
-/** JSON on one line, keys in the order they have; bigints as integers. */
-export const formatJson = (value: unknown): string =>
-  hasBigInt(value) ? write(value) : JSON.stringify(value)
+/** JSON with the keys in the order they have; bigints as integers, and then always on one line. */
+export const formatJson = (value: unknown, indent = 0): string =>
+  hasBigInt(value) ? write(value) : JSON.stringify(value, undefined, indent)
 
 /** JSON on one line with sorted keys at every level, so that equal objects have equal text (chapter 40, rule 1.31). */
 export const canonicalJson = (value: unknown): string => formatJson(sorted(value))

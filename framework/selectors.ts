@@ -20,3 +20,102 @@ export interface FieldRequirement {
 export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[]
 }
+
+type Labels = Readonly<Record<string, string>>
+
+const own = (labels: Labels, key: string): string | undefined =>
+  Object.hasOwn(labels, key) ? labels[key] : undefined
+
+/** A label's value as the 64-bit integer that `gt` and `lt` compare; undefined when it is none. */
+export function integerOf(value: string): bigint | undefined {
+  if (!/^[+-]?\d+$/.test(value)) return undefined
+  const integer = BigInt(value.startsWith('+') ? value.slice(1) : value)
+  return BigInt.asIntN(64, integer) === integer ? integer : undefined
+}
+
+function compares(value: string | undefined, { operator, values }: LabelRequirement): boolean {
+  const left = value === undefined ? undefined : integerOf(value)
+  const right = integerOf(values[0] ?? '')
+  if (left === undefined || right === undefined) return false
+  return operator === 'gt' ? left > right : left < right
+}
+
+function meets(labels: Labels, requirement: LabelRequirement): boolean {
+  const value = own(labels, requirement.key)
+  switch (requirement.operator) {
+    case 'in':
+      return value !== undefined && requirement.values.includes(value)
+    case 'notin':
+      return value === undefined || !requirement.values.includes(value)
+    case 'exists':
+      return value !== undefined
+    case '!':
+      return value === undefined
+    default:
+      return compares(value, requirement)
+  }
+}
+
+/** Whether all requirements hold; no selector selects everything. */
+export const matchesLabels = (selector: LabelSelector | undefined, labels: Labels): boolean =>
+  selector === undefined || selector.requirements.every(requirement => meets(labels, requirement))
+
+/** Whether all requirements hold; `valueOf` gives a field's value, '' when the object has none. */
+export const matchesFields = (
+  selector: FieldSelector | undefined,
+  valueOf: (field: string) => string,
+): boolean =>
+  selector === undefined ||
+  selector.requirements.every(
+    ({ field, operator, value }) => (valueOf(field) === value) === (operator === '='),
+  )
+
+/** Both selectors, and all they require. */
+export const andLabels = (a: LabelSelector | undefined, b: LabelSelector | undefined): LabelSelector => ({
+  requirements: [...(a?.requirements ?? []), ...(b?.requirements ?? [])],
+})
+
+export const andFields = (a: FieldSelector | undefined, b: FieldSelector | undefined): FieldSelector => ({
+  requirements: [...(a?.requirements ?? []), ...(b?.requirements ?? [])],
+})
+
+/** The value that the selector demands of a field, if it demands exactly one. */
+export const requiredField = (selector: FieldSelector | undefined, field: string): string | undefined =>
+  selector?.requirements.find(term => term.field === field && term.operator === '=')?.value
+
+/** `a=1`: selects the objects with exactly this label. */
+export const labelEquals = (key: string, value: string): LabelSelector => ({
+  requirements: [{ key, operator: 'in', values: [value] }],
+})
+
+/** `metadata.name=x`: selects by exactly this field. */
+export const fieldEquals = (field: string, value: string): FieldSelector => ({
+  requirements: [{ field, operator: '=', value }],
+})
+
+function formatRequirement({ key, operator, values }: LabelRequirement): string {
+  const [value = ''] = values
+  switch (operator) {
+    case 'exists':
+      return key
+    case '!':
+      return `!${key}`
+    case 'gt':
+      return `${key}>${value}`
+    case 'lt':
+      return `${key}<${value}`
+    default:
+      if (values.length !== 1) return `${key} ${operator} (${values.join(',')})`
+      return operator === 'in' ? `${key}=${value}` : `${key}!=${value}`
+  }
+}
+
+/** The query parameter `labelSelector`; parses back to the same selector. */
+export const formatLabelSelector = ({ requirements }: LabelSelector): string =>
+  requirements.map(formatRequirement).join(',')
+
+/** The query parameter `fieldSelector`; parses back to the same selector. */
+export const formatFieldSelector = ({ requirements }: FieldSelector): string =>
+  requirements
+    .map(({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`)
+    .join(',')

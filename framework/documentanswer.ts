@@ -1,0 +1,21 @@
+import type { Answer } from './exchange.ts'
+import { formatJson } from './json.ts'
+import type { Negotiated } from './negotiation.ts'
+import { formatYaml } from './yaml.ts'
+
+const contentTypes = { json: 'application/json', yaml: 'application/yaml' } as const
+
+export const contentTypeOf = ({ format }: Negotiated): string => contentTypes[format]
+
+/** One decoded document as bytes with a trailing newline, in the negotiated format (chapter 40, rules 1.26, 1.30). */
+export function encodeValue(value: unknown, how: Negotiated): Buffer {
+  if (how.format === 'yaml') return Buffer.from(formatYaml(value))
+  return Buffer.from(`${formatJson(value, how.pretty ? 2 : 0)}\n`)
+}
+
+/** Answers with one document: a Status, discovery, a review. */
+export const documentAnswer = (value: object, how: Negotiated, status = 200): Answer => ({
+  status,
+  contentType: contentTypeOf(how),
+  body: encodeValue(value, how),
+})

@@ -1,0 +1,107 @@
+/**
+ * The name formats of Kubernetes (chapter 40, section 2.6). Each function returns what is wrong with a value, in
+ * Kubernetes' words; nothing is wrong when the list is empty. Lengths are bytes.
+ */
+
+interface Format {
+  readonly text: string
+  readonly pattern: string
+  readonly examples: readonly string[]
+}
+
+const label: Format = {
+  text: "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  pattern: '[a-z0-9]([-a-z0-9]*[a-z0-9])?',
+  examples: ['my-name', '123-abc'],
+}
+const subdomain: Format = {
+  text: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  pattern: `${label.pattern}(\\.${label.pattern})*`,
+  examples: ['example.com'],
+}
+const dns1035Label: Format = {
+  text: "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  pattern: '[a-z]([-a-z0-9]*[a-z0-9])?',
+  examples: ['my-name', 'abc-123'],
+}
+const labelKey: Format = {
+  text: "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  pattern: '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]',
+  examples: ['MyName', 'my.name', '123-abc'],
+}
+const labelValue: Format = {
+  text: "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  pattern: `(${labelKey.pattern})?`,
+  examples: ['MyValue', 'my_value', '12345'],
+}
+
+/** The two spaces before `or` are Kubernetes'. */
+const explain = ({ text, pattern, examples }: Format): string =>
+  `${text} (e.g. ${examples.map(e => `'${e}', `).join(' or ')}regex used for validation is '${pattern}')`
+
+const tooLong = (value: string, maxLength: number): readonly string[] =>
+  Buffer.byteLength(value) > maxLength ? [`must be no more than ${maxLength} bytes`] : []
+
+const matcher = ({ pattern }: Format): ((value: string) => boolean) => {
+  const regex = new RegExp(`^(?:${pattern})$`)
+  return value => regex.test(value)
+}
+const isLabel = matcher(label)
+const isSubdomain = matcher(subdomain)
+const isDns1035Label = matcher(dns1035Label)
+const isLabelKey = matcher(labelKey)
+const isLabelValue = matcher(labelValue)
+
+/** `my-name`, at most 63 bytes: namespaces. */
+export function dns1123LabelErrors(value: string): readonly string[] {
+  const length = tooLong(value, 63)
+  if (isLabel(value)) return length
+  return [...length, isSubdomain(value) ? 'must not contain dots' : explain(label)]
+}
+
+/** `example.com`, at most 253 bytes: the names of most objects, and API groups. */
+export const dns1123SubdomainErrors = (value: string): readonly string[] => [
+  ...tooLong(value, 253),
+  ...(isSubdomain(value) ? [] : [explain(subdomain)]),
+]
+
+/** `my-name`, at most 63 bytes and not starting with a digit: versions, plural and short names. */
+export const dns1035LabelErrors = (value: string): readonly string[] => [
+  ...tooLong(value, 63),
+  ...(isDns1035Label(value) ? [] : [explain(dns1035Label)]),
+]
+
+/** Keys of labels and annotations, and finalizers: `name` or `example.com/name`. */
+export function qualifiedNameErrors(value: string): readonly string[] {
+  const parts = value.split('/')
+  if (parts.length > 2)
+    return [
+      `a valid label key ${explain(labelKey)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ]
+  const name = parts.at(-1) ?? ''
+  const prefix = parts.length === 2 ? parts[0] : undefined
+  return [...prefixErrors(prefix), ...namePartErrors(name)]
+}
+
+function prefixErrors(prefix: string | undefined): readonly string[] {
+  if (prefix === undefined) return []
+  if (prefix === '') return ['prefix part must be non-empty']
+  return dns1123SubdomainErrors(prefix).map(text => `prefix part ${text}`)
+}
+
+function namePartErrors(name: string): readonly string[] {
+  const length = name === '' ? ['must be non-empty'] : tooLong(name, 63)
+  const all = isLabelKey(name) ? length : [...length, explain(labelKey)]
+  return all.map(text => `name part ${text}`)
+}
+
+export const labelValueErrors = (value: string): readonly string[] => [
+  ...tooLong(value, 63),
+  ...(isLabelValue(value) ? [] : [explain(labelValue)]),
+]
+
+/** Names that only have to fit one segment of a URL: RBAC kinds. Takes empty and long names. */
+export function pathSegmentErrors(value: string): readonly string[] {
+  if (value === '.' || value === '..') return [`may not be '${value}'`]
+  return ['/', '%'].filter(c => value.includes(c)).map(c => `may not contain '${c}'`)
+}
