@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Credentials } from '../authenticator.ts'
 
 /**
@@ -12,13 +11,4 @@ export function headerLines(credentials: Credentials, name: string): readonly st
   for (let i = 0; i + 1 < rawHeaders.length; i += 2)
     if (rawHeaders[i]?.toLowerCase() === name) lines.push(rawHeaders[i + 1] ?? '')
   return lines
-}
-
-const identity = /^x-remote-(user|uid|group|extra-.*)$/
-
-/** The headers without those that assert an identity; the same object when there are none (chapter 30, section 1.3). */
-export function withoutIdentity(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const names = Object.keys(headers)
-  if (!names.some(name => identity.test(name))) return headers
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !identity.test(name)))
 }

@@ -1,5 +1,4 @@
 export { clientCertificates } from './certificates.ts'
-export { withoutIdentity } from './headers.ts'
 export { type RequestHeaderOptions, requestHeaders } from './requestheaders.ts'
 export {
   bearerTokens,

@@ -3,7 +3,7 @@ import { unauthorized } from '../errors.ts'
 import type { UserInfo } from '../user.ts'
 import { authenticated } from './authenticated.ts'
 import { commonName } from './certificates.ts'
-import { headerLines, withoutIdentity } from './headers.ts'
+import { headerLines } from './headers.ts'
 import { trustIn } from './issuer.ts'
 
 export interface RequestHeaderOptions {
@@ -11,7 +11,7 @@ export interface RequestHeaderOptions {
   readonly ca: string
   /** Common names that may; empty means every name. */
   readonly allowedNames: readonly string[]
-  /** Asked, without identity headers, when the request does not come from the proxy or asserts nobody. */
+  /** Asked when the request does not come from the proxy or asserts nobody. */
   readonly otherwise: Authenticator
 }
 
@@ -23,21 +23,15 @@ export function requestHeaders({ ca, allowedNames, otherwise }: RequestHeaderOpt
   return {
     authenticate: async credentials => {
       const { certificate } = credentials
-      if (certificate === undefined || !trusted(certificate))
-        return otherwise.authenticate(plain(credentials))
+      if (certificate === undefined || !trusted(certificate)) return otherwise.authenticate(credentials)
       if (allowedNames.length > 0 && !allowedNames.includes(commonName(certificate) ?? ''))
         throw unauthorized()
       // The proxy's certificate is an identity of the proxy, not of the client it speaks for.
       const { certificate: _proxy, ...rest } = credentials
-      return assertedUser(credentials) ?? otherwise.authenticate(plain(rest))
+      return assertedUser(credentials) ?? otherwise.authenticate(rest)
     },
   }
 }
-
-const plain = (credentials: Credentials): Credentials => ({
-  ...credentials,
-  headers: withoutIdentity(credentials.headers),
-})
 
 function assertedUser(credentials: Credentials): UserInfo | undefined {
   const names = headerLines(credentials, 'x-remote-user')

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { createServer, request, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { issueAuthority, issueServing, type KeyPair } from '../../cmd/certificates.ts'
+import { issueClient } from '../../test/support/clientcertificates.ts'
+import type { Authenticator } from '../authenticator.ts'
+import type { UserInfo } from '../user.ts'
+import { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } from './index.ts'
+
+const csv = `alice-token,alice,1001,"devs,ops"\n\nbob-token,bob,1002\n`
+
+/** A TLS server that answers who it thinks asks; certificates of both authorities are accepted, others ignored. */
+async function listen(authenticator: () => Authenticator, tls: object): Promise<Server> {
+  const server = createServer({ ...tls, requestCert: true, rejectUnauthorized: false }, (req, res) => {
+    const socket = req.socket as TLSSocket
+    const certificate = socket.authorized ? { certificate: socket.getPeerCertificate() } : {}
+    authenticator()
+      .authenticate({ headers: req.headers, rawHeaders: req.rawHeaders, ...certificate })
+      .then(user => res.end(JSON.stringify(user ?? null)))
+      .catch(error => res.writeHead(error.code ?? 500).end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+describe('authentication over TLS', () => {
+  let users: KeyPair
+  let proxies: KeyPair
+  let serving: KeyPair
+  let server: Server
+  let authenticator: Authenticator
+
+  before(async () => {
+    users = await issueAuthority()
+    proxies = await issueAuthority()
+    serving = await issueServing(users, ['localhost', '127.0.0.1'])
+    const otherwise = union(clientCertificates({ ca: users.certificate }), bearerTokens(tokenFile(csv)))
+    authenticator = requestHeaders({ ca: proxies.certificate, allowedNames: ['front-proxy'], otherwise })
+    server = await listen(() => authenticator, {
+      cert: serving.certificate,
+      key: serving.key,
+      ca: [users.certificate, proxies.certificate],
+    })
+  })
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  /** Who the server thinks asks: a user, null for nobody, or a status code. */
+  async function ask(headers: string[], client?: KeyPair): Promise<UserInfo | null | number> {
+    const { port } = server.address() as AddressInfo
+    const identity = client === undefined ? {} : { cert: client.certificate, key: client.key }
+    const outgoing = request({
+      host: '127.0.0.1',
+      port,
+      ca: users.certificate,
+      agent: false,
+      ...identity,
+      headers,
+    })
+    outgoing.end()
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+    const body = Buffer.concat(await response.toArray()).toString()
+    return response.statusCode === 200 ? JSON.parse(body) : (response.statusCode ?? 0)
+  }
+  const bearer = (token: string): string[] => ['Host', 'x', 'Authorization', `Bearer ${token}`]
+
+  it('reads user and groups from a certificate', async () => {
+    const client = await issueClient(users, { subject: 'CN=carol, O=devs, O=ops' })
+    const user = await ask(['Host', 'x'], client)
+    assert.ok(typeof user === 'object' && user !== null)
+    assert.deepEqual([user.name, user.groups], ['carol', ['devs', 'ops', 'system:authenticated']])
+    assert.match(
+      user.extra?.['authentication.kubernetes.io/credential-id']?.[0] ?? '',
+      /^X509SHA256=[0-9a-f]{64}$/,
+    )
+  })
+
+  it('refuses certificates that name nobody', async () => {
+    assert.equal(await ask(['Host', 'x'], await issueClient(users, { subject: 'O=devs' })), 401)
+  })
+
+  it('sees nobody behind expired certificates, certificates for servers and those of strangers', async () => {
+    const strangers = await issueAuthority()
+    for (const client of [
+      await issueClient(users, { subject: 'CN=a', hours: -1 }),
+      await issueClient(users, { subject: 'CN=a', serverOnly: true }),
+      await issueClient(strangers, { subject: 'CN=a, O=system:masters' }),
+    ])
+      assert.equal(await ask(['Host', 'x'], client), null)
+  })
+
+  it('reads tokens, in any case of the scheme', async () => {
+    const expected = { name: 'alice', groups: ['devs', 'ops', 'system:authenticated'], uid: '1001' }
+    assert.deepEqual(await ask(bearer('alice-token')), expected)
+    assert.deepEqual(await ask(['Host', 'x', 'authorization', 'bEARER  alice-token']), expected)
+  })
+
+  it('finds nobody when nothing is presented', async () => assert.equal(await ask(['Host', 'x']), null))
+
+  for (const [what, line] of [
+    ['an unknown token', 'Bearer nope'],
+    ['a token with more behind it', 'Bearer alice-token x'],
+    ['a tab', 'Bearer\talice-token'],
+    ['no token', 'Bearer'],
+    ['another scheme', 'Basic YWxpY2U6eA=='],
+    ['an empty header', ''],
+  ] as const)
+    it(`refuses ${what}`, async () => assert.equal(await ask(['Host', 'x', 'Authorization', line]), 401))
+
+  it('refuses two Authorization headers', async () => {
+    assert.equal(await ask([...bearer('alice-token'), 'authorization', 'Bearer bob-token']), 401)
+  })
+
+  it('refuses a bad token beside a good certificate', async () => {
+    const client = await issueClient(users, { subject: 'CN=carol' })
+    assert.equal(await ask(bearer('nope'), client), 401)
+  })
+
+  describe('identity headers', () => {
+    const forged = ['Host', 'x', 'X-Remote-User', 'root', 'X-Remote-Group', 'system:masters']
+    let proxy: KeyPair
+    before(async () => {
+      proxy = await issueClient(proxies, { subject: 'CN=front-proxy' })
+    })
+
+    it('are believed from the front proxy, line by line', async () => {
+      const user = await ask(
+        [
+          ...['Host', 'x', 'x-remote-user', 'dora', 'X-Remote-Uid', '7'],
+          ...['X-Remote-Group', 'a, system:masters', 'X-REMOTE-GROUP', 'b'],
+          ...['X-Remote-Extra-Authentication.kcp.io%2fScopes', 'cluster:a,cluster:b'],
+        ],
+        proxy,
+      )
+      assert.deepEqual(user, {
+        name: 'dora',
+        uid: '7',
+        groups: ['a, system:masters', 'b', 'system:authenticated'],
+        extra: { 'authentication.kcp.io/scopes': ['cluster:a,cluster:b'] },
+      })
+    })
+
+    it('are ignored without a certificate, with a token, and from users', async () => {
+      assert.equal(await ask(forged), null)
+      const [alice, carol] = [
+        await ask([...forged, 'Authorization', 'Bearer alice-token']),
+        await ask(forged, await issueClient(users, { subject: 'CN=carol' })),
+      ]
+      assert.deepEqual(
+        [alice, carol].map(user => (user as UserInfo).name),
+        ['alice', 'carol'],
+      )
+    })
+
+    it('are refused from another name under the proxies’ authority', async () => {
+      assert.equal(await ask(forged, await issueClient(proxies, { subject: 'CN=other' })), 401)
+    })
+
+    it('are refused when ambiguous, empty or undecodable', async () => {
+      for (const lines of [
+        ['X-Remote-User', 'a', 'X-Remote-User', 'b'],
+        ['X-Remote-User', ''],
+        ['X-Remote-User', 'a', 'X-Remote-Extra-a%zz', 'b'],
+      ])
+        assert.equal(await ask(['Host', 'x', ...lines], proxy), 401)
+    })
+
+    it('decode a key once', async () => {
+      const user = await ask(['Host', 'x', 'X-Remote-User', 'a', 'X-Remote-Extra-a%252Fb', 'c'], proxy)
+      assert.deepEqual((user as UserInfo).extra, { 'a%2fb': ['c'] })
+    })
+
+    it('leave the proxy itself nobody: its certificate is not a user', async () => {
+      assert.equal(await ask(['Host', 'x'], proxy), null)
+      assert.equal(((await ask(bearer('bob-token'), proxy)) as UserInfo).name, 'bob')
+    })
+
+    it('make system:anonymous no member of system:authenticated', async () => {
+      const lines = [
+        'Host',
+        'x',
+        'X-Remote-User',
+        'system:anonymous',
+        'X-Remote-Group',
+        'system:unauthenticated',
+      ]
+      assert.deepEqual(await ask(lines, proxy), {
+        name: 'system:anonymous',
+        groups: ['system:unauthenticated'],
+      })
+    })
+  })
+})
+
+describe('token file', () => {
+  it('reads quotes, empty lines, and lines without groups', async () => {
+    const read = tokenFile('"a,b","say ""hi""",1,"g1,g2"\r\n\r\nt,u,\n')
+    assert.equal((await read('a,b'))?.name, 'say "hi"')
+    assert.deepEqual(await read('t'), { name: 'u', groups: ['system:authenticated'] })
+  })
+  for (const [line, problem] of [
+    ['t,u', /line 1 has 2 columns/],
+    [',u,1', /line 1 has an empty token/],
+    ['t,u,1\nt,v,2', /line 2 has a token that an earlier line/],
+    ['t,"u"x,1', /line 1 has a misplaced quotation mark/],
+  ] as const)
+    it(`refuses ${JSON.stringify(line)}`, () => assert.throws(() => tokenFile(line), problem))
+})

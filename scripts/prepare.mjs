@@ -1,0 +1,96 @@
+// Makes a checkout runnable: installs packages and compiles, each only when something changed since the last time.
+import { spawn } from 'node:child_process'
+import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const sources = [
+  'framework',
+  'virtual',
+  'authz',
+  'openapi',
+  'shard',
+  'proxy',
+  'cmd',
+  'test',
+  'bench',
+  'examples',
+]
+const settings = ['tsconfig.json', 'package-lock.json']
+const stamp = 'dist/.prepared'
+
+const changedAt = path => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+
+const isInstalled = () => changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json')
+
+const isCompiled = () => {
+  const compiled = changedAt(stamp)
+  return (
+    settings.every(file => changedAt(file) <= compiled) && sources.every(folder => isOlder(folder, compiled))
+  )
+}
+
+// A folder's own time tells of files that were added or removed.
+function isOlder(folder, time) {
+  if (changedAt(folder) > time) return false
+  const entries = readdirSync(join(root, folder), { withFileTypes: true })
+  return entries.every(entry => {
+    const path = join(folder, entry.name)
+    return entry.isDirectory() ? isOlder(path, time) : !path.endsWith('.ts') || changedAt(path) <= time
+  })
+}
+
+const install = () =>
+  process.env.npm_execpath === undefined
+    ? run('npm', ['ci', '--no-audit', '--no-fund'], process.platform === 'win32')
+    : run(process.execPath, [process.env.npm_execpath, 'ci', '--no-audit', '--no-fund'])
+
+async function compile() {
+  const started = new Date()
+  await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'])
+  writeFileSync(join(root, stamp), '')
+  // Sources that were edited while the compiler ran are newer than this.
+  utimesSync(join(root, stamp), started, started)
+}
+
+// Runs a program silently; what it wrote is shown when it fails.
+function run(program, args, shell = false) {
+  return new Promise((resolve, reject) => {
+    const output = []
+    const child = spawn(program, args, { cwd: root, shell, stdio: ['ignore', 'pipe', 'pipe'] })
+    child.stdout.on('data', chunk => output.push(chunk))
+    child.stderr.on('data', chunk => output.push(chunk))
+    child.on('error', reject)
+    child.on('close', code => {
+      if (code === 0) return resolve()
+      reject(new Error(`${Buffer.concat(output)}\n${program} ${args.join(' ')} failed (${code}).`))
+    })
+  })
+}
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
+async function withSpinner(text, work) {
+  const { stderr } = process
+  if (!stderr.isTTY) {
+    stderr.write(`${text}\n`)
+    return work()
+  }
+  let frame = 0
+  const timer = setInterval(() => stderr.write(`\r${frames[frame++ % frames.length]} ${text}`), 80)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+    stderr.write('\r\u001b[K')
+  }
+}
+
+try {
+  if (!isInstalled()) await withSpinner('Installing packages (npm ci)', install)
+  if (!isCompiled()) await withSpinner('Compiling (tsc)', compile)
+} catch (error) {
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 1
+}
