@@ -1,0 +1,134 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { RequestContext } from '../../../framework/context.ts'
+import { type FieldError, fieldErrorBody, invalid } from '../../../framework/errors.ts'
+import { isPrivileged } from '../../../framework/user.ts'
+import { exportHash, exportLabel } from '../../../openapi/labels.ts'
+import type { AcceptableClaim, APIBinding } from '../../controllers/objects.ts'
+import { claimKey } from '../../conversion/overhang.ts'
+import type { Directory } from '../../directory.ts'
+import { bindingFinalizer } from '../../metadata.ts'
+import { withMetadata } from '../../registry/strategy.ts'
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
+import { checkBind, type ExportRules, exportCluster, noPermission } from './exportreference.ts'
+import { concerns, refused } from './refusal.ts'
+
+const bindings = 'apibindings.apis.kcp.io'
+
+/** Finalizer, export label, permission to bind, and what a binding may say (chapter 20, section 5.5). */
+export const apiBindingAdmission = (rules: ExportRules): AdmissionPlugin => ({
+  name: 'apis.kcp.io/APIBinding',
+  mutate(_ctx, request) {
+    if (!concerns(request, bindings, ['CREATE', 'UPDATE'])) return request.object
+    return labelled(rules.directory, request, withFinalizer(request.object as APIBinding))
+  },
+  async validate(ctx, request) {
+    if (`${request.resource}.${request.group}` !== bindings || request.operation === 'DELETE') return
+    if (request.subresource === 'status') checkStatus(request)
+    if (request.subresource === '') await checkBinding(rules, ctx, request)
+  },
+})
+
+function withFinalizer(object: APIBinding): APIBinding {
+  const { finalizers = [], deletionTimestamp } = object.metadata
+  if (deletionTimestamp !== undefined || finalizers.includes(bindingFinalizer)) return object
+  return withMetadata(object, { finalizers: [...finalizers, bindingFinalizer] })
+}
+
+function labelled(directory: Directory, request: ShardAdmissionRequest, binding: APIBinding): APIBinding {
+  const reference = binding.spec?.reference?.export
+  if (!reference?.name) return binding
+  const cluster = exportCluster(directory, reference, request.key.cluster)
+  const known = request.old?.metadata.labels?.[exportLabel]
+  if (cluster === undefined && known === undefined) throw noPermission(request, reference)
+  const value = cluster === undefined ? known : exportHash({ cluster, name: reference.name })
+  if (binding.metadata.labels?.[exportLabel] === value) return binding
+  return withMetadata(binding, { labels: { ...binding.metadata.labels, [exportLabel]: value } })
+}
+
+function checkStatus(request: ShardAdmissionRequest): void {
+  const from = (request.old as APIBinding).status?.phase
+  const to = (request.object as APIBinding).status?.phase
+  if (from && !to)
+    throw refused(request, `status.phase: Forbidden: cannot transition from "${from}" to "${to ?? ''}"`)
+}
+
+async function checkBinding(
+  rules: ExportRules,
+  ctx: RequestContext,
+  request: ShardAdmissionRequest,
+): Promise<void> {
+  const binding = request.object as APIBinding
+  const old = request.old as APIBinding | undefined
+  const reference = binding.spec?.reference?.export
+  if (!reference?.name) throw refused(request, 'spec.reference.export.name: Required value')
+  const problems = claimErrors(binding).map(error => `${error.field}: ${fieldErrorBody(error)}`)
+  if (problems.length > 0) throw refused(request, `[${problems.join(', ')}]`)
+  const errors = old === undefined ? [] : changeErrors(binding, old)
+  if (errors.length > 0) throw invalid('APIBinding', 'apis.kcp.io', binding.metadata.name ?? '', errors)
+  checkFinalizer(ctx, request)
+  if (old === undefined || labelOf(old) !== labelOf(binding)) await checkBind(rules, ctx, request, reference)
+}
+
+const labelOf = (binding: APIBinding): string | undefined => binding.metadata.labels?.[exportLabel]
+
+/** Who deletes a binding must not skip the clean-up. */
+function checkFinalizer(ctx: RequestContext, request: ShardAdmissionRequest): void {
+  const has = (object: ShardAdmissionRequest['object']): boolean =>
+    object?.metadata.finalizers?.includes(bindingFinalizer) ?? false
+  if (has(request.old) && !has(request.object) && !isPrivileged(ctx.actAs))
+    throw refused(request, `removing the finalizer ${bindingFinalizer} is forbidden`)
+}
+
+const claimErrors = ({ spec }: APIBinding): readonly FieldError[] =>
+  (spec?.permissionClaims ?? []).flatMap((claim, i) =>
+    selectorErrors(claim, `spec.permissionClaims[${i}].selector`),
+  )
+
+function selectorErrors({ selector }: AcceptableClaim, field: string): readonly FieldError[] {
+  const { matchAll, matchLabels, matchExpressions } = selector ?? {}
+  const error = (detail: string): FieldError => ({
+    type: 'FieldValueInvalid',
+    field,
+    value: selector ?? null,
+    detail,
+  })
+  const labels = Object.keys(matchLabels ?? {}).length > 0
+  const expressions = (matchExpressions ?? []).length > 0
+  if (matchAll !== true)
+    return labels || expressions
+      ? []
+      : [error('either one of matchAll, matchLabels, or matchExpressions must be set')]
+  return [
+    ...(labels ? [error('matchLabels cannot be used with matchAll')] : []),
+    ...(expressions ? [error('matchExpressions cannot be used with matchAll')] : []),
+  ]
+}
+
+/** What is fixed once made: the export, and the selector of a claim. */
+function changeErrors(next: APIBinding, old: APIBinding): readonly FieldError[] {
+  const before = new Map((old.spec?.permissionClaims ?? []).map(claim => [claimKey(claim), claim.selector]))
+  const reference: readonly FieldError[] = isDeepStrictEqual(next.spec?.reference, old.spec?.reference)
+    ? []
+    : [
+        {
+          type: 'FieldValueInvalid',
+          field: 'spec.reference',
+          value: next.spec?.reference,
+          detail: 'APIExport reference must not be changed',
+        },
+      ]
+  const selectors = (next.spec?.permissionClaims ?? []).flatMap((claim, i): readonly FieldError[] => {
+    const known = before.get(claimKey(claim))
+    if (known === undefined || isDeepStrictEqual(known, claim.selector)) return []
+    const field = `spec.permissionClaims[${i}].selector`
+    return [
+      {
+        type: 'FieldValueInvalid',
+        field,
+        value: claim.selector,
+        detail: 'Permission claim selector is immutable',
+      },
+    ]
+  })
+  return [...reference, ...selectors]
+}

@@ -1,0 +1,34 @@
+import type { AdmissionPlugin } from '../chain.ts'
+import { apiBindingAdmission } from './apibinding.ts'
+import { apiExportAdmission } from './apiexport.ts'
+import { apiResourceSchemaAdmission, type SchemaCheck } from './apiresourceschema.ts'
+import { endpointSliceAdmission } from './endpointslice.ts'
+import type { ExportRules } from './exportreference.ts'
+import { logicalClusterAdmission } from './logicalcluster.ts'
+import { pathAnnotationAdmission } from './pathannotation.ts'
+import { reservedDefinitions } from './reserved.ts'
+import { workspaceAdmission } from './workspace.ts'
+import { workspaceTypeAdmission } from './workspacetype.ts'
+import { workspaceTypeExists } from './workspacetypeexists.ts'
+
+export interface KcpAdmissionDeps extends ExportRules {
+  readonly schemaErrors: SchemaCheck
+}
+
+/** kcp's plugins in kcp's order (chapter 20, section 3.1). */
+export const kcpAdmission = ({
+  directory,
+  authorizer,
+  schemaErrors,
+}: KcpAdmissionDeps): readonly AdmissionPlugin[] => [
+  apiResourceSchemaAdmission(schemaErrors),
+  workspaceAdmission(directory),
+  workspaceTypeAdmission(directory, authorizer),
+  workspaceTypeExists(directory, authorizer),
+  logicalClusterAdmission,
+  apiExportAdmission,
+  apiBindingAdmission({ directory, authorizer }),
+  endpointSliceAdmission({ directory, authorizer }),
+  reservedDefinitions,
+  pathAnnotationAdmission(directory),
+]

@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isPrivileged, type UserInfo } from '../../../framework/user.ts'
+import type { LogicalCluster, Phase } from '../../controllers/objects.ts'
+import { inactiveAnnotation, logicalClusterFinalizer } from '../../metadata.ts'
+import { withMetadata } from '../../registry/strategy.ts'
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
+import { refused } from './refusal.ts'
+
+const logicalClusters = 'logicalclusters.core.kcp.io'
+
+/** Groups that the rules about writers do not bind (chapter 20, section 3.5). */
+const systemGroups: readonly string[] = [
+  'system:masters',
+  'system:kcp:logical-cluster-admin',
+  'system:kcp:external-logical-cluster-admin',
+  'system:kcp:tenancy:workspace-bootstrapper',
+]
+const isSystem = (user: UserInfo): boolean => user.groups.some(group => systemGroups.includes(group))
+
+/** Phases in the order in which a logical cluster goes through them. */
+const phases: readonly Phase[] = [
+  'Scheduling',
+  'Initializing',
+  'Ready',
+  'Inactive',
+  'Terminating',
+  'Deleting',
+]
+
+/** Who may change a logical cluster, and its finalizer (chapter 20, sections 3.5 and 3.6). */
+export const logicalClusterAdmission: AdmissionPlugin = {
+  name: 'core.kcp.io/LogicalCluster',
+  mutate(_ctx, request) {
+    const { object, old, subresource } = request
+    if (`${request.resource}.${request.group}` !== logicalClusters) return object
+    const next = subresource === 'status' ? object : withFinalizer(object as LogicalCluster)
+    return startInitializing(next as LogicalCluster, old as LogicalCluster | undefined)
+  },
+  validate(ctx, request) {
+    if (`${request.resource}.${request.group}` !== logicalClusters) return
+    const problem = finalizerProblem(ctx.actAs, request) ?? writerProblem(ctx.actAs, request)
+    if (problem !== undefined) throw refused(request, problem)
+  },
+}
+
+function withFinalizer(object: LogicalCluster): LogicalCluster {
+  const { finalizers = [], deletionTimestamp } = object.metadata
+  if (deletionTimestamp !== undefined || finalizers.includes(logicalClusterFinalizer)) return object
+  return withMetadata(object, { finalizers: [...finalizers, logicalClusterFinalizer] })
+}
+
+/** Whoever begins the initialization: the wanted initializers and terminators become the remaining ones. */
+function startInitializing(object: LogicalCluster, old: LogicalCluster | undefined): LogicalCluster {
+  const begins = object.status?.phase === 'Initializing' && old?.status?.phase !== 'Initializing'
+  if (!begins || old === undefined) return object
+  const { initializers = [], terminators = [] } = object.spec ?? {}
+  return { ...object, status: { ...object.status, initializers, terminators } }
+}
+
+function finalizerProblem(
+  user: UserInfo,
+  { operation, object, old }: ShardAdmissionRequest,
+): string | undefined {
+  if (operation === 'DELETE' || isPrivileged(user)) return undefined
+  const has = (o: typeof object): boolean =>
+    o?.metadata.finalizers?.includes(logicalClusterFinalizer) ?? false
+  if (has(object)) return undefined
+  return has(old)
+    ? `removing the finalizer ${logicalClusterFinalizer} is forbidden`
+    : `finalizer ${logicalClusterFinalizer} is required`
+}
+
+function writerProblem(user: UserInfo, request: ShardAdmissionRequest): string | undefined {
+  if (isSystem(user)) return undefined
+  if (request.operation === 'CREATE') return 'LogicalCluster cannot be created'
+  const old = request.old as LogicalCluster
+  if (request.operation === 'DELETE')
+    return old.spec?.directlyDeletable === true ? undefined : 'LogicalCluster cannot be deleted'
+  return updateProblem(request.object as LogicalCluster, old)
+}
+
+const isSameSet = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
+  isDeepStrictEqual([...new Set(a)].sort(), [...new Set(b)].sort())
+
+function updateProblem(next: LogicalCluster, old: LogicalCluster): string | undefined {
+  if (!isDeepStrictEqual(next.spec?.createdBy, old.spec?.createdBy))
+    return `spec.createdBy: Invalid value: ${JSON.stringify(next.spec?.createdBy ?? null)}: field is immutable`
+  if (!isSameSet(next.spec?.initializers, old.spec?.initializers)) return 'spec.initializers is immutable'
+  return initializerProblem(next, old) ?? transitionProblem(next, old)
+}
+
+function initializerProblem(next: LogicalCluster, old: LogicalCluster): string | undefined {
+  const [from, to] = [old.status?.phase ?? 'Scheduling', next.status?.phase ?? 'Scheduling']
+  const [before, after] = [old.status?.initializers ?? [], next.status?.initializers ?? []]
+  if (to === 'Initializing' && from !== 'Initializing')
+    return isSameSet(after, next.spec?.initializers)
+      ? undefined
+      : 'status.initializers do not equal spec.initializers'
+  if (to === 'Initializing' && after.some(initializer => !before.includes(initializer)))
+    return 'status.initializers must not grow'
+  if (to === 'Initializing') return undefined
+  if (from === 'Initializing') return after.length > 0 ? 'status.initializers is not empty' : undefined
+  return isSameSet(before, after) ? undefined : 'status.initializers is immutable after initialization'
+}
+
+function transitionProblem(next: LogicalCluster, old: LogicalCluster): string | undefined {
+  const [from, to] = [old.status?.phase ?? 'Scheduling', next.status?.phase ?? 'Scheduling']
+  const backward = phases.indexOf(to) < phases.indexOf(from) && !(from === 'Inactive' && to === 'Ready')
+  if (backward) return `cannot transition from "${from}" to "${to}"`
+  const marked = (o: LogicalCluster): boolean => o.metadata.annotations?.[inactiveAnnotation] === 'true'
+  return marked(next) && !marked(old) && to !== 'Ready'
+    ? `LogicalCluster can only be marked inactive in phase "Ready", but is in phase "${to}"`
+    : undefined
+}

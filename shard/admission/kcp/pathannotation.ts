@@ -1,0 +1,26 @@
+import type { Directory } from '../../directory.ts'
+import { pathAnnotation } from '../../metadata.ts'
+import { withMetadata } from '../../registry/strategy.ts'
+import type { AdmissionPlugin } from '../chain.ts'
+
+/** Kinds that others refer to by path and name: they always carry the path (chapter 20, section 1.8). */
+const always: ReadonlySet<string> = new Set([
+  'apiexports.apis.kcp.io',
+  'apibindings.apis.kcp.io',
+  'workspacetypes.tenancy.kcp.io',
+])
+const exempt = 'logicalclusters.core.kcp.io'
+
+/** Keeps `kcp.io/path` at the canonical path of the workspace, whatever a client sends. */
+export const pathAnnotationAdmission = (directory: Directory): AdmissionPlugin => ({
+  name: 'kcp.io/PathAnnotation',
+  mutate(_ctx, { object, resource, group, subresource, key }) {
+    const kind = `${resource}.${group}`
+    if (subresource !== '' || kind === exempt) return object
+    const sent = object.metadata.annotations?.[pathAnnotation]
+    if (sent === undefined && !always.has(kind)) return object
+    const path = directory.path(key.cluster)
+    if (sent === path) return object
+    return withMetadata(object, { annotations: { ...object.metadata.annotations, [pathAnnotation]: path } })
+  },
+})

@@ -1,0 +1,32 @@
+import type { Authorizer } from '../../../framework/authorizer.ts'
+import type { RequestContext } from '../../../framework/context.ts'
+import type { ClusterName } from '../../../framework/object.ts'
+
+/** A verb that kcp gives a meaning on an object in another workspace (chapter 20, section 5.8). */
+export interface SpecialAction {
+  readonly verb: 'bind' | 'use'
+  readonly cluster: ClusterName
+  readonly group: string
+  readonly resource: string
+  readonly name: string
+}
+
+/** Whether the requester may do that, in the cluster of the object. */
+export async function isAllowed(
+  authorizer: Authorizer,
+  ctx: RequestContext,
+  { verb, cluster, group, resource, name }: SpecialAction,
+): Promise<boolean> {
+  const target = { group, version: 'v1alpha1', resource, subresource: '', namespace: '', name }
+  const decision = await authorizer.authorize(ctx.actAs, { verb, cluster, resource: target }, ctx.signal)
+  return decision.effect === 'allow'
+}
+
+/** `bind` on an export. */
+export const mayBind = (
+  authorizer: Authorizer,
+  ctx: RequestContext,
+  cluster: ClusterName,
+  name: string,
+): Promise<boolean> =>
+  isAllowed(authorizer, ctx, { verb: 'bind', cluster, group: 'apis.kcp.io', resource: 'apiexports', name })

@@ -1,0 +1,16 @@
+import { forbidden, type StatusError } from '../../../framework/errors.ts'
+import { refusedName, type ShardAdmissionRequest } from '../chain.ts'
+
+/** `<resource>.<group> "<name>" is forbidden: <text>` (chapter 20, section 3.1). */
+export const refused = (request: ShardAdmissionRequest, text: string): StatusError =>
+  forbidden({ group: request.group, resource: request.resource, name: refusedName(request) }, text)
+
+/** Whether the write is one of `operations` on the object itself, of this resource. */
+export const concerns = (
+  request: ShardAdmissionRequest,
+  groupResource: string,
+  operations: readonly ShardAdmissionRequest['operation'][],
+): boolean =>
+  `${request.resource}.${request.group}` === groupResource &&
+  request.subresource === '' &&
+  operations.includes(request.operation)

@@ -1,0 +1,65 @@
+import { isPrivileged } from '../../../framework/user.ts'
+import type { Workspace } from '../../controllers/objects.ts'
+import type { Directory } from '../../directory.ts'
+import { ownerAnnotation, requiredGroupsAnnotation } from '../../metadata.ts'
+import { withMetadata } from '../../registry/strategy.ts'
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
+import { ownerOf } from './owner.ts'
+import { concerns, refused } from './refusal.ts'
+
+const workspaces = 'workspaces.tenancy.kcp.io'
+
+/** Who made a workspace, and what only the system may set (chapter 20, section 3.2, steps A and C). */
+export const workspaceAdmission = (directory: Directory): AdmissionPlugin => ({
+  name: 'tenancy.kcp.io/Workspace',
+  mutate(ctx, request) {
+    const { object, key } = request
+    if (!concerns(request, workspaces, ['CREATE'])) return object
+    const { [requiredGroupsAnnotation]: sent, ...annotations } = object.metadata.annotations ?? {}
+    const inherited = directory.logicalCluster(key.cluster)?.metadata.annotations?.[requiredGroupsAnnotation]
+    const privileged = isPrivileged(ctx.actAs)
+    const groups = (privileged ? sent : undefined) ?? inherited
+    return withMetadata(object, {
+      annotations: {
+        ...annotations,
+        ...(privileged ? {} : { [ownerAnnotation]: JSON.stringify(ownerOf(ctx.actAs)) }),
+        ...(groups === undefined ? {} : { [requiredGroupsAnnotation]: groups }),
+      },
+    })
+  },
+  validate(ctx, request) {
+    if (!concerns(request, workspaces, ['CREATE', 'UPDATE'])) return
+    const problem =
+      request.operation === 'CREATE'
+        ? createProblem(request.object as Workspace, isPrivileged(ctx.actAs))
+        : updateProblem(request, isPrivileged(ctx.actAs))
+    if (problem !== undefined) throw refused(request, problem)
+  },
+})
+
+function createProblem({ spec }: Workspace, privileged: boolean): string | undefined {
+  if (!privileged && spec?.cluster) return 'spec.Cluster can only be set by system privileged users'
+  if (!privileged && spec?.URL) return 'spec.URL can only be set by system privileged users'
+  return spec?.mount === undefined ? undefined : mountProblem(spec)
+}
+
+function mountProblem({ mount, type }: NonNullable<Workspace['spec']>): string | undefined {
+  for (const field of ['kind', 'name', 'apiVersion'] as const) {
+    if (!mount?.ref?.[field]) return `spec.mount.${field} must be set`
+  }
+  return type === undefined ? undefined : 'spec.type cannot be set for mounted workspaces'
+}
+
+function updateProblem({ object, old }: ShardAdmissionRequest, privileged: boolean): string | undefined {
+  const next = (object as Workspace).spec ?? {}
+  const before = (old as Workspace).spec ?? {}
+  if (before.cluster && !next.cluster) return 'spec.cluster cannot be unset'
+  if (before.URL && !next.URL) return 'spec.URL cannot be unset'
+  if (before.type?.name !== next.type?.name || before.type?.path !== next.type?.path)
+    return 'spec.type is immutable'
+  if (before.cluster && before.cluster !== next.cluster) return 'spec.cluster is immutable'
+  if (privileged) return undefined
+  if (before.cluster !== next.cluster) return 'spec.cluster can only be changed by system privileged users'
+  if (before.URL !== next.URL) return 'spec.URL can only be changed by system privileged users'
+  return undefined
+}

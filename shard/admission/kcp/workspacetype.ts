@@ -1,0 +1,60 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Authorizer } from '../../../framework/authorizer.ts'
+import type { RequestContext } from '../../../framework/context.ts'
+import type { TypeLimit, WorkspaceType } from '../../controllers/objects.ts'
+import type { Directory } from '../../directory.ts'
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
+import { mayBind } from './permission.ts'
+import { concerns, refused } from './refusal.ts'
+
+const workspaceTypes = 'workspacetypes.tenancy.kcp.io'
+const reserved: readonly string[] = ['any', 'system']
+
+/** What a workspace type may say (chapter 20, section 4.2). */
+export const workspaceTypeAdmission = (directory: Directory, authorizer: Authorizer): AdmissionPlugin => ({
+  name: 'tenancy.kcp.io/WorkspaceType',
+  async validate(ctx, request) {
+    if (!concerns(request, workspaceTypes, ['CREATE', 'UPDATE'])) return
+    const problem = problemOf(request)
+    if (problem !== undefined) throw refused(request, problem)
+    await checkBindings(directory, authorizer, ctx, request)
+  },
+})
+
+function problemOf({ operation, key, object }: ShardAdmissionRequest): string | undefined {
+  const { spec = {} } = object as WorkspaceType
+  if (operation === 'CREATE' && reserved.includes(key.name))
+    return `metadata.name: Invalid value: "${key.name}": name is reserved`
+  if (key.name === 'root' && key.cluster !== 'root')
+    return 'root workspace type can only be created in root cluster'
+  const child = spec.defaultChildWorkspaceType
+  if (child !== undefined && !child.path) return '.spec.defaultChildWorkspaceType.path must be set'
+  return (
+    limitProblem('limitAllowedChildren', spec.limitAllowedChildren) ??
+    limitProblem('limitAllowedParents', spec.limitAllowedParents)
+  )
+}
+
+function limitProblem(field: string, limit: TypeLimit | undefined): string | undefined {
+  const index = limit?.types?.findIndex(type => !type.path) ?? -1
+  return index === -1 ? undefined : `.spec.${field}.types[${index}].path must be set`
+}
+
+/** New default bindings need the right to bind. */
+async function checkBindings(
+  directory: Directory,
+  authorizer: Authorizer,
+  ctx: RequestContext,
+  request: ShardAdmissionRequest,
+): Promise<void> {
+  const known = (request.old as WorkspaceType | undefined)?.spec?.defaultAPIBindings ?? []
+  const wanted = (request.object as WorkspaceType).spec?.defaultAPIBindings ?? []
+  for (const binding of wanted) {
+    if (known.some(other => isDeepStrictEqual(other, binding))) continue
+    const cluster = directory.clusterOf(binding, request.key.cluster)
+    if (cluster !== undefined && (await mayBind(authorizer, ctx, cluster, binding.export))) continue
+    const name = binding.path ? `${binding.path}:${binding.export}` : binding.export
+    const text = `unable to create or update WorkspaceType: no permission to bind to export ${name}`
+    throw refused(request, text)
+  }
+}

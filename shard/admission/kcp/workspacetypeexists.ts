@@ -1,0 +1,140 @@
+import type { Authorizer } from '../../../framework/authorizer.ts'
+import type { RequestContext } from '../../../framework/context.ts'
+import { notFound } from '../../../framework/errors.ts'
+import type { ClusterName } from '../../../framework/object.ts'
+import type { PathReference, Workspace } from '../../controllers/objects.ts'
+import { type Directory, type LocatedType, typeName } from '../../directory.ts'
+import { typeAnnotation } from '../../metadata.ts'
+import { withMetadata } from '../../registry/strategy.ts'
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
+import { isAllowed } from './permission.ts'
+import { concerns, refused } from './refusal.ts'
+import { limitProblems } from './typelimits.ts'
+
+const workspaces = 'workspaces.tenancy.kcp.io'
+
+/** Resolves the type of a new workspace, and says who may use it where (chapter 20, section 3.2, steps B and D). */
+export const workspaceTypeExists = (directory: Directory, authorizer: Authorizer): AdmissionPlugin => ({
+  name: 'tenancy.kcp.io/WorkspaceTypeExists',
+  mutate(_ctx, request) {
+    const workspace = request.object as Workspace
+    if (!concerns(request, workspaces, ['CREATE']) || workspace.spec?.mount) return request.object
+    const reference = wantedType(directory, request, workspace)
+    const found = directory.workspaceType(reference, request.key.cluster)
+    if (found === undefined)
+      throw refused(request, `workspace type "${printed(reference)}" cannot be resolved`)
+    const labels = { ...found.type.spec?.additionalWorkspaceLabels, ...workspace.metadata.labels }
+    const spec = { ...workspace.spec, type: { name: reference.name, path: reference.path || found.path } }
+    return { ...(Object.keys(labels).length === 0 ? workspace : withMetadata(workspace, { labels })), spec }
+  },
+  async validate(ctx, request) {
+    const workspace = request.object as Workspace
+    if (!concerns(request, workspaces, ['CREATE']) || workspace.spec?.mount) return
+    const types = chainOf(directory, request, workspace)
+    await checkUse(authorizer, ctx, request, types)
+    checkLimits(directory, request, types)
+  },
+})
+
+const printed = ({ path, name }: PathReference): string => (path ? `${path}:${name}` : name)
+
+/** What the workspace says, else what its parent's type has for children. */
+function wantedType(
+  directory: Directory,
+  request: ShardAdmissionRequest,
+  { spec }: Workspace,
+): PathReference {
+  const { cluster } = request.key
+  const parent = directory.logicalCluster(cluster)
+  if (parent === undefined) {
+    const { message } = notFound({ group: 'core.kcp.io', resource: 'logicalclusters', name: 'cluster' })
+    throw refused(request, `workspace type cannot be resolved: ${message}`)
+  }
+  const { name, path } = spec?.type ?? {}
+  if (name) return path ? { name, path } : { name }
+  const type = parentType(directory, request)
+  const child = type.type.spec?.defaultChildWorkspaceType
+  if (child === undefined)
+    throw refused(request, `spec.defaultChildWorkspaceType of workspace type ${typeName(type)} must be set`)
+  return child
+}
+
+function parentType(directory: Directory, request: ShardAdmissionRequest): LocatedType {
+  const annotation = directory.logicalCluster(request.key.cluster)?.metadata.annotations?.[typeAnnotation]
+  if (annotation === undefined)
+    throw refused(request, `annotation ${typeAnnotation} on LogicalCluster must be set`)
+  const type = locate(directory, annotation, request.key.cluster)
+  if (type === undefined)
+    throw refused(request, `parent type cannot be resolved: workspace type "${annotation}" not found`)
+  return type
+}
+
+/** The type that `<path>:<name>` names. */
+function locate(directory: Directory, identifier: string, from: ClusterName): LocatedType | undefined {
+  const colon = identifier.lastIndexOf(':')
+  return directory.workspaceType(
+    { path: identifier.slice(0, Math.max(colon, 0)), name: identifier.slice(colon + 1) },
+    from,
+  )
+}
+
+/** The type of the new workspace with everything it extends, bases first. */
+function chainOf(
+  directory: Directory,
+  request: ShardAdmissionRequest,
+  { spec }: Workspace,
+): readonly LocatedType[] {
+  const { name, path } = spec?.type ?? {}
+  if (!path || !name) throw refused(request, 'spec.type.path must be set')
+  const type = directory.workspaceType({ path, name }, request.key.cluster)
+  if (type === undefined) throw refused(request, `workspace type "${path}:${name}" cannot be resolved`)
+  return typeChain(directory, request, type)
+}
+
+function typeChain(
+  directory: Directory,
+  request: ShardAdmissionRequest,
+  type: LocatedType,
+): readonly LocatedType[] {
+  try {
+    return directory.typeChain(type)
+  } catch (error) {
+    throw refused(request, error instanceof Error ? error.message : String(error))
+  }
+}
+
+async function checkUse(
+  authorizer: Authorizer,
+  ctx: RequestContext,
+  request: ShardAdmissionRequest,
+  types: readonly LocatedType[],
+): Promise<void> {
+  for (const located of types) {
+    const { cluster, type } = located
+    const name = type.metadata.name ?? ''
+    const target = {
+      verb: 'use',
+      cluster,
+      group: 'tenancy.kcp.io',
+      resource: 'workspacetypes',
+      name,
+    } as const
+    if (await isAllowed(authorizer, ctx, target)) continue
+    const id = typeName(located)
+    throw refused(
+      request,
+      `unable to use workspace type ${id}: missing verb='use' permission on workspacetype`,
+    )
+  }
+}
+
+function checkLimits(
+  directory: Directory,
+  request: ShardAdmissionRequest,
+  types: readonly LocatedType[],
+): void {
+  const parents = typeChain(directory, request, parentType(directory, request))
+  const problems = limitProblems(parents, types)
+  if (problems.length === 1) throw refused(request, problems[0] ?? '')
+  if (problems.length > 1) throw refused(request, `[${problems.join(', ')}]`)
+}

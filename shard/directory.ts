@@ -1,0 +1,119 @@
+import type { ResourceRef } from '../framework/backend.ts'
+import type { Informer, Informers } from '../framework/informer.ts'
+import type { ClusterName, KubeObject } from '../framework/object.ts'
+import {
+  type APIExport,
+  type LogicalCluster,
+  logicalClusterName,
+  type PathReference,
+  resources,
+  type WorkspaceType,
+} from './controllers/objects.ts'
+import { pathAnnotation } from './metadata.ts'
+
+/** Finds out what a path leads to; a logical cluster's name leads to itself. */
+export type ResolvePath = (path: string) => ClusterName | undefined
+
+/** A workspace type and where it was found. */
+export interface LocatedType {
+  readonly cluster: ClusterName
+  /** The canonical path of its workspace. */
+  readonly path: string
+  readonly type: WorkspaceType
+}
+
+/** Where things are: an address book over all logical clusters, from memory. */
+export interface Directory {
+  logicalCluster(cluster: ClusterName): LogicalCluster | undefined
+  /** `root:org:team`; the cluster's name when it has no path. */
+  path(cluster: ClusterName): string
+  /** The logical cluster that a reference made in `from` points into. */
+  clusterOf(reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined
+  apiExport(cluster: ClusterName, name: string): APIExport | undefined
+  /** Without a path: upward from `from`, finally in `root`. */
+  workspaceType(
+    reference: { readonly path?: string; readonly name: string },
+    from: ClusterName,
+  ): LocatedType | undefined
+  /** The type, after all types it extends, each once. Throws an `Error` on a missing type or a circle. */
+  typeChain(start: LocatedType): readonly LocatedType[]
+}
+
+export interface DirectoryDeps {
+  readonly informers: Informers
+  readonly resolve: ResolvePath
+  /** `workspacetypes` with the identity of root's tenancy export. */
+  readonly workspaceTypes: ResourceRef
+}
+
+export function createDirectory({ informers, resolve, workspaceTypes }: DirectoryDeps): Directory {
+  const clusters = informers.for(resources.logicalClusters)
+  const exports = informers.for(resources.apiExports)
+  const types = informers.for(workspaceTypes)
+  const path = (cluster: ClusterName): string =>
+    clusters.get(cluster, '', logicalClusterName)?.meta.annotations[pathAnnotation] ?? cluster
+  const clusterOf = (reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined => {
+    if (!reference.path) return from
+    return reference.path === 'root' ? 'root' : resolve(reference.path)
+  }
+  const typeIn = (cluster: ClusterName, name: string): LocatedType | undefined => {
+    const type = objectIn<WorkspaceType>(types, cluster, name)
+    return type && { cluster, path: path(cluster), type }
+  }
+  const workspaceType: Directory['workspaceType'] = (reference, from) => {
+    const places = reference.path ? [reference.path] : upward(path(from))
+    for (const place of places) {
+      const cluster = clusterOf({ path: place }, from)
+      const found = cluster === undefined ? undefined : typeIn(cluster, reference.name)
+      if (found) return found
+    }
+    return undefined
+  }
+  return {
+    logicalCluster: cluster => objectIn<LogicalCluster>(clusters, cluster, logicalClusterName),
+    path,
+    clusterOf,
+    apiExport: (cluster, name) => objectIn<APIExport>(exports, cluster, name),
+    workspaceType,
+    typeChain: start => typeChain(start, workspaceType),
+  }
+}
+
+const objectIn = <T extends KubeObject>(
+  informer: Informer,
+  cluster: ClusterName,
+  name: string,
+): T | undefined => informer.get(cluster, '', name)?.object as T | undefined
+
+/** `root:org:team` → itself, `root:org`, `root`; finally `root` for paths that begin elsewhere. */
+function upward(path: string): readonly string[] {
+  const segments = path.split(':')
+  const places = segments.map((_, i) => segments.slice(0, segments.length - i).join(':'))
+  return places.includes('root') ? places : [...places, 'root']
+}
+
+export const typeName = (located: LocatedType): string =>
+  `${located.path}:${located.type.metadata.name ?? ''}`
+
+/** Depth first, bases before the type itself (chapter 20, section 3.2, step D). */
+function typeChain(start: LocatedType, find: Directory['workspaceType']): readonly LocatedType[] {
+  const chain = new Map<string, LocatedType>()
+  const visit = (located: LocatedType, trail: readonly string[]): void => {
+    const id = typeName(located)
+    if (trail.includes(id)) {
+      const circle = [...trail.slice(trail.indexOf(id)), id].join(' -> ')
+      throw new Error(`circular dependency detected in workspace type ${id}: ${circle}`)
+    }
+    for (const base of located.type.spec?.extend?.with ?? [])
+      visit(baseOf(base, located, find), [...trail, id])
+    if (!chain.has(id)) chain.set(id, located)
+  }
+  visit(start, [])
+  return [...chain.values()]
+}
+
+function baseOf(base: PathReference, of: LocatedType, find: Directory['workspaceType']): LocatedType {
+  const found = find(base, of.cluster)
+  if (found === undefined) throw new Error(`unable to find inherited workspace type ${base.name}`)
+  return found
+}
