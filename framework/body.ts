@@ -1,0 +1,130 @@
+import type { RequestContext } from './context.ts'
+import { badRequest, invalid, type StatusError } from './errors.ts'
+import type { VerbRequest } from './exchange.ts'
+import { bodyFormat, bodyLimit } from './mediatypes.ts'
+import { DecodeError, decodeMetadata, jsonType } from './metadata.ts'
+import { apiVersionOf, type KubeObject } from './object.ts'
+import type { FieldValidation } from './options.ts'
+import { type ParsedBody, parseBody, preview } from './parsebody.ts'
+import type { Served } from './served.ts'
+
+/** A decoded object and what a strict reader complains about: `unknown field "spec.foo"`. */
+export interface DecodedObject {
+  readonly object: KubeObject
+  readonly problems: readonly string[]
+}
+
+/** Reads the object in a request's body: 415, 413, then 400 and 422 of chapter 40, sections 2.8 and 2.9. */
+export async function readObject(
+  ctx: RequestContext,
+  served: Served,
+  request: VerbRequest,
+  validation: FieldValidation,
+): Promise<KubeObject> {
+  const format = bodyFormat(request)
+  const parsed = parseOrRefuse(await request.body(bodyLimit), format, served.kind)
+  const { object, problems } = decodeOrRefuse(parsed, served)
+  report(ctx, validation, problems, text =>
+    cannotBeHandled(object.kind, served, `strict decoding error: ${text}`),
+  )
+  return object
+}
+
+/** Throws 400 for what is neither JSON nor YAML. */
+export function parseOrRefuse(bytes: Buffer, format: 'json' | 'yaml', kind: string): ParsedBody {
+  try {
+    return parseBody(bytes, format)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    const why = format === 'json' ? `json parse error: ${error.message}` : error.message
+    throw unrecognized(kind, why, bytes)
+  }
+}
+
+const unrecognized = (kind: string, why: string, bytes: Buffer): StatusError =>
+  badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; ${why} (${preview(bytes)})`,
+  )
+
+const cannotBeHandled = (kind: string, { version, kind: expected }: Served, why: string): StatusError =>
+  badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`)
+
+function decodeOrRefuse(parsed: ParsedBody, served: Served): DecodedObject {
+  try {
+    const { object, problems } = decodeValue(parsed.value, served)
+    return { object, problems: [...parsed.duplicates, ...problems] }
+  } catch (error) {
+    if (error instanceof DecodeError) throw cannotBeHandled(served.kind, served, error.message)
+    throw error
+  }
+}
+
+/**
+ * Turns a JSON value into an object of the served kind: kind and apiVersion are filled in, metadata is checked, the
+ * schema prunes and applies defaults. Throws a `DecodeError` for wrong types, 400 or 422 for another kind or version.
+ */
+export function decodeValue(value: unknown, served: Served): DecodedObject {
+  if (jsonType(value) !== 'object') {
+    throw new DecodeError(
+      `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`,
+    )
+  }
+  const fields = value as Readonly<Record<string, unknown>>
+  const typed = typeOf(fields, served)
+  const { metadata, unknown } = decodeMetadata(fields['metadata'])
+  const decoded = served.schema.decode({ ...fields, ...typed, metadata })
+  const paths = [...new Set([...unknown, ...decoded.unknown])].sort()
+  return { object: decoded.object, problems: paths.map(path => `unknown field "${path}"`) }
+}
+
+function typeOf(
+  fields: Readonly<Record<string, unknown>>,
+  served: Served,
+): { apiVersion: string; kind: string } {
+  const expected = apiVersionOf(served.group, served.version)
+  const apiVersion = textOr(fields, 'apiVersion', expected)
+  const kind = textOr(fields, 'kind', served.kind)
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    )
+  }
+  if (kind !== served.kind) throw wrongKind(kind, served, fields)
+  return { apiVersion, kind }
+}
+
+function textOr(fields: Readonly<Record<string, unknown>>, field: string, otherwise: string): string {
+  const value = fields[field] ?? ''
+  if (typeof value !== 'string') {
+    throw new DecodeError(
+      `json: cannot unmarshal ${jsonType(value)} into Go struct field .${field} of type string`,
+    )
+  }
+  return value === '' ? otherwise : value
+}
+
+function wrongKind(kind: string, served: Served, fields: Readonly<Record<string, unknown>>): StatusError {
+  const { group, version, resource } = served
+  if (!resource.custom) {
+    const gv = apiVersionOf(group, version)
+    const why = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(gv)} in scheme "oriel"`
+    return cannotBeHandled(kind, served, why)
+  }
+  const metadata = fields['metadata']
+  const name = typeof metadata === 'object' && metadata !== null && 'name' in metadata ? metadata.name : ''
+  return invalid(served.kind, group, typeof name === 'string' ? name : '', [
+    { type: 'FieldValueInvalid', field: 'kind', value: kind, detail: `must be ${served.kind}` },
+  ])
+}
+
+/** Ignores, warns or refuses, as the client asked (chapter 40, rule 2.46). */
+export function report(
+  ctx: RequestContext,
+  validation: FieldValidation,
+  problems: readonly string[],
+  refuse: (text: string) => StatusError,
+): void {
+  if (problems.length === 0 || validation === 'Ignore') return
+  if (validation === 'Strict') throw refuse(problems.join(', '))
+  for (const problem of problems) ctx.record.warn(problem)
+}
