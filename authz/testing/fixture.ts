@@ -1,0 +1,156 @@
+import type { Action, Decision } from '../../framework/authorizer.ts'
+import type { RequestContext } from '../../framework/context.ts'
+import { type Item, itemOf } from '../../framework/item.ts'
+import { silent } from '../../framework/log.ts'
+import type { ClusterName, KubeObject } from '../../framework/object.ts'
+import type { RequestInfo } from '../../framework/requestinfo.ts'
+import type { UserInfo } from '../../framework/user.ts'
+import { systemPolicy } from '../../shard/bootstrap/policy.ts'
+import { createRbacIndex, type RbacIndex } from '../../shard/rbac.ts'
+import { createAuthorizer } from '../authorizer.ts'
+import { rbacGroup } from '../objects.ts'
+import type { PolicyRule } from '../policyrule.ts'
+import type { Subject } from '../subjects.ts'
+
+/** RBAC of a few logical clusters, with the real index and the real bootstrap policy in `system:admin`. */
+export interface Fixture {
+  readonly rbac: RbacIndex
+  readonly authorizer: ReturnType<typeof createAuthorizer>
+  put(cluster: ClusterName, object: KubeObject): void
+  remove(cluster: ClusterName, object: KubeObject): void
+  decide(user: UserInfo, action: Action): Promise<Decision>
+  allows(user: UserInfo, action: Action): Promise<boolean>
+}
+
+const resourceOf = {
+  ClusterRole: 'clusterroles',
+  Role: 'roles',
+  ClusterRoleBinding: 'clusterrolebindings',
+  RoleBinding: 'rolebindings',
+} as const
+
+export function createFixture(
+  phases: Readonly<Record<ClusterName, string>> = { ws: 'Ready', other: 'Ready' },
+): Fixture {
+  const rbac = createRbacIndex()
+  const stored = new Map<string, Item>()
+  const authorizer = createAuthorizer({ rbac, clusters: { phase: cluster => phases[cluster] } })
+  const { signal } = new AbortController()
+  const change = (type: 'PUT' | 'DELETED', cluster: ClusterName, object: KubeObject): void => {
+    const item = itemOf(object, cluster)
+    const id = JSON.stringify([object.kind, item.key])
+    const previous = stored.get(id)
+    stored.set(id, item)
+    const resource = resourceOf[object.kind as keyof typeof resourceOf]
+    const changed =
+      previous === undefined ? ({ type: 'ADDED' } as const) : ({ type: 'MODIFIED', previous } as const)
+    rbac.apply(resource, type === 'DELETED' ? { type, item: previous ?? item } : { ...changed, item })
+  }
+  for (const object of systemPolicy()) change('PUT', 'system:admin', object)
+  const decide = (user: UserInfo, action: Action): Promise<Decision> =>
+    authorizer.authorize(user, action, signal)
+  return {
+    rbac,
+    authorizer,
+    put: (cluster, object) => change('PUT', cluster, object),
+    remove: (cluster, object) => change('DELETED', cluster, object),
+    decide,
+    allows: async (user, action) => (await decide(user, action)).effect === 'allow',
+  }
+}
+
+const apiVersion = `${rbacGroup}/v1`
+
+export const clusterRole = (name: string, ...rules: PolicyRule[]): KubeObject => ({
+  apiVersion,
+  kind: 'ClusterRole',
+  metadata: { name },
+  rules,
+})
+
+export const role = (namespace: string, name: string, ...rules: PolicyRule[]): KubeObject => ({
+  apiVersion,
+  kind: 'Role',
+  metadata: { name, namespace },
+  rules,
+})
+
+const bound = (name: string, subjects: readonly Subject[]) => ({
+  roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name },
+  subjects,
+})
+
+export const clusterBinding = (name: string, ...subjects: Subject[]): KubeObject => ({
+  apiVersion,
+  kind: 'ClusterRoleBinding',
+  metadata: { name: `${name}-binding` },
+  ...bound(name, subjects),
+})
+
+/** A RoleBinding of a ClusterRole, or of a Role when the name is `role/<name>`. */
+export const binding = (namespace: string, name: string, ...subjects: Subject[]): KubeObject => {
+  const local = name.startsWith('role/')
+  const roleName = local ? name.slice('role/'.length) : name
+  const roleRef = { apiGroup: rbacGroup, kind: local ? 'Role' : 'ClusterRole', name: roleName }
+  return {
+    apiVersion,
+    kind: 'RoleBinding',
+    metadata: { name: `${roleName}-binding`, namespace },
+    roleRef,
+    subjects,
+  }
+}
+
+export const userNamed = (name: string): Subject => ({ kind: 'User', name })
+export const groupNamed = (name: string): Subject => ({ kind: 'Group', name })
+
+export const user = (name: string, ...groups: string[]): UserInfo => ({
+  name,
+  groups: [...groups, 'system:authenticated'],
+})
+
+/** `get core/pods/log ns1/a` in a cluster: verb, group/resource[/subresource], [namespace/]name. */
+export function action(text: string, cluster = 'ws'): Action {
+  const [verb = '', kind = '', object = ''] = text.split(' ')
+  if (kind.startsWith('/')) return { verb, cluster, path: kind }
+  const [group = '', resource = '', subresource = ''] = kind.split('/')
+  const [namespace, name] = object.includes('/') ? object.split('/') : ['', object]
+  return {
+    verb,
+    cluster,
+    resource: {
+      group: group === 'core' ? '' : group,
+      version: 'v1',
+      resource,
+      subresource,
+      namespace: namespace ?? '',
+      name: name ?? '',
+    },
+  }
+}
+
+/** A request by a user for an RBAC or review resource, as far as storages and admission look at it. */
+export function contextOf(user: UserInfo, info: Partial<RequestInfo>, cluster = 'ws'): RequestContext {
+  return {
+    workspace: '',
+    params: {},
+    cluster,
+    info: {
+      isResource: true,
+      verb: 'create',
+      group: rbacGroup,
+      version: 'v1',
+      resource: '',
+      subresource: '',
+      namespace: '',
+      name: '',
+      path: '',
+      ...info,
+    } as RequestInfo,
+    user,
+    actAs: user,
+    hops: 0,
+    signal: new AbortController().signal,
+    record: { warn: () => undefined, annotate: () => undefined, log: silent },
+  }
+}
