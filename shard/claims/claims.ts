@@ -1,0 +1,49 @@
+import type { LabelSelector } from '../../framework/selectors.ts'
+import { claimLabelPrefix, claimLabelValue, exportLabel } from '../../openapi/labels.ts'
+import type { StoredResource } from '../cache/key.ts'
+import type { AcceptableClaim, APIBinding } from '../controllers/objects.ts'
+import { claimedObjects } from './selector.ts'
+
+/** One accepted claim: which objects carry which label. */
+export interface Claim extends StoredResource {
+  readonly key: string
+  readonly value: string
+  /** Absent: all objects. */
+  readonly selector?: LabelSelector
+}
+
+const customResources = 'customresources'
+const builtin = '-'
+
+/** Kinds of kcp that every cluster serves are stored like custom resources, Kubernetes' own apart. */
+const kcpSystemGroups: readonly string[] = ['apis.kcp.io', 'core.kcp.io']
+
+/** The objects that a claim names. Events of both groups are stored once, in the core group. */
+export function claimedResource(claim: AcceptableClaim): StoredResource {
+  const { resource, identityHash } = claim
+  const group = claim.group ?? ''
+  if (resource === 'events' && group === 'events.k8s.io') return { group: '', resource, segment: builtin }
+  const segment = kcpSystemGroups.includes(group) ? customResources : builtin
+  return { group, resource, segment: identityHash || segment }
+}
+
+/** The claims that a binding accepts. The export's own list is not asked (chapter 10, section 2.6). */
+export function acceptedClaims(binding: APIBinding): readonly Claim[] {
+  const exported = binding.metadata.labels?.[exportLabel]
+  if (exported === undefined) return []
+  return (binding.spec?.permissionClaims ?? [])
+    .filter(claim => claim.state === 'Accepted')
+    .map(claim => claimOf(claim, claimLabelPrefix + exported))
+}
+
+function claimOf(claim: AcceptableClaim, key: string): Claim {
+  const resource = claimedResource(claim)
+  const selector = claimedObjects(claim.selector)
+  const { resource: plural, identityHash } = claim
+  const value = claimLabelValue({
+    group: resource.group,
+    resource: plural,
+    ...(identityHash === undefined ? {} : { identityHash }),
+  })
+  return { ...resource, key, value, ...(selector === undefined ? {} : { selector }) }
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import type { ItemEvent } from '../../framework/item.ts'
+import { exportHash, exportLabel, reflexiveClaimValue } from '../../openapi/labels.ts'
+import type { StoredResource } from '../cache/key.ts'
+import type { AcceptableClaim, APIBinding } from '../controllers/objects.ts'
+import { createClaimsIndex } from './index.ts'
+
+const hash = exportHash({ cluster: 'abcd1234', name: 'my-export' })
+const key = `claimed.internal.apis.kcp.io/${hash}`
+const configmaps: StoredResource = { group: '', resource: 'configmaps', segment: '-' }
+const configmapsValue = '3QVjs6pfBjMpLEVYYhysJnroYGsQGlWm05E4qe'
+
+const claim = (more: Partial<AcceptableClaim> = {}): AcceptableClaim => ({
+  resource: 'configmaps',
+  verbs: ['*'],
+  selector: { matchAll: true },
+  state: 'Accepted',
+  ...more,
+})
+
+const binding = (claims: readonly AcceptableClaim[]): APIBinding => ({
+  apiVersion: 'apis.kcp.io/v1alpha2',
+  kind: 'APIBinding',
+  metadata: { name: 'b', labels: { [exportLabel]: hash } },
+  spec: { reference: { export: { path: 'root:org', name: 'my-export' } }, permissionClaims: claims },
+})
+
+const meta = (cluster: string, labels: Record<string, string> = {}) => ({
+  cluster,
+  namespace: '',
+  name: 'b',
+  uid: '',
+  resourceVersion: '1',
+  labels,
+  annotations: {},
+})
+
+const event = (type: ItemEvent['type'], cluster: string, object: APIBinding): ItemEvent => ({
+  type,
+  item: { key: { cluster, namespace: '', name: 'b' }, meta: meta(cluster), bytes: Buffer.alloc(0), object },
+})
+
+describe('claims index', () => {
+  it('labels what an accepted claim names, in that cluster only', () => {
+    const index = createClaimsIndex()
+    assert.deepEqual(index.apply(event('ADDED', 'c1', binding([claim()]))), [configmaps])
+    assert.deepEqual(index.labels(configmaps, meta('c1')), { [key]: configmapsValue })
+    assert.equal(index.labels(configmaps, meta('c2')), undefined)
+    assert.equal(index.labels({ ...configmaps, resource: 'secrets' }, meta('c1')), undefined)
+  })
+  it('forgets what is rejected or deleted, and reports it once', () => {
+    const index = createClaimsIndex()
+    index.apply(event('ADDED', 'c1', binding([claim()])))
+    const rejected = event('MODIFIED', 'c1', binding([claim({ state: 'Rejected' })]))
+    assert.deepEqual(index.apply(rejected), [configmaps])
+    assert.deepEqual(index.apply(rejected), [])
+    assert.equal(index.labels(configmaps, meta('c1')), undefined)
+    index.apply(event('MODIFIED', 'c1', binding([claim()])))
+    assert.deepEqual(index.apply(event('DELETED', 'c1', binding([claim()]))), [configmaps])
+  })
+  it('follows selectors', () => {
+    const index = createClaimsIndex()
+    const selector = {
+      matchLabels: { tier: 'front' },
+      matchExpressions: [{ key: 'old', operator: 'DoesNotExist' }],
+    }
+    index.apply(event('ADDED', 'c1', binding([claim({ selector })])))
+    assert.deepEqual(index.labels(configmaps, meta('c1', { tier: 'front' })), { [key]: configmapsValue })
+    assert.equal(index.labels(configmaps, meta('c1', { tier: 'front', old: '' })), undefined)
+    assert.equal(index.labels(configmaps, meta('c1')), undefined)
+  })
+  it('tells resources of the same name apart by identity', () => {
+    const index = createClaimsIndex()
+    const claims = [claim({ group: 'example.io', resource: 'widgets', identityHash: 'beef' })]
+    index.apply(event('ADDED', 'c1', binding(claims)))
+    const widgets = { group: 'example.io', resource: 'widgets', segment: 'beef' }
+    assert.ok(index.labels(widgets, meta('c1')))
+    assert.equal(index.labels({ ...widgets, segment: 'feed' }, meta('c1')), undefined)
+  })
+  it('takes both groups of events for one', () => {
+    const index = createClaimsIndex()
+    index.apply(event('ADDED', 'c1', binding([claim({ group: 'events.k8s.io', resource: 'events' })])))
+    assert.deepEqual(index.labels({ group: '', resource: 'events', segment: '-' }, meta('c1')), {
+      [key]: '6wBCe82Znnoj6Q9mzomQQpfSdtDfiATwZW1ePT',
+    })
+  })
+  it('marks a binding for its own export, unless it is claimed', () => {
+    const index = createClaimsIndex()
+    const bindings = { group: 'apis.kcp.io', resource: 'apibindings', segment: 'customresources' }
+    const labels = { [exportLabel]: hash }
+    assert.deepEqual(index.labels(bindings, meta('c1', labels)), { [key]: reflexiveClaimValue })
+    index.apply(event('ADDED', 'c1', binding([claim({ group: 'apis.kcp.io', resource: 'apibindings' })])))
+    assert.deepEqual(index.labels(bindings, meta('c1', labels)), {
+      [key]: '6719jSXePkPLHBgcm4bCDNiA7asY6qpDrj7oWS',
+    })
+  })
+})

@@ -1,0 +1,85 @@
+import type { Item, ItemEvent, ObjectMeta } from '../../framework/item.ts'
+import type { ClusterName } from '../../framework/object.ts'
+import { matchesLabels } from '../../framework/selectors.ts'
+import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../openapi/labels.ts'
+import { createShared, type Shared } from '../apis/shared.ts'
+import type { Decorator } from '../cache/builder.ts'
+import type { StoredResource } from '../cache/key.ts'
+import type { APIBinding } from '../controllers/objects.ts'
+import { acceptedClaims, type Claim } from './claims.ts'
+
+/**
+ * Who may see what: the accepted claims of every logical cluster, as labels of the claimed objects. The labels are
+ * presented, never stored, so that accepting a claim writes nothing.
+ */
+export interface ClaimsIndex extends Decorator {
+  /** Takes a change of an APIBinding. Returns the resources whose objects in that cluster carry other labels now. */
+  apply(event: ItemEvent): readonly StoredResource[]
+}
+
+type Claims = readonly Claim[]
+const none: Claims = []
+
+export function createClaimsIndex(): ClaimsIndex {
+  const clusters = new Map<ClusterName, ReadonlyMap<string, Claims>>()
+  const shared = createShared<Claims>()
+  return {
+    prefix: claimLabelPrefix,
+    labels: (resource, meta) => labelsOf(clusters.get(meta.cluster), resource, meta),
+    apply({ type, item }) {
+      const { cluster, name } = item.key
+      const bindings = clusters.get(cluster)
+      const before = bindings?.get(name) ?? none
+      const after = type === 'DELETED' ? none : sharedClaims(shared, item)
+      if (before === after) return []
+      const next = new Map(bindings)
+      if (after.length === 0) next.delete(name)
+      else next.set(name, after)
+      if (next.size === 0) clusters.delete(cluster)
+      else clusters.set(cluster, next)
+      return changedResources(before, after)
+    },
+  }
+}
+
+/** Equal lists of claims are one list, however many clusters have them. */
+function sharedClaims(shared: Shared<Claims>, { object }: Item): Claims {
+  const claims = acceptedClaims(object as APIBinding)
+  return claims.length === 0 ? none : shared.get(JSON.stringify(claims), () => claims)
+}
+
+const isOf = (claim: StoredResource, { group, resource, segment }: StoredResource): boolean =>
+  claim.resource === resource && claim.group === group && claim.segment === segment
+
+function labelsOf(
+  bindings: ReadonlyMap<string, Claims> | undefined,
+  resource: StoredResource,
+  meta: ObjectMeta,
+): Readonly<Record<string, string>> | undefined {
+  const labels: Record<string, string> = {}
+  const exported = isBinding(resource) ? meta.labels[exportLabel] : undefined
+  if (exported !== undefined) labels[claimLabelPrefix + exported] = reflexiveClaimValue
+  for (const claims of bindings?.values() ?? []) {
+    for (const claim of claims) {
+      if (isOf(claim, resource) && matchesLabels(claim.selector, meta.labels)) labels[claim.key] = claim.value
+    }
+  }
+  return Object.keys(labels).length === 0 ? undefined : labels
+}
+
+const isBinding = ({ group, resource }: StoredResource): boolean =>
+  group === 'apis.kcp.io' && resource === 'apibindings'
+
+/** The resources of claims that only one of the lists has. */
+function changedResources(before: Claims, after: Claims): readonly StoredResource[] {
+  const [old, next] = [new Set(before.map(written)), new Set(after.map(written))]
+  const changed = [
+    ...before.filter(claim => !next.has(written(claim))),
+    ...after.filter(claim => !old.has(written(claim))),
+  ]
+  return changed
+    .filter((claim, i) => changed.findIndex(other => isOf(other, claim)) === i)
+    .map(({ group, resource, segment }) => ({ group, resource, segment }))
+}
+
+const written = (claim: Claim): string => JSON.stringify(claim)
