@@ -49,16 +49,19 @@ export class Compacted extends Error {
 export interface Store {
   /** The newest acknowledged revision; 0 when nothing was ever written. */
   readonly revision: number
-  /** Revisions up to this one are no longer readable or watchable; 0 when none is. */
+  /** The past ends here: states before this revision are not readable, events up to it not watchable; 0 when nothing
+   * was forgotten. The state at exactly this revision still is readable, and a watch may begin after it. */
   readonly compacted: number
   get(key: string): Promise<StoredValue | undefined>
-  /** Keys in [from, to) in byte order, as of `revision` (default: newest). Never holds a cursor across a yield. */
+  /** Keys in [from, to) in byte order, as of `revision` (default: newest). Never holds a cursor across a yield. Throws
+   * `Compacted`, possibly halfway, when the revision is forgotten. */
   range(
     from: string,
     to: string,
     options?: { limit?: number; revision?: number },
   ): AsyncGenerator<readonly StoredValue[]>
-  /** All or nothing. Resolves with the commit's revision after it is durable; throws `StoreConflict`. */
+  /** All or nothing. Resolves with the commit's revision after it is durable, or with the newest when it changed nothing
+   * (deletions of what is not there); throws `StoreConflict`. A key is named at most once. */
   commit(changes: readonly StoreChange[]): Promise<number>
   /** Events with revision > after, in order, a commit never split over two batches. Ends when `signal` aborts. */
   watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoreEvent[]>

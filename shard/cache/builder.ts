@@ -1,0 +1,78 @@
+import { annotationsOf, type Encoded, labelsOf, relabel } from '../../framework/encode.ts'
+import type { ObjectMeta } from '../../framework/item.ts'
+import type { ObjectKey } from '../../framework/object.ts'
+import type { StoredValue } from '../store/store.ts'
+import { atRevision, decodeStored } from './codec.ts'
+import { CachedItem, type Texts } from './item.ts'
+import type { StoredResource } from './key.ts'
+
+/** Labels that are presented but not stored. */
+export interface Decorator {
+  /** All its labels begin with this, and no stored label may: those are not shown. */
+  readonly prefix: string
+  /** From memory; `meta` has the stored labels. undefined: none. */
+  labels(resource: StoredResource, meta: ObjectMeta): Texts | undefined
+}
+
+const none: Texts = Object.freeze({})
+const mostShared = 4_096
+
+const size = (texts: Texts): number => Object.keys(texts).length
+const equal = (a: Texts, b: Texts): boolean =>
+  a === b || (size(a) === size(b) && Object.entries(a).every(([key, value]) => b[key] === value))
+
+/** Makes items out of stored values. */
+export class Builder {
+  #decorator: Decorator | undefined
+  /** Label sets by their JSON: equal ones are one object. */
+  #shared = new Map<string, Texts>()
+
+  /** From now on items get this decorator's labels. */
+  use(decorator: Decorator): void {
+    this.#decorator = decorator
+  }
+
+  build(resource: StoredResource, key: ObjectKey, { value, modified }: StoredValue): CachedItem {
+    const encoded = decodeStored(value)
+    const state = { revision: modified, modified, labels: this.#labels(encoded) }
+    const item = new CachedItem(key, encoded, state)
+    const labels = this.#decorated(resource, item)
+    return labels === item.labels
+      ? new CachedItem(key, atRevision(encoded, modified), state)
+      : this.#relabelled(item, labels, modified)
+  }
+
+  /** The item with the labels that it should have now, presented at `revision`; undefined when it has them. */
+  redecorate(resource: StoredResource, item: CachedItem, revision: number): CachedItem | undefined {
+    const labels = this.#decorated(resource, item)
+    return equal(labels, item.labels) ? undefined : this.#relabelled(item, labels, revision)
+  }
+
+  #relabelled(item: CachedItem, labels: Texts, revision: number): CachedItem {
+    const encoded = relabel(item, labels, annotationsOf(item))
+    return new CachedItem(item, atRevision(encoded, revision), { revision, modified: item.modified, labels })
+  }
+
+  #decorated(resource: StoredResource, item: CachedItem): Texts {
+    const decorator = this.#decorator
+    if (decorator === undefined) return item.labels
+    const own = Object.entries(item.labels).filter(([label]) => !label.startsWith(decorator.prefix))
+    const stored = own.length === size(item.labels) ? item.labels : Object.fromEntries(own)
+    const added = decorator.labels(resource, { ...item.meta, labels: stored })
+    return added === undefined || size(added) === 0 ? stored : this.#share({ ...stored, ...added })
+  }
+
+  #labels(encoded: Encoded): Texts {
+    const { labels, version } = encoded.offsets
+    return labels === version ? none : this.#share(labelsOf(encoded))
+  }
+
+  #share(labels: Texts): Texts {
+    const name = JSON.stringify(labels)
+    const known = this.#shared.get(name)
+    if (known !== undefined) return known
+    if (this.#shared.size >= mostShared) this.#shared = new Map()
+    this.#shared.set(name, labels)
+    return labels
+  }
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { badRequest } from '../../framework/errors.ts'
+import type { Selection } from '../../framework/storage.ts'
+import type { StoredResource } from './key.ts'
+
+/** Where the next page of a list goes on. */
+export interface Continuation {
+  /** The revision of all pages; -1: whatever is current (chapter 40, rule 4.22). */
+  readonly revision: number
+  /** The id of the last item that was given or looked at. */
+  readonly after: string
+}
+
+interface Token {
+  readonly v: string
+  readonly rv: number
+  readonly start: string
+  /** What was listed: a token continues that and nothing else. */
+  readonly of: string
+}
+
+const version = 'meta.k8s.io/v1'
+
+/** A fingerprint of resource, cluster and namespace. */
+function scopeOf({ group, resource, segment }: StoredResource, { cluster, namespace }: Selection): string {
+  const scope = JSON.stringify([group, resource, segment, cluster, namespace ?? ''])
+  return createHash('sha256').update(scope).digest('base64url').slice(0, 16)
+}
+
+export function encodeContinuation(
+  { revision, after }: Continuation,
+  resource: StoredResource,
+  selection: Selection,
+): string {
+  const token: Token = { v: version, rv: revision, start: `${after}\0`, of: scopeOf(resource, selection) }
+  return Buffer.from(JSON.stringify(token)).toString('base64url')
+}
+
+/** Reads a token; throws 400 `continue key is not valid: …` (chapter 40, rule 4.18). */
+export function decodeContinuation(
+  text: string,
+  resource: StoredResource,
+  selection: Selection,
+): Continuation {
+  const { v, rv, start, of } = parse(text)
+  if (v !== version) throw invalid(`server does not recognize this encoded version ${v}`)
+  if (rv === 0) throw invalid(`incorrect encoded start resourceVersion (version ${version})`)
+  if (start === '') throw invalid(`encoded start key empty (version ${version})`)
+  if (of !== scopeOf(resource, selection)) throw invalid('it belongs to another list')
+  return { revision: rv, after: start.slice(0, -1) }
+}
+
+const invalid = (why: string) => badRequest(`continue key is not valid: ${why}`)
+
+function parse(text: string): Token {
+  let token: Partial<Token> | null
+  try {
+    token = JSON.parse(Buffer.from(text, 'base64url').toString())
+  } catch {
+    throw invalid('it cannot be decoded')
+  }
+  const { v, rv = 0, start = '', of = '' } = token ?? {}
+  if (!Number.isSafeInteger(rv) || rv < -1 || typeof start !== 'string' || typeof of !== 'string')
+    throw invalid('it cannot be decoded')
+  return { v: String(v ?? ''), rv, start, of }
+}

@@ -1,0 +1,124 @@
+import { annotationsOf, decodeObject, type Encoded, type Offsets } from '../../framework/encode.ts'
+import type { Item, ObjectMeta } from '../../framework/item.ts'
+import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import { idOf } from './key.ts'
+
+export type Texts = Readonly<Record<string, string>>
+
+/** What an item needs besides its bytes. */
+export interface ItemState {
+  /** The resourceVersion that is presented. */
+  readonly revision: number
+  /** The revision of the stored value: what the next commit has to expect. Never above `revision`. */
+  readonly modified: number
+  readonly labels: Texts
+}
+
+/**
+ * One object in the cache: a few numbers and a place in a slab that it shares with its neighbours. Everything else is
+ * made when asked for. Immutable to the outside; only where the bytes lie may change.
+ */
+export class CachedItem implements Item {
+  /** `cluster/namespace/name`: list order. */
+  readonly id: string
+  readonly cluster: string
+  readonly namespace: string
+  readonly revision: number
+  readonly modified: number
+  readonly labels: Texts
+  readonly length: number
+  readonly #metadata: number
+  readonly #labels: number
+  readonly #version: number
+  readonly #rest: number
+  readonly #end: number
+  #slab: Buffer
+  #start = 0
+  #decoded: WeakRef<KubeObject> | undefined
+
+  constructor(key: ObjectKey, { bytes, offsets }: Encoded, state: ItemState) {
+    this.id = idOf(key)
+    this.cluster = key.cluster
+    this.namespace = key.namespace
+    this.revision = state.revision
+    this.modified = state.modified
+    this.labels = state.labels
+    this.length = bytes.length
+    this.#metadata = offsets.metadata
+    this.#labels = offsets.labels
+    this.#version = offsets.version
+    this.#rest = offsets.rest
+    this.#end = offsets.end
+    this.#slab = bytes
+  }
+
+  get name(): string {
+    return this.id.slice(this.cluster.length + this.namespace.length + 2)
+  }
+
+  get key(): ObjectKey {
+    return { cluster: this.cluster, namespace: this.namespace, name: this.name }
+  }
+
+  get bytes(): Buffer {
+    return this.#slab.subarray(this.#start, this.#start + this.length)
+  }
+
+  get offsets(): Offsets {
+    return {
+      metadata: this.#metadata,
+      labels: this.#labels,
+      version: this.#version,
+      rest: this.#rest,
+      end: this.#end,
+    }
+  }
+
+  get annotations(): Texts {
+    return annotationsOf(this)
+  }
+
+  /** Annotations and uid are read from the bytes when somebody asks for them, also by spreading. */
+  get meta(): ObjectMeta {
+    const item = this
+    return {
+      cluster: this.cluster,
+      namespace: this.namespace,
+      name: this.name,
+      resourceVersion: String(this.revision),
+      labels: this.labels,
+      get annotations() {
+        return item.annotations
+      },
+      get uid() {
+        return item.object.metadata.uid ?? ''
+      },
+    }
+  }
+
+  /** Decoded on first use, and again once nobody holds the last result. */
+  get object(): KubeObject {
+    const known = this.#decoded?.deref()
+    if (known !== undefined) return known
+    const object = decodeObject(this.bytes)
+    this.#decoded = new WeakRef(object)
+    return object
+  }
+
+  /** Copies the bytes to `target`; returns how many. */
+  copy(target: Buffer, start: number): number {
+    return this.#slab.copy(target, start, this.#start, this.#start + this.length)
+  }
+
+  /** Copies the bytes to `slab` at `start` and remembers that place instead of the old one. */
+  move(slab: Buffer, start: number): void {
+    this.copy(slab, start)
+    this.#slab = slab
+    this.#start = start
+  }
+}
+
+/** Whether a resourceVersion that a client sent names the current content of an object. It does from the last stored
+ * change on: later presented versions differ in presented labels only. */
+export const isCurrent = (item: CachedItem, resourceVersion: string): boolean =>
+  Number(resourceVersion) >= item.modified && Number(resourceVersion) <= item.revision

@@ -1,0 +1,104 @@
+import { badRequest, expired, type StatusError } from '../../framework/errors.ts'
+import type { ItemList, ListMeta, ListQuery } from '../../framework/storage.ts'
+import { take } from './batch.ts'
+import { type Continuation, decodeContinuation, encodeContinuation } from './continuation.ts'
+import type { CachedItem } from './item.ts'
+import type { Snapshot } from './pages.ts'
+import { behind, isFiltered, matcherOf, rangeOf, type ServedKind } from './selection.ts'
+import type { Source } from './source.ts'
+import { parseVersion, versionTooLarge } from './version.ts'
+
+const patience = 3_000
+
+/** What a list reads: one state, from behind an id on. */
+interface Start {
+  readonly snapshot: Snapshot
+  readonly revision: number
+  readonly after?: string
+  /** 0: everything. */
+  readonly limit: number
+}
+
+/** Waits at most three seconds for a version that is not there yet; then throws 504 (chapter 40, rule 4.8). */
+export async function waitFor(source: Source, revision: number, signal: AbortSignal): Promise<void> {
+  await source.reached(revision, signal, patience)
+  if (revision > source.revision) throw versionTooLarge(revision, source.revision)
+}
+
+const current = (source: Source, limit: number): Start => ({
+  snapshot: source.snapshot(),
+  revision: source.revision,
+  limit,
+})
+
+/** Which state to read (chapter 40, tables 4.7 and 4.10). */
+async function startOf(source: Source, query: ListQuery, signal: AbortSignal): Promise<Start> {
+  const limit = Math.max(0, query.limit ?? 0)
+  const asked = parseVersion(query.resourceVersion)
+  if (query.continue) return continued(source, query, limit)
+  if (asked === undefined) return current(source, limit)
+  if (asked === 0) return current(source, 0)
+  await waitFor(source, asked, signal)
+  const exact = query.match === 'Exact' || (query.match === undefined && limit > 0)
+  if (!exact) return current(source, limit)
+  const snapshot = source.snapshotAt(asked)
+  if (snapshot === undefined) throw expired('The resourceVersion for the provided list is too old.')
+  return { snapshot, revision: asked, limit }
+}
+
+function continued(source: Source, query: ListQuery, limit: number): Start {
+  if (query.resourceVersion !== undefined && query.resourceVersion !== '' && query.resourceVersion !== '0')
+    throw badRequest('specifying resource version is not allowed when using continue')
+  const { revision, after } = decodeContinuation(query.continue ?? '', source.resource, query)
+  if (revision === -1) return { ...current(source, limit), after }
+  const snapshot = revision <= source.revision ? source.snapshotAt(revision) : undefined
+  if (snapshot === undefined) throw tooOldToContinue(source, query, after)
+  return { snapshot, revision, after, limit }
+}
+
+const tooOldToContinue = (source: Source, query: ListQuery, after: string): StatusError =>
+  expired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
+      'without the continue parameter, or use the continue token in this response to retrieve the remainder of ' +
+      'the results. Continuing with the provided token results in an inconsistent list - objects that were ' +
+      'created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    encodeContinuation({ revision: -1, after }, source.resource, query),
+  )
+
+/** All of chapter 40, sections 4.1 to 4.5, from memory. */
+export async function* list(
+  source: Source,
+  kind: ServedKind,
+  signal: AbortSignal,
+  query: ListQuery,
+): ItemList {
+  const matches = matcherOf(query, kind)
+  const start = await startOf(source, query, signal)
+  const whole = rangeOf(query)
+  const range = start.after === undefined ? whole : behind(whole, start.after)
+  let missing = start.limit === 0 ? Number.POSITIVE_INFINITY : start.limit
+  let last: CachedItem | undefined
+  for (const run of start.snapshot.runs(range)) {
+    signal.throwIfAborted()
+    const taken = take(run, missing, matches)
+    missing -= taken.batch.length
+    last = taken.last
+    if (taken.batch.length > 0) yield taken.batch
+    if (missing === 0) break
+  }
+  return metaOf(source, query, start, missing === 0 ? last : undefined)
+}
+
+/** The list's metadata; `last` is the last item looked at when the limit ended the page. */
+function metaOf(source: Source, query: ListQuery, start: Start, last: CachedItem | undefined): ListMeta {
+  const resourceVersion = String(start.revision)
+  const remaining = last === undefined ? 0 : start.snapshot.count(behind(rangeOf(query), last.id))
+  if (last === undefined || remaining === 0) return { resourceVersion }
+  source.keep(start.revision, start.snapshot)
+  const next: Continuation = { revision: start.revision, after: last.id }
+  return {
+    resourceVersion,
+    continue: encodeContinuation(next, source.resource, query),
+    ...(isFiltered(query) ? {} : { remainingItemCount: remaining }),
+  }
+}

@@ -1,0 +1,247 @@
+import type { CachedItem } from './item.ts'
+
+const full = 128
+const splitAt = 192
+const comma = 0x2c
+/** Above every id. */
+const last = '\u{10ffff}'
+
+/** Ids in [from, to). */
+export interface IdRange {
+  readonly from: string
+  readonly to: string
+}
+
+/** The ids that begin with `prefix`, which ends with a slash or is ''. */
+export const idsUnder = (prefix: string): IdRange =>
+  prefix === '' ? { from: '', to: last } : { from: prefix, to: `${prefix.slice(0, -1)}0` }
+
+/** A run of items in order. Its bytes are joined once, when a list first asks for them. */
+export class Page {
+  /** Who may change it in place; everybody else copies. */
+  readonly owner: object
+  readonly items: CachedItem[]
+  /** Items that came since the bytes were last joined, and keep slabs of their own. */
+  loose: number
+  #slab: Buffer | undefined
+  #starts: readonly number[] = []
+
+  constructor(owner: object, items: CachedItem[], loose: number) {
+    this.owner = owner
+    this.items = items
+    this.loose = loose
+  }
+
+  /** The encoded items [from, to), joined by commas. */
+  bytes(from: number, to: number): Buffer {
+    const slab = this.#slab ?? this.join()
+    return slab.subarray(this.#starts[from], (this.#starts[to] ?? slab.length + 1) - 1)
+  }
+
+  /** Moves all items into one slab, so that no item keeps an old slab alive for long. */
+  join(): Buffer {
+    const starts: number[] = []
+    let length = 0
+    for (const item of this.items) {
+      starts.push(length)
+      length += item.length + 1
+    }
+    const slab = Buffer.allocUnsafeSlow(Math.max(0, length - 1))
+    this.items.forEach((item, i) => {
+      const start = starts[i] ?? 0
+      if (i > 0) slab[start - 1] = comma
+      item.move(slab, start)
+    })
+    this.#slab = slab
+    this.#starts = starts
+    this.loose = 0
+    return slab
+  }
+
+  changed(): void {
+    this.#slab = undefined
+    this.loose++
+    if (this.items.length >= full / 8 && this.loose * 2 > this.items.length) this.join()
+  }
+}
+
+/** A part of one page: items [from, to). */
+export interface Run {
+  readonly page: Page
+  readonly from: number
+  readonly to: number
+}
+
+interface Position {
+  readonly page: number
+  readonly index: number
+  readonly found: CachedItem | undefined
+}
+
+/** The index of the first element that is not before `id`. */
+function lowerBound(items: readonly CachedItem[], id: string): number {
+  let [low, high] = [0, items.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((items[middle]?.id ?? '') < id) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The page in which `id` is or would be: the last one that does not begin behind it. */
+function pageOf(pages: readonly Page[], id: string): number {
+  let [low, high] = [0, pages.length - 1]
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    if ((pages[middle]?.items[0]?.id ?? '') <= id) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+function positionOf(pages: readonly Page[], id: string): Position {
+  const page = pageOf(pages, id)
+  const items = pages[page]?.items ?? []
+  const index = lowerBound(items, id)
+  const item = items[index]
+  return { page, index, found: item?.id === id ? item : undefined }
+}
+
+/** All items of one resource at one moment; never changes. */
+export class Snapshot {
+  readonly pages: readonly Page[]
+  readonly size: number
+
+  constructor(pages: readonly Page[], size: number) {
+    this.pages = pages
+    this.size = size
+  }
+
+  /** The items of a range, page by page, in order. */
+  *runs({ from, to }: IdRange): Generator<Run> {
+    const start = positionOf(this.pages, from)
+    for (let i = start.page; i < this.pages.length; i++) {
+      const page = this.pages[i]
+      if (page === undefined) return
+      const first = i === start.page ? start.index : 0
+      const end = (page.items.at(-1)?.id ?? '') < to ? page.items.length : lowerBound(page.items, to)
+      if (first < end) yield { page, from: first, to: end }
+      if (end < page.items.length) return
+    }
+  }
+
+  count(range: IdRange): number {
+    let count = 0
+    for (const run of this.runs(range)) count += run.to - run.from
+    return count
+  }
+
+  /** This snapshot with some ids changed; undefined removes. Untouched pages are shared. */
+  with(changes: ReadonlyMap<string, CachedItem | undefined>): Snapshot {
+    const pages = new Pages(this)
+    for (const [id, item] of changes) {
+      if (item === undefined) pages.remove(id)
+      else pages.put(item)
+    }
+    return pages.snapshot()
+  }
+}
+
+/** A sorted map of items that can be photographed at any time: pages are copied when first changed after that. */
+export class Pages {
+  #pages: Page[]
+  #size: number
+  #owner: object = {}
+  /** The pages array itself was handed out. */
+  #shared: boolean
+
+  constructor(snapshot: Snapshot = new Snapshot([], 0)) {
+    this.#pages = [...snapshot.pages]
+    this.#size = snapshot.size
+    this.#shared = false
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  get(id: string): CachedItem | undefined {
+    return positionOf(this.#pages, id).found
+  }
+
+  /** The item with that id, or one near it: neighbours share the strings of their clusters and namespaces. */
+  near(id: string): CachedItem | undefined {
+    const items = this.#pages[pageOf(this.#pages, id)]?.items ?? []
+    return items[lowerBound(items, id)] ?? items.at(-1)
+  }
+
+  /** Gives every page one slab. */
+  join(): void {
+    for (const page of this.#pages) if (page.loose > 0) page.join()
+  }
+
+  snapshot(): Snapshot {
+    this.#owner = {}
+    this.#shared = true
+    return new Snapshot(this.#pages, this.#size)
+  }
+
+  put(item: CachedItem): void {
+    const { page, index, found } = positionOf(this.#pages, item.id)
+    if (found === undefined) this.#insert(item, page, index)
+    else {
+      const edited = this.#edit(page)
+      edited.items[index] = item
+      edited.changed()
+    }
+  }
+
+  remove(id: string): void {
+    const { page, index, found } = positionOf(this.#pages, id)
+    if (found === undefined) return
+    this.#size--
+    const edited = this.#edit(page)
+    edited.items.splice(index, 1)
+    edited.changed()
+    const next = this.#pages[page + 1]
+    if (edited.items.length === 0) this.#pages.splice(page, 1)
+    else if (next !== undefined && edited.items.length + next.items.length <= full / 2)
+      this.#replace(page, 2, [[...edited.items, ...next.items]])
+  }
+
+  #insert(item: CachedItem, page: number, index: number): void {
+    this.#size++
+    const there = this.#pages[page]
+    const append = page === this.#pages.length - 1 && index === there?.items.length
+    if (there === undefined || (append && index >= full)) {
+      this.#replace(page + 1, 0, [[item]])
+      return
+    }
+    const edited = this.#edit(page)
+    edited.items.splice(index, 0, item)
+    edited.changed()
+    if (edited.items.length <= splitAt) return
+    const half = edited.items.length >>> 1
+    this.#replace(page, 1, [edited.items.slice(0, half), edited.items.slice(half)])
+  }
+
+  #replace(page: number, count: number, runs: readonly CachedItem[][]): void {
+    this.#unshare()
+    this.#pages.splice(page, count, ...runs.map(items => new Page(this.#owner, items, items.length)))
+  }
+
+  #unshare(): void {
+    if (this.#shared) this.#pages = [...this.#pages]
+    this.#shared = false
+  }
+
+  #edit(page: number): Page {
+    this.#unshare()
+    const there = this.#pages[page] ?? new Page(this.#owner, [], 0)
+    if (there.owner === this.#owner) return there
+    const copy = new Page(this.#owner, [...there.items], there.loose)
+    this.#pages[page] = copy
+    return copy
+  }
+}

@@ -1,0 +1,94 @@
+import { expired } from '../../framework/errors.ts'
+import type { ItemEvent } from '../../framework/item.ts'
+import type { Selection } from '../../framework/storage.ts'
+import type { CacheEvent } from './event.ts'
+import type { Line, Sight } from './line.ts'
+import type { Ring } from './ring.ts'
+import { type Matches, matcherOf, nameOf, type ServedKind } from './selection.ts'
+
+/** Events handed over at once: a slow reader holds no more than these. */
+const most = 512
+
+export const tooOld = (revision: number, ring: Ring): string =>
+  `too old resource version: ${revision} (${ring.floor})`
+
+/** What one event is to somebody who sees what matches (chapter 40, rule 4.53). */
+function seen(event: CacheEvent, matches: Matches): ItemEvent | undefined {
+  const now = event.type !== 'DELETED' && matches(event.item)
+  const before = event.previous !== undefined && matches(event.previous)
+  if (now) return before ? event : event.entered
+  return before ? event.left : undefined
+}
+
+/** How the line of the right cluster looks, and how the line of all clusters does. */
+function sightsOf(selection: Selection, kind: ServedKind): { readonly own: Sight; readonly all: Sight } {
+  const { cluster } = selection
+  const matches = matcherOf(selection, kind)
+  const name = nameOf(selection)
+  const own: Sight = matches === undefined ? { name } : { name, see: event => seen(event, matches) }
+  if (cluster === '*') return { own, all: own }
+  const see = (event: CacheEvent): ItemEvent | undefined => {
+    if (event.item.cluster !== cluster) return undefined
+    return matches === undefined ? event : seen(event, matches)
+  }
+  return { own, all: { name: `${cluster} ${name}`, see } }
+}
+
+/**
+ * A position in the ring, and what is seen from there. A reader of one cluster catches up in the ring of all clusters
+ * and then moves to the line of its cluster, where the events of others neither wake nor cost it.
+ */
+export class Reader {
+  readonly #ring: Ring
+  readonly #cluster: string
+  readonly #own: Sight
+  #sight: Sight
+  #line: Line
+  #position: number
+  /** The last revision that was passed, for the error. */
+  #revision: number
+
+  constructor(
+    ring: Ring,
+    start: { readonly position: number; readonly revision: number },
+    selection: Selection,
+    kind: ServedKind,
+  ) {
+    const { own, all } = sightsOf(selection, kind)
+    this.#ring = ring
+    this.#cluster = selection.cluster
+    this.#own = own
+    this.#sight = all
+    this.#line = ring.line
+    this.#position = start.position
+    this.#revision = start.revision
+  }
+
+  get line(): Line {
+    return this.#line
+  }
+
+  /** The next events, maybe none of those that came; undefined when none came. Throws 410 when they are gone. */
+  next(): readonly ItemEvent[] | undefined {
+    const line = this.#line
+    if (this.#position < line.start) throw expired(tooOld(this.#revision, this.#ring))
+    const end = Math.min(line.end, this.#position + most)
+    if (this.#position === end) return this.#settle() ? [] : undefined
+    const events = line.read(this.#position, end, this.#sight)
+    this.#revision = line.at(end - 1)?.revision ?? this.#revision
+    this.#position = end
+    return events
+  }
+
+  leave(): void {
+    if (this.#line !== this.#ring.line) this.#ring.leave(this.#cluster)
+  }
+
+  #settle(): boolean {
+    if (this.#cluster === '*' || this.#line !== this.#ring.line) return false
+    this.#line = this.#ring.join(this.#cluster)
+    this.#sight = this.#own
+    this.#position = this.#line.end
+    return true
+  }
+}

@@ -1,0 +1,167 @@
+import type { ClusterScope, ObjectKey } from '../../framework/object.ts'
+import type { ItemList, ItemWatch, ListQuery, WatchQuery } from '../../framework/storage.ts'
+import type { StoredValue } from '../store/store.ts'
+import type { Builder } from './builder.ts'
+import { CacheEvent, withRevision } from './event.ts'
+import type { CachedItem } from './item.ts'
+import { idOf, type StoredResource } from './key.ts'
+import { list } from './listing.ts'
+import { idsUnder, Pages, type Snapshot } from './pages.ts'
+import { Ring, type RingBounds } from './ring.ts'
+import type { ServedKind } from './selection.ts'
+import type { Source } from './source.ts'
+import { watch } from './watching.ts'
+
+/** Called synchronously while a change is applied: the cache shows it already, watchers do not. */
+export type CacheHandler = (event: CacheEvent) => void
+
+/** What all resources of a cache have in common. */
+export interface Context
+  extends Pick<Source, 'ticker' | 'bookmarkEvery' | 'revision' | 'closed' | 'reached'> {
+  readonly builder: Builder
+  readonly bounds: RingBounds
+  /** Where the cache's knowledge of the past begins. */
+  readonly floor: number
+  /** Tells the resource's own handlers, then those of the whole cache. */
+  changed(cache: ResourceCache, event: CacheEvent, handlers: Iterable<CacheHandler>): void
+}
+
+/** How many states are kept at hand for lists that are read page by page. */
+const kept = 8
+
+const scopeRange = (cluster: ClusterScope) => idsUnder(cluster === '*' ? '' : `${cluster}/`)
+
+/** All objects of one resource in memory, in list order, and its newest changes. */
+export class ResourceCache implements Source {
+  readonly resource: StoredResource
+  readonly ring: Ring
+  readonly #context: Context
+  readonly #items = new Pages()
+  readonly #handlers = new Set<CacheHandler>()
+  readonly #kept = new Map<number, Snapshot>()
+
+  constructor(resource: StoredResource, context: Context) {
+    this.resource = resource
+    this.#context = context
+    this.ring = new Ring(context.floor, context.bounds)
+  }
+
+  get revision(): number {
+    return this.#context.revision
+  }
+  get ticker(): Source['ticker'] {
+    return this.#context.ticker
+  }
+  get bookmarkEvery(): number {
+    return this.#context.bookmarkEvery
+  }
+  get closed(): AbortSignal {
+    return this.#context.closed
+  }
+  reached(revision: number, signal: AbortSignal, milliseconds?: number): Promise<void> {
+    return this.#context.reached(revision, signal, milliseconds)
+  }
+
+  get(key: ObjectKey): CachedItem | undefined {
+    return this.#items.get(idOf(key))
+  }
+
+  /** The objects of one cluster, or of all, as they are now. */
+  *items(cluster: ClusterScope = '*'): Generator<CachedItem> {
+    for (const { page, from, to } of this.snapshot().runs(scopeRange(cluster)))
+      yield* page.items.slice(from, to)
+  }
+
+  count(cluster: ClusterScope = '*'): number {
+    return cluster === '*' ? this.#items.size : this.snapshot().count(scopeRange(cluster))
+  }
+
+  snapshot(): Snapshot {
+    return this.#items.snapshot()
+  }
+
+  snapshotAt(revision: number): Snapshot | undefined {
+    if (revision === this.revision) return this.snapshot()
+    if (revision < this.ring.floor) return undefined
+    const known = this.#kept.get(revision)
+    if (known !== undefined) return known
+    const changes = new Map<string, CachedItem | undefined>()
+    for (const { item, previous } of this.ring.backTo(revision)) changes.set(item.id, previous)
+    return this.snapshot().with(changes)
+  }
+
+  keep(revision: number, snapshot: Snapshot): void {
+    this.#kept.set(revision, snapshot)
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > kept && oldest !== undefined) this.#kept.delete(oldest)
+  }
+
+  /** Chapter 40, sections 4.1 to 4.5. Throws `StatusError`s at the first `next()`. */
+  list(kind: ServedKind, signal: AbortSignal, query: ListQuery): ItemList {
+    return list(this, kind, signal, query)
+  }
+
+  /** Chapter 40, sections 4.6 to 4.8. Throws `StatusError`s at the first `next()`, and 410 when the reader is too slow. */
+  watch(kind: ServedKind, signal: AbortSignal, query: WatchQuery): ItemWatch {
+    return watch(this, kind, signal, query)
+  }
+
+  /** Calls `handler` for every change from now on, after once for every object that is there when `replay` is set.
+   * Returns its removal. */
+  subscribe(handler: CacheHandler, options: { readonly replay: boolean }): () => void {
+    if (options.replay) for (const item of this.items()) handler(new CacheEvent('ADDED', item))
+    this.#handlers.add(handler)
+    return () => this.#handlers.delete(handler)
+  }
+
+  /** Takes over one stored value as it was before the ring begins. */
+  load(key: ObjectKey, value: StoredValue): void {
+    this.#items.put(this.#context.builder.build(this.resource, this.#shareTexts(key), value))
+  }
+
+  /** After loading: presents decorated labels, and gives every page one slab. */
+  settle(): void {
+    for (const item of this.items()) {
+      const decorated = this.#context.builder.redecorate(this.resource, item, item.revision)
+      if (decorated !== undefined) this.#items.put(decorated)
+    }
+    this.#items.join()
+  }
+
+  /** Takes over one change; `value` is absent when the object was deleted at `revision`. */
+  apply(key: ObjectKey, value: StoredValue | undefined, revision: number): void {
+    const previous = this.get(key)
+    if (value !== undefined) {
+      const item = this.#context.builder.build(this.resource, previous ?? this.#shareTexts(key), value)
+      this.#record(new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', item, previous))
+    } else if (previous !== undefined) {
+      this.#record(new CacheEvent('DELETED', withRevision(previous, revision), previous))
+    }
+  }
+
+  /** Asks the decorator again about the objects of a cluster; those that change are MODIFIED at `revision`. */
+  redecorate(cluster: ClusterScope, revision: number): void {
+    for (const item of this.items(cluster)) {
+      const decorated = this.#context.builder.redecorate(this.resource, item, revision)
+      if (decorated !== undefined) this.#record(new CacheEvent('MODIFIED', decorated, item))
+    }
+  }
+
+  #record(event: CacheEvent): void {
+    if (event.type === 'DELETED') this.#items.remove(event.item.id)
+    else this.#items.put(event.item)
+    this.ring.push(event)
+    for (const revision of this.#kept.keys()) if (revision < this.ring.floor) this.#kept.delete(revision)
+    this.#context.changed(this, event, this.#handlers)
+  }
+
+  /** The key with the strings of a neighbour where they are equal. */
+  #shareTexts(key: ObjectKey): ObjectKey {
+    const near = this.#items.near(idOf(key))
+    return {
+      cluster: near?.cluster === key.cluster ? near.cluster : key.cluster,
+      namespace: near?.namespace === key.namespace ? near.namespace : key.namespace,
+      name: key.name,
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import type { CacheEvent } from './event.ts'
+import { Line } from './line.ts'
+
+/** How much of the past of one resource stays in memory: whichever bound is reached first. */
+export interface RingBounds {
+  readonly events: number
+  readonly bytes: number
+}
+
+export const defaultRing: RingBounds = { events: 100_000, bytes: 64 * 1024 * 1024 }
+
+/** The newest events of one resource, and lines of single clusters for as long as somebody watches those. */
+export class Ring {
+  readonly line = new Line()
+  readonly #bounds: RingBounds
+  readonly #clusters = new Map<string, { readonly line: Line; watchers: number }>()
+  readonly #touched = new Set<Line>()
+  #bytes = 0
+  #floor: number
+
+  /** `floor`: the revision from which on it will be complete. */
+  constructor(floor: number, bounds: RingBounds) {
+    this.#floor = floor
+    this.#bounds = bounds
+  }
+
+  /** Events after this revision are all here. */
+  get floor(): number {
+    return this.#floor
+  }
+
+  /** Whether nothing after `revision` has been forgotten, nor half of what happened at it. */
+  reaches(revision: number): boolean {
+    if (revision === this.#floor) return this.line.at(this.line.start)?.revision !== revision
+    return revision > this.#floor
+  }
+
+  push(event: CacheEvent): void {
+    this.#add(this.line, event)
+    this.#bytes += event.size
+    const cluster = this.#clusters.get(event.item.cluster)
+    if (cluster !== undefined) this.#add(cluster.line, event)
+    while (this.line.end - this.line.start > this.#bounds.events || this.#bytes > this.#bounds.bytes)
+      this.drop()
+  }
+
+  /** Forgets the oldest event. */
+  drop(): void {
+    const event = this.line.shift()
+    if (event === undefined) return
+    this.#bytes -= event.size
+    this.#floor = event.revision
+    const line = this.#clusters.get(event.item.cluster)?.line
+    if (line?.at(line.start) === event) line.shift()
+  }
+
+  /** Wakes whoever waits on a line that got events since the last call. */
+  wake(): void {
+    for (const line of this.#touched) line.wake()
+    this.#touched.clear()
+  }
+
+  /** Wakes everybody: the watch is over. */
+  end(): void {
+    this.line.wake()
+    for (const { line } of this.#clusters.values()) line.wake()
+  }
+
+  /** The line of one cluster, which begins now; give it back with `leave`. */
+  join(cluster: string): Line {
+    const known = this.#clusters.get(cluster)
+    if (known !== undefined) {
+      known.watchers++
+      return known.line
+    }
+    const line = new Line()
+    this.#clusters.set(cluster, { line, watchers: 1 })
+    return line
+  }
+
+  leave(cluster: string): void {
+    const known = this.#clusters.get(cluster)
+    if (known !== undefined && --known.watchers === 0) this.#clusters.delete(cluster)
+  }
+
+  /** The position of the first event after `revision`. When several events share that revision, of the first of those:
+   * a reader may have been cut off between them, and would rather see one again than miss one. */
+  positionAfter(revision: number): number {
+    const next = this.#firstFrom(revision + 1)
+    return this.line.at(next - 2)?.revision === revision ? this.#firstFrom(revision) : next
+  }
+
+  /** Events after `revision`, newest first. */
+  *backTo(revision: number): Generator<CacheEvent> {
+    for (let i = this.line.end - 1; i >= this.line.start; i--) {
+      const event = this.line.at(i)
+      if (event === undefined || event.revision <= revision) return
+      yield event
+    }
+  }
+
+  #add(line: Line, event: CacheEvent): void {
+    line.push(event)
+    this.#touched.add(line)
+  }
+
+  #firstFrom(revision: number): number {
+    let [low, high] = [this.line.start, this.line.end]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.line.at(middle)?.revision ?? 0) < revision) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

@@ -1,0 +1,70 @@
+import { badRequest } from '../../framework/errors.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import {
+  formatFieldSelector,
+  formatLabelSelector,
+  matchesFields,
+  matchesLabels,
+  requiredField,
+} from '../../framework/selectors.ts'
+import type { Selection } from '../../framework/storage.ts'
+import type { CachedItem } from './item.ts'
+import { type IdRange, idsUnder } from './pages.ts'
+
+/** The kind that a reader asked for: what bookmarks say they are, and which fields can be selected by. */
+export interface ServedKind {
+  readonly apiVersion: string
+  readonly kind: string
+  /** Besides metadata.name and metadata.namespace, as `ApiResource.selectableFields`. */
+  readonly fields?: Readonly<Record<string, (object: KubeObject) => string>>
+}
+
+export type Matches = (item: CachedItem) => boolean
+
+/** Where the selected items lie. Narrow as far as cluster, namespace and name go; `matcherOf` decides the rest. */
+export function rangeOf({ cluster, namespace, fields }: Selection): IdRange {
+  if (cluster === '*') return idsUnder('')
+  if (!namespace) return idsUnder(`${cluster}/`)
+  const name = requiredField(fields, 'metadata.name')
+  const prefix = `${cluster}/${namespace}/`
+  return name === undefined ? idsUnder(prefix) : { from: prefix + name, to: `${prefix + name}\0` }
+}
+
+/** The same range from behind an id on. */
+export const behind = (range: IdRange, id: string): IdRange => ({ from: `${id}\0`, to: range.to })
+
+function fieldOf(item: CachedItem, field: string, kind: ServedKind): string {
+  if (field === 'metadata.name') return item.name
+  if (field === 'metadata.namespace') return item.namespace
+  return kind.fields?.[field]?.(item.object) ?? ''
+}
+
+function checkFields({ fields }: Selection, kind: ServedKind): void {
+  const known = ['metadata.name', 'metadata.namespace', ...Object.keys(kind.fields ?? {})]
+  const unknown = fields?.requirements.find(({ field }) => !known.includes(field))
+  if (unknown !== undefined) throw badRequest(`field label not supported: ${unknown.field}`)
+}
+
+/** Whether an item of the right cluster is selected; undefined when all are. Throws 400 for unknown fields. */
+export function matcherOf(selection: Selection, kind: ServedKind): Matches | undefined {
+  const { namespace, labels, fields } = selection
+  checkFields(selection, kind)
+  const everything = !namespace && !labels?.requirements.length && !fields?.requirements.length
+  if (everything) return undefined
+  return item =>
+    (!namespace || item.namespace === namespace) &&
+    matchesLabels(labels, item.labels) &&
+    matchesFields(fields, field => fieldOf(item, field, kind))
+}
+
+/** Equal for selections that see the same within one cluster. */
+export const nameOf = ({ namespace, labels, fields }: Selection): string =>
+  JSON.stringify([
+    namespace ?? '',
+    labels === undefined ? '' : formatLabelSelector(labels),
+    fields === undefined ? '' : formatFieldSelector(fields),
+  ])
+
+/** Whether a selector may hide objects, so that counting what remains would lie (chapter 40, rule 4.16). */
+export const isFiltered = ({ labels, fields }: Selection): boolean =>
+  Boolean(labels?.requirements.length) || Boolean(fields?.requirements.length)

@@ -1,0 +1,189 @@
+import type { Logger } from '../../framework/log.ts'
+import type { ClusterScope } from '../../framework/object.ts'
+import { Compacted, type Store, type StoreEvent } from '../store/store.ts'
+import { Builder, type Decorator } from './builder.ts'
+import type { CacheEvent } from './event.ts'
+import { type ParsedKey, parseStorageKey, registryPrefix } from './key.ts'
+import { Progress } from './progress.ts'
+import { type CacheHandler, type Context, ResourceCache } from './resource.ts'
+import { defaultRing, type Ring, type RingBounds } from './ring.ts'
+import { Ticker } from './ticker.ts'
+
+export interface WatchCacheOptions {
+  readonly log: Logger
+  /** Closes the cache. */
+  readonly signal: AbortSignal
+  /** Makes the decorator, before any item is decorated and before the past is replayed: it subscribes to what it needs. */
+  readonly decorate?: (cache: WatchCache) => Decorator
+  readonly ring?: Partial<RingBounds>
+  /** Milliseconds between the bookmarks of one watch; a minute when absent. */
+  readonly bookmarkEvery?: number
+}
+
+/** Everything below `/registry/`, in memory and up to date. */
+export interface WatchCache {
+  /** The newest revision that is applied. */
+  readonly revision: number
+  /** The same cache for the same resource, whether it has objects or not. `group` is '' for core. */
+  resource(group: string, resource: string, segment: string): ResourceCache
+  resources(): Iterable<ResourceCache>
+  /** Resolves when `revision` is applied: a writer then reads what it wrote. Rejects when the cache is closed before. */
+  at(revision: number): Promise<void>
+  /** Calls `handler` for every change of any resource from now on, after the resource's own handlers. */
+  subscribe(handler: (cache: ResourceCache, event: CacheEvent) => void): () => void
+  /** Asks the decorator again about a cluster's objects. To be called while the event of `revision` that is the reason
+   * is being applied: then watches can resume across it. */
+  redecorate(cluster: ClusterScope, revision: number): void
+  close(): void
+}
+
+/** Loads everything, replays what the store remembers of the past, and resolves when the cache is current. */
+export async function openWatchCache(store: Store, options: WatchCacheOptions): Promise<WatchCache> {
+  for (;;) {
+    const cache = new LiveCache(store, options)
+    try {
+      await cache.load()
+      return cache
+    } catch (error) {
+      cache.close()
+      if (!(error instanceof Compacted)) throw error
+      options.log.info(
+        { compacted: error.oldest },
+        'the store was compacted while it was read: reading again',
+      )
+    }
+  }
+}
+
+class LiveCache implements WatchCache, Context {
+  readonly builder = new Builder()
+  readonly ticker = new Ticker(1_000)
+  readonly bounds: RingBounds
+  readonly bookmarkEvery: number
+  /** The ring of every resource begins here; older states are gone. */
+  readonly floor: number
+  readonly #store: Store
+  readonly #options: WatchCacheOptions
+  readonly #resources = new Map<string, ResourceCache>()
+  readonly #handlers = new Set<(cache: ResourceCache, event: CacheEvent) => void>()
+  readonly #closing = new AbortController()
+  readonly #progress: Progress
+  readonly #touched = new Set<Ring>()
+
+  constructor(store: Store, options: WatchCacheOptions) {
+    this.#store = store
+    this.#options = options
+    this.bounds = { ...defaultRing, ...options.ring }
+    this.bookmarkEvery = options.bookmarkEvery ?? 60_000
+    this.floor = store.compacted
+    this.#progress = new Progress(store.compacted)
+  }
+
+  get revision(): number {
+    return this.#progress.revision
+  }
+
+  get closed(): AbortSignal {
+    return this.#closing.signal
+  }
+
+  resource(group: string, resource: string, segment: string): ResourceCache {
+    const name = `${group}/${resource}/${segment}`
+    const known = this.#resources.get(name)
+    if (known !== undefined) return known
+    const cache = new ResourceCache({ group, resource, segment }, this)
+    this.#resources.set(name, cache)
+    return cache
+  }
+
+  resources(): Iterable<ResourceCache> {
+    return this.#resources.values()
+  }
+
+  at(revision: number): Promise<void> {
+    return this.#progress.at(revision)
+  }
+
+  reached(revision: number, signal: AbortSignal, milliseconds?: number): Promise<void> {
+    return this.#progress.reached(revision, signal, milliseconds)
+  }
+
+  subscribe(handler: (cache: ResourceCache, event: CacheEvent) => void): () => void {
+    this.#handlers.add(handler)
+    return () => this.#handlers.delete(handler)
+  }
+
+  redecorate(cluster: ClusterScope, revision: number): void {
+    for (const resource of this.#resources.values()) resource.redecorate(cluster, revision)
+    this.#wake()
+  }
+
+  changed(cache: ResourceCache, event: CacheEvent, handlers: Iterable<CacheHandler>): void {
+    this.#touched.add(cache.ring)
+    for (const handler of handlers) this.#guard(() => handler(event))
+    for (const handler of this.#handlers) this.#guard(() => handler(cache, event))
+  }
+
+  close(): void {
+    if (this.closed.aborted) return
+    this.#closing.abort()
+    this.#progress.close()
+    for (const { ring } of this.#resources.values()) ring.end()
+  }
+
+  /** The oldest state that the store remembers, and then its log: so the rings hold what they held before a restart. */
+  async load(): Promise<void> {
+    const { revision } = this.#store
+    const end = `${registryPrefix.slice(0, -1)}0`
+    for await (const values of this.#store.range(registryPrefix, end, { revision: this.floor })) {
+      for (const value of values) {
+        const parsed = parseStorageKey(value.key)
+        if (parsed !== undefined) this.#resourceOf(parsed).load(parsed.key, value)
+      }
+    }
+    if (this.#options.decorate !== undefined) this.builder.use(this.#options.decorate(this))
+    for (const resource of this.#resources.values()) resource.settle()
+    const running = this.#run()
+    await Promise.race([this.at(revision), running])
+  }
+
+  async #run(): Promise<void> {
+    this.#options.signal.addEventListener('abort', () => this.close(), { once: true })
+    try {
+      for await (const events of this.#store.watch('', this.floor, this.closed)) this.#apply(events)
+      this.close()
+    } catch (error) {
+      this.#options.log.error({ error: String(error) }, 'the watch cache stopped')
+      this.close()
+      throw error
+    }
+  }
+
+  /** One synchronous stretch: nobody sees half of a commit. */
+  #apply(events: readonly StoreEvent[]): void {
+    for (const { key, value, revision } of events) {
+      const parsed = parseStorageKey(key)
+      if (parsed !== undefined) this.#resourceOf(parsed).apply(parsed.key, value, revision)
+    }
+    this.#progress.advance(events.at(-1)?.revision ?? this.revision)
+    this.#wake()
+  }
+
+  #wake(): void {
+    for (const ring of this.#touched) ring.wake()
+    this.#touched.clear()
+  }
+
+  /** A handler that fails must not stop everybody else's view of the world. */
+  #guard(handle: () => void): void {
+    try {
+      handle()
+    } catch (error) {
+      this.#options.log.error({ error: String(error) }, 'a handler of the watch cache failed')
+    }
+  }
+
+  #resourceOf({ resource }: ParsedKey): ResourceCache {
+    return this.resource(resource.group, resource.resource, resource.segment)
+  }
+}

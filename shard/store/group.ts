@@ -1,0 +1,138 @@
+import type { Commit, Medium } from './medium.ts'
+import { type StoreChange, StoreConflict, type StoredValue, type StoreEvent } from './store.ts'
+
+interface Pending {
+  /** What readers may see until the newest change of this key is durable. */
+  durable: StoredValue | undefined
+  latest: StoredValue | undefined
+  revision: number
+}
+
+interface Waiter {
+  readonly revision: number
+  resolve(revision: number): void
+  reject(error: Error): void
+}
+
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
+
+/**
+ * Gathers commits, so that one transaction and one flush serve all of a turn. A commit is checked against those before
+ * it, durable or not. After a failed write nothing is known about the medium: every later commit fails likewise.
+ */
+export class Group {
+  readonly #medium: Medium
+  readonly #publish: (commits: readonly Commit[]) => void
+  readonly #pending = new Map<string, Pending>()
+  #assigned: number
+  #gathered: Commit[] = []
+  #waiters: Waiter[] = []
+  #writing: readonly Commit[] = []
+  #running: Promise<void> | undefined
+  #failure: Error | undefined
+
+  constructor(medium: Medium, publish: (commits: readonly Commit[]) => void) {
+    this.#medium = medium
+    this.#publish = publish
+    this.#assigned = medium.found.revision
+  }
+
+  /** Commits that the medium may show already although they are not durable. */
+  get writing(): readonly Commit[] {
+    return this.#writing
+  }
+
+  durable(key: string): StoredValue | undefined {
+    const pending = this.#pending.get(key)
+    return pending === undefined ? this.#medium.get(key) : pending.durable
+  }
+
+  /** Resolves with the revision when the commit is durable; a commit that changes nothing, with the one before it. */
+  add(changes: readonly StoreChange[]): Promise<number> {
+    if (this.#failure !== undefined) throw this.#failure
+    const revision = this.#assigned + 1
+    const events = this.#check(changes, revision)
+    if (events.length > 0) {
+      this.#assigned = revision
+      for (const event of events) this.#remember(event)
+      this.#gathered.push({ revision, time: Date.now(), events })
+    }
+    return this.#acknowledged()
+  }
+
+  /** Waits for what was accepted; nothing is accepted afterwards. */
+  async close(): Promise<void> {
+    this.#failure ??= new Error('the store is closed')
+    await this.#running
+  }
+
+  #acknowledged(): Promise<number> {
+    this.#running ??= this.#run()
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ revision: this.#assigned, resolve, reject })
+    })
+  }
+
+  #check(changes: readonly StoreChange[], revision: number): readonly StoreEvent[] {
+    const events: StoreEvent[] = []
+    const seen = new Set<string>()
+    for (const { key, value, expected } of changes) {
+      if (seen.has(key)) throw new Error(`a commit names ${key} twice`)
+      seen.add(key)
+      const previous = this.#latest(key)
+      if (expected !== undefined && expected !== (previous?.modified ?? 0)) throw new StoreConflict(key)
+      if (value !== undefined) {
+        const next = { key, value, created: previous?.created ?? revision, modified: revision }
+        events.push({ revision, key, value: next, ...(previous === undefined ? {} : { previous }) })
+      } else if (previous !== undefined) events.push({ revision, key, previous })
+    }
+    return events
+  }
+
+  #latest(key: string): StoredValue | undefined {
+    const pending = this.#pending.get(key)
+    return pending === undefined ? this.#medium.get(key) : pending.latest
+  }
+
+  #remember({ key, value, previous, revision }: StoreEvent): void {
+    const pending = this.#pending.get(key)
+    if (pending === undefined) this.#pending.set(key, { durable: previous, latest: value, revision })
+    else Object.assign(pending, { latest: value, revision })
+  }
+
+  /** Waits out the turn, so that its other commits come along. */
+  async #run(): Promise<void> {
+    await new Promise(resolve => setImmediate(resolve))
+    while (this.#waiters.length > 0) await this.#flush()
+    this.#running = undefined
+  }
+
+  async #flush(): Promise<void> {
+    const [commits, waiters] = [this.#gathered, this.#waiters]
+    this.#gathered = []
+    this.#waiters = []
+    this.#writing = commits
+    try {
+      if (commits.length > 0) await this.#medium.write(commits)
+    } catch (thrown) {
+      return this.#fail(asError(thrown), waiters)
+    }
+    this.#writing = []
+    for (const commit of commits) for (const event of commit.events) this.#settle(event)
+    if (commits.length > 0) this.#publish(commits)
+    for (const waiter of waiters) waiter.resolve(waiter.revision)
+  }
+
+  #settle({ key, value, revision }: StoreEvent): void {
+    const pending = this.#pending.get(key)
+    if (pending?.revision === revision) this.#pending.delete(key)
+    else if (pending !== undefined) pending.durable = value
+  }
+
+  #fail(error: Error, waiters: readonly Waiter[]): void {
+    this.#failure = error
+    for (const waiter of [...waiters, ...this.#waiters]) waiter.reject(error)
+    this.#gathered = []
+    this.#waiters = []
+  }
+}

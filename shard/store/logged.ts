@@ -1,0 +1,175 @@
+import { Group } from './group.ts'
+import type { Commit, Medium } from './medium.ts'
+import { Compacted, type Store, type StoreChange, type StoredValue, type StoreEvent } from './store.ts'
+import { type Before, corrected, undo } from './undo.ts'
+
+/** How much of the past stays readable and watchable. Younger commits than `seconds` are kept, up to `commits` of them. */
+export interface History {
+  readonly seconds: number
+  readonly commits: number
+}
+
+const defaultHistory: History = { seconds: 300, commits: 30_000 }
+const compactEvery = 10_000
+const chunk = 1_000
+const tail = 2_000
+
+/** The whole of `Store` over a `Medium`: grouping, history, watching and compaction are the same for all of them. */
+export class LoggedStore implements Store {
+  readonly #medium: Medium
+  readonly #history: History
+  readonly #group: Group
+  readonly #timer: NodeJS.Timeout
+  readonly #waiting = new Set<() => void>()
+  /** The newest commits again, so that a watcher who keeps up never reads the medium. */
+  #recent: Commit[] = []
+  #revision: number
+  #compacted: number
+  #compacting: Promise<void> = Promise.resolve()
+  #closed = false
+
+  constructor(medium: Medium, history: Partial<History> = {}) {
+    this.#medium = medium
+    this.#history = { ...defaultHistory, ...history }
+    this.#revision = medium.found.revision
+    this.#compacted = medium.found.compacted
+    this.#group = new Group(medium, commits => this.#publish(commits))
+    this.#timer = setInterval(() => void this.#tidy(), compactEvery).unref()
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  get compacted(): number {
+    return this.#compacted
+  }
+
+  async get(key: string): Promise<StoredValue | undefined> {
+    return this.#group.durable(key)
+  }
+
+  async commit(changes: readonly StoreChange[]): Promise<number> {
+    return this.#group.add(changes)
+  }
+
+  async *range(
+    from: string,
+    to: string,
+    options: { limit?: number; revision?: number } = {},
+  ): AsyncGenerator<readonly StoredValue[]> {
+    const at = options.revision ?? this.#revision
+    const before: Before = new Map()
+    let missing = options.limit ?? Number.POSITIVE_INFINITY
+    let undone = at
+    for (let next = from; next < to && missing > 0; ) {
+      if (at < this.#compacted) throw new Compacted(this.#compacted)
+      undone = this.#undoAfter(undone, before)
+      const found = this.#medium.scan(next, to, chunk)
+      const last = found.length < chunk ? undefined : found.at(-1)
+      const end = last === undefined ? to : `${last.key}\0`
+      const values = corrected(found, before, [next, end]).slice(0, missing)
+      missing -= values.length
+      next = end
+      if (values.length > 0) yield values
+    }
+  }
+
+  async *watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoreEvent[]> {
+    let position = after
+    const wake = (): void => this.#wake()
+    signal.addEventListener('abort', wake)
+    try {
+      while (!signal.aborted && !this.#closed) {
+        if (position < this.#compacted) throw new Compacted(this.#compacted)
+        const commits = this.#read(position, chunk)
+        position = commits.at(-1)?.revision ?? position
+        const events = commits.flatMap(commit => commit.events.filter(event => event.key.startsWith(prefix)))
+        if (events.length > 0) yield events
+        else if (commits.length === 0) await this.#change()
+      }
+    } finally {
+      signal.removeEventListener('abort', wake)
+    }
+  }
+
+  /** One compaction at a time: the log is cut from its old end only. */
+  compact(revision: number): Promise<void> {
+    this.#compacting = this.#compacting.then(async () => {
+      const upTo = Math.min(revision, this.#revision)
+      if (upTo <= this.#compacted || this.#closed) return
+      this.#compacted = upTo
+      await this.#medium.forget(upTo)
+    })
+    return this.#compacting
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    clearInterval(this.#timer)
+    await this.#group.close()
+    await this.#compacting
+    this.#closed = true
+    this.#wake()
+    await this.#medium.close()
+  }
+
+  #publish(commits: readonly Commit[]): void {
+    this.#recent.push(...commits)
+    if (this.#recent.length > 2 * tail) this.#recent = this.#recent.slice(-tail)
+    this.#revision = commits.at(-1)?.revision ?? this.#revision
+    this.#wake()
+  }
+
+  #wake(): void {
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const resume of waiting) resume()
+  }
+
+  #change(): Promise<void> {
+    return new Promise(resolve => this.#waiting.add(resolve))
+  }
+
+  /** Durable commits after a revision, oldest first, at most `limit`. */
+  #read(after: number, limit: number): readonly Commit[] {
+    if (after >= this.#revision) return []
+    const first = this.#recent[0]
+    if (first === undefined || first.revision > after + 1) {
+      return this.#medium.log(after, limit).filter(commit => commit.revision <= this.#revision)
+    }
+    const start = after + 1 - first.revision
+    return this.#recent.slice(start, start + limit)
+  }
+
+  /** Takes back what the medium may show beyond a revision, durable or still on its way; returns how far it went. */
+  #undoAfter(revision: number, before: Before): number {
+    let position = revision
+    for (;;) {
+      const commits = this.#read(position, chunk)
+      undo(before, commits)
+      position = commits.at(-1)?.revision ?? position
+      if (commits.length === 0) break
+    }
+    undo(before, this.#group.writing)
+    return position
+  }
+
+  async #tidy(): Promise<void> {
+    const byCount = this.#revision - this.#history.commits
+    const cutoff = Math.max(byCount, this.#newestBefore(Date.now() - this.#history.seconds * 1_000))
+    await this.compact(cutoff)
+  }
+
+  /** The newest commit made before a time. Revisions have no holes, so the log can be searched by halves. */
+  #newestBefore(time: number): number {
+    let [low, high] = [this.#compacted, this.#revision]
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      const [commit] = this.#medium.log(middle - 1, 1)
+      if (commit !== undefined && commit.time < time) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+}

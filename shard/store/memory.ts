@@ -1,0 +1,67 @@
+import { type History, LoggedStore } from './logged.ts'
+import type { Commit, Medium } from './medium.ts'
+import type { Store, StoredValue } from './store.ts'
+
+/** A store that lives as long as the process: for tests, examples and throw-away servers. */
+export const openMemoryStore = (history?: Partial<History>): Store =>
+  new LoggedStore(new MemoryMedium(), history)
+
+class MemoryMedium implements Medium {
+  readonly found = { revision: 0, compacted: 0 }
+  readonly #values = new Map<string, StoredValue>()
+  /** The keys in order; made again when a scan finds that keys came or went. */
+  #keys: readonly string[] | undefined
+  #log: Commit[] = []
+
+  get(key: string): StoredValue | undefined {
+    return this.#values.get(key)
+  }
+
+  scan(from: string, to: string, limit: number): readonly StoredValue[] {
+    this.#keys ??= [...this.#values.keys()].sort()
+    const found: StoredValue[] = []
+    for (let i = lowerBound(this.#keys, from); found.length < limit; i++) {
+      const key = this.#keys[i]
+      const value = key === undefined || key >= to ? undefined : this.#values.get(key)
+      if (value === undefined) break
+      found.push(value)
+    }
+    return found
+  }
+
+  log(after: number, limit: number): readonly Commit[] {
+    const start = Math.max(0, after + 1 - (this.#log[0]?.revision ?? 0))
+    return this.#log.slice(start, start + limit)
+  }
+
+  async write(commits: readonly Commit[]): Promise<void> {
+    for (const commit of commits) {
+      for (const { key, value, previous } of commit.events) {
+        if (value === undefined || previous === undefined) this.#keys = undefined
+        if (value === undefined) this.#values.delete(key)
+        else this.#values.set(key, value)
+      }
+      this.#log.push(commit)
+    }
+  }
+
+  async forget(revision: number): Promise<void> {
+    this.#log = this.#log.filter(commit => commit.revision > revision)
+  }
+
+  async close(): Promise<void> {
+    this.#values.clear()
+    this.#log = []
+  }
+}
+
+/** The index of the first key that is not before `key`. */
+function lowerBound(keys: readonly string[], key: string): number {
+  let [low, high] = [0, keys.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((keys[middle] ?? '') < key) low = middle + 1
+    else high = middle
+  }
+  return low
+}
