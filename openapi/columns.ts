@@ -1,0 +1,98 @@
+import { canonicalJson } from '../framework/json.ts'
+import type { KubeObject } from '../framework/object.ts'
+import type { TableColumn } from '../framework/schema.ts'
+import type { PrinterColumn } from './definitions/definition.ts'
+import { since } from './duration.ts'
+import { formatNumber } from './json.ts'
+import { type JsonPath, jsonPath } from './jsonpath.ts'
+import { JsonPathError } from './jsonpath-parser.ts'
+
+type Cell = ReturnType<TableColumn['cell']>
+
+/** The words of ObjectMeta, which kubectl users see in `explain` of tables. */
+const ageDescription =
+  'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata'
+
+const ageColumn: PrinterColumn = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+  description: ageDescription,
+}
+
+/** Printer columns of a CRD as table columns (chapter 40, section 7.9); Age when there are none. */
+export const columnsOf = (columns: readonly PrinterColumn[] = []): readonly TableColumn[] =>
+  (columns.length === 0 ? [ageColumn] : columns).map(tableColumn)
+
+function tableColumn(column: PrinterColumn): TableColumn {
+  const { name, type, format = '', description = '', priority = 0 } = column
+  const path = pathOrNothing(column.jsonPath)
+  const noDescription = `Custom resource definition column (in JSONPath format): ${column.jsonPath}`
+  return {
+    name,
+    type,
+    format,
+    description: description === '' ? noDescription : description,
+    priority,
+    cell: (object, now) => {
+      const [value] = path(object)
+      return value === undefined ? null : cellOf(type, value, now)
+    },
+  }
+}
+
+/** A stored column may have a path that does not parse: its cells are empty. */
+function pathOrNothing(expression: string): JsonPath {
+  try {
+    return jsonPath(expression)
+  } catch (error) {
+    if (error instanceof JsonPathError) return () => []
+    throw error
+  }
+}
+
+function cellOf(type: PrinterColumn['type'], value: unknown, now: Date): Cell {
+  const number = typeof value === 'bigint' ? Number(value) : value
+  switch (type) {
+    case 'string':
+      return textOf(value)
+    case 'integer':
+      return typeof number === 'number' ? Math.trunc(number) : null
+    case 'number':
+      return typeof number === 'number' ? number : null
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null
+    case 'date':
+      return typeof value === 'string' ? age(value, now) : null
+    default:
+      return null
+  }
+}
+
+/** Go's JSON, which writes `<`, `>` and `&` as escapes. */
+const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' }
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'bigint') return formatNumber(value)
+  return canonicalJson(value).replace(/[<>&]/g, c => escapes[c] ?? c)
+}
+
+const rfc3339 = /^(?:|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))$/
+
+const age = (value: string, now: Date): string => (rfc3339.test(value) ? since(value, now) : '<invalid>')
+
+type Selectable = Readonly<Record<string, (object: KubeObject) => string>>
+
+/** `spec.color` → its value as text, '' when absent: the `selectableFields` of a version (chapter 40, rule 7.7). */
+export const selectableFieldsOf = (fields: readonly { readonly jsonPath: string }[]): Selectable =>
+  Object.fromEntries(
+    fields.map(field => {
+      const path = pathOrNothing(field.jsonPath)
+      const read = (object: KubeObject): string => {
+        const [value] = path(object)
+        return value === undefined || value === null ? '' : textOf(value)
+      }
+      return [field.jsonPath.replace(/^\./, ''), read]
+    }),
+  )

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { FieldError } from '../framework/errors.ts'
+import { canonicalJson } from '../framework/json.ts'
+import type { KubeObject } from '../framework/object.ts'
+import { isTooDeep } from '../framework/parsebody.ts'
+import type { Decoded, ObjectSchema } from '../framework/schema.ts'
+import { embeddedCheck } from './embedded.ts'
+import type { JSONSchemaProps } from './jsonschema.ts'
+import { cannotBeHandled, compilePruning } from './pruning.ts'
+import { compileStructure, type StructureCheck } from './structure.ts'
+import { uniquenessCheck } from './uniqueness.ts'
+import { compileCheck, validate } from './validation-schema.ts'
+
+/** What compiling makes, on first use. */
+interface Compiled {
+  readonly prune: ReturnType<typeof compilePruning>
+  readonly check: ReturnType<typeof compileCheck>
+  readonly embedded: StructureCheck | undefined
+  readonly uniqueness: StructureCheck | undefined
+}
+
+const compile = (schema: JSONSchemaProps): Compiled => ({
+  prune: compilePruning(schema, { root: true }),
+  check: compileCheck(schema),
+  embedded: compileStructure(schema, embeddedCheck),
+  uniqueness: compileStructure(schema, uniquenessCheck),
+})
+
+/**
+ * Compiles a structural schema of a whole object; the work is done when it is first used. `decode` throws 400 when
+ * metadata has fields of the wrong type or the object is nested too deep. Rules in CEL are not evaluated.
+ */
+export function compileSchema(schema: JSONSchemaProps): ObjectSchema {
+  let compiled: Compiled | undefined
+  const parts = (): Compiled => {
+    compiled ??= compile(schema)
+    return compiled
+  }
+  return {
+    decode: object => decode(parts(), object),
+    validate: (object, old) => errorsOf(parts(), object, old),
+  }
+}
+
+function decode({ prune }: Compiled, object: KubeObject): Decoded {
+  if (isTooDeep(object)) throw cannotBeHandled(object, 'exceeded max depth')
+  const { value, unknown } = prune(object.metadata === undefined ? { ...object, metadata: {} } : object)
+  return { object: value as KubeObject, unknown }
+}
+
+/** In the order of Kubernetes: the schema, embedded resources, unique items. */
+function errorsOf(
+  { check, embedded, uniqueness }: Compiled,
+  object: KubeObject,
+  old: KubeObject | undefined,
+): readonly FieldError[] {
+  const wasUnique = old === undefined || structureErrors(uniqueness, old).length === 0
+  return [
+    ...validate(check, object, old),
+    ...structureErrors(embedded, object),
+    ...(wasUnique ? structureErrors(uniqueness, object) : []),
+  ]
+}
+
+function structureErrors(check: StructureCheck | undefined, object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  check?.(object, '', errors)
+  return errors
+}
+
+/** The content of a schema as a short text: equal schemas have equal hashes, whatever the order of their keys. */
+export const schemaHash = (schema: JSONSchemaProps): string =>
+  createHash('sha256').update(canonicalJson(schema)).digest('base64url')
+
+/** A cache of compiled schemas: equal schemas share one, as long as it is among the `max` last used. */
+export function schemaCache(max: number): (schema: JSONSchemaProps) => ObjectSchema {
+  const byHash = new LRUCache<string, ObjectSchema>({ max })
+  const byIdentity = new WeakMap<JSONSchemaProps, ObjectSchema>()
+  return schema => {
+    const known = byIdentity.get(schema)
+    if (known !== undefined) return known
+    const hash = schemaHash(schema)
+    const compiled = byHash.get(hash) ?? compileSchema(schema)
+    byHash.set(hash, compiled)
+    byIdentity.set(schema, compiled)
+    return compiled
+  }
+}
+
+/** Like `compileSchema`, shared by all clusters of the process that serve an equal schema. */
+export const compileCached = schemaCache(2000)

@@ -1,0 +1,35 @@
+// The public surface of schemas and OpenAPI. Append; one export per line of origin.
+export { columnsOf, selectableFieldsOf } from './columns.ts'
+export { compileCached, compileSchema, schemaCache, schemaHash } from './compile.ts'
+export type { KindDefinition, KindVersion, PrinterColumn, ScalePaths } from './definitions/definition.ts'
+export { humanDuration, since } from './duration.ts'
+export { type JsonPath, jsonPath } from './jsonpath.ts'
+export { JsonPathError } from './jsonpath-parser.ts'
+export type { JSONSchemaProps, ValidationRule } from './jsonschema.ts'
+export {
+  base62,
+  base62Hash,
+  type ClaimedResource,
+  claimLabelKey,
+  claimLabelPrefix,
+  claimLabelValue,
+  type ExportReference,
+  exportHash,
+  exportLabel,
+  reflexiveClaimValue,
+} from './labels.ts'
+export {
+  dns1035LabelErrors,
+  dns1123LabelErrors,
+  dns1123SubdomainErrors,
+  labelValueErrors,
+  pathSegmentErrors,
+  qualifiedNameErrors,
+} from './names.ts'
+export {
+  allVerbs,
+  apiResourcesOf,
+  definitionOf,
+  type ResourceWiring,
+  subresourceVerbs,
+} from './resource.ts'
