@@ -52,6 +52,13 @@ describe('authorizer', () => {
       assert.ok(!(await fixture.allows(anonymous, action(text))), text)
   })
 
+  it('needs no access to a workspace for metrics, but a role', async () => {
+    assert.ok(!(await fixture.allows(bob, action('get /metrics'))))
+    fixture.put('ws', clusterBinding('system:kcp:metrics-reader', userNamed('bob')))
+    assert.ok(await fixture.allows(bob, action('get /metrics')))
+    assert.ok(!(await fixture.allows(bob, action('get /apis'))))
+  })
+
   it('says only "access denied", and why in the trace', async () => {
     const decision = await fixture.decide(alice, listPods)
     assert.deepEqual([decision.effect, decision.reason], ['no opinion', 'access denied'])

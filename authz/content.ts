@@ -20,7 +20,8 @@ export function workspaceContent(source: RbacSource, clusters: ClusterStates): G
   return {
     name: '02-content',
     check: async (user, action, signal) => {
-      const { cluster } = action
+      const { cluster, resource, path } = action
+      if (resource === undefined && path === '/metrics') return delegate('shard-level path')
       if (cluster === '' || cluster === '*' || cluster.startsWith('system:'))
         return noOpinion('empty or system workspace')
       if (user.groups.includes(logicalClusterAdmin)) return delegate('logical cluster admin access')

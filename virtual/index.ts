@@ -1,0 +1,4 @@
+import type { WorkspaceFactory } from '../framework/index.ts'
+
+/** The menu: every view that a server offers, in the order in which a URL is matched. */
+export const workspaces: readonly WorkspaceFactory[] = []
