@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { KubernetesObject } from '@kubernetes/client-node'
 import type { KubeObject } from '../../framework/index.ts'
 import { certificates } from '../support/crds.ts'
-import { discard, eventually, type Kubectl, kubectlFor, type Oriel, startOriel } from '../support/oriel.ts'
+import { startServer } from '../support/kcp.ts'
+import { discard, eventually, type Kubectl, kubectlFor, type Oriel } from '../support/oriel.ts'
 import {
   apply,
   bind,
@@ -58,7 +59,7 @@ describe('the apiexport view', function () {
   const in_ = (tenant: Tenant): Kubectl => all.at(`${url}/clusters/${tenant.cluster}`)
 
   before(async () => {
-    oriel = await startOriel()
+    oriel = await startServer()
     const tenants = await createWorkspaces(oriel, ['provider', 'red', 'green', 'blue'])
     provider = tenants[0] as Tenant
     consumers = tenants.slice(1)

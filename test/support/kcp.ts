@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually, type Oriel, run, startOriel } from './oriel.ts'
+
+/** The server under test: Oriel, or, where KCP_BIN names a kcp binary, real kcp, which judges the test itself. */
+export const startServer = (): Promise<Oriel> =>
+  process.env.KCP_BIN ? startKcp(process.env.KCP_BIN) : startOriel()
+
+async function startKcp(binary: string): Promise<Oriel> {
+  const directory = await mkdtemp(join(tmpdir(), 'kcp-'))
+  const [port, client, peer] = await Promise.all([freePort(), freePort(), freePort()])
+  const kubeconfig = join(directory, 'admin.kubeconfig')
+  const args = [
+    'start',
+    `--root-directory=${directory}`,
+    '--bind-address=127.0.0.1',
+    '--external-hostname=127.0.0.1',
+    `--secure-port=${port}`,
+    `--embedded-etcd-client-port=${client}`,
+    `--embedded-etcd-peer-port=${peer}`,
+  ]
+  const child = spawn(binary, args, { stdio: 'ignore' })
+  const ready = () => run('kubectl', ['--kubeconfig', kubeconfig, 'get', '--raw', '/readyz'])
+  await eventually(ready, outcome => outcome.code === 0, 120_000)
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal)
+      await once(child, 'exit')
+    }
+    return child.exitCode
+  }
+  return {
+    directory,
+    kubeconfig,
+    url: `https://127.0.0.1:${port}`,
+    output: () => '',
+    stop: () => end('SIGTERM'),
+    kill: async () => void (await end('SIGKILL')),
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
