@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { ApiResource, ApiSet } from '../../framework/apis.ts'
+import type { Document, OpenApiDocuments } from '../../framework/documents.ts'
+import { formatJson } from '../../framework/json.ts'
+import type { VersionInfo } from '../../framework/version.ts'
+import { contentKey } from './content.ts'
+import { groupPath, versionPath } from './names.ts'
+import { documentV2 } from './v2.ts'
+import {
+  type DocumentV3,
+  groupDocument,
+  groupsDocument,
+  type Info,
+  versionDocument,
+  versionInfoDocument,
+} from './v3.ts'
+
+/** What one document is made of; `key` is the same for the same content. */
+interface Part {
+  readonly key: string
+  make(): DocumentV3
+}
+
+/** How many bytes of documents are kept ready. */
+const maxBytes = 128 * 1024 * 1024
+
+function render(document: object): Document {
+  const bytes = Buffer.from(formatJson(document))
+  return { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() }
+}
+
+/** Computes once per ApiSet, for as long as that is alive. */
+function oncePerSet<V>(make: (apis: ApiSet) => V): (apis: ApiSet) => V {
+  const known = new WeakMap<ApiSet, { readonly value: V }>()
+  return apis => {
+    const entry = known.get(apis) ?? { value: make(apis) }
+    known.set(apis, entry)
+    return entry.value
+  }
+}
+
+/**
+ * OpenAPI documents of ApiSets, in JSON (chapter 40, sections 8.4 and 8.5). A document is made when it is first asked
+ * for; ApiSets that serve the same resources in a group version share it. An ApiSet keeps hashes only: bytes that were
+ * dropped to make room are made again, the same. `version` is what `/version` says of this server.
+ */
+export function createOpenApiDocuments(version: Pick<VersionInfo, 'gitVersion'>): OpenApiDocuments {
+  const info: Info = { title: 'Oriel', version: version.gitVersion }
+  const rendered = new LRUCache<string, Document>({ maxSize: maxBytes, sizeCalculation: d => d.bytes.length })
+
+  function documentFor(key: string, make: () => object): Document {
+    const known = rendered.get(key)
+    if (known !== undefined) return known
+    const document = render(make())
+    rendered.set(key, document)
+    return document
+  }
+  const parts = oncePerSet(apis => partsOf(info, apis))
+  const index = oncePerSet(
+    apis => new Map([...parts(apis)].map(([path, part]) => [path, documentFor(part.key, part.make).etag])),
+  )
+  return {
+    index,
+    v3(apis, path) {
+      const part = parts(apis).get(path)
+      return part === undefined ? undefined : documentFor(part.key, part.make)
+    },
+    v2(apis) {
+      const all = [...parts(apis).values()]
+      const key = `v2 ${all.map(part => part.key).join(' ')}`
+      return documentFor(key, () =>
+        documentV2(
+          info,
+          all.map(part => part.make()),
+        ),
+      )
+    },
+  }
+}
+
+/** The documents of an ApiSet by path, in the order of paths. */
+function partsOf(info: Info, apis: ApiSet): ReadonlyMap<string, Part> {
+  const versions = byVersion(apis.resources)
+  const groups = new Set(apis.resources.map(r => r.group).filter(group => group !== ''))
+  const fixed = (path: string, make: () => DocumentV3): readonly [string, Part] => [path, { key: path, make }]
+  const parts = [
+    fixed('api', () => groupDocument(info, '')),
+    fixed('apis', () => groupsDocument(info)),
+    fixed('version', () => versionInfoDocument(info)),
+    ...[...groups].map(group => fixed(groupPath(group), () => groupDocument(info, group))),
+    ...[...versions].map(([path, resources]) => versionPart(info, path, resources)),
+  ]
+  return new Map(parts.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function byVersion(resources: readonly ApiResource[]): ReadonlyMap<string, readonly ApiResource[]> {
+  const groups = new Map<string, ApiResource[]>()
+  for (const resource of resources) {
+    const path = versionPath(resource.group, resource.version)
+    const known = groups.get(path)
+    if (known === undefined) groups.set(path, [resource])
+    else known.push(resource)
+  }
+  return groups
+}
+
+const versionPart = (
+  info: Info,
+  path: string,
+  resources: readonly ApiResource[],
+): readonly [string, Part] => [
+  path,
+  { key: `${path} ${contentKey(resources)}`, make: () => versionDocument(info, resources) },
+]

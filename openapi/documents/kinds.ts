@@ -1,0 +1,106 @@
+import type { ApiResource, Subresource } from '../../framework/apis.ts'
+import { kindSchema, list, object, string } from '../definitions/fields.ts'
+import { tokenRequestSchema } from '../definitions/kubernetes/reviews.ts'
+import { scaleSchema } from '../definitions/kubernetes/scale.ts'
+import type { JSONSchemaProps } from '../jsonschema.ts'
+import { builtinModel, meta, modelName } from './names.ts'
+import {
+  type Component,
+  type Components,
+  described,
+  type GroupVersionKind,
+  mapChildren,
+  reference,
+} from './schema.ts'
+
+type Properties = Readonly<Record<string, JSONSchemaProps>>
+
+const typeFields: Properties = {
+  apiVersion: string('The group and version in which this object is written down.'),
+  kind: string('The kind of this object.'),
+}
+const objectFields: Properties = {
+  ...typeFields,
+  metadata: described('What every stored object has in common.', meta('ObjectMeta')),
+}
+
+/** Embedded objects have a type and metadata that their schemas leave out. */
+const withEmbeddedFields = (schema: JSONSchemaProps): JSONSchemaProps => {
+  const mapped = mapChildren(schema, withEmbeddedFields)
+  if (schema['x-kubernetes-embedded-resource'] !== true) return mapped
+  return { ...mapped, properties: { ...mapped.properties, ...objectFields } }
+}
+
+/** The component of an object: its schema, with the metadata that every object has. */
+function objectComponent(schema: JSONSchemaProps, gvk: GroupVersionKind): Component {
+  const mapped = withEmbeddedFields(schema)
+  return {
+    ...mapped,
+    type: 'object',
+    properties: { ...mapped.properties, ...objectFields },
+    'x-kubernetes-group-version-kind': [gvk],
+  }
+}
+
+const listComponent = (resource: ApiResource, gvk: GroupVersionKind): Component => ({
+  ...object(
+    `${gvk.kind} is a list of ${resource.names.kind}.`,
+    {
+      ...typeFields,
+      items: list('The objects.', reference(modelName(resource, resource.names.kind))),
+      metadata: described('What every list has in common.', meta('ListMeta')),
+    },
+    { required: ['items'] },
+  ),
+  'x-kubernetes-group-version-kind': [gvk],
+})
+
+const selectableFields = ({ custom, selectableFields }: ApiResource): Component =>
+  custom && selectableFields !== undefined && Object.keys(selectableFields).length > 0
+    ? { 'x-kubernetes-selectable-fields': Object.keys(selectableFields).map(fieldPath => ({ fieldPath })) }
+    : {}
+
+/** What subresources answer with when it is not their parent. */
+const subresourceSchemas: Readonly<Record<string, JSONSchemaProps>> = {
+  'autoscaling/v1 Scale': scaleSchema,
+  'authentication.k8s.io/v1 TokenRequest': tokenRequestSchema,
+}
+
+export const kindOf = ({ group, version, names }: ApiResource): GroupVersionKind => ({
+  group,
+  version,
+  kind: names.kind,
+})
+
+export const subresourceKind = (parent: ApiResource, sub: Subresource): GroupVersionKind => ({
+  group: sub.group ?? parent.group,
+  version: sub.version ?? parent.version,
+  kind: sub.kind,
+})
+
+/** The model of a subresource: the parent's own when it is of the same kind. */
+export const subresourceModel = (parent: ApiResource, sub: Subresource): string =>
+  sub.group === undefined
+    ? modelName(parent, sub.kind)
+    : builtinModel(sub.group, sub.version ?? 'v1', sub.kind)
+
+/** The components of one resource: its kind, its list and what its subresources have of their own. */
+export function componentsOf(resource: ApiResource): Components {
+  const { names, verbs, subresources } = resource
+  const gvk = kindOf(resource)
+  const schema = resource.openapi as JSONSchemaProps
+  const lists = verbs.includes('list')
+    ? { [modelName(resource, names.listKind)]: listComponent(resource, { ...gvk, kind: names.listKind }) }
+    : {}
+  return {
+    ...Object.fromEntries(subresources.map(sub => subresourceComponent(resource, sub))),
+    [modelName(resource, names.kind)]: { ...objectComponent(schema, gvk), ...selectableFields(resource) },
+    ...lists,
+  }
+}
+
+function subresourceComponent(parent: ApiResource, sub: Subresource): readonly [string, Component] {
+  const gvk = subresourceKind(parent, sub)
+  const known = subresourceSchemas[`${gvk.group}/${gvk.version} ${gvk.kind}`]
+  return [subresourceModel(parent, sub), objectComponent(known ?? kindSchema(`A ${gvk.kind}.`, {}), gvk)]
+}

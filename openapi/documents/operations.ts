@@ -1,0 +1,118 @@
+import { meta, operationScope, operationTag } from './names.ts'
+import { type Parameter, queryParameters } from './parameters.ts'
+import { type GroupVersionKind, type Reference, reference } from './schema.ts'
+
+/** What an operation does: `x-kubernetes-action`. */
+export type Action = keyof typeof queryParameters
+
+interface Media {
+  readonly schema: Reference
+}
+type Content = Readonly<Record<string, Media>>
+
+export interface Response {
+  readonly description: string
+  readonly content?: Content
+}
+
+/** One HTTP method of one path (chapter 40, rule 8.24). */
+export interface Operation {
+  readonly tags: readonly string[]
+  readonly description: string
+  readonly operationId: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly required?: true; readonly content: Content }
+  readonly responses: Readonly<Record<string, Response>>
+  readonly 'x-kubernetes-action'?: Action
+  readonly 'x-kubernetes-group-version-kind'?: GroupVersionKind
+}
+
+/** Types of the documents that are answered with. */
+const answerTypes = ['application/json', 'application/yaml']
+const streamTypes = ['application/json;stream=watch']
+/** Patches that every resource takes; clients choose by what they find here. */
+const patchTypes = ['application/json-patch+json', 'application/merge-patch+json']
+
+const contentOf = (types: readonly string[], model: string): Content =>
+  Object.fromEntries(types.map(type => [type, { schema: reference(model) }]))
+
+interface Behaviour {
+  readonly method: Method
+  /** In operation ids. */
+  readonly verb: string
+  readonly does: string
+  readonly codes: readonly string[]
+}
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+const behaviours: Readonly<Record<Action, Behaviour>> = {
+  get: { method: 'get', verb: 'read', does: 'Reads', codes: ['200'] },
+  list: { method: 'get', verb: 'list', does: 'Lists or watches', codes: ['200'] },
+  post: { method: 'post', verb: 'create', does: 'Creates', codes: ['200', '201', '202'] },
+  put: { method: 'put', verb: 'replace', does: 'Replaces', codes: ['200', '201'] },
+  patch: { method: 'patch', verb: 'patch', does: 'Changes parts of', codes: ['200', '201'] },
+  delete: { method: 'delete', verb: 'delete', does: 'Deletes', codes: ['200', '202'] },
+  deletecollection: {
+    method: 'delete',
+    verb: 'deleteCollection',
+    does: 'Deletes several of',
+    codes: ['200'],
+  },
+}
+
+const texts: Readonly<Record<string, string>> = { '200': 'OK', '201': 'Created', '202': 'Accepted' }
+
+/** What an operation is about. */
+export interface Subject {
+  /** Where the operation is served; differs from `kind`'s for subresources such as scale. */
+  readonly group: string
+  readonly version: string
+  /** `NamespacedConfigMap`, `WidgetScale`, `ConfigMapForAllNamespaces`: the rest of the operation id. */
+  readonly id: string
+  readonly kind: GroupVersionKind
+  /** The model of one object, and of what the operation answers with. */
+  readonly model: string
+  readonly answer: string
+}
+
+const responseCodes = (codes: readonly string[], content: Content): Operation['responses'] => ({
+  ...Object.fromEntries(codes.map(code => [code, { description: texts[code] ?? '', content }])),
+  '401': { description: 'Unauthorized' },
+})
+
+function bodyOf(action: Action, model: string): Pick<Operation, 'requestBody'> {
+  if (action === 'post' || action === 'put')
+    return { requestBody: { required: true, content: contentOf(['application/json'], model) } }
+  if (action === 'patch')
+    return { requestBody: { required: true, content: contentOf(patchTypes, meta('Patch')) } }
+  if (action === 'delete' || action === 'deletecollection')
+    return { requestBody: { content: contentOf(['application/json'], meta('DeleteOptions')) } }
+  return {}
+}
+
+export const methodOf = (action: Action): Method => behaviours[action].method
+
+export function operationOf(action: Action, subject: Subject): Operation {
+  const { group, version, id, kind, model, answer } = subject
+  const { verb, does, codes } = behaviours[action]
+  const types = action === 'list' ? [...answerTypes, ...streamTypes] : answerTypes
+  const parameters: readonly Parameter[] = queryParameters[action]
+  return {
+    tags: [operationTag(group, version)],
+    description: `${does} ${kind.kind}.`,
+    operationId: `${verb}${operationScope(group, version)}${id}`,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...bodyOf(action, model),
+    responses: responseCodes(codes, contentOf(types, answer)),
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': kind,
+  }
+}
+
+/** A GET that is about no kind: discovery and the version. */
+export const plainGet = (tag: string, id: string, description: string, model: string): Operation => ({
+  tags: [tag],
+  description,
+  operationId: id,
+  responses: responseCodes(['200'], contentOf(answerTypes, model)),
+})

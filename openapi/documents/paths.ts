@@ -1,0 +1,105 @@
+import type { ApiResource, Subresource } from '../../framework/apis.ts'
+import type { Verb } from '../../framework/requestinfo.ts'
+import { kindOf, subresourceKind, subresourceModel } from './kinds.ts'
+import { meta, modelName, versionPath } from './names.ts'
+import {
+  type Action,
+  type Method,
+  methodOf,
+  type Operation,
+  operationOf,
+  type Subject,
+} from './operations.ts'
+import { nameParameter, namespaceParameter, type Parameter, prettyParameter } from './parameters.ts'
+
+/** The operations of one URL, with the parameters that all of them have. */
+export type PathItem = Readonly<Partial<Record<Method, Operation>>> & {
+  readonly parameters?: readonly Parameter[]
+}
+export type Paths = Readonly<Record<string, PathItem>>
+
+type Actions = Readonly<Partial<Record<Verb, Action>>>
+
+const collectionActions: Actions = { list: 'list', create: 'post', deletecollection: 'deletecollection' }
+const itemActions: Actions = { get: 'get', update: 'put', patch: 'patch', delete: 'delete' }
+const subresourceActions: Actions = { ...itemActions, create: 'post' }
+
+const actionsFor = (verbs: readonly Verb[], of: Actions): readonly Action[] =>
+  verbs.flatMap(verb => of[verb] ?? [])
+
+function pathItem(
+  actions: readonly Action[],
+  subjectOf: (action: Action) => Subject,
+  parameters: readonly Parameter[],
+): PathItem {
+  const operations = actions.map(action => [methodOf(action), operationOf(action, subjectOf(action))])
+  return { ...Object.fromEntries(operations), parameters: [...parameters, prettyParameter] }
+}
+
+function answerOf(resource: ApiResource, action: Action): string {
+  if (action === 'list') return modelName(resource, resource.names.listKind)
+  if (action === 'deletecollection') return meta('Status')
+  if (action === 'delete' && resource.deleteReturnsObject !== true) return meta('Status')
+  return modelName(resource, resource.names.kind)
+}
+
+const subjectFor =
+  (resource: ApiResource, id: string) =>
+  (action: Action): Subject => ({
+    group: resource.group,
+    version: resource.version,
+    id,
+    kind: kindOf(resource),
+    model: modelName(resource, resource.names.kind),
+    answer: answerOf(resource, action),
+  })
+
+const subresourceSubject = (resource: ApiResource, sub: Subresource, id: string): Subject => {
+  const model = subresourceModel(resource, sub)
+  return {
+    group: resource.group,
+    version: resource.version,
+    id,
+    kind: subresourceKind(resource, sub),
+    model,
+    answer: model,
+  }
+}
+
+const titled = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
+/** The real URLs of one resource, and what can be done with each (chapter 40, rule 8.25). */
+export function pathsOf(resource: ApiResource): Paths {
+  const { names, namespaced, verbs, subresources } = resource
+  const root = `/${versionPath(resource.group, resource.version)}`
+  const collection = `${root}${namespaced ? '/namespaces/{namespace}' : ''}/${names.plural}`
+  const id = `${namespaced ? 'Namespaced' : ''}${names.kind}`
+  const inside = namespaced ? [namespaceParameter] : []
+  const item = [nameParameter(names.kind), ...inside]
+  const subject = subjectFor(resource, id)
+  const below = subresources.map(sub => [
+    `${collection}/{name}/${sub.name}`,
+    pathItem(
+      actionsFor(sub.verbs, subresourceActions),
+      () => subresourceSubject(resource, sub, `${id}${titled(sub.name)}`),
+      item,
+    ),
+  ])
+  return {
+    ...everywhere(resource, `${root}/${names.plural}`),
+    ...pathIfAny(collection, pathItem(actionsFor(verbs, collectionActions), subject, inside)),
+    ...pathIfAny(`${collection}/{name}`, pathItem(actionsFor(verbs, itemActions), subject, item)),
+    ...Object.fromEntries(below),
+  }
+}
+
+/** A path without operations is left out. */
+const pathIfAny = (path: string, item: PathItem): Paths =>
+  Object.keys(item).length > 1 ? { [path]: item } : {}
+
+/** Namespaced resources can be listed in all namespaces at once. */
+function everywhere(resource: ApiResource, path: string): Paths {
+  if (!resource.namespaced || !resource.verbs.includes('list')) return {}
+  const subject = subjectFor(resource, `${resource.names.kind}ForAllNamespaces`)
+  return { [path]: pathItem(['list'], subject, []) }
+}

@@ -1,0 +1,113 @@
+import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { Operation } from './operations.ts'
+import type { Parameter } from './parameters.ts'
+import type { PathItem } from './paths.ts'
+import { type Component, type GroupVersionKind, mapChildren, mapValues, schemaPrefix } from './schema.ts'
+import type { DocumentV3, Info } from './v3.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A Swagger 2.0 document: everything that is served (chapter 40, rule 8.18). */
+export interface DocumentV2 {
+  readonly swagger: '2.0'
+  readonly info: Info
+  readonly paths: Readonly<Record<string, Json>>
+  readonly definitions: Readonly<Record<string, Json>>
+}
+
+const pointer = ($ref: unknown): string => `#/definitions/${String($ref).slice(schemaPrefix.length)}`
+
+/** The reference a node is, or wraps to describe it. */
+function referenceOf(schema: JSONSchemaProps): string | undefined {
+  if ('$ref' in schema) return pointer(schema.$ref)
+  const [only, ...more] = schema.allOf ?? []
+  return only !== undefined && more.length === 0 && '$ref' in only ? pointer(only.$ref) : undefined
+}
+
+/**
+ * A schema in Swagger 2.0, which knows less: no alternatives, no nulls, and clients that fail on `properties` beside an
+ * open object. What cannot be said is left open, never said wrongly.
+ */
+function schemaV2(schema: JSONSchemaProps): JSONSchemaProps {
+  const $ref = referenceOf(schema)
+  const { allOf, anyOf, oneOf, not, nullable, ...rest } = schema
+  if ($ref !== undefined) {
+    const { default: _, ...beside } = rest
+    return { ...beside, $ref } as JSONSchemaProps
+  }
+  const isOpen = nullable === true || schema['x-kubernetes-preserve-unknown-fields'] === true
+  return isOpen ? openSchema(rest, nullable === true) : mapChildren(rest, schemaV2)
+}
+
+function openSchema(schema: JSONSchemaProps, isNullable: boolean): JSONSchemaProps {
+  const { properties, items, additionalProperties, required, type, ...rest } = schema
+  return isNullable || type === undefined ? rest : { ...rest, type }
+}
+
+/** Root schemas keep what every object has, even when nothing else is known about them. */
+function definitionV2(component: Component): Json {
+  const { properties = {} } = component
+  const converted = schemaV2(component)
+  if (converted.properties !== undefined || component['x-kubernetes-group-version-kind'] === undefined)
+    return { ...converted }
+  const { apiVersion, kind, metadata } = properties
+  const own = Object.entries({ apiVersion, kind, metadata }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, schemaV2(value)] as const],
+  )
+  return own.length === 0 ? { ...converted } : { ...converted, properties: Object.fromEntries(own) }
+}
+
+const parameterV2 = ({ schema, ...parameter }: Parameter): Json => ({ ...parameter, ...schema })
+
+const schemaOf = (content: Readonly<Record<string, { readonly schema: JSONSchemaProps }>>): JSONSchemaProps =>
+  schemaV2(Object.values(content)[0]?.schema ?? {})
+
+function bodyParameter(body: NonNullable<Operation['requestBody']>): Json {
+  const required = body.required === true ? { required: true } : {}
+  return { name: 'body', in: 'body', ...required, schema: schemaOf(body.content) }
+}
+
+function operationV2(operation: Operation): Json {
+  const { parameters = [], requestBody, responses, ...rest } = operation
+  const body = requestBody === undefined ? [] : [bodyParameter(requestBody)]
+  const all = [...body, ...parameters.map(parameterV2)]
+  return {
+    ...rest,
+    consumes: requestBody === undefined ? ['*/*'] : Object.keys(requestBody.content),
+    produces: Object.keys(responses['200']?.content ?? {}),
+    schemes: ['https'],
+    ...(all.length === 0 ? {} : { parameters: all }),
+    responses: mapValues(responses, ({ description, content }) =>
+      content === undefined ? { description } : { description, schema: schemaOf(content) },
+    ),
+  }
+}
+
+function pathV2({ parameters, ...operations }: PathItem): Json {
+  const converted = mapValues(operations, operation =>
+    operation === undefined ? {} : operationV2(operation),
+  )
+  return parameters === undefined ? converted : { ...converted, parameters: parameters.map(parameterV2) }
+}
+
+type WithKinds = { readonly 'x-kubernetes-group-version-kind'?: readonly GroupVersionKind[] }
+
+/** The same model in two documents: it is of the kinds that either says. */
+function mergeKinds(known: Json | undefined, model: Json): Json {
+  const key = 'x-kubernetes-group-version-kind'
+  const all = [...((known as WithKinds)?.[key] ?? []), ...((model as WithKinds)[key] ?? [])]
+  const unique = [...new Map(all.map(kind => [JSON.stringify(kind), kind])).values()]
+  return unique.length === 0 ? model : { ...model, [key]: unique }
+}
+
+/** One Swagger 2.0 document that says what all these OpenAPI 3.0 documents say. */
+export function documentV2(info: Info, documents: Iterable<DocumentV3>): DocumentV2 {
+  const paths: Record<string, Json> = {}
+  const definitions: Record<string, Json> = {}
+  for (const document of documents) {
+    Object.assign(paths, mapValues(document.paths, pathV2))
+    for (const [name, component] of Object.entries(document.components.schemas))
+      definitions[name] = mergeKinds(definitions[name], definitionV2(component))
+  }
+  return { swagger: '2.0', info, paths, definitions }
+}

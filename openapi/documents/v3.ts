@@ -1,0 +1,85 @@
+import type { ApiResource } from '../../framework/apis.ts'
+import { componentsOf } from './kinds.ts'
+import { sharedModels } from './models.ts'
+import { groupPath, meta, operationScope, operationTag, versionModel, versionPath } from './names.ts'
+import { plainGet } from './operations.ts'
+import { type Paths, pathsOf } from './paths.ts'
+import { type Components, mapValues, referencedModels } from './schema.ts'
+
+/** An OpenAPI 3.0 document: what is served below one path (chapter 40, rule 8.21). */
+export interface DocumentV3 {
+  readonly openapi: '3.0.0'
+  readonly info: { readonly title: string; readonly version: string }
+  readonly paths: Paths
+  readonly components: { readonly schemas: Components }
+}
+
+/** What documents say about this server. */
+export type Info = DocumentV3['info']
+
+/** Adds the shared models that are pointed at, so that the document stands alone. */
+function withSharedModels(info: Info, paths: Paths, own: Components): DocumentV3 {
+  const schemas: Record<string, Components[string]> = { ...own }
+  let missing = [...referencedModels([paths, own])]
+  while (missing.length > 0) {
+    const added = missing.flatMap(name => {
+      const model = sharedModels[name]
+      return model === undefined || name in schemas ? [] : [[name, model] as const]
+    })
+    Object.assign(schemas, Object.fromEntries(added))
+    missing = [...referencedModels(added)]
+  }
+  const sorted = Object.fromEntries(Object.entries(schemas).sort(byKey))
+  return { openapi: '3.0.0', info, paths, components: { schemas: sorted } }
+}
+
+const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : a > b ? 1 : 0
+
+/** DeleteOptions can be sent in every group version, and are of that group version then. */
+const withDeleteOptions = (document: DocumentV3, group: string, version: string): DocumentV3 => {
+  const name = meta('DeleteOptions')
+  const schemas = mapValues(document.components.schemas, (schema, model) =>
+    model === name
+      ? { ...schema, 'x-kubernetes-group-version-kind': [{ group, version, kind: 'DeleteOptions' }] }
+      : schema,
+  )
+  return { ...document, components: { schemas } }
+}
+
+/** The document of one group version: `resources` are all of that group version. */
+export function versionDocument(info: Info, resources: readonly ApiResource[]): DocumentV3 {
+  const { group, version } = resources[0] ?? { group: '', version: '' }
+  const resourceList = {
+    get: plainGet(
+      operationTag(group, version),
+      `get${operationScope(group, version)}APIResources`,
+      'Lists the resources of this group version.',
+      meta('APIResourceList'),
+    ),
+  }
+  const paths = Object.assign(
+    { [`/${versionPath(group, version)}/`]: resourceList },
+    ...resources.map(pathsOf),
+  )
+  const own = Object.assign({}, ...resources.map(componentsOf))
+  return withDeleteOptions(withSharedModels(info, paths, own), group, version)
+}
+
+const single = (info: Info, path: string, get: ReturnType<typeof plainGet>): DocumentV3 =>
+  withSharedModels(info, { [`/${path}/`]: { get } }, {})
+
+/** `api`: the versions of the core group. `apis/<group>`: the versions of another one. */
+export function groupDocument(info: Info, group: string): DocumentV3 {
+  const id = `get${operationScope(group, '')}`
+  const tag = operationTag(group, '')
+  return group === ''
+    ? single(info, 'api', plainGet(tag, `${id}APIVersions`, 'Lists the core versions.', meta('APIVersions')))
+    : single(info, groupPath(group), plainGet(tag, `${id}APIGroup`, 'Shows one group.', meta('APIGroup')))
+}
+
+export const groupsDocument = (info: Info): DocumentV3 =>
+  single(info, 'apis', plainGet('apis', 'getAPIGroups', 'Lists the groups.', meta('APIGroupList')))
+
+export const versionInfoDocument = (info: Info): DocumentV3 =>
+  single(info, 'version', plainGet('version', 'getVersion', 'Says what this server is.', versionModel))
