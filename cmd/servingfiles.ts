@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type { KeyPair } from './certificates.ts'
 import { readIfThere, writePrivately } from './files.ts'
+import { issue } from './issue.ts'
 import { StartError } from './starterror.ts'
 
 /** What TLS serves with, PEM, and the authority that clients verify it by. */
@@ -33,21 +34,15 @@ export async function prepareServing(directory: string, hosts: readonly string[]
   ])
   if (found !== undefined && authorityKey === undefined) return suppliedFiles(found, paths.certificate)
   if (found !== undefined && isUsable(found, hosts)) return found
-  const signer = keptAuthority(authority, authorityKey) ?? (await makeAuthority(directory))
-  const { issueServing } = await import('./certificates.ts')
-  const serving = await issueServing(signer, hosts)
-  await writePrivately(paths.key, serving.key)
-  await writePrivately(paths.certificate, serving.certificate)
-  return { ...serving, authority: signer.certificate }
-}
-
-async function makeAuthority(directory: string): Promise<KeyPair> {
-  const { issueAuthority } = await import('./certificates.ts')
-  const authority = await issueAuthority()
-  const paths = servingPaths(directory)
-  await writePrivately(paths.authorityKey, authority.key)
-  await writePrivately(paths.authority, authority.certificate)
-  return authority
+  const kept = keptAuthority(authority, authorityKey)
+  const issued = await issue({ hosts, ...(kept && { authority: kept }) })
+  if (kept === undefined) {
+    await writePrivately(paths.authorityKey, issued.authority.key)
+    await writePrivately(paths.authority, issued.authority.certificate)
+  }
+  await writePrivately(paths.key, issued.serving.key)
+  await writePrivately(paths.certificate, issued.serving.certificate)
+  return { ...issued.serving, authority: issued.authority.certificate }
 }
 
 /** The files as they are; undefined when one is missing. */
