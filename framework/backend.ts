@@ -1,6 +1,7 @@
 import type { ApiSet } from './apis.ts'
 import type { Authorizer } from './authorizer.ts'
 import type { RequestContext } from './context.ts'
+import type { VerbRequest } from './exchange.ts'
 import type { ClusterName, ClusterScope } from './object.ts'
 import type { ResourceStorage } from './storage.ts'
 
@@ -30,6 +31,6 @@ export interface Backend {
   apis(cluster: ClusterScope): ApiSet | undefined
   /** `root:org:team` → `k3x9…`; a cluster name resolves to itself when the cluster exists. */
   resolve(path: string): ClusterName | undefined
-  /** The escape hatch: bytes in, bytes out, as `ctx.actAs`. */
-  forward(ctx: RequestContext, body: AsyncIterable<Buffer>): Promise<RawResponse>
+  /** The escape hatch: bytes in, bytes out, as `ctx.actAs`. `request` has no credentials and no asserted identity. */
+  forward(ctx: RequestContext, request: VerbRequest): Promise<RawResponse>
 }

@@ -15,8 +15,9 @@ export interface VerbRequest {
  */
 export interface Answer {
   readonly status: number
+  /** '' for answers without a body. */
   readonly contentType: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body: Buffer | AsyncIterable<Buffer>
   /** Sends headers at once, before the first chunk exists (watch). */
   readonly flush?: boolean

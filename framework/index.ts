@@ -8,6 +8,7 @@ export {
   type Subresource,
 } from './apis.ts'
 export type { Authenticator, Credentials } from './authenticator.ts'
+export { actionOf, forbiddenTo } from './authorize.ts'
 export { type Action, type Authorizer, allow, type Decision, deny, noOpinion } from './authorizer.ts'
 export type { Backend, RawResponse, ResourceRef } from './backend.ts'
 export type { Params, Recorder, RequestContext } from './context.ts'
@@ -41,9 +42,14 @@ export {
   unsupportedMediaType,
 } from './errors.ts'
 export type { Answer, VerbRequest } from './exchange.ts'
+export type { HealthCheck } from './health.ts'
 export type { IndexFn, Informer, Informers } from './informer.ts'
+export { createInformers } from './informers.ts'
 export type { EventType, Item, ItemEvent, ObjectMeta } from './item.ts'
+export type { ListenOptions, TlsOptions } from './listener.ts'
 export { createLogger, type Logger, silent } from './log.ts'
+export { type LoopbackRequest, loopbackContext } from './loopback.ts'
+export { createMetrics, type Metrics } from './metrics.ts'
 export {
   apiVersionOf,
   type ClusterName,
@@ -74,6 +80,7 @@ export {
 } from './requestinfo.ts'
 export type { Decoded, ObjectSchema, TableColumn } from './schema.ts'
 export type { FieldRequirement, FieldSelector, LabelRequirement, LabelSelector } from './selectors.ts'
+export { createServer, type Server, type ServerOptions } from './server.ts'
 export type {
   Change,
   Check,
@@ -98,6 +105,7 @@ export {
   systemUnauthenticated,
   type UserInfo,
 } from './user.ts'
+export { type Build, type VersionInfo, versionInfo } from './version.ts'
 export type { Lens, View } from './view.ts'
 export {
   type Admission,

@@ -1,0 +1,60 @@
+import type { Action, Authorizer, Decision } from './authorizer.ts'
+import type { RequestContext } from './context.ts'
+import { forbidden, type StatusError } from './errors.ts'
+import type { ClusterScope } from './object.ts'
+import type { RequestInfo } from './requestinfo.ts'
+import { isPrivileged, type UserInfo } from './user.ts'
+import type { VirtualWorkspace } from './workspace.ts'
+
+/** A request as an authorizer sees it. */
+export function actionOf(info: RequestInfo, cluster: ClusterScope): Action {
+  if (!info.isResource) return { verb: info.verb, cluster, path: info.path }
+  const { group, version, resource, subresource, namespace, name } = info
+  return { verb: info.verb, cluster, resource: { group, version, resource, subresource, namespace, name } }
+}
+
+/** Open to everybody below every cluster of the plain endpoint (chapter 30, section 2.2). */
+const publicPaths = new Set(['/healthz', '/livez', '/readyz', '/version'])
+
+/**
+ * Lets a request pass or throws 403. In this order: public paths, `system:masters`, the view's own authorizer or,
+ * without one, the backend. Whatever else is thrown has not allowed: it ends as a 500.
+ */
+export async function authorize(
+  ctx: RequestContext,
+  workspace: VirtualWorkspace,
+  authorizer: Authorizer,
+): Promise<void> {
+  if (workspace.path.pattern === '' && !ctx.info.isResource && publicPaths.has(ctx.info.path)) return
+  if (isPrivileged(ctx.user)) return
+  const decision = await decide(ctx, workspace, authorizer)
+  if (decision.authorizer !== undefined) ctx.record.annotate('authorizer', decision.authorizer)
+  ctx.record.annotate('decision', decision.effect)
+  if (decision.effect !== 'allow') throw forbiddenTo(ctx.user, ctx.info, decision.reason)
+}
+
+const decide = (
+  ctx: RequestContext,
+  workspace: VirtualWorkspace,
+  authorizer: Authorizer,
+): Promise<Decision> =>
+  workspace.authorize === undefined
+    ? authorizer.authorize(ctx.user, actionOf(ctx.info, ctx.cluster), ctx.signal)
+    : workspace.authorize(ctx)
+
+/** The 403 of chapter 40, section 2.3: who may not do what where, and the authorizer's reason if it has one. */
+export function forbiddenTo(user: UserInfo, info: RequestInfo, reason = ''): StatusError {
+  const why = escapeHtml(`User ${JSON.stringify(user.name)} cannot ${info.verb} ${objectOf(info)}`)
+  const text = reason === '' ? why : `${why}: ${reason}`
+  return forbidden(info.isResource ? info : undefined, text)
+}
+
+function objectOf(info: RequestInfo): string {
+  if (!info.isResource) return `path ${JSON.stringify(info.path)}`
+  const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
+  const where = info.namespace === '' ? 'at the cluster scope' : `in the namespace "${info.namespace}"`
+  return `resource "${resource}" in API group "${info.group}" ${where}`
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+const escapeHtml = (text: string): string => text.replace(/[&<>]/g, character => entities[character] ?? '')

@@ -1,0 +1,103 @@
+import type { ApiSet } from './apis.ts'
+import type { Backend } from './backend.ts'
+import type { RequestContext } from './context.ts'
+import { discoveryAnswer } from './discoveryanswer.ts'
+import { documentAnswer } from './documentanswer.ts'
+import type { OpenApiDocuments } from './documents.ts'
+import { methodNotSupported, notServed, StatusError } from './errors.ts'
+import type { Answer } from './exchange.ts'
+import { type HealthCheck, healthAnswer } from './health.ts'
+import { negotiate } from './negotiation.ts'
+import { openApiAnswer } from './openapiendpoint.ts'
+import type { ResourceRequest } from './requestinfo.ts'
+import type { Exchange } from './serve.ts'
+import { handle } from './verbs/index.ts'
+import type { VersionInfo } from './version.ts'
+import type { VirtualWorkspace } from './workspace.ts'
+
+/** What answers are made from. */
+export interface Sources {
+  readonly backend: Backend
+  readonly documents: OpenApiDocuments
+  readonly version: VersionInfo
+  readonly checks: readonly HealthCheck[]
+  /** Host and port. */
+  readonly address: string
+}
+
+/** A request that may be answered: who asks what of which view. */
+export interface Admitted {
+  readonly ctx: RequestContext
+  readonly workspace: VirtualWorkspace
+  readonly exchange: Exchange
+}
+
+/** Answers a request that has passed authorization. Throws a `StatusError` for what is not there. */
+export function dispatch(sources: Sources, admitted: Admitted): Promise<Answer> {
+  const { info } = admitted.ctx
+  return info.isResource ? resourceAnswer(sources, admitted, info) : pathAnswer(sources, admitted, info.path)
+}
+
+async function resourceAnswer(
+  sources: Sources,
+  { ctx, workspace, exchange }: Admitted,
+  info: ResourceRequest,
+): Promise<Answer> {
+  if (ctx.cluster === '*' && info.verb !== 'list' && info.verb !== 'watch') throw notInWildcard(info)
+  const apis = workspace.apis(ctx.params, ctx.cluster)
+  const plural = info.identity === undefined ? info.resource : `${info.resource}:${info.identity}`
+  const resource = apis?.find(info.group, info.version, plural)
+  if (resource === undefined) return elsewhere(sources, { ctx, workspace, exchange })
+  exchange.serves(info)
+  if (info.verb === 'watch' && apis?.replaced !== undefined)
+    exchange.lifetime.follow(apis.replaced, 'replaced')
+  return handle(ctx, resource, exchange.incoming, workspace.admission ?? [])
+}
+
+/** Only lists and watches reach over logical clusters (chapter 20, section 1.6). */
+function notInWildcard(info: ResourceRequest): StatusError {
+  const { message, details } = methodNotSupported(info, info.verb).status
+  return new StatusError(405, 'MethodNotAllowed', `${message} in the \`*\` logical cluster`, details)
+}
+
+async function pathAnswer(sources: Sources, admitted: Admitted, path: string): Promise<Answer> {
+  const { method } = admitted.exchange.incoming
+  const isRead = method === 'GET' || method === 'HEAD'
+  const answer = isRead ? await localAnswer(sources, admitted, path) : undefined
+  return answer ?? elsewhere(sources, admitted)
+}
+
+/** Answers from what the server knows; undefined when the path is none of its own. */
+function localAnswer(
+  sources: Sources,
+  { ctx, workspace, exchange }: Admitted,
+  path: string,
+): Answer | Promise<Answer> | undefined {
+  const { incoming } = exchange
+  if (path === '/version') return documentAnswer(sources.version, negotiate(incoming, 'documents'))
+  if (workspace.path.pattern === '' && /^\/(healthz|livez|readyz)$/.test(path)) {
+    return healthAnswer(sources.checks, path, incoming.query)
+  }
+  const apis = workspace.apis(ctx.params, ctx.cluster)
+  if (apis === undefined) return undefined
+  if (path === '/') return documentAnswer({ paths: pathsOf(apis) }, negotiate(incoming, 'documents'))
+  if (/^\/apis?(\/|$)/.test(path)) return discoveryAnswer(apis, path, incoming, sources.address)
+  if (path.startsWith('/openapi/')) return openApiAnswer(sources.documents, apis, path, incoming)
+  return undefined
+}
+
+/** The index at `/`, sorted (chapter 40, rule 1.18). */
+function pathsOf(apis: ApiSet): readonly string[] {
+  const groups = apis.resources.flatMap(({ group, version }) =>
+    group === '' ? [`/api/${version}`] : [`/apis/${group}`, `/apis/${group}/${version}`],
+  )
+  return [...new Set(['/api', '/apis', '/openapi/v2', '/openapi/v3', '/version', ...groups])].sort()
+}
+
+/** What a view does not serve itself is the backend's, or nobody's. */
+async function elsewhere({ backend }: Sources, { ctx, workspace, exchange }: Admitted): Promise<Answer> {
+  if (workspace.otherwise !== 'forward') throw notServed()
+  const { status, headers, body } = await backend.forward(ctx, exchange.incoming)
+  const { 'content-type': type, ...others } = headers
+  return { status, contentType: String(type ?? ''), headers: others, body }
+}

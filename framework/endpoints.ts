@@ -1,0 +1,36 @@
+import { forbiddenTo } from './authorize.ts'
+import { documentAnswer } from './documentanswer.ts'
+import type { Answer } from './exchange.ts'
+import { healthAnswer } from './health.ts'
+import type { Metrics } from './metrics.ts'
+import { negotiate } from './negotiation.ts'
+import { type Pipeline, userOf } from './pipeline.ts'
+import type { Handler } from './serve.ts'
+import { isPrivileged } from './user.ts'
+
+/** The server's own endpoints, outside every logical cluster: health and version for everybody, metrics for few. */
+export function fixedEndpoints(pipeline: Pipeline, metrics: Metrics): ReadonlyMap<string, Handler> {
+  const health: Handler = ({ incoming }) => healthAnswer(pipeline.checks, incoming.path, incoming.query)
+  return new Map<string, Handler>([
+    ['/healthz{/*check}', health],
+    ['/livez{/*check}', health],
+    ['/readyz{/*check}', health],
+    ['/version', async ({ incoming }) => documentAnswer(pipeline.version, negotiate(incoming, 'documents'))],
+    ['/metrics', metricsHandler(pipeline, metrics)],
+  ])
+}
+
+/** Metrics tell about all tenants: for the privileged, and for whom the root cluster's policy lets read them. */
+const metricsHandler =
+  ({ authenticator, backend }: Pipeline, metrics: Metrics): Handler =>
+  async ({ incoming, lifetime }): Promise<Answer> => {
+    const user = await userOf(authenticator, incoming)
+    if (!isPrivileged(user)) {
+      const action = { verb: 'get', cluster: 'root', path: '/metrics' }
+      const decision = await backend.authorizer.authorize(user, action, lifetime.signal)
+      const info = { isResource: false, verb: 'get', path: '/metrics' } as const
+      if (decision.effect !== 'allow') throw forbiddenTo(user, info, decision.reason)
+    }
+    const { contentType, body } = await metrics.text()
+    return { status: 200, contentType, body: Buffer.from(body) }
+  }

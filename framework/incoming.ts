@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from 'node:tls'
+import type { Credentials } from './authenticator.ts'
+import { badRequest, tooLarge } from './errors.ts'
+import type { VerbRequest } from './exchange.ts'
+
+/** A request as it came, read once. Nothing looks at the socket's request after this. */
+export interface Incoming extends VerbRequest {
+  /** Without the query, still percent-encoded. */
+  readonly path: string
+  /** For authentication only: `headers` have no credentials and no asserted identity any more. */
+  readonly credentials: Credentials
+  /** A client certificate was presented that no configured authority has issued. */
+  readonly badCertificate: boolean
+  readonly impersonates: boolean
+  readonly auditId: string
+  /** Forwards so far; 4 is too many (chapter 10, section 1.13). */
+  readonly hops: number
+}
+
+export type HttpRequest = IncomingMessage | Http2ServerRequest
+
+export function readRequest(request: HttpRequest): Incoming {
+  const url = request.url ?? '/'
+  const question = url.indexOf('?')
+  const { certificate, isBad } = peerOf(request)
+  const { headers } = request
+  return {
+    method: request.method ?? 'GET',
+    path: question < 0 ? url : url.slice(0, question),
+    query: new URLSearchParams(question < 0 ? '' : url.slice(question + 1)),
+    headers: withoutIdentity(headers),
+    credentials: { headers, rawHeaders: request.rawHeaders, ...(certificate && { certificate }) },
+    badCertificate: isBad,
+    impersonates: Object.keys(headers).some(name => name.startsWith('impersonate-')),
+    auditId: auditIdOf(headers),
+    hops: hopsOf(headers),
+    body: bodyOf(request),
+  }
+}
+
+const identity = /^(:|authorization$|x-remote-|impersonate-)/
+
+function withoutIdentity(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const kept: IncomingHttpHeaders = {}
+  for (const name of Object.keys(headers)) if (!identity.test(name)) kept[name] = headers[name]
+  return kept
+}
+
+/** The client's own id if it is one that may be echoed and logged, else a new one (chapter 40, rule 1.47). */
+function auditIdOf(headers: IncomingHttpHeaders): string {
+  const sent = headers['audit-id']
+  return typeof sent === 'string' && /^[\x21-\x7e]{1,64}$/.test(sent) ? sent : randomUUID()
+}
+
+const mostHops = 4
+
+function hopsOf(headers: IncomingHttpHeaders): number {
+  const sent = headers['x-kcp-virtual-resource-hops']
+  if (sent === undefined) return 0
+  return /^\d{1,9}$/.test(String(sent)) ? Math.min(Number(sent), mostHops) : mostHops
+}
+
+interface Peer {
+  readonly certificate?: PeerCertificate
+  readonly isBad: boolean
+}
+
+const peers = new WeakMap<object, Peer>()
+
+/** Made once per connection, because taking a certificate apart costs more than a small request. */
+function peerOf(request: HttpRequest): Peer {
+  const connection = 'stream' in request ? request.stream.session : request.socket
+  if (connection === undefined) return { isBad: false }
+  let peer = peers.get(connection)
+  if (peer === undefined) {
+    peer = readPeer(request.socket)
+    peers.set(connection, peer)
+  }
+  return peer
+}
+
+function readPeer(socket: Socket | TLSSocket): Peer {
+  if (!('getPeerCertificate' in socket)) return { isBad: false }
+  const certificate: Partial<DetailedPeerCertificate> = socket.getPeerCertificate(true)
+  if (certificate.raw === undefined) return { isBad: false }
+  return socket.authorized ? { certificate: certificate as PeerCertificate, isBad: false } : { isBad: true }
+}
+
+function bodyOf(request: HttpRequest): VerbRequest['body'] {
+  let body: Promise<Buffer> | undefined
+  return limit => {
+    body ??= readBody(request, limit)
+    return body
+  }
+}
+
+async function readBody(request: HttpRequest, limit: number): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > limit) throw tooLarge(`limit is ${limit}`)
+  const chunks: Buffer[] = []
+  let size = 0
+  // Not `for await`: leaving it early would destroy the connection under the answer.
+  await new Promise<void>((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limit) chunks.push(chunk)
+      else reject(tooLarge(`limit is ${limit}`))
+    })
+    request.on('end', resolve)
+    request.on('error', () => reject(badRequest('the body of the request was cut off')))
+    request.on('close', () => reject(badRequest('the body of the request was cut off')))
+  })
+  return Buffer.concat(chunks)
+}

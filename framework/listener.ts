@@ -1,0 +1,133 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer, type Server as HttpServer, type RequestListener } from 'node:http'
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface TlsOptions {
+  /** PEM. */
+  readonly cert: string
+  readonly key: string
+  /** PEM bundle: client certificates of these authorities are believed. Without it none is asked for. */
+  readonly clientCA?: string
+}
+
+export interface ListenOptions {
+  /** The address to bind. */
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  /** Without it the server speaks plain HTTP/1.1: for loopback only. */
+  readonly tls?: TlsOptions
+}
+
+/** An open port. */
+export interface Listener {
+  readonly port: number
+  /** Accepts nothing more, lets running answers complete for so many milliseconds, then closes every connection. */
+  drain(milliseconds: number): Promise<void>
+}
+
+type NodeServer = HttpServer | Http2SecureServer
+
+/** Opens a port for HTTP/2 and HTTP/1.1 over TLS. Rejects when it is taken. */
+export async function listen(options: ListenOptions, listener: RequestListener): Promise<Listener> {
+  const server = createNodeServer(options.tls)
+  const connections = trackConnections(server)
+  const running = trackRequests(server)
+  server.on('request', listener as (...args: unknown[]) => void)
+  server.listen(options.port, options.host)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    drain: milliseconds => drain(server, connections, running, milliseconds),
+  }
+}
+
+/** Idle connections are kept longer than Go's clients keep them, so that it is the client who closes. */
+const keepAliveTimeout = 120_000
+
+function createNodeServer(tls: TlsOptions | undefined): NodeServer {
+  if (tls === undefined) return createHttpServer({ keepAliveTimeout })
+  const { cert, key, clientCA } = tls
+  const server = createSecureServer({
+    cert,
+    key,
+    minVersion: 'TLSv1.2',
+    allowHTTP1: true,
+    requestCert: clientCA !== undefined,
+    // A bad certificate is answered with 401, not with a broken handshake.
+    rejectUnauthorized: false,
+    settings: { maxConcurrentStreams: 250 },
+    ...(clientCA !== undefined && { ca: clientCA }),
+  })
+  return Object.assign(server, { keepAliveTimeout })
+}
+
+interface Connections {
+  readonly sockets: ReadonlySet<Socket>
+  readonly sessions: ReadonlySet<ServerHttp2Session>
+}
+
+function trackConnections(server: NodeServer): Connections {
+  const sockets = new Set<Socket>()
+  const sessions = new Set<ServerHttp2Session>()
+  server.on('connection', (socket: Socket) => track(sockets, socket))
+  server.on('session', (session: ServerHttp2Session) => track(sessions, session))
+  return { sockets, sessions }
+}
+
+function track<T extends Socket | ServerHttp2Session>(set: Set<T>, member: T): void {
+  set.add(member)
+  member.once('close', () => set.delete(member))
+}
+
+interface Running {
+  readonly count: number
+  /** Resolves when no request is running. */
+  none(): Promise<void>
+}
+
+function trackRequests(server: NodeServer): Running {
+  let count = 0
+  const waiting: (() => void)[] = []
+  const done = (): void => {
+    count--
+    if (count === 0) for (const resolve of waiting.splice(0)) resolve()
+  }
+  server.on('request', (_request: unknown, response: { once(event: 'close', done: () => void): void }) => {
+    count++
+    response.once('close', done)
+  })
+  return {
+    get count() {
+      return count
+    },
+    none: () => (count === 0 ? Promise.resolve() : new Promise(resolve => void waiting.push(resolve))),
+  }
+}
+
+const lastFlush = 1000
+
+async function drain(
+  server: NodeServer,
+  { sockets, sessions }: Connections,
+  running: Running,
+  milliseconds: number,
+): Promise<void> {
+  const closed = new Promise(resolve => void server.close(resolve))
+  for (const session of sessions) session.close()
+  await within(milliseconds, running.none())
+  // Graceful: what has been written leaves before the connection does.
+  for (const socket of sockets) socket.end()
+  await within(lastFlush, closed)
+  for (const socket of sockets) socket.destroy()
+  await closed
+}
+
+async function within(milliseconds: number, promise: Promise<unknown>): Promise<void> {
+  const timer = new AbortController()
+  const late = sleep(milliseconds, undefined, { signal: timer.signal }).catch(() => undefined)
+  await Promise.race([promise, late])
+  timer.abort()
+}

@@ -1,0 +1,102 @@
+import type { IndexFn, Informer } from './informer.ts'
+import type { Item, ItemEvent } from './item.ts'
+import type { ObjectKey } from './object.ts'
+
+/** The objects of an informer with their indexes. Changes are applied one at a time and told to handlers in order. */
+export interface LocalCopy extends Omit<Informer, 'synced'> {
+  /** One watch event. Its type is decided by what is here, so that repeats and gaps cannot confuse handlers. */
+  apply(event: ItemEvent): void
+  /** A full list: what is not in it is gone. */
+  replace(items: readonly Item[]): void
+}
+
+interface Index {
+  readonly fn: IndexFn
+  readonly items: Map<string, Map<string, Item>>
+}
+
+const objectKey = ({ cluster, namespace, name }: ObjectKey): string => `${cluster}/${namespace}/${name}`
+
+/** `onError` is told what handlers throw; the copy and the other handlers do not suffer. */
+export function createLocalCopy(onError: (error: unknown) => void): LocalCopy {
+  const items = new Map<string, Item>()
+  const clusters: Index = { fn: item => [item.key.cluster], items: new Map() }
+  const indexes = new Map<string, Index>()
+  const handlers = new Set<(event: ItemEvent) => void>()
+  const tell = (event: ItemEvent): void => {
+    for (const handler of handlers) call(handler, event, onError)
+  }
+  const store = (key: string, item: Item | undefined, event: ItemEvent): void => {
+    const previous = items.get(key)
+    for (const index of [clusters, ...indexes.values()]) reindex(index, key, previous, item)
+    if (item === undefined) items.delete(key)
+    else items.set(key, item)
+    tell(previous === undefined ? event : { ...event, previous })
+  }
+  const set = (item: Item): void => {
+    const key = objectKey(item.key)
+    const known = items.get(key)
+    if (known?.meta.resourceVersion === item.meta.resourceVersion && known.meta.uid === item.meta.uid) return
+    store(key, item, { type: known === undefined ? 'ADDED' : 'MODIFIED', item })
+  }
+  const remove = (item: Item): void => {
+    const key = objectKey(item.key)
+    if (items.has(key)) store(key, undefined, { type: 'DELETED', item })
+  }
+  return {
+    get: (cluster, namespace, name) => items.get(objectKey({ cluster, namespace, name })),
+    list: cluster => (cluster === undefined ? [...items.values()] : found(clusters, cluster)),
+    index: (name, fn) => {
+      const index = indexes.get(name) ?? built(fn, items)
+      indexes.set(name, index)
+      return key => found(index, key)
+    },
+    onEvent: handler => {
+      for (const item of items.values()) call(handler, { type: 'ADDED', item }, onError)
+      handlers.add(handler)
+      return () => void handlers.delete(handler)
+    },
+    apply: event => {
+      if (event.type === 'DELETED') remove(event.item)
+      else if (event.type !== 'BOOKMARK') set(event.item)
+    },
+    replace: next => {
+      const kept = new Set(next.map(item => objectKey(item.key)))
+      for (const [key, item] of [...items]) if (!kept.has(key)) remove(item)
+      for (const item of next) set(item)
+    },
+  }
+}
+
+function call(
+  handler: (event: ItemEvent) => void,
+  event: ItemEvent,
+  onError: (error: unknown) => void,
+): void {
+  try {
+    handler(event)
+  } catch (error) {
+    onError(error)
+  }
+}
+
+const found = (index: Index, key: string): readonly Item[] => [...(index.items.get(key)?.values() ?? [])]
+
+function built(fn: IndexFn, items: ReadonlyMap<string, Item>): Index {
+  const index: Index = { fn, items: new Map() }
+  for (const [key, item] of items) reindex(index, key, undefined, item)
+  return index
+}
+
+function reindex(index: Index, key: string, previous: Item | undefined, next: Item | undefined): void {
+  for (const value of previous === undefined ? [] : index.fn(previous)) {
+    const bucket = index.items.get(value)
+    bucket?.delete(key)
+    if (bucket?.size === 0) index.items.delete(value)
+  }
+  for (const value of next === undefined ? [] : index.fn(next)) {
+    const bucket = index.items.get(value) ?? new Map<string, Item>()
+    index.items.set(value, bucket)
+    bucket.set(key, next as Item)
+  }
+}

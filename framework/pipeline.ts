@@ -1,0 +1,109 @@
+import type { Authenticator } from './authenticator.ts'
+import { authorize, forbiddenTo } from './authorize.ts'
+import type { RequestContext } from './context.ts'
+import { type Admitted, dispatch, type Sources } from './dispatch.ts'
+import { parseDuration } from './duration.ts'
+import { badRequest, forbidden, notServed, serviceUnavailable, unauthorized } from './errors.ts'
+import type { Answer } from './exchange.ts'
+import type { Incoming } from './incoming.ts'
+import type { RunningViews } from './readiness.ts'
+import type { RequestInfo } from './requestinfo.ts'
+import { clusterOf, resolveUrl, shardCluster, type Target } from './resolve.ts'
+import type { Exchange } from './serve.ts'
+import { anonymous, isPrivileged, type UserInfo } from './user.ts'
+import type { VirtualWorkspace } from './workspace.ts'
+
+/** What a request passes through. */
+export interface Pipeline extends Sources {
+  readonly workspaces: readonly VirtualWorkspace[]
+  readonly authenticator: Authenticator
+  readonly views: RunningViews
+  /** Milliseconds. */
+  readonly requestTimeout: number
+  /** Aborted when the server stops: watches end. */
+  readonly stopping: AbortSignal
+}
+
+/**
+ * One request, top to bottom: which view, what for, how long, who asks, may they, and what is the answer. Later steps
+ * know what earlier ones found out, and whatever is wrong is thrown as a `StatusError`.
+ */
+export async function answerRequest(pipeline: Pipeline, exchange: Exchange): Promise<Answer> {
+  const { incoming } = exchange
+  const target = resolveUrl(pipeline.workspaces, incoming)
+  limitTime(pipeline, exchange, target.info)
+  const user = await userOf(pipeline.authenticator, incoming)
+  exchange.record.annotate('user', user.name)
+  if (target.workspace === undefined) throw unresolved(user, target.info)
+  const admitted = await admit(pipeline, { exchange, target, user })
+  return dispatch(pipeline, admitted)
+}
+
+/** Watches live until somebody ends them; everything else has a deadline (chapter 40, rules 1.39–1.42). */
+function limitTime(
+  { requestTimeout, stopping }: Pipeline,
+  { incoming, lifetime }: Exchange,
+  info: RequestInfo,
+): void {
+  if (isLongRunning(info)) {
+    lifetime.limit(undefined)
+    lifetime.follow(stopping, 'shutdown')
+    return
+  }
+  const asked = timeoutIn(incoming.query)
+  if (asked > 0) lifetime.limit(Math.min(asked, requestTimeout))
+}
+
+const longRunning = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
+
+const isLongRunning = (info: RequestInfo): boolean =>
+  info.isResource && (info.verb === 'watch' || longRunning.has(info.subresource))
+
+function timeoutIn(query: URLSearchParams): number {
+  try {
+    return parseDuration(query.get('timeout') || '0')
+  } catch (error) {
+    throw badRequest(`invalid timeout specified in the request URL - ${(error as Error).message}`)
+  }
+}
+
+/** Who asks. Bad credentials never become anonymous (chapter 40, rule 9.2). */
+export async function userOf(authenticator: Authenticator, incoming: Incoming): Promise<UserInfo> {
+  if (incoming.badCertificate) throw unauthorized()
+  const user = await authenticator.authenticate(incoming.credentials)
+  // Ignoring these headers would do with all rights what was meant to be done with fewer.
+  if (incoming.impersonates) throw forbidden(undefined, 'impersonation is not allowed for the requestor')
+  return user ?? anonymous
+}
+
+/** The privileged learn that nothing is there; others only that it is not for them (chapter 10, section 1.2). */
+const unresolved = (user: UserInfo, info: RequestInfo): Error =>
+  isPrivileged(user) ? notServed() : forbiddenTo(user, info, 'Path not resolved to a valid virtual workspace')
+
+interface Asking {
+  readonly exchange: Exchange
+  readonly target: Target
+  readonly user: UserInfo
+}
+
+async function admit(pipeline: Pipeline, asking: Asking): Promise<Admitted> {
+  const { exchange, target, user } = asking
+  const { workspace } = target
+  if (!pipeline.views.isReady(workspace.name)) {
+    throw serviceUnavailable(`${workspace.name} virtual workspace controllers are not started`, 1)
+  }
+  if (target.cluster === undefined && !isPrivileged(user))
+    throw forbiddenTo(user, target.info, 'access denied')
+  const ctx = contextOf(pipeline, asking)
+  await authorize(ctx, workspace, pipeline.backend.authorizer)
+  return { ctx, workspace, exchange }
+}
+
+function contextOf({ backend }: Pipeline, { exchange, target, user }: Asking): RequestContext {
+  const { workspace, params, info } = target
+  const { incoming, lifetime, record } = exchange
+  const cluster = clusterOf(target.cluster ?? shardCluster, path => backend.resolve(path))
+  const asked = { workspace: workspace.name, params, cluster, info, user, hops: incoming.hops }
+  const ctx = { ...asked, signal: lifetime.signal, record }
+  return Object.freeze({ ...ctx, actAs: workspace.actAs?.(ctx) ?? user })
+}

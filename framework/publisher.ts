@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Backend, ResourceRef } from './backend.ts'
+import type { Informer, Informers } from './informer.ts'
+import type { Item } from './item.ts'
+import type { Logger } from './log.ts'
+import { loopbackContext } from './loopback.ts'
+import type { UrlPublisher, VirtualWorkspace } from './workspace.ts'
+
+export interface Publishing {
+  readonly workspaces: readonly VirtualWorkspace[]
+  readonly backend: Backend
+  readonly informers: Informers
+  readonly log: Logger
+  /** What URLs start with: scheme, host, port and perhaps a path, such as a shard's `spec.virtualWorkspaceURL`. */
+  readonly baseUrl: string
+  readonly signal: AbortSignal
+}
+
+/** Keeps the URLs of all views in the status of the objects that list them. Resolves after `signal` has aborted. */
+export async function publishUrls(publishing: Publishing): Promise<void> {
+  await Promise.all(
+    publishing.workspaces.map(async workspace => {
+      const { publisher } = workspace
+      if (publisher !== undefined) await keepPublished(publishing, { workspace, publisher })
+    }),
+  )
+}
+
+interface Publisher {
+  readonly workspace: VirtualWorkspace
+  readonly publisher: UrlPublisher
+}
+
+/** Changes are collected for so many milliseconds: one binding more often comes with others. */
+const gather = 20
+const firstRetry = 200
+const longestRetry = 30_000
+
+/** Objects to look at again. */
+interface Work {
+  readonly items: Set<Item>
+  /** Something has changed on which every object may depend. */
+  all: boolean
+  wake(): void
+}
+
+async function keepPublished(publishing: Publishing, of: Publisher): Promise<void> {
+  const { informers, signal } = publishing
+  const objects = informers.for(of.publisher.objects)
+  const others = of.publisher.dependsOn.map(ref => informers.for(ref))
+  await unlessAborted(signal, Promise.all([objects, ...others].map(informer => informer.synced)))
+  const work: Work = { items: new Set(), all: true, wake: () => undefined }
+  const stops = subscribe(work, objects, others)
+  let retry = firstRetry
+  while (!signal.aborted) {
+    const failed = await publishWork(publishing, of, objects, work)
+    for (const item of failed) work.items.add(item)
+    if (failed.length > 0) await sleep(retry, undefined, { signal }).catch(() => undefined)
+    retry = failed.length > 0 ? Math.min(retry * 2, longestRetry) : firstRetry
+    await nextWork(work, signal)
+  }
+  for (const stop of stops) stop()
+}
+
+function subscribe(work: Work, objects: Informer, others: readonly Informer[]): readonly (() => void)[] {
+  const stopObjects = objects.onEvent(({ type, item }) => {
+    if (type !== 'DELETED') work.items.add(item)
+    work.wake()
+  })
+  const stopOthers = others.map(informer =>
+    informer.onEvent(() => {
+      work.all = true
+      work.wake()
+    }),
+  )
+  return [stopObjects, ...stopOthers]
+}
+
+/** Publishes what is to be looked at; returns what failed. */
+async function publishWork(
+  publishing: Publishing,
+  of: Publisher,
+  objects: Informer,
+  work: Work,
+): Promise<readonly Item[]> {
+  const items = work.all ? objects.list() : [...work.items]
+  work.all = false
+  work.items.clear()
+  const failed: Item[] = []
+  for (const { key } of items) {
+    const item = objects.get(key.cluster, key.namespace, key.name)
+    if (item === undefined || publishing.signal.aborted) continue
+    try {
+      await publishOne(publishing, of, item)
+    } catch (error) {
+      publishing.log.warn(
+        { workspace: of.workspace.name, key, error: String(error) },
+        'URLs could not be published',
+      )
+      failed.push(item)
+    }
+  }
+  return failed
+}
+
+async function publishOne(
+  publishing: Publishing,
+  { workspace, publisher }: Publisher,
+  item: Item,
+): Promise<void> {
+  const views = publisher.views(item.object)
+  if (views === undefined) return
+  const base = publishing.baseUrl.replace(/\/+$/, '')
+  const urls = views.map(params => `${base}${workspace.path.format(params)}`)
+  if (publisher.publish(item.object, urls) === item.object) return
+  const { backend, log, signal } = publishing
+  const resource: ResourceRef = { ...publisher.objects, subresource: 'status' }
+  const ctx = loopbackContext({ verb: 'update', resource, cluster: item.key.cluster, signal, log })
+  const options = { dryRun: false, fieldManager: workspace.name }
+  await backend.storage(resource).update(ctx, item.key, now => publisher.publish(now.object, urls), options)
+}
+
+/** Until there is work, and a moment longer. */
+async function nextWork(work: Work, signal: AbortSignal): Promise<void> {
+  if (!work.all && work.items.size === 0) {
+    await unlessAborted(
+      signal,
+      new Promise<void>(resolve => {
+        work.wake = resolve
+      }),
+    )
+  }
+  await sleep(gather, undefined, { signal }).catch(() => undefined)
+}
+
+function unlessAborted(signal: AbortSignal, promise: Promise<unknown>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', done)
+    promise.then(done, reject)
+  })
+}

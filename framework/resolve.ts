@@ -1,0 +1,66 @@
+import type { Params } from './context.ts'
+import { badRequest, notFound } from './errors.ts'
+import type { ClusterScope } from './object.ts'
+import { isClusterName, isClusterPath, overlaps } from './path.ts'
+import { type KubernetesUrl, parseRequestInfo, type RequestInfo } from './requestinfo.ts'
+import type { VirtualWorkspace } from './workspace.ts'
+
+/** A request that a view answers, before anything is known about who asks. */
+export interface Target {
+  readonly workspace: VirtualWorkspace
+  readonly params: Params
+  /** As written; undefined for URLs without `/clusters/…`. */
+  readonly cluster: string | undefined
+  readonly info: RequestInfo
+}
+
+/** A URL that is nobody's. */
+export interface Unresolved {
+  readonly workspace: undefined
+  readonly info: RequestInfo
+}
+
+/** Throws an `Error` of one sentence when two views have the same name, or URLs that could belong to both. */
+export function checkViews(workspaces: readonly VirtualWorkspace[]): void {
+  for (const [i, workspace] of workspaces.entries()) {
+    for (const other of workspaces.slice(i + 1)) {
+      if (workspace.name === other.name) throw new Error(`duplicate virtual workspace "${workspace.name}"`)
+      if (overlaps(workspace.path.pattern, other.path.pattern)) {
+        throw new Error(
+          `virtual workspaces "${workspace.name}" and "${other.name}" have ambiguous paths: "${workspace.path.pattern}" and "${other.path.pattern}"`,
+        )
+      }
+    }
+  }
+}
+
+/** Finds the view of a URL and reads the rest of it. Throws a 4xx `StatusError` for URLs that nothing could answer. */
+export function resolveUrl(workspaces: readonly VirtualWorkspace[], url: KubernetesUrl): Target | Unresolved {
+  for (const workspace of workspaces) {
+    const found = workspace.path.parse(url.path)
+    if (found === undefined) continue
+    const info = parseRequestInfo({ ...url, path: found.rest })
+    return { workspace, params: found.params, cluster: found.cluster, info }
+  }
+  const info = parseRequestInfo(url)
+  const plain = workspaces.find(workspace => workspace.path.pattern === '')
+  const isForeign = /^\/(clusters|services)(\/|$)/.test(info.path)
+  if (plain === undefined || isForeign) return { workspace: undefined, info }
+  return { workspace: plain, params: {}, cluster: undefined, info }
+}
+
+/** The cluster of URLs without one: only the privileged reach it that way. */
+export const shardCluster = 'system:admin'
+
+/** The logical cluster that is meant. Paths of workspaces are resolved; names are taken as they are (chapter 20, section 1.5). */
+export function clusterOf(written: string, resolve: (path: string) => string | undefined): ClusterScope {
+  if (written === '*' || isClusterName(written)) return written
+  if (!isClusterPath(written)) {
+    throw badRequest(`invalid cluster: "${written}" does not match the regex`)
+  }
+  const cluster = resolve(written)
+  if (cluster === undefined) {
+    throw notFound({ group: 'tenancy.kcp.io', resource: 'workspaces', name: written })
+  }
+  return cluster
+}

@@ -1,0 +1,137 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Answer } from './exchange.ts'
+import type { Lifetime } from './lifetime.ts'
+
+/** Headers that belong to one connection: forwarded answers must not carry them, and HTTP/2 forbids them. */
+const connectionHeaders = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'trailer',
+])
+
+/** Answers to one request; `sent` counts what leaves, chunk by chunk. */
+export interface Reply {
+  readonly answer: Answer
+  /** Headers of every answer; the answer's own win. */
+  readonly headers: OutgoingHttpHeaders
+  readonly isHead: boolean
+  readonly sent?: (chunk: Buffer) => void
+}
+
+/**
+ * Writes an answer with back-pressure. Resolves when it has been handed over or the client is gone. A stream that fails
+ * before its first chunk throws, and can still be answered with an error; one that fails later is cut off, so that no
+ * client takes half an answer for a whole one.
+ */
+export async function respond(response: ServerResponse, reply: Reply, lifetime: Lifetime): Promise<void> {
+  const { body } = reply.answer
+  if (response.destroyed) return abandon(body)
+  if (Buffer.isBuffer(body)) return writeWhole(response, reply, body)
+  if (reply.isHead) {
+    await abandon(body)
+    return writeHeadOnly(response, reply)
+  }
+  await writeStream(response, reply, lifetime)
+}
+
+function headersOf({ answer, headers }: Reply): OutgoingHttpHeaders {
+  const own = Object.entries(answer.headers ?? {}).filter(
+    ([name]) => !connectionHeaders.has(name.toLowerCase()),
+  )
+  const type = answer.contentType === '' ? {} : { 'content-type': answer.contentType }
+  const lower = own.map(([name, value]) => [name.toLowerCase(), value])
+  return { ...headers, ...type, ...Object.fromEntries(lower) }
+}
+
+function writeWhole(response: ServerResponse, reply: Reply, body: Buffer): void {
+  const hasBody = reply.answer.status !== 304 && reply.answer.status !== 204
+  const length = hasBody ? { 'content-length': body.length } : {}
+  response.writeHead(reply.answer.status, { ...headersOf(reply), ...length })
+  if (hasBody && !reply.isHead) response.end(body)
+  else response.end()
+}
+
+function writeHeadOnly(response: ServerResponse, reply: Reply): void {
+  response.writeHead(reply.answer.status, headersOf(reply))
+  response.end()
+}
+
+async function writeStream(response: ServerResponse, reply: Reply, lifetime: Lifetime): Promise<void> {
+  const chunks = chunksOf(reply.answer.body)
+  // A generator that waits for its source ends by the request's signal; this reaches the one that waits for us.
+  const leave = (): void => void chunks.return?.().then(undefined, ignore)
+  lifetime.signal.addEventListener('abort', leave, { once: true })
+  try {
+    if (reply.answer.flush) begin(response, reply)
+    const first = await chunks.next()
+    if (!response.headersSent && !response.destroyed) begin(response, reply)
+    await pump(response, { ...reply, chunks, first }, lifetime)
+    finish(response, lifetime)
+  } catch (error) {
+    if (!response.headersSent) throw error
+    if (lifetime.endsWell()) response.end()
+    else cutOff(response)
+  } finally {
+    lifetime.signal.removeEventListener('abort', leave)
+    leave()
+  }
+}
+
+function begin(response: ServerResponse, reply: Reply): void {
+  response.writeHead(reply.answer.status, headersOf(reply))
+  response.flushHeaders()
+}
+
+interface Pumping extends Reply {
+  readonly chunks: AsyncIterator<Buffer>
+  readonly first: IteratorResult<Buffer>
+}
+
+async function pump(response: ServerResponse, from: Pumping, { signal }: Lifetime): Promise<void> {
+  let next = from.first
+  while (!next.done && !signal.aborted && !response.destroyed) {
+    const taken = response.write(next.value)
+    from.sent?.(next.value)
+    if (!taken) await drained(response, signal)
+    if (!signal.aborted) next = await from.chunks.next()
+  }
+}
+
+function finish(response: ServerResponse, lifetime: Lifetime): void {
+  if (lifetime.signal.aborted && !lifetime.endsWell()) cutOff(response)
+  else response.end()
+}
+
+/** HTTP/2 tells a broken stream from a finished one by the error code, which Node derives from there being an error. */
+function cutOff(response: ServerResponse): void {
+  if ('stream' in response) response.destroy(new Error('the answer was cut off'))
+  else response.destroy()
+}
+
+/** Resolves when the socket takes more, or never will. */
+function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const done = (): void => {
+      response.off('drain', done)
+      response.off('close', done)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    response.on('drain', done)
+    response.on('close', done)
+    signal.addEventListener('abort', done)
+  })
+}
+
+const ignore = (): undefined => undefined
+
+const chunksOf = (body: Answer['body']): AsyncIterator<Buffer> =>
+  (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
+
+/** Nobody will read this body: its source may clean up. */
+async function abandon(body: Answer['body']): Promise<void> {
+  if (!Buffer.isBuffer(body)) await chunksOf(body).return?.()
+}

@@ -1,0 +1,158 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Answer } from './exchange.ts'
+import { failureAnswer } from './failure.ts'
+import { text } from './health.ts'
+import { type HttpRequest, type Incoming, readRequest } from './incoming.ts'
+import { createLifetime, type Lifetime } from './lifetime.ts'
+import type { Logger } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import { createRecording, type Recording } from './recorder.ts'
+import type { ResourceRequest } from './requestinfo.ts'
+import { respond } from './respond.ts'
+
+/** One request on its way through the server. */
+export interface Exchange {
+  readonly incoming: Incoming
+  readonly lifetime: Lifetime
+  readonly record: Recording
+  /** Called when the request turns out to be for a resource that is served: it is then measured as such. */
+  serves(resource: ResourceRequest): void
+}
+
+export type Handler = (exchange: Exchange) => Promise<Answer>
+
+/** What all requests share. */
+export interface Service {
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Milliseconds that a request may take which is not long-running. */
+  readonly requestTimeout: number
+  isStopping(): boolean
+}
+
+/** Answers one request: reads it, runs its handler against the deadline, and writes what comes out. Never throws. */
+export async function serve(
+  service: Service,
+  request: HttpRequest,
+  response: ServerResponse,
+  handler: Handler,
+): Promise<void> {
+  const exchange = open(service, request)
+  response.once('close', () => exchange.lifetime.end('client gone'))
+  try {
+    const answer = service.isStopping() ? stopping : await answerOf(exchange, handler)
+    await send(service, exchange, response, answer)
+  } catch (error) {
+    // The stream failed before its first chunk: the client can still be told.
+    await send(service, exchange, response, failureAnswer(error, exchange.incoming, exchange.record.log))
+  }
+  exchange.close(response.statusCode)
+}
+
+interface OpenExchange extends Exchange {
+  resource(): ResourceRequest | undefined
+  close(code: number): void
+}
+
+function open(service: Service, request: HttpRequest): OpenExchange {
+  const incoming = readRequest(request)
+  const lifetime = createLifetime()
+  lifetime.limit(service.requestTimeout)
+  const record = createRecording(() => service.log.child({ audit: incoming.auditId }))
+  const started = { method: incoming.method, since: process.hrtime.bigint() }
+  let resource: ResourceRequest | undefined
+  let ended: ((code: number) => void) | undefined
+  return {
+    incoming,
+    lifetime,
+    record,
+    resource: () => resource,
+    serves: found => {
+      resource = found
+      ended = service.metrics.started({ ...started, resource: found })
+    },
+    close: code => {
+      lifetime.dispose()
+      ended ??= service.metrics.started(started)
+      ended(code)
+      logRequest(service.log, { incoming, record, since: started.since, code })
+    },
+  }
+}
+
+/** What the handler answers, or what its failure is to the client. The deadline answers even when the handler hangs. */
+async function answerOf(exchange: Exchange, handler: Handler): Promise<Answer> {
+  const { incoming, lifetime, record } = exchange
+  try {
+    return await Promise.race([handler(exchange), cutShort(lifetime)])
+  } catch (error) {
+    return failureAnswer(error, incoming, record.log)
+  }
+}
+
+/** Rejects when the request must not be waited for any more; streams that may end well end by themselves. */
+const cutShort = ({ signal, endsWell }: Lifetime): Promise<never> =>
+  new Promise((_, reject) => {
+    const check = (): void => {
+      if (!endsWell()) reject(signal.reason)
+    }
+    if (signal.aborted) check()
+    else signal.addEventListener('abort', check, { once: true })
+  })
+
+async function send(
+  service: Service,
+  exchange: OpenExchange,
+  response: ServerResponse,
+  answer: Answer,
+): Promise<void> {
+  const resource = exchange.resource()
+  const headers = commonHeaders(exchange)
+  // HTTP/2 has no such header: there the session is told to close.
+  if (service.isStopping() && !('stream' in response)) headers.connection = 'close'
+  const reply = { answer, headers, isHead: exchange.incoming.method === 'HEAD' }
+  const counted = (chunk: Buffer): void => {
+    if (resource?.verb === 'watch') service.metrics.watchEvents(resource, linesIn(chunk))
+  }
+  await respond(response, { ...reply, sent: counted }, exchange.lifetime)
+}
+
+function commonHeaders({ incoming, record }: Exchange): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    'audit-id': incoming.auditId,
+    'cache-control': 'no-cache, private',
+  }
+  const warnings = record.warnings()
+  if (warnings.length > 0) headers.Warning = [...warnings]
+  return headers
+}
+
+const stopping: Answer = {
+  ...text(429, 'The apiserver is shutting down, please try again later.'),
+  headers: { 'Retry-After': '5', 'X-Content-Type-Options': 'nosniff' },
+}
+
+const lineCounts = new WeakMap<Buffer, number>()
+
+/** One event is one line. Counted once for all watchers that share the chunk. */
+function linesIn(chunk: Buffer): number {
+  const known = lineCounts.get(chunk)
+  if (known !== undefined) return known
+  let count = 0
+  for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) count++
+  lineCounts.set(chunk, count)
+  return count
+}
+
+interface Ended {
+  readonly incoming: Incoming
+  readonly record: Recording
+  readonly since: bigint
+  readonly code: number
+}
+
+function logRequest(log: Logger, { incoming, record, since, code }: Ended): void {
+  const milliseconds = Number(process.hrtime.bigint() - since) / 1e6
+  const { auditId: audit, method, path } = incoming
+  log.debug({ audit, method, path, code, milliseconds, ...record.annotations() }, 'request')
+}
