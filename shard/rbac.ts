@@ -2,8 +2,9 @@ import { bindingIn, rbacGroup, rulesIn, subjectsIn } from '../authz/objects.ts'
 import type { PolicyRule } from '../authz/policyrule.ts'
 import type { Binding, RbacSource } from '../authz/rbacsource.ts'
 import { subjectKey } from '../authz/subjects.ts'
-import type { Informers } from '../framework/informer.ts'
 import type { Item, ItemEvent } from '../framework/item.ts'
+import { builtinSegment } from './apis/served.ts'
+import type { WatchCache } from './cache/watchcache.ts'
 
 const rbacResources = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'] as const
 type RbacResource = (typeof rbacResources)[number]
@@ -14,13 +15,13 @@ export interface RbacIndex extends RbacSource {
   apply(resource: RbacResource, event: ItemEvent): void
 }
 
-/** RBAC of all clusters, kept up to date by informers. */
-export function rbacSourceOf(informers: Informers): RbacSource {
+/** RBAC of all clusters, kept up to date by the cache: before a write is acknowledged, it counts. */
+export function rbacSourceOf(cache: WatchCache): RbacSource {
   const index = createRbacIndex()
-  for (const resource of rbacResources)
-    informers
-      .for({ group: rbacGroup, version: 'v1', resource })
-      .onEvent(event => index.apply(resource, event))
+  for (const resource of rbacResources) {
+    const objects = cache.resource(rbacGroup, resource, builtinSegment)
+    objects.subscribe(event => index.apply(resource, event), { replay: true })
+  }
   return index
 }
 
