@@ -49,38 +49,26 @@ export const clusterAnnotation = 'kcp.io/cluster'
 /** The annotation of the bookmark that ends the initial events (chapter 40, rule 4.55). */
 export const initialEventsEnd = 'k8s.io/initial-events-end'
 
-/** Metadata in canonical bytes, read part by part when somebody asks. */
-class EncodedMeta implements ObjectMeta {
-  readonly #encoded: Encoded
-  readonly #key: ObjectKey
-  #labels: ObjectMeta['labels'] | undefined
-  #annotations: ObjectMeta['annotations'] | undefined
-  constructor(encoded: Encoded, key: ObjectKey) {
-    this.#encoded = encoded
-    this.#key = key
-  }
-  get cluster(): ClusterName {
-    return this.#key.cluster
-  }
-  get namespace(): string {
-    return this.#key.namespace
-  }
-  get name(): string {
-    return this.#key.name
-  }
-  get uid(): string {
-    return metadataOf(this.#encoded).uid ?? ''
-  }
-  get resourceVersion(): string {
-    return resourceVersionOf(this.#encoded)
-  }
-  get labels(): ObjectMeta['labels'] {
-    this.#labels ??= labelsOf(this.#encoded)
-    return this.#labels
-  }
-  get annotations(): ObjectMeta['annotations'] {
-    this.#annotations ??= annotationsOf(this.#encoded)
-    return this.#annotations
+/** Metadata in canonical bytes, read part by part when somebody asks, also by spreading. */
+function encodedMeta(encoded: Encoded, key: ObjectKey): ObjectMeta {
+  let labels: ObjectMeta['labels'] | undefined
+  let annotations: ObjectMeta['annotations'] | undefined
+  return {
+    ...key,
+    get uid() {
+      return metadataOf(encoded).uid ?? ''
+    },
+    get resourceVersion() {
+      return resourceVersionOf(encoded)
+    },
+    get labels() {
+      labels ??= labelsOf(encoded)
+      return labels
+    },
+    get annotations() {
+      annotations ??= annotationsOf(encoded)
+      return annotations
+    },
   }
 }
 
@@ -97,7 +85,7 @@ class EncodedItem implements Item {
     this.#meta = meta
   }
   get meta(): ObjectMeta {
-    this.#meta ??= new EncodedMeta(this, this.key)
+    this.#meta ??= encodedMeta(this, this.key)
     return this.#meta
   }
   get object(): KubeObject {
@@ -163,3 +151,15 @@ export function decodeItem(bytes: Buffer, cluster: ClusterName = ''): Item {
 /** The canonical encoding of any item: its own bytes when they are canonical. */
 export const encodedOf = (item: Item): Encoded =>
   item.offsets === undefined ? encodeObject(item.object) : { bytes: item.bytes, offsets: item.offsets }
+
+/** A field of an object as field selectors compare it: its text, '' when it is absent (chapter 40, rule 4.33). */
+export function fieldOf(item: Item, field: string): string {
+  if (field === 'metadata.name') return item.key.name
+  if (field === 'metadata.namespace') return item.key.namespace
+  let value: unknown = item.object
+  for (const key of field.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return ''
+    value = (value as Readonly<Record<string, unknown>>)[key]
+  }
+  return value === undefined || value === null || typeof value === 'object' ? '' : String(value)
+}

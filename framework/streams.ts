@@ -1,0 +1,39 @@
+/** The value of a promise that is settled before the next turn of the event loop; undefined otherwise. */
+export function soon<T>(promise: Promise<T>): Promise<T | undefined> {
+  return Promise.race([promise, new Promise<undefined>(resolve => setImmediate(resolve, undefined))])
+}
+
+/**
+ * The chunks as the body of an answer. `close` runs once, at the end or when the reader leaves: also when it leaves
+ * before it has asked for anything, where a generator's `finally` would not run.
+ */
+export function bodyOf(
+  chunks: AsyncGenerator<Buffer, void>,
+  close: () => void,
+): AsyncIterableIterator<Buffer> {
+  let isClosed = false
+  const closeOnce = (): void => {
+    if (!isClosed) close()
+    isClosed = true
+  }
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    async next() {
+      try {
+        const next = await chunks.next()
+        if (next.done) closeOnce()
+        return next.done ? { done: true, value: undefined } : next
+      } catch (error) {
+        closeOnce()
+        throw error
+      }
+    },
+    async return() {
+      closeOnce()
+      await chunks.return()
+      return { done: true, value: undefined }
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { itemAnswer } from '../answers.ts'
+import { readObject } from '../body.ts'
+import { admit, type Call, checkName, checkScope, inNamespace, namespaceOf } from '../call.ts'
+import { methodNotSupported } from '../errors.ts'
+import type { Answer } from '../exchange.ts'
+import { objectForm } from '../forms.ts'
+import { negotiate } from '../negotiation.ts'
+import type { KubeObject, ObjectKey } from '../object.ts'
+import { writeOptions } from '../options.ts'
+import { aboutOf } from '../served.ts'
+
+/** POST to a collection, or to a subresource such as `token` of a named object. Answers 201. */
+export async function create(call: Call): Promise<Answer> {
+  const { ctx, served, request } = call
+  checkTarget(call)
+  const how = negotiate(request, 'objects')
+  const form = objectForm(served, how, request.query)
+  const { write, fieldValidation } = writeOptions(
+    'CreateOptions',
+    request.query,
+    request.headers['user-agent'] ?? '',
+  )
+  const object = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
+  const key = keyFor(object, call)
+  const admitted = await admit(call, { operation: 'CREATE', object, dryRun: write.dryRun })
+  const item = await served.storage.create(ctx, key, admitted, write)
+  return itemAnswer(item, form, how, 201)
+}
+
+function checkTarget(call: Call): void {
+  checkScope(call)
+  const { info, served } = call
+  const isNamed = info.name !== ''
+  if (isNamed !== (served.subresource !== '')) throw methodNotSupported(aboutOf(served), info.verb)
+}
+
+/** The name of a new object is in its body; '' leaves it to `generateName`. */
+function keyFor(object: KubeObject, call: Call): ObjectKey {
+  const { ctx, info } = call
+  const name = info.name === '' ? (object.metadata.name ?? '') : info.name
+  const key = { cluster: ctx.cluster, namespace: namespaceOf(call), name }
+  if (info.name !== '' && (object.metadata.name ?? '') !== '') checkName(object, key)
+  return key
+}

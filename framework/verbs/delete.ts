@@ -1,0 +1,37 @@
+import { itemAnswer } from '../answers.ts'
+import { admitDeletion, type Call, keyOf } from '../call.ts'
+import { readDeleteOptions } from '../deleteoptions.ts'
+import { documentAnswer } from '../documentanswer.ts'
+import type { Status } from '../errors.ts'
+import type { Answer } from '../exchange.ts'
+import { objectForm } from '../forms.ts'
+import type { Item } from '../item.ts'
+import { negotiate, negotiateError } from '../negotiation.ts'
+
+/** DELETE of one object (chapter 40, section 6.2). */
+export async function deleteOne(call: Call): Promise<Answer> {
+  const { ctx, served, request } = call
+  const key = keyOf(call)
+  const how = negotiate(request, 'objects')
+  const form = objectForm(served, how, request.query)
+  const { options, accepted } = await readDeleteOptions(request)
+  const check = (current: Item): Promise<void> => admitDeletion(call, current.object, options.dryRun)
+  const { item, removed } = await served.storage.delete(ctx, key, check, options)
+  if (removed && !served.resource.deleteReturnsObject) {
+    return documentAnswer(removedStatus(call, item), negotiateError(request))
+  }
+  return itemAnswer(item, form, how, !removed && accepted ? 202 : 200)
+}
+
+/** kubectl waits for the uid in it (chapter 40, rule 6.5). */
+function removedStatus({ served }: Call, item: Item): Status {
+  const { group, names } = served.resource
+  const { name, uid } = item.meta
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name, ...(group === '' ? {} : { group }), kind: names.plural, uid },
+  }
+}

@@ -1,0 +1,45 @@
+import type { ApiResource } from '../apis.ts'
+import type { Call } from '../call.ts'
+import type { RequestContext } from '../context.ts'
+import { notServed } from '../errors.ts'
+import type { Answer, VerbRequest } from '../exchange.ts'
+import type { Verb } from '../requestinfo.ts'
+import { requireVerb, servedBy } from '../served.ts'
+import type { Admission } from '../workspace.ts'
+import { create } from './create.ts'
+import { deleteOne } from './delete.ts'
+import { deletecollection } from './deletecollection.ts'
+import { get } from './get.ts'
+import { list } from './list.ts'
+import { patch } from './patch.ts'
+import { update } from './update.ts'
+import { watch } from './watch.ts'
+
+const verbs: Readonly<Record<Verb, (call: Call) => Promise<Answer>>> = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: deleteOne,
+  deletecollection,
+}
+
+/**
+ * Answers a request for a resource. Throws a `StatusError` for everything that goes wrong before the answer begins: 404
+ * for unknown subresources and wrong scopes, 405 for verbs that are not served, then whatever the verb finds.
+ */
+export async function handle(
+  ctx: RequestContext,
+  resource: ApiResource,
+  request: VerbRequest,
+  admission: readonly Admission[],
+): Promise<Answer> {
+  const { info } = ctx
+  if (!info.isResource) throw notServed()
+  const served = servedBy(resource, info.subresource, info.name)
+  requireVerb(served, info.verb)
+  if (resource.deprecationWarning !== undefined) ctx.record.warn(resource.deprecationWarning)
+  return verbs[info.verb]({ ctx, info, served, request, admission })
+}

@@ -1,0 +1,99 @@
+import { itemAnswer } from '../answers.ts'
+import { decodeValue, parseOrRefuse, report } from '../body.ts'
+import { admit, type Call, checkName, inNamespace, keyOf } from '../call.ts'
+import { invalid, type StatusError, unsupportedMediaType } from '../errors.ts'
+import type { Answer, VerbRequest } from '../exchange.ts'
+import { objectForm } from '../forms.ts'
+import type { Item } from '../item.ts'
+import { formatJson } from '../json.ts'
+import { applyJsonPatch, readJsonPatch } from '../jsonpatch.ts'
+import { bodyLimit, bodyType } from '../mediatypes.ts'
+import { applyMergePatch, readMergePatch } from '../mergepatch.ts'
+import { DecodeError } from '../metadata.ts'
+import { negotiate } from '../negotiation.ts'
+import type { KubeObject, ObjectKey } from '../object.ts'
+import { checkResourceVersion, type WriteRequest, writeOptions } from '../options.ts'
+import { isTooDeep } from '../parsebody.ts'
+
+/** A patch that has been read and can be applied to any state of the object. */
+interface Patch {
+  readonly apply: (document: KubeObject) => unknown
+  /** What a strict reader complains about in the patch itself. */
+  readonly problems: readonly string[]
+}
+
+/** PATCH: applied to the current object, again after every lost race, so that it never conflicts by itself. */
+export async function patch(call: Call): Promise<Answer> {
+  const { ctx, served, request } = call
+  const key = keyOf(call)
+  const how = negotiate(request, 'objects')
+  const form = objectForm(served, how, request.query)
+  const read = readerOf(request)
+  const options = writeOptions('PatchOptions', request.query, request.headers['user-agent'] ?? '')
+  const parsed = read(await request.body(bodyLimit))
+  const change = async (current: Item): Promise<KubeObject> => {
+    const object = patched(call, current.object, { key, patch: parsed, ...options })
+    return admit(call, { operation: 'UPDATE', object, old: current.object, dryRun: options.write.dryRun })
+  }
+  return itemAnswer(await served.storage.update(ctx, key, change, options.write), form, how)
+}
+
+/** Readers by media type; what is not here is 415 with this list (chapter 40, rule 5.1a). */
+const readers: ReadonlyMap<string, (body: Buffer) => Patch> = new Map([
+  ['application/json-patch+json', jsonPatch],
+  ['application/merge-patch+json', mergePatch],
+])
+
+function readerOf(request: VerbRequest): (body: Buffer) => Patch {
+  const reader = readers.get(bodyType(request))
+  if (reader === undefined) throw unsupportedMediaType([...readers.keys()])
+  return reader
+}
+
+function jsonPatch(body: Buffer): Patch {
+  const { value, duplicates } = parseOrRefuse(body, 'json', 'JSON Patch')
+  const operations = readJsonPatch(value)
+  const repeated = duplicates.map(problem => `json patch ${problem}`)
+  return {
+    apply: document => applyJsonPatch(document, operations),
+    problems: [...repeated, ...operations.problems],
+  }
+}
+
+function mergePatch(body: Buffer): Patch {
+  const { value, duplicates } = parseOrRefuse(body, 'json', 'JSON Merge Patch')
+  const members = readMergePatch(value)
+  return { apply: document => applyMergePatch(document, members), problems: duplicates }
+}
+
+interface Patching extends WriteRequest {
+  readonly key: ObjectKey
+  readonly patch: Patch
+}
+
+function patched(call: Call, current: KubeObject, { key, patch, fieldValidation }: Patching): KubeObject {
+  const result = patch.apply(current)
+  const refuse = (detail: string): StatusError => invalidResult(result, detail)
+  const { object, problems } = decodeResult(call, result)
+  report(call.ctx, fieldValidation, [...patch.problems, ...problems], text =>
+    refuse(`strict decoding error: ${text}`),
+  )
+  const placed = inNamespace(object, call)
+  checkName(placed, key)
+  checkResourceVersion(placed.metadata.resourceVersion ?? '')
+  return placed
+}
+
+function decodeResult(call: Call, result: unknown): ReturnType<typeof decodeValue> {
+  if (isTooDeep(result)) throw invalidResult({}, 'exceeded max depth')
+  try {
+    return decodeValue(result, call.served)
+  } catch (error) {
+    if (error instanceof DecodeError) throw invalidResult(result, error.message)
+    throw error
+  }
+}
+
+/** The patch is fine, what comes out is not (chapter 40, rules 2.49, 5.9). */
+const invalidResult = (result: unknown, detail: string): StatusError =>
+  invalid('', '', '', [{ type: 'FieldValueInvalid', field: 'patch', value: formatJson(result), detail }])

@@ -1,0 +1,63 @@
+import { type Call, checkScope } from '../call.ts'
+import type { RequestContext } from '../context.ts'
+import { StatusError } from '../errors.ts'
+import type { Answer } from '../exchange.ts'
+import { eventForm } from '../forms.ts'
+import { negotiate } from '../negotiation.ts'
+import { watchOptions } from '../options.ts'
+import { selectionOf } from '../selection.ts'
+import { bodyOf, soon } from '../streams.ts'
+import { watchStream } from '../watchstream.ts'
+
+const longestTimer = 2 ** 31 - 1
+
+/** Answers at once and then sends events until the deadline (chapter 40, sections 4.6–4.8). */
+export async function watch(call: Call): Promise<Answer> {
+  const { ctx, info, served, request } = call
+  checkScope(call)
+  const how = negotiate(request, 'watch')
+  const form = eventForm(served, how, request.query)
+  const selection = selectionOf(ctx, info, request.query, served.resource)
+  const options = watchOptions(request.query)
+  const milliseconds = lifetimeOf(options.timeoutSeconds)
+  const { signal, release } = until(ctx.signal, milliseconds)
+  const query = { ...selection, ...options.watch, deadline: Date.now() + milliseconds }
+  const limited: RequestContext = { ...ctx, signal }
+  const events = served.storage.watch(limited, query)
+  const first = events.next()
+  await refuseEarly(first).catch(error => {
+    release()
+    throw error
+  })
+  const transformed = how.transform === undefined ? {} : { form }
+  const stream = watchStream({ watch: events, first, signal, log: ctx.record.log, ...transformed })
+  return { status: 200, contentType: 'application/json', body: bodyOf(stream, release), flush: true }
+}
+
+/** Absent: at random between 30 and 60 minutes, so that watches do not all end together (chapter 40, rule 1.41). */
+const lifetimeOf = (timeoutSeconds: number): number =>
+  timeoutSeconds > 0 ? Math.min(timeoutSeconds * 1000, longestTimer) : 1_800_000 * (1 + Math.random())
+
+/** What fails at once is answered as an error, except for lost positions: informers expect those in the stream (rule 4.45). */
+async function refuseEarly(first: Promise<unknown>): Promise<void> {
+  try {
+    await soon(first)
+  } catch (error) {
+    if (!(error instanceof StatusError && error.code === 410)) throw error
+  }
+}
+
+/** A signal that aborts with another one, after some time, or when released. Lighter than AbortSignal.any. */
+function until(signal: AbortSignal, milliseconds: number): { signal: AbortSignal; release: () => void } {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort(signal.reason)
+  const timer = setTimeout(abort, milliseconds)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  const release = (): void => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+    abort()
+  }
+  return { signal: controller.signal, release }
+}
