@@ -146,7 +146,9 @@ const bindingFields = {
   paramRef: atomicObject('The parameters that are used.', {
     name: string('Their name; excludes selector.'),
     namespace: string('Their namespace; that of the request if unset.'),
-    parameterNotFoundAction: string('What is done when there are none: Allow or Deny.'),
+    parameterNotFoundAction: string('What is done when there are none: Allow or Deny.', {
+      default: 'Deny',
+    }),
     selector: labelSelector('Their labels; excludes name.'),
   }),
   policyName: string('The policy.'),
