@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { KubeObject } from '../framework/object.ts'
 import { loopback, type UserInfo } from '../framework/user.ts'
 import { escalationPrevention } from './escalation.ts'
+import { rbacGroup } from './objects.ts'
 import {
   binding,
   clusterBinding,
@@ -43,10 +44,9 @@ describe('escalation prevention', () => {
   async function write(by: UserInfo, object: KubeObject, old?: KubeObject): Promise<void> {
     const { namespace = '', name = '' } = object.metadata
     const resource = plurals[object.kind as keyof typeof plurals]
-    const operation = old === undefined ? 'CREATE' : 'UPDATE'
-    const request = { operation, object, dryRun: false, ...(old === undefined ? {} : { old }) } as const
-    const admission = escalationPrevention(fixture.rbac, fixture.authorizer)
-    await admission.validate?.(contextOf(by, { resource, namespace, name }), request)
+    const key = { cluster: 'ws', namespace, name }
+    const request = { group: rbacGroup, resource, key, object, ...(old === undefined ? {} : { old }) }
+    await escalationPrevention(fixture.rbac, fixture.authorizer).validate(contextOf(by, {}), request)
   }
 
   it('passes roles and bindings within what the user holds', async () => {
@@ -93,6 +93,14 @@ describe('escalation prevention', () => {
   it('refuses to bind a role beyond one’s own rights', async () => {
     await assert.rejects(write(alice, clusterBinding('cluster-admin', userNamed('alice'))), { code: 403 })
     await assert.rejects(write(alice, binding('ns', 'edit', userNamed('alice'))), { code: 403 })
+  })
+
+  it('refuses to bind a role that does not exist yet, except with the verb bind', async () => {
+    await assert.rejects(write(alice, clusterBinding('later', userNamed('alice'))), {
+      code: 404,
+      message: 'clusterroles.rbac.authorization.k8s.io "later" not found',
+    })
+    await write(owner, clusterBinding('later', userNamed('alice')))
   })
 
   it('counts rights of a namespace only there', async () => {

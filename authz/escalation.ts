@@ -1,9 +1,8 @@
 import type { Authorizer } from '../framework/authorizer.ts'
 import type { RequestContext } from '../framework/context.ts'
-import { forbidden } from '../framework/errors.ts'
-import type { KubeObject } from '../framework/object.ts'
+import { forbidden, notFound } from '../framework/errors.ts'
+import type { KubeObject, ObjectKey } from '../framework/object.ts'
 import { isPrivileged, type UserInfo } from '../framework/user.ts'
-import type { Admission, AdmissionRequest } from '../framework/workspace.ts'
 import { bindingIn, rbacGroup, rulesIn } from './objects.ts'
 import type { PolicyRule } from './policyrule.ts'
 import type { RbacSource } from './rbacsource.ts'
@@ -16,91 +15,85 @@ const everything: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ]
 
+/** A write of an object, on its way in. `object` is absent on delete, `old` on create. */
+export interface RbacWrite {
+  readonly group: string
+  readonly resource: string
+  readonly key: ObjectKey
+  readonly object?: KubeObject
+  readonly old?: KubeObject
+}
+
+/** Everything a check needs to know of one write. */
+interface Granting extends RbacWrite {
+  readonly ctx: RequestContext
+  readonly object: KubeObject
+  readonly rbac: RbacSource
+  readonly authorizer: Authorizer
+}
+
 /**
  * Nobody grants what he does not hold (chapter 40, rule 9.25): writing a role needs all its rules or the verb `escalate`,
  * writing a binding all rules of its role or the verb `bind` on it. For the four RBAC kinds; others pass.
  */
-export function escalationPrevention(rbac: RbacSource, authorizer: Authorizer): Admission {
-  return {
-    validate: async (ctx, request) => {
-      const { object, old } = request
-      if (object === undefined || !ctx.info.isResource || ctx.info.group !== rbacGroup) return
-      if (isPrivileged(ctx.actAs) || (old !== undefined && grantsTheSame(object, old))) return
-      const { resource } = ctx.info
-      if (roles.has(resource)) await checkRole(rbac, authorizer, ctx, request)
-      if (bindings.has(resource)) await checkBinding(rbac, authorizer, ctx, object)
-    },
-  }
-}
+export const escalationPrevention = (rbac: RbacSource, authorizer: Authorizer) => ({
+  name: 'escalation prevention',
+  validate: async (ctx: RequestContext, write: RbacWrite): Promise<void> => {
+    const { group, resource, object, old } = write
+    if (object === undefined || group !== rbacGroup || isPrivileged(ctx.actAs)) return
+    if (old !== undefined && grantsTheSame(object, old)) return
+    const granting = { ...write, ctx, object, rbac, authorizer }
+    if (roles.has(resource)) await checkRole(granting)
+    if (bindings.has(resource)) await checkBinding(granting)
+  },
+})
 
 /** Changes of metadata grant nothing. */
-const grantsTheSame = (object: KubeObject, old: KubeObject): boolean => granting(object) === granting(old)
+const grantsTheSame = (object: KubeObject, old: KubeObject): boolean => granted(object) === granted(old)
 
-const granting = ({ rules, aggregationRule, roleRef, subjects }: KubeObject): string =>
+const granted = ({ rules, aggregationRule, roleRef, subjects }: KubeObject): string =>
   JSON.stringify([rules ?? [], aggregationRule ?? null, roleRef ?? null, subjects ?? []])
 
-async function checkRole(
-  rbac: RbacSource,
-  authorizer: Authorizer,
-  ctx: RequestContext,
-  { object, old }: AdmissionRequest,
-): Promise<void> {
-  if (object === undefined || !ctx.info.isResource) return
-  const role = {
-    resource: ctx.info.resource,
-    name: object.metadata.name ?? '',
-    namespace: namespaceOf(ctx, object),
-  }
-  if (await permitted(authorizer, ctx, 'escalate', role)) return
+async function checkRole(granting: Granting): Promise<void> {
+  const { object, old, resource, key } = granting
+  if (await permitted(granting, 'escalate', { resource, name: key.name })) return
   // Who writes the aggregation rule decides which rules a controller will copy: any.
   const aggregates = object.aggregationRule != null && aggregation(object) !== aggregation(old)
-  confirm(rbac, ctx, object, aggregates ? [...rulesIn(object), ...everything] : rulesIn(object))
+  confirm(granting, aggregates ? [...rulesIn(object), ...everything] : rulesIn(object))
 }
 
 const aggregation = (object: KubeObject | undefined): string =>
   JSON.stringify(object?.aggregationRule ?? null)
 
-async function checkBinding(
-  rbac: RbacSource,
-  authorizer: Authorizer,
-  ctx: RequestContext,
-  object: KubeObject,
-): Promise<void> {
-  const binding = bindingIn(object)
+async function checkBinding(granting: Granting): Promise<void> {
+  const binding = bindingIn(granting.object)
   if (binding === undefined) return
-  const namespace = namespaceOf(ctx, object)
   const { kind, name } = binding.role
-  const resource = kind === 'Role' ? 'roles' : 'clusterroles'
-  if (await permitted(authorizer, ctx, 'bind', { resource, name, namespace })) return
-  confirm(rbac, ctx, object, rulesOfRole(rbac, ctx.cluster, { kind, name, namespace }))
+  const role = { resource: kind === 'Role' ? 'roles' : 'clusterroles', name }
+  if (await permitted(granting, 'bind', role)) return
+  const { cluster, namespace } = granting.key
+  const rules = rulesOfRole(granting.rbac, cluster, { kind, name, namespace })
+  // Binding a role before it exists would grant whatever its author holds.
+  if (rules === undefined) throw notFound({ group: rbacGroup, ...role })
+  confirm(granting, rules)
 }
 
-const namespaceOf = (ctx: RequestContext, object: KubeObject): string =>
-  object.metadata.namespace ?? (ctx.info.isResource ? ctx.info.namespace : '')
-
 async function permitted(
-  authorizer: Authorizer,
-  ctx: RequestContext,
+  { authorizer, ctx, key: { cluster, namespace } }: Granting,
   verb: 'escalate' | 'bind',
-  role: { readonly resource: string; readonly name: string; readonly namespace: string },
+  role: { readonly resource: string; readonly name: string },
 ): Promise<boolean> {
-  const resource = { group: rbacGroup, version: 'v1', subresource: '', ...role }
-  const decision = await authorizer.authorize(ctx.actAs, { verb, cluster: ctx.cluster, resource }, ctx.signal)
+  const resource = { group: rbacGroup, version: 'v1', subresource: '', namespace, ...role }
+  const decision = await authorizer.authorize(ctx.actAs, { verb, cluster, resource }, ctx.signal)
   return decision.effect === 'allow'
 }
 
 /** Throws `forbidden` unless the user holds all of `wanted`, in the namespace of the object if it has one. */
-function confirm(
-  rbac: RbacSource,
-  ctx: RequestContext,
-  object: KubeObject,
-  wanted: readonly PolicyRule[],
-): void {
-  const held = rulesOf(rbac, ctx.actAs, ctx.cluster, namespaceOf(ctx, object))
+function confirm({ rbac, ctx, key, resource }: Granting, wanted: readonly PolicyRule[]): void {
+  const held = rulesOf(rbac, ctx.actAs, key.cluster, key.namespace)
   const missing = uncovered(held, wanted)
   if (missing.length === 0) return
-  const resource = ctx.info.isResource ? ctx.info.resource : ''
-  const about = { group: rbacGroup, resource, name: object.metadata.name ?? '' }
+  const about = { group: rbacGroup, resource, name: key.name }
   throw forbidden(about, `${whoGrants(ctx.actAs)}:\n${compacted(missing).join('\n')}`)
 }
 

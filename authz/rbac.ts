@@ -52,7 +52,7 @@ function* clusterGrants(
   for (const subject of subjects)
     for (const binding of source.clusterRoleBindings(cluster, subject))
       yield {
-        rules: clusterRoleRules(source, cluster, binding.role.name),
+        rules: clusterRoleRules(source, cluster, binding.role.name) ?? [],
         because: because('ClusterRoleBinding', binding, cluster, subject),
       }
 }
@@ -77,21 +77,20 @@ function namespacedRules(
   namespace: string,
   { role }: Binding,
 ): readonly PolicyRule[] {
-  if (role.kind === 'ClusterRole') return clusterRoleRules(source, cluster, role.name)
+  if (role.kind === 'ClusterRole') return clusterRoleRules(source, cluster, role.name) ?? []
   return source.role(cluster, namespace, role.name) ?? []
 }
 
-/** Rules of equally named roles add up: a workspace's own `cluster-admin` extends the system's. */
+/** Rules of equally named roles add up: a workspace's own `cluster-admin` extends the system's. undefined: no such role. */
 export function clusterRoleRules(
   source: RbacSource,
   cluster: ClusterName,
   name: string,
-): readonly PolicyRule[] {
-  const local = source.clusterRole(cluster, name) ?? []
+): readonly PolicyRule[] | undefined {
+  const local = source.clusterRole(cluster, name)
   if (cluster === systemAdmin) return local
-  const shared = source.clusterRole(systemAdmin, name) ?? []
-  if (local.length === 0) return shared
-  return [...local, ...shared]
+  const shared = source.clusterRole(systemAdmin, name)
+  return local === undefined || shared === undefined ? (local ?? shared) : [...local, ...shared]
 }
 
 function because(kind: string, binding: Binding, cluster: ClusterName, subject: string): string {

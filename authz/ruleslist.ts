@@ -19,14 +19,15 @@ export const rulesOf = (
   namespace: string,
 ): readonly PolicyRule[] => [...grants(source, user, cluster, namespace)].flatMap(({ rules }) => rules)
 
+/** undefined: no such role. */
 export const rulesOfRole = (
   source: RbacSource,
   cluster: ClusterName,
   role: RoleReference,
-): readonly PolicyRule[] =>
+): readonly PolicyRule[] | undefined =>
   role.kind === 'ClusterRole'
     ? clusterRoleRules(source, cluster, role.name)
-    : (source.role(cluster, role.namespace, role.name) ?? [])
+    : source.role(cluster, role.namespace, role.name)
 
 /** What of `wanted` is not covered by `held`, as rules of one verb, one resource and at most one name each. */
 export const uncovered = (
