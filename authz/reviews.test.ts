@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { loopback, type UserInfo } from '../framework/user.ts'
-import { type ReviewPlural, reviewStorages } from './reviews.ts'
+import { type ReviewResource, reviewStorages } from './reviews.ts'
 import {
   clusterBinding,
   contextOf,
@@ -31,15 +31,17 @@ describe('reviews', () => {
 
   /** The status of a review, asked for by a user in a namespace. */
   async function ask(
-    plural: ReviewPlural,
+    plural: keyof typeof kinds,
     spec: object,
     by: UserInfo = alice,
     namespace = '',
   ): Promise<unknown> {
     const object = { apiVersion: 'authorization.k8s.io/v1', kind: kinds[plural], metadata: {}, spec }
     const ctx = contextOf(by, { group: 'authorization.k8s.io', resource: plural, namespace })
+    const group = plural === 'selfsubjectreviews' ? 'authentication.k8s.io' : 'authorization.k8s.io'
+    const resource = `${plural}.${group}` as ReviewResource
     const key = { cluster: 'ws', namespace, name: '' }
-    const storage = reviewStorages(fixture.authorizer, fixture.rbac)[plural]
+    const storage = reviewStorages(fixture.authorizer, fixture.rbac)[resource]
     const item = await storage.create(ctx, key, object, { dryRun: false, fieldManager: '' })
     assert.deepEqual(item.object.spec, spec)
     return item.object.status

@@ -15,13 +15,13 @@ import { rulesOf } from './ruleslist.ts'
 type Answer = (ctx: RequestContext, object: KubeObject) => Promise<KubeObject>
 
 /**
- * The review kinds by plural, each a storage of which only `create` does something: it stores nothing and returns the
+ * The review kinds by `<plural>.<group>`, each a storage of which only `create` does something: it stores nothing and returns the
  * object with its status (chapter 40, section 9.3; chapter 30, section 2.8).
  */
 export function reviewStorages(
   authorizer: Authorizer,
   rbac: RbacSource,
-): Readonly<Record<ReviewPlural, ResourceStorage>> {
+): Readonly<Record<ReviewResource, ResourceStorage>> {
   const access =
     (userOf: (ctx: RequestContext, object: KubeObject) => UserInfo): Answer =>
     async (ctx, object) => {
@@ -31,26 +31,28 @@ export function reviewStorages(
         await accessStatus(authorizer, ctx, userOf(ctx, object), actionOf(ctx, object)),
       )
     }
-  const authorization = 'authorization.k8s.io'
-  return {
-    selfsubjectaccessreviews: review(authorization, 'selfsubjectaccessreviews', access(callerOf)),
-    subjectaccessreviews: review(authorization, 'subjectaccessreviews', access(subjectOf)),
-    localsubjectaccessreviews: review(authorization, 'localsubjectaccessreviews', access(subjectOf)),
-    selfsubjectrulesreviews: review(authorization, 'selfsubjectrulesreviews', rulesAnswer(rbac)),
-    selfsubjectreviews: review('authentication.k8s.io', 'selfsubjectreviews', async (ctx, object) =>
+  const answers: Readonly<Record<ReviewResource, Answer>> = {
+    'selfsubjectaccessreviews.authorization.k8s.io': access(callerOf),
+    'subjectaccessreviews.authorization.k8s.io': access(subjectOf),
+    'localsubjectaccessreviews.authorization.k8s.io': access(subjectOf),
+    'selfsubjectrulesreviews.authorization.k8s.io': rulesAnswer(rbac),
+    'selfsubjectreviews.authentication.k8s.io': async (ctx, object) =>
       withStatus(object, { userInfo: printUser(ctx.actAs) }),
-    ),
   }
+  const storages = Object.entries(answers).map(([resource, answer]) => [resource, review(resource, answer)])
+  return Object.fromEntries(storages)
 }
 
-export type ReviewPlural =
-  | 'selfsubjectaccessreviews'
-  | 'subjectaccessreviews'
-  | 'localsubjectaccessreviews'
-  | 'selfsubjectrulesreviews'
-  | 'selfsubjectreviews'
+/** `<plural>.<group>` */
+export type ReviewResource =
+  | 'selfsubjectaccessreviews.authorization.k8s.io'
+  | 'subjectaccessreviews.authorization.k8s.io'
+  | 'localsubjectaccessreviews.authorization.k8s.io'
+  | 'selfsubjectrulesreviews.authorization.k8s.io'
+  | 'selfsubjectreviews.authentication.k8s.io'
 
-function review(group: string, resource: string, answer: Answer): ResourceStorage {
+function review(name: string, answer: Answer): ResourceStorage {
+  const [resource = '', group = ''] = name.split(/\.(.*)/s)
   const refuse = (verb: string): never => {
     throw methodNotSupported({ group, resource }, verb)
   }
