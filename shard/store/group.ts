@@ -14,6 +14,8 @@ interface Waiter {
   reject(error: Error): void
 }
 
+const longestKey = 1_900
+
 const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
 
 /**
@@ -77,6 +79,8 @@ export class Group {
     const events: StoreEvent[] = []
     const seen = new Set<string>()
     for (const { key, value, expected } of changes) {
+      if (Buffer.byteLength(key) > longestKey)
+        throw new Error(`a key has at most ${longestKey} bytes: ${key}`)
       if (seen.has(key)) throw new Error(`a commit names ${key} twice`)
       seen.add(key)
       const previous = this.#latest(key)

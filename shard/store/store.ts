@@ -61,7 +61,8 @@ export interface Store {
     options?: { limit?: number; revision?: number },
   ): AsyncGenerator<readonly StoredValue[]>
   /** All or nothing. Resolves with the commit's revision after it is durable, or with the newest when it changed nothing
-   * (deletions of what is not there); throws `StoreConflict`. A key is named at most once. */
+   * (deletions of what is not there); throws `StoreConflict`. A key is named at most once
+   * and has at most 1,900 bytes. */
   commit(changes: readonly StoreChange[]): Promise<number>
   /** Events with revision > after, in order, a commit never split over two batches. Ends when `signal` aborts. */
   watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoreEvent[]>

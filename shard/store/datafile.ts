@@ -1,0 +1,54 @@
+import { type FileHandle, open } from 'node:fs/promises'
+
+// The two meta pages at the start of an LMDB file, data version 2 on 64 bits: offsets within a page.
+const magicAt = 24
+const magic = 0xbeefc0de
+const pageSizeAt = 48
+const lastPageAt = 144
+const transactionAt = 152
+const metaLength = 160
+
+interface MetaPage {
+  readonly pageSize: number
+  readonly lastPage: number
+  readonly transaction: bigint
+}
+
+async function metaPage(file: FileHandle, at: number): Promise<MetaPage | undefined> {
+  const page = Buffer.alloc(metaLength)
+  const { bytesRead } = await file.read(page, 0, metaLength, at)
+  if (bytesRead < metaLength || page.readUInt32LE(magicAt) !== magic) return undefined
+  return {
+    pageSize: page.readUInt32LE(pageSizeAt),
+    lastPage: Number(page.readBigUInt64LE(lastPageAt)),
+    transaction: page.readBigUInt64LE(transactionAt),
+  }
+}
+
+/** The newest of the two meta pages; undefined when either is none. */
+async function newestMeta(file: FileHandle): Promise<MetaPage | undefined> {
+  const first = await metaPage(file, 0)
+  const second = first === undefined ? undefined : await metaPage(file, first.pageSize)
+  if (first === undefined || second === undefined) return undefined
+  return second.transaction > first.transaction ? second : first
+}
+
+/**
+ * Whether a file may be given to LMDB, which trusts what it maps: anything else than a data file crashes the process, and
+ * so does reading behind the end of one that was cut off. Such a one is filled up with zeros, which LMDB then reports as
+ * damaged when it reads them. Files that do not exist or are empty are fine.
+ */
+export async function isDataFile(path: string): Promise<boolean> {
+  const file = await open(path, 'a+')
+  try {
+    const { size } = await file.stat()
+    if (size === 0) return true
+    const meta = await newestMeta(file)
+    if (meta === undefined) return false
+    const needed = (meta.lastPage + 1) * meta.pageSize
+    if (size < needed) await file.truncate(needed)
+    return true
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { storeContract } from '../../test/contract/store.ts'
+import { openLmdbStore } from './lmdb.ts'
+import type { Store } from './store.ts'
+
+const newDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'oriel-store-'))
+
+storeContract('lmdb', async () => {
+  const directory = await newDirectory()
+  const store = await openLmdbStore(directory)
+  return {
+    store,
+    async close() {
+      await store.close()
+      await rm(directory, { recursive: true })
+    },
+  }
+})
+
+describe('lmdb store', () => {
+  let directory: string
+  const opened: Store[] = []
+  beforeEach(async () => {
+    directory = await newDirectory()
+  })
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close()
+    await rm(directory, { recursive: true })
+  })
+
+  async function open(): Promise<Store> {
+    const store = await openLmdbStore(directory)
+    opened.push(store)
+    return store
+  }
+
+  const put = (key: string, value: string) => [{ key, value: Buffer.from(value) }]
+
+  it('finds everything again: values, revisions, log and compaction', async () => {
+    const before = await open()
+    for (let i = 1; i <= 5; i++) await before.commit(put('a', `${i}`))
+    await before.compact(2)
+    await before.close()
+    const after = await open()
+    assert.deepEqual([after.revision, after.compacted], [5, 2])
+    assert.equal((await after.get('a'))?.value.toString(), '5')
+    const { value: events = [] } = await after.watch('', 2, new AbortController().signal).next()
+    assert.deepEqual(
+      Array.from(events, ({ revision, previous, value }) => `${revision} ${previous?.value}>${value?.value}`),
+      ['3 2>3', '4 3>4', '5 4>5'],
+    )
+    assert.equal(await after.commit(put('a', '6')), 6)
+  })
+
+  it('remembers its revision when the whole log is compacted', async () => {
+    const before = await open()
+    await before.commit(put('a', '1'))
+    await before.compact(1)
+    await before.close()
+    assert.equal(await (await open()).commit(put('a', '2')), 2)
+  })
+
+  it('forgets a log that is longer than one transaction', async () => {
+    const store = await open()
+    await Promise.all(Array.from({ length: 3_000 }, (_, i) => store.commit(put('a', `${i}`))))
+    await store.compact(2_999)
+    await store.close()
+    const after = await open()
+    assert.deepEqual([after.revision, after.compacted], [3_000, 2_999])
+  })
+
+  it('is opened by one process at a time', async () => {
+    await open()
+    await assert.rejects(
+      openLmdbStore(directory),
+      new Error(
+        `the store in ${directory} is in use by process ${process.pid}: only one process may open it`,
+      ),
+    )
+  })
+
+  it('says so when the file is something else', async () => {
+    for (const content of ['x', 'hello world\n'.repeat(1_000)]) {
+      await writeFile(join(directory, 'oriel.mdb'), content)
+      await assert.rejects(
+        openLmdbStore(directory),
+        new Error(`the store in ${directory} is damaged, or is not Oriel's: oriel.mdb is not a data file`),
+      )
+    }
+  })
+
+  it('says so when the file was cut off', async () => {
+    const store = await open()
+    const value = Buffer.alloc(10_000)
+    await store.commit(Array.from({ length: 100 }, (_, i) => ({ key: `k${i}`, value })))
+    await store.close()
+    await truncate(join(directory, 'oriel.mdb'), 40_960)
+    await assert.rejects(async () => {
+      const cut = await open()
+      for await (const _ of cut.range('', '~'));
+    }, /^Error: the store in .* is damaged, or is not Oriel's: /)
+  })
+})

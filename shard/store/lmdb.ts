@@ -1,0 +1,177 @@
+import { randomInt } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Database, open, type RootDatabase } from 'lmdb'
+import { isDataFile } from './datafile.ts'
+import { type History, LoggedStore } from './logged.ts'
+import type { Commit, Medium } from './medium.ts'
+import { isAlive, type Owner, thisProcess } from './owner.ts'
+import { decodeCommit, decodeValue, encodeCommit, encodeValue } from './record.ts'
+import type { Store, StoredValue } from './store.ts'
+
+const fileName = 'oriel.mdb'
+const format = 'oriel store 1'
+const perTransaction = 1_000
+
+const foreign = (directory: string, why: string): Error =>
+  new Error(`the store in ${directory} is damaged, or is not Oriel's: ${why}`)
+
+/** Opens the store in a directory, which is made when it is missing. Fails with one sentence when another process has it
+ * open, and when what is there is damaged or something else. */
+export async function openLmdbStore(directory: string, history?: Partial<History>): Promise<Store> {
+  await mkdir(directory, { recursive: true })
+  const path = join(directory, fileName)
+  if (!(await isDataFile(path))) throw foreign(directory, `${fileName} is not a data file`)
+  // A commit resolves when it is on the disk: with overlappingSync it would be visible before, and slower alone.
+  const root: RootDatabase<Buffer, string> = open({
+    path,
+    noSubdir: true,
+    encoding: 'binary',
+    cache: false,
+    maxDbs: 3,
+    overlappingSync: false,
+  })
+  try {
+    return new LoggedStore(await LmdbMedium.open(directory, root), history)
+  } catch (error) {
+    await root.close()
+    throw error
+  }
+}
+
+interface State {
+  readonly revision: number
+  readonly compacted: number
+}
+
+interface Tables {
+  readonly root: RootDatabase<Buffer, string>
+  /** Current values by key. */
+  readonly current: Database<Buffer, string>
+  /** Commits by revision. */
+  readonly log: Database<Buffer, number>
+  /** Format, owner, and where the log begins. */
+  readonly meta: Database<Buffer, string>
+}
+
+function openTables(root: RootDatabase<Buffer, string>): Tables {
+  const options = { encoding: 'binary', cache: false } as const
+  return {
+    root,
+    current: root.openDB<Buffer, string>('current', options),
+    log: root.openDB<Buffer, number>('log', options),
+    meta: root.openDB<Buffer, string>('meta', { ...options, useVersions: true }),
+  }
+}
+
+const parse = <T>(bytes: Buffer | undefined): T | undefined =>
+  bytes === undefined ? undefined : JSON.parse(bytes.toString())
+
+/** Makes this process the owner, by a number that every later transaction demands; undefined when another one was
+ * faster. */
+async function own(meta: Tables['meta']): Promise<number | undefined> {
+  const owner = meta.getEntry('owner')
+  const ticket = randomInt(1, 2 ** 47)
+  const put = (): void => void meta.put('owner', Buffer.from(JSON.stringify(thisProcess())), ticket)
+  const first = owner?.version === undefined
+  const done = first ? meta.ifNoExists('owner', put) : meta.ifVersion('owner', owner.version ?? 0, put)
+  return (await done) ? ticket : undefined
+}
+
+class LmdbMedium implements Medium {
+  readonly found: State
+  readonly #directory: string
+  readonly #tables: Tables
+  readonly #ticket: number
+
+  private constructor(directory: string, tables: Tables, ticket: number) {
+    this.#directory = directory
+    this.#tables = tables
+    this.#ticket = ticket
+    const state = parse<State>(tables.meta.getBinary('state')) ?? { revision: 0, compacted: 0 }
+    const [newest = 0] = tables.log.getKeys({ reverse: true, limit: 1 })
+    this.found = { revision: Math.max(newest, state.revision), compacted: state.compacted }
+  }
+
+  static async open(directory: string, root: RootDatabase<Buffer, string>): Promise<LmdbMedium> {
+    const names = [...root.getKeys()]
+    if (names.length > 0 && !names.includes('meta')) throw foreign(directory, `it has the tables ${names}`)
+    const tables = openTables(root)
+    const found = tables.meta.getBinary('format')?.toString()
+    if (found === undefined) await tables.meta.put('format', Buffer.from(format), 1)
+    else if (found !== format) throw foreign(directory, `its format is '${found}', not '${format}'`)
+    const owner = parse<Owner>(tables.meta.getBinary('owner'))
+    const ticket = owner !== undefined && isAlive(owner) ? undefined : await own(tables.meta)
+    if (ticket !== undefined) return new LmdbMedium(directory, tables, ticket)
+    const who = owner === undefined ? 'another process' : `process ${owner.pid}`
+    throw new Error(`the store in ${directory} is in use by ${who}: only one process may open it`)
+  }
+
+  get(key: string): StoredValue | undefined {
+    return this.#reading(({ current }) => {
+      const bytes = current.getBinary(key)
+      return bytes === undefined ? undefined : decodeValue(key, bytes)
+    })
+  }
+
+  scan(from: string, to: string, limit: number): readonly StoredValue[] {
+    return this.#reading(({ current }) =>
+      Array.from(current.getRange({ start: from, end: to, limit }), ({ key, value }) =>
+        decodeValue(key, value),
+      ),
+    )
+  }
+
+  log(after: number, limit: number): readonly Commit[] {
+    return this.#reading(({ log }) =>
+      Array.from(log.getRange({ start: after + 1, limit }), ({ key, value }) => decodeCommit(key, value)),
+    )
+  }
+
+  write(commits: readonly Commit[]): Promise<void> {
+    return this.#transaction(({ current, log }) => {
+      for (const commit of commits) {
+        log.put(commit.revision, encodeCommit(commit))
+        for (const { key, value } of commit.events) {
+          if (value === undefined) current.remove(key)
+          else current.put(key, encodeValue(value))
+        }
+      }
+    })
+  }
+
+  async forget(revision: number): Promise<void> {
+    const { log } = this.#tables
+    const state: State = { revision, compacted: revision }
+    await this.#transaction(({ meta }) => meta.put('state', Buffer.from(JSON.stringify(state)), 1))
+    for (;;) {
+      const old = Array.from(log.getKeys({ end: revision + 1, limit: perTransaction }))
+      if (old.length === 0) return
+      await this.#transaction(() => {
+        for (const key of old) log.remove(key)
+      })
+    }
+  }
+
+  async close(): Promise<void> {
+    const { meta, root } = this.#tables
+    await meta.ifVersion('owner', this.#ticket, () => meta.remove('owner'))
+    await root.close()
+  }
+
+  #reading<T>(read: (tables: Tables) => T): T {
+    try {
+      return read(this.#tables)
+    } catch (error) {
+      throw foreign(this.#directory, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  /** Everything that `write` does, or nothing when another process has become the owner. Resolves when durable. */
+  async #transaction(write: (tables: Tables) => void): Promise<void> {
+    const { meta, root } = this.#tables
+    const done = await meta.ifVersion('owner', this.#ticket, () => write(this.#tables))
+    if (!done) throw new Error(`the store in ${this.#directory} was taken over by another process`)
+    root.resetReadTxn()
+  }
+}

@@ -1,0 +1,7 @@
+import { storeContract } from '../../test/contract/store.ts'
+import { openMemoryStore } from './memory.ts'
+
+storeContract('memory', async () => {
+  const store = openMemoryStore()
+  return { store, close: () => store.close() }
+})
