@@ -1,15 +1,13 @@
 import type { ClusterStates } from '../authz/content.ts'
+import type { Informers } from '../framework/informer.ts'
 import type { ItemEvent } from '../framework/item.ts'
 import type { ClusterName } from '../framework/object.ts'
-import { customSegment } from './apis/served.ts'
-import type { WatchCache } from './cache/watchcache.ts'
-import { type LogicalCluster, logicalClusterName } from './controllers/objects.ts'
+import { type LogicalCluster, logicalClusterName, resources } from './controllers/objects.ts'
 
 /** The phase of every logical cluster, kept beside the objects because every request asks for one. */
-export function clusterStatesOf(cache: WatchCache): ClusterStates {
+export function clusterStatesOf(informers: Informers): ClusterStates {
   const phases = new Map<ClusterName, string>()
-  const objects = cache.resource('core.kcp.io', 'logicalclusters', customSegment)
-  objects.subscribe(event => apply(phases, event), { replay: true })
+  informers.for(resources.logicalClusters).onEvent(event => apply(phases, event))
   return { phase: cluster => phases.get(cluster) }
 }
 

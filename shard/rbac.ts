@@ -1,15 +1,11 @@
 import { rbacGroup } from '../authz/objects.ts'
-import type { RbacSource } from '../authz/rbacsource.ts'
-import { builtinSegment } from './apis/served.ts'
-import type { WatchCache } from './cache/watchcache.ts'
-import { createRbacIndex, rbacResources } from './rbacindex.ts'
+import type { Informers } from '../framework/informer.ts'
+import { type RbacIndex, rbacResources } from './rbacindex.ts'
 
-/** RBAC of all clusters, kept up to date by the cache: before a write is acknowledged, it counts. */
-export function rbacSourceOf(cache: WatchCache): RbacSource {
-  const index = createRbacIndex()
+/** Feeds an index: what the informers hold, at once, and every change. With the shard's own, acknowledged writes count. */
+export function followRbac(informers: Informers, index: RbacIndex): void {
   for (const resource of rbacResources) {
-    const objects = cache.resource(rbacGroup, resource, builtinSegment)
-    objects.subscribe(event => index.apply(resource, event), { replay: true })
+    const objects = informers.for({ group: rbacGroup, version: 'v1', resource })
+    objects.onEvent(event => index.apply(resource, event))
   }
-  return index
 }
