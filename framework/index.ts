@@ -42,10 +42,25 @@ export {
   unsupportedMediaType,
 } from './errors.ts'
 export type { Answer, VerbRequest } from './exchange.ts'
+export { parseFieldSelector } from './fieldselector.ts'
 export type { HealthCheck } from './health.ts'
 export type { IndexFn, Informer, Informers } from './informer.ts'
 export { createInformers } from './informers.ts'
-export type { EventType, Item, ItemEvent, ObjectMeta } from './item.ts'
+export {
+  clusterAnnotation,
+  decodeItem,
+  type EventType,
+  encodedOf,
+  type Item,
+  type ItemEvent,
+  initialEventsEnd,
+  itemFrom,
+  itemOf,
+  keyOf,
+  metaOf,
+  type ObjectMeta,
+} from './item.ts'
+export { parseLabelSelector } from './labelselector.ts'
 export type { ListenOptions, TlsOptions } from './listener.ts'
 export { createLogger, type Logger, silent } from './log.ts'
 export { type LoopbackRequest, loopbackContext } from './loopback.ts'
@@ -79,7 +94,21 @@ export {
   type Verb,
 } from './requestinfo.ts'
 export type { Decoded, ObjectSchema, TableColumn } from './schema.ts'
-export type { FieldRequirement, FieldSelector, LabelRequirement, LabelSelector } from './selectors.ts'
+export {
+  andFields,
+  andLabels,
+  type FieldRequirement,
+  type FieldSelector,
+  fieldEquals,
+  formatFieldSelector,
+  formatLabelSelector,
+  type LabelRequirement,
+  type LabelSelector,
+  labelEquals,
+  matchesFields,
+  matchesLabels,
+  requiredField,
+} from './selectors.ts'
 export { createServer, type Server, type ServerOptions } from './server.ts'
 export type {
   Change,

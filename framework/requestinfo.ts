@@ -1,5 +1,7 @@
 import { badRequest, methodNotSupported, notServed } from './errors.ts'
+import { parseFieldSelector } from './fieldselector.ts'
 import { decodeSegment, isPathSegment } from './segments.ts'
+import { requiredField } from './selectors.ts'
 
 /** What a Kubernetes URL can ask for. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
@@ -129,7 +131,16 @@ export const isTrue = (value: string | null): boolean =>
 /** A field selector that wants one name sets the name, so that authorization sees it (rule 1.10). */
 function selectedName(verb: Verb, query: URLSearchParams): string {
   if (verb !== 'list' && verb !== 'watch' && verb !== 'deletecollection') return ''
-  const terms = query.get('fieldSelector')?.match(/(?:[^\\,]|\\.)+/gs) ?? []
-  const name = terms.map(term => /^metadata\.name==?([^=!\\]+)$/.exec(term)?.[1]).find(n => n !== undefined)
+  const name = nameIn(query.get('fieldSelector') ?? '')
   return name !== undefined && isPathSegment(name) ? name : ''
+}
+
+function nameIn(fieldSelector: string): string | undefined {
+  if (fieldSelector === '') return undefined
+  try {
+    return requiredField(parseFieldSelector(fieldSelector), 'metadata.name')
+  } catch {
+    // The verb refuses it, after authorization.
+    return undefined
+  }
 }
