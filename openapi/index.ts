@@ -1,6 +1,8 @@
 // The public surface of schemas and OpenAPI. Append; one export per line of origin.
+export { validateAPIResourceSchema } from './apiresourceschema.ts'
 export { columnsOf, selectableFieldsOf } from './columns.ts'
 export { compileCached, compileSchema, schemaCache, schemaHash } from './compile.ts'
+export { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd.ts'
 export type { KindDefinition, KindVersion, PrinterColumn, ScalePaths } from './definitions/definition.ts'
 export { kcpKinds } from './definitions/kcp/index.ts'
 export { eventSource } from './definitions/kubernetes/events.ts'
@@ -40,3 +42,4 @@ export {
   type ResourceWiring,
   subresourceVerbs,
 } from './resource.ts'
+export { checkStructural } from './structural.ts'

@@ -8,6 +8,21 @@ export const isObject = (value: unknown): value is Fields =>
 export const memberOf = (value: unknown, key: string): unknown =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
+/** What lies below an object of unknown shape: undefined as soon as something is missing. */
+export const valueAt = (value: unknown, ...path: readonly string[]): unknown => path.reduce(memberOf, value)
+
+/** Text below an object of unknown shape; '' when it is missing or something else. */
+export function textAt(value: unknown, ...path: readonly string[]): string {
+  const found = valueAt(value, ...path)
+  return typeof found === 'string' ? found : ''
+}
+
+/** A list below an object of unknown shape; empty when it is missing or something else. */
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = valueAt(value, ...path)
+  return Array.isArray(found) ? found : []
+}
+
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'
 
 /** Integers beyond 2^53 arrive as bigint; a number beyond 64 bits is no integer, whatever its fraction. */

@@ -48,7 +48,11 @@ interface Place {
   readonly root: boolean
   readonly preserve: boolean
   readonly depth: number
+  readonly known: Decodes
 }
+
+/** What is compiled already, for those who compile a schema and then parts of it. */
+export type Decodes = Map<JSONSchemaProps, Decode>
 
 /**
  * Compiles pruning, the removal of nulls, and defaults (chapter 40, section 7.3). The function throws 400 when apiVersion,
@@ -58,19 +62,30 @@ export function compilePruning(
   schema: JSONSchemaProps,
   place: Partial<Place> = {},
 ): (value: unknown) => Pruned {
-  const decode = compileDecode(schema, { root: false, preserve: false, depth: maxSchemaDepth, ...place })
+  const decode = compileDecode(schema, { ...anyPlace(), ...place })
   return value => {
     const decoding = newDecoding(value)
     return { value: decode(value, decoding), unknown: decoding.unknown.sort() }
   }
 }
 
+const anyPlace = (): Place => ({ root: false, preserve: false, depth: maxSchemaDepth, known: new Map() })
+
 function compileDecode(schema: JSONSchemaProps, place: Place): Decode {
   if (place.depth === 0) throw new Error(`the schema is nested deeper than ${maxSchemaDepth} levels`)
+  if (place.root || place.preserve) return nodeDecode(schema, place)
+  const decode = place.known.get(schema) ?? nodeDecode(schema, place)
+  place.known.set(schema, decode)
+  return decode
+}
+
+function nodeDecode(schema: JSONSchemaProps, place: Place): Decode {
   const preserve = place.preserve || schema['x-kubernetes-preserve-unknown-fields'] === true
   const depth = place.depth - 1
   const items =
-    schema.items === undefined ? undefined : compileMember(schema.items, { root: false, preserve, depth })
+    schema.items === undefined
+      ? undefined
+      : compileMember(schema.items, { ...place, root: false, preserve, depth })
   const shape = shapeOf(schema, { ...place, preserve, depth })
   const isEmpty = shape.members.size === 0 && shape.other === undefined && !shape.embedded
   return (value, decoding) => {
@@ -91,7 +106,7 @@ function compileMember(schema: JSONSchemaProps, place: Place): Member {
 }
 
 function shapeOf(schema: JSONSchemaProps, place: Place): ObjectShape {
-  const below: Place = { root: false, preserve: false, depth: place.depth }
+  const below: Place = { ...place, root: false, preserve: false }
   const { properties = {}, additionalProperties: other } = schema
   const members = new Map(Object.entries(properties).map(([key, p]) => [key, compileMember(p, below)]))
   return {

@@ -10,12 +10,21 @@ import { typeRule } from './validation-type.ts'
 /** Deeper schemas are refused: no real one comes near, and walking them must not overflow the stack. */
 export const maxSchemaDepth = 200
 
-/** Compiles the validation of a schema (chapter 40, section 7.4). Throws on schemas deeper than `maxSchemaDepth`. */
-export const compileCheck = (schema: JSONSchemaProps): Check => compileAt(schema, maxSchemaDepth)
+/** Checks that are compiled already: for those who compile a schema and then parts of it. */
+export type Checks = Map<JSONSchemaProps, Check>
 
-function compileAt(schema: JSONSchemaProps, depth: number): Check {
+/** Compiles the validation of a schema (chapter 40, section 7.4). Throws on schemas deeper than `maxSchemaDepth`. */
+export const compileCheck = (schema: JSONSchemaProps, known: Checks = new Map()): Check =>
+  compileAt(schema, maxSchemaDepth, known)
+
+function compileAt(schema: JSONSchemaProps, depth: number, known: Checks): Check {
   if (depth === 0) throw new Error(`the schema is nested deeper than ${maxSchemaDepth} levels`)
-  const compile: Compile = below => compileAt(below, depth - 1)
+  const check = known.get(schema) ?? nodeCheck(schema, below => compileAt(below, depth - 1, known))
+  known.set(schema, check)
+  return check
+}
+
+function nodeCheck(schema: JSONSchemaProps, compile: Compile): Check {
   const type = typeRule(schema)
   const logic = logicCheck(schema, compile)
   const enumeration = enumRule(schema)

@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FieldError } from '../framework/errors.ts'
+import type { KubeObject } from '../framework/object.ts'
+import { approvalErrors } from './crd-approval.ts'
+import { missingNames, nameErrors } from './crd-names.ts'
+import { selectableFieldErrors, versionErrors, versionSchemaErrors, versionSetErrors } from './crd-version.ts'
+import { invalidValue, required } from './fielderror.ts'
+import { isObject, listAt, memberOf, textAt, valueAt } from './json.ts'
+import { dns1123SubdomainErrors } from './names.ts'
+import type { RawSchema } from './structural-schema.ts'
+
+/**
+ * What is wrong with an APIResourceSchema (chapter 20, section 5.1). With `old`: its spec must not differ, and a spec that
+ * does not is not checked again.
+ */
+export function validateAPIResourceSchema(schema: KubeObject, old?: KubeObject): readonly FieldError[] {
+  const unchanged = old !== undefined && isDeepStrictEqual(schema.spec, old.spec)
+  return [
+    ...objectNameErrors(schema),
+    ...approvalErrors(schema),
+    ...(unchanged ? [] : specErrors(schema.spec)),
+    ...(unchanged || old === undefined ? [] : [immutableError(schema.spec)]),
+  ]
+}
+
+function specErrors(spec: unknown): readonly FieldError[] {
+  const versions = listAt(spec, 'versions')
+  return [
+    ...groupErrors(textAt(spec, 'group')),
+    ...versions.flatMap((version, i) => schemaVersionErrors(version, `spec.versions[${i}]`)),
+    ...versionSetErrors(versions, 'spec.versions'),
+    ...missingNames(memberOf(spec, 'names'), 'spec.names'),
+    ...nameErrors(memberOf(spec, 'names'), 'spec.names'),
+  ]
+}
+
+/** The whole spec as the value would repeat a schema of many kilobytes: group and names tell as much. */
+const immutableError = (spec: unknown): FieldError =>
+  invalidValue('spec', { group: textAt(spec, 'group'), names: memberOf(spec, 'names') }, 'is immutable')
+
+const prefixPattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
+
+/** `<prefix>.<plural>.<group>`, with `core` for the core group; any prefix will do. */
+function objectNameErrors({ metadata, spec }: KubeObject): readonly FieldError[] {
+  const plural = textAt(spec, 'names', 'plural')
+  if (plural === '') return []
+  const name = metadata.name ?? ''
+  const suffix = `.${plural}.${textAt(spec, 'group') || 'core'}`
+  if (!name.endsWith(suffix)) return [invalidValue('metadata.name', name, `must end in ${suffix}`)]
+  return prefixPattern.test(name.slice(0, -suffix.length))
+    ? []
+    : [invalidValue('metadata.name', name, `must match ^[a-z]([-a-z0-9]*[a-z0-9])?$ in front of ${suffix}`)]
+}
+
+/** Groups of Kubernetes without a dot. */
+const plainGroups = ['', 'apps', 'batch', 'extensions', 'policy', 'autoscaling']
+
+function groupErrors(group: string): readonly FieldError[] {
+  const path = 'spec.group'
+  if (plainGroups.includes(group)) return []
+  if (group === 'core') return [invalidValue(path, group, 'must be empty string for the core group')]
+  const problems = dns1123SubdomainErrors(group)
+  if (problems.length > 0) return [invalidValue(path, group, problems.join(','))]
+  return group.includes('.') ? [] : [invalidValue(path, group, 'should be a domain with at least one dot')]
+}
+
+/** Errors in the schema are at `schema.openAPIV3Schema`, as kcp has them, although the object has no such field. */
+function schemaVersionErrors(version: unknown, path: string): readonly FieldError[] {
+  const schema = memberOf(version, 'schema') ?? undefined
+  if (schema === undefined) return [...versionErrors(version, path), required(`${path}.schema`)]
+  const status = isObject(valueAt(version, 'subresources', 'status'))
+  const schemaErrors = versionSchemaErrors(schema, status, `${path}.schema.openAPIV3Schema`)
+  const selectable = listAt(version, 'selectableFields')
+  return [
+    ...versionErrors(version, path),
+    ...schemaErrors,
+    ...(schemaErrors.length > 0
+      ? []
+      : selectableFieldErrors(selectable, schema as RawSchema, `${path}.selectableFields`)),
+  ]
+}

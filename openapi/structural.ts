@@ -1,0 +1,29 @@
+import { type FieldError, fieldErrorBody } from '../framework/errors.ts'
+import type { JSONSchemaProps } from './jsonschema.ts'
+import { completenessErrors } from './structural-completeness.ts'
+import { defaultErrors } from './structural-defaults.ts'
+import { invariantErrors } from './structural-invariants.ts'
+import { keywordErrors } from './structural-keywords.ts'
+import type { RawSchema } from './structural-schema.ts'
+import { shapeErrors } from './structural-shape.ts'
+
+const textOf = (error: FieldError): string => `${error.field}: ${fieldErrorBody(error)}`
+
+const compareTexts = (a: FieldError, b: FieldError): number => {
+  const [left, right] = [textOf(a), textOf(b)]
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+/**
+ * What keeps a schema from being structural (chapter 40, section 7.2): nothing when the list is empty, and then the
+ * schema can be compiled. Takes any JSON value; `path` is where the schema is, for the errors.
+ */
+export function checkStructural(schema: unknown, path: string): readonly FieldError[] {
+  const misshapen = shapeErrors(schema, path)
+  if (misshapen.length > 0) return misshapen
+  const raw = schema as RawSchema
+  const structural = [...invariantErrors(raw, path), ...completenessErrors(raw, path)].sort(compareTexts)
+  const keywords = keywordErrors(raw, path)
+  if (structural.length > 0 || keywords.length > 0) return [...structural, ...keywords]
+  return defaultErrors(schema as JSONSchemaProps, path)
+}
