@@ -1,0 +1,41 @@
+import { apiVersionOf, type KubeObject } from '../../framework/object.ts'
+import type { ResourceStorage, Selection } from '../../framework/storage.ts'
+import { viewOf } from '../../framework/view.ts'
+
+/** Names of the same things in `v1` and in `events.k8s.io/v1`. */
+const renamed: readonly (readonly [core: string, group: string])[] = [
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+  ['reportingComponent', 'reportingController'],
+]
+const toGroup = new Map(renamed)
+const toCore = new Map(renamed.map(([core, group]) => [group, core]))
+
+const rename = (object: KubeObject, names: ReadonlyMap<string, string>, apiVersion: string): KubeObject => {
+  const fields = Object.entries(object).map(([field, value]) => [names.get(field) ?? field, value])
+  return { ...(Object.fromEntries(fields) as KubeObject), apiVersion }
+}
+
+/** Field selectors name fields of the group's events; the stored ones are the core's. */
+const coreField = (field: string): string => {
+  const [first = '', ...rest] = field.split('.')
+  return [toCore.get(first) ?? first, ...rest].join('.')
+}
+
+function narrow<Q extends Selection>(query: Q): Q {
+  if (query.fields === undefined) return query
+  const requirements = query.fields.requirements.map(r => ({ ...r, field: coreField(r.field) }))
+  return { ...query, fields: { requirements } }
+}
+
+/** Events are stored once, as `v1`; `events.k8s.io/v1` is another view of them (chapter 20, section 7.5). */
+export const groupEventStorage = (core: ResourceStorage): ResourceStorage =>
+  viewOf(core, () => ({
+    narrow,
+    present: event => rename(event, toGroup, apiVersionOf('events.k8s.io', 'v1')),
+    accept: event => rename(event, toCore, 'v1'),
+  }))

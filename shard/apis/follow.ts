@@ -1,0 +1,57 @@
+import type { ClusterName } from '../../framework/object.ts'
+import type { CacheEvent } from '../cache/event.ts'
+import type { WatchCache } from '../cache/watchcache.ts'
+import type { APIExport } from '../controllers/objects.ts'
+import { logicalClusterName } from '../controllers/objects.ts'
+import type { ClusterApis } from './clusters.ts'
+import { builtinSegment, customSegment } from './served.ts'
+import type { WorkspaceTree } from './tree.ts'
+
+const replay = { replay: true } as const
+
+/** The object of an event, undefined when it is gone. */
+const present = ({ type, item }: CacheEvent): CacheEvent['item'] | undefined =>
+  type === 'DELETED' ? undefined : item
+
+/** Keeps what clusters serve up to date with the cache, synchronously: a change and its consequence are seen together. */
+export function followDefinitions(cache: WatchCache, apis: ClusterApis): void {
+  const system = (group: string, resource: string, handler: (event: CacheEvent) => void): void =>
+    void cache.resource(group, resource, customSegment).subscribe(handler, replay)
+  system('core.kcp.io', 'logicalclusters', event => {
+    if (event.item.name === logicalClusterName) apis.setCluster(event.item.cluster, event.type !== 'DELETED')
+  })
+  system('apis.kcp.io', 'apiresourceschemas', event => apis.setSchema(event.item.meta.uid, present(event)))
+  system('apis.kcp.io', 'apibindings', event =>
+    apis.setBinding(event.item.cluster, event.item.name, present(event)?.object),
+  )
+  cache
+    .resource('apiextensions.k8s.io', 'customresourcedefinitions', builtinSegment)
+    .subscribe(
+      event => apis.setDefinition(event.item.cluster, event.item.name, present(event)?.object),
+      replay,
+    )
+}
+
+const rootCluster: ClusterName = 'root'
+const tenancyExport = 'tenancy.kcp.io'
+
+/** Keeps paths up to date: workspaces are those of the identity of root's tenancy export, and of no other. */
+export function followWorkspaces(cache: WatchCache, tree: WorkspaceTree): void {
+  const followed = new Set<string>()
+  const followIdentity = (identity: string): void => {
+    if (followed.has(identity)) return
+    followed.add(identity)
+    cache
+      .resource(tenancyExport, 'workspaces', identity)
+      .subscribe(
+        event => tree.setWorkspace(event.item.cluster, event.item.name, present(event)?.object),
+        replay,
+      )
+  }
+  cache.resource('apis.kcp.io', 'apiexports', customSegment).subscribe(event => {
+    const { cluster, name } = event.item
+    if (cluster !== rootCluster || name !== tenancyExport) return
+    const identity = (present(event)?.object as APIExport | undefined)?.status?.identityHash
+    if (identity) followIdentity(identity)
+  }, replay)
+}

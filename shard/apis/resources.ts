@@ -1,0 +1,146 @@
+import type { ApiResource, Subresource } from '../../framework/apis.ts'
+import { apiVersionOf } from '../../framework/object.ts'
+import type { Verb } from '../../framework/requestinfo.ts'
+import type { ResourceStorage } from '../../framework/storage.ts'
+import { selectableFieldsOf } from '../../openapi/columns.ts'
+import { compileCached } from '../../openapi/compile.ts'
+import { coreEvents, eventSource } from '../../openapi/definitions/kubernetes/events.ts'
+import { apiResourcesOf, subresourceVerbs } from '../../openapi/resource.ts'
+import type { AdmissionChain } from '../admission/chain.ts'
+import type { StoredResource } from '../cache/key.ts'
+import type { ResourceCache } from '../cache/resource.ts'
+import type { ServedKind } from '../cache/selection.ts'
+import type { Registry, Shelf } from '../registry/registry.ts'
+import { registryStorage } from '../registry/storage.ts'
+import type { Part } from '../registry/strategy.ts'
+import { type WatchEnds, withWatchEnds } from './ends.ts'
+import { groupEventStorage } from './events.ts'
+import { scaleStorage } from './scale.ts'
+import { builtinServed, type ResourcesOf, type Served, servedName, storageVersionOf } from './served.ts'
+import { inVersion } from './versions.ts'
+
+/** What resources are wired to. */
+export interface Wiring {
+  cacheOf(resource: StoredResource): ResourceCache
+  shelfOf(resource: StoredResource): Shelf
+  readonly admission: AdmissionChain
+  readonly ends: WatchEnds
+  /** Endpoints that others answer, by `<plural>.<group>/<subresource>`: `serviceaccounts/token`. */
+  readonly subresources: Readonly<Record<string, readonly Subresource[]>>
+}
+
+/** Where the objects of a served resource lie. */
+export const storedResource = ({ definition: { group, names }, segment }: Served): StoredResource => ({
+  group,
+  resource: names.plural,
+  segment,
+})
+
+/** The kind of a served resource in one version, as the watch cache wants to know it. */
+export function servedKind({ definition }: Served, version: string): ServedKind {
+  const fields = selectableFieldsOf(definition.versions.find(v => v.name === version)?.selectableFields ?? [])
+  const { group, names } = definition
+  const isCoreEvent = group === '' && names.plural === 'events'
+  return {
+    apiVersion: apiVersionOf(group, version),
+    kind: names.kind,
+    fields: isCoreEvent ? { ...fields, source: eventSource } : fields,
+  }
+}
+
+/** Makes ApiResources of what is served, once per `Served`. */
+export function resourceMaker(wiring: Wiring): ResourcesOf {
+  const made = new WeakMap<Served, readonly ApiResource[]>()
+  return served => {
+    const known = made.get(served) ?? makeResources(wiring, served)
+    made.set(served, known)
+    return known
+  }
+}
+
+function makeResources(wiring: Wiring, served: Served): readonly ApiResource[] {
+  const { definition, traits } = served
+  const storage = (version: string, subresource?: 'status' | 'scale'): ResourceStorage =>
+    subresource === 'scale'
+      ? scaleOf(wiring, served, version)
+      : endpoint(wiring, served, version, subresource ?? '')
+  const fields = servedKind(served, storageVersionOf(definition)).fields
+  return apiResourcesOf(definition, {
+    storage,
+    custom: traits.custom,
+    unconditionalUpdate: traits.unconditionalUpdate,
+    createOnUpdate: traits.createOnUpdate,
+    deleteReturnsObject: traits.deleteReturnsObject,
+    ...(fields === undefined || traits.custom ? {} : { selectableFields: fields }),
+    subresources: subresourcesOf(wiring, served),
+  })
+}
+
+function scaleOf(wiring: Wiring, served: Served, version: string): ResourceStorage {
+  const paths = served.definition.versions.find(v => v.name === version)?.scale
+  const main = endpoint(wiring, served, version, '')
+  return paths === undefined ? main : scaleStorage(main, paths)
+}
+
+/** The storage of one version of a resource, or of the part of it that a subresource writes. */
+function endpoint(wiring: Wiring, served: Served, version: string, part: Part): ResourceStorage {
+  const { group, names } = served.definition
+  if (group === 'events.k8s.io') {
+    return groupEventStorage(endpoint(wiring, builtinServed(coreEvents), version, part))
+  }
+  const stored = storedResource(served)
+  const registry = registryOf(wiring, served, part)
+  const cache = wiring.cacheOf(stored)
+  const kind = servedKind(served, version)
+  const direct = registryStorage(registry, { group, resource: names.plural, cache, kind })
+  const versioned = inVersion(direct, served, version)
+  return served.traits.custom ? withWatchEnds(versioned, wiring.ends, servedName(served)) : versioned
+}
+
+function registryOf(wiring: Wiring, served: Served, part: Part): Registry {
+  const { group, names, namespaced, versions } = served.definition
+  const stored = versions.find(version => version.storage)
+  return {
+    group,
+    resource: names.plural,
+    part,
+    shelf: wiring.shelfOf(storedResource(served)),
+    admission: wiring.admission,
+    rules: {
+      strategy: {
+        group,
+        resource: names.plural,
+        kind: names.kind,
+        namespaced,
+        status: stored?.status ?? false,
+        traits: served.traits,
+      },
+      schema: compileCached(stored?.schema ?? {}),
+      terminating: served.terminating,
+    },
+  }
+}
+
+/** Subresources that only one built-in kind has: name, verbs, and the part of the object that it writes. */
+const ownSubresources: Readonly<Record<string, readonly [name: string, verbs: readonly Verb[], part: Part]>> =
+  {
+    namespaces: ['finalize', ['update'], 'finalize'],
+    'certificatesigningrequests.certificates.k8s.io': ['approval', subresourceVerbs, 'status'],
+  }
+
+function subresourcesOf(wiring: Wiring, served: Served): readonly Subresource[] {
+  const others = wiring.subresources[servedName(served)] ?? []
+  const own = served.traits.custom ? undefined : ownSubresources[servedName(served)]
+  if (own === undefined) return others
+  const [name, verbs, part] = own
+  const { definition } = served
+  const stored = definition.versions.find(version => version.storage)
+  const mine: Subresource = {
+    name,
+    kind: definition.names.kind,
+    verbs,
+    storage: endpoint(wiring, served, stored?.name ?? '', part),
+    schema: compileCached(stored?.schema ?? {}),
+  }
+  return [mine, ...others]
+}

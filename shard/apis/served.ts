@@ -1,0 +1,92 @@
+import type { ApiResource } from '../../framework/apis.ts'
+import { groupResource, type KubeObject } from '../../framework/object.ts'
+import type { KindDefinition } from '../../openapi/definitions/definition.ts'
+import { definitionOf } from '../../openapi/resource.ts'
+import type { BoundResource } from '../controllers/objects.ts'
+import { asCrd, cleanupFinalizer } from '../registry/crd.ts'
+import type { Traits } from '../registry/strategy.ts'
+import { customTraits, pathNamedTraits, traitsOf } from '../registry/traits.ts'
+
+/** The storage segments of resources that are not bound (BRIEF decision 2). */
+export const builtinSegment = '-'
+export const customSegment = 'customresources'
+
+/** One resource as some logical clusters serve it: a definition, and where its objects lie. */
+export interface Served {
+  /** Equal for what is served alike; part of the key under which ApiSets are shared. */
+  readonly id: string
+  readonly definition: KindDefinition
+  /** Where the objects lie: '-', 'customresources', or the identity of the export. */
+  readonly segment: string
+  /** For bound resources. */
+  readonly identity?: string
+  readonly traits: Traits
+  /** Versions in which objects may have been stored. */
+  readonly storedVersions: readonly string[]
+  /** Being deleted: nothing new is created (chapter 40, rule 2.59). */
+  readonly terminating: boolean
+}
+
+/** Makes the resources of what is served, in every served version. */
+export type ResourcesOf = (served: Served) => readonly ApiResource[]
+
+export const servedName = ({ definition: { group, names } }: Served): string =>
+  groupResource(group, names.plural)
+
+export const storageVersionOf = (definition: KindDefinition): string =>
+  definition.versions.find(version => version.storage)?.name ?? ''
+
+/** A kind that Kubernetes brings along. */
+export function builtinServed(definition: KindDefinition): Served {
+  const name = groupResource(definition.group, definition.names.plural)
+  return {
+    id: name,
+    definition,
+    segment: builtinSegment,
+    traits: traitsOf(name),
+    storedVersions: [storageVersionOf(definition)],
+    terminating: false,
+  }
+}
+
+/** A kind of kcp that every cluster has without binding it (chapter 20, section 6.1). */
+export const systemServed = (definition: KindDefinition): Served => ({
+  ...builtinServed(definition),
+  segment: customSegment,
+  traits: customTraits,
+})
+
+/** What a CustomResourceDefinition serves in its own cluster. */
+export function crdServed(object: KubeObject): Served {
+  const crd = asCrd(object)
+  const { uid, generation, deletionTimestamp, annotations, finalizers } = crd.metadata
+  const terminating = deletionTimestamp !== undefined && (finalizers ?? []).includes(cleanupFinalizer)
+  const storedVersions = crd.status?.storedVersions ?? []
+  return {
+    id: `crd ${uid} ${generation} ${storedVersions.join(',')} ${terminating}`,
+    definition: definitionOf(object),
+    segment: customSegment,
+    traits:
+      annotations?.['internal.kcp.io/validate-name'] === 'path-segment' ? pathNamedTraits : customTraits,
+    storedVersions,
+    terminating,
+  }
+}
+
+export const boundId = ({ schema, storageVersions }: BoundResource, terminating: boolean): string =>
+  `bound ${schema.UID} ${schema.identityHash} ${(storageVersions ?? []).join(',')} ${terminating}`
+
+/** What an APIBinding makes of an APIResourceSchema. */
+export function boundServed(bound: BoundResource, schema: KubeObject, terminating: boolean): Served {
+  const { nameValidation } = schema.spec as { readonly nameValidation?: string }
+  const definition = definitionOf(schema)
+  return {
+    id: boundId(bound, terminating),
+    definition,
+    segment: bound.schema.identityHash,
+    identity: bound.schema.identityHash,
+    traits: nameValidation === 'PathSegmentName' ? pathNamedTraits : customTraits,
+    storedVersions: bound.storageVersions?.length ? bound.storageVersions : [storageVersionOf(definition)],
+    terminating,
+  }
+}

@@ -1,0 +1,50 @@
+import { invalid } from '../../framework/errors.ts'
+import { apiVersionOf, type KubeObject } from '../../framework/object.ts'
+import type { ResourceStorage } from '../../framework/storage.ts'
+import { type Lens, viewOf } from '../../framework/view.ts'
+import { compileCached } from '../../openapi/compile.ts'
+import type { KindDefinition } from '../../openapi/definitions/definition.ts'
+import { conversions } from '../conversion/conversions.ts'
+import { type Served, servedName, storageVersionOf } from './served.ts'
+
+/** Turns an object into one version of its kind; the same object when it is in that version already. */
+type Convert = (object: KubeObject, version: string) => KubeObject
+
+/** Strategy `None`: apiVersion is rewritten, what the version does not know is pruned (chapter 40, rule 7.41). */
+const renaming =
+  ({ group, versions }: KindDefinition): Convert =>
+  (object, version) => {
+    const apiVersion = apiVersionOf(group, version)
+    const target = versions.find(v => v.name === version)
+    if (object.apiVersion === apiVersion || target === undefined) return object
+    return compileCached(target.schema).decode({ ...object, apiVersion }).object
+  }
+
+/** How the versions of a kind become each other: kcp's own two kinds by rules of their own, all others by name. */
+const convertOf = (served: Served): Convert =>
+  conversions.get(servedName(served)) ?? renaming(served.definition)
+
+/** How objects that may be stored in other versions look in `version`, and how they come back into the stored one. */
+export function versionLens(served: Served, version: string): Lens {
+  const { definition } = served
+  const convert = convertOf(served)
+  const schema = definition.versions.find(v => v.name === version)?.schema ?? {}
+  const stored = storageVersionOf(definition)
+  const { group, names } = definition
+  return {
+    present: object => convert(object, version),
+    accept(object, current) {
+      const errors = version === stored ? [] : compileCached(schema).validate(object, current)
+      if (errors.length > 0) throw invalid(names.kind, group, object.metadata.name ?? '', errors)
+      return convert(object, stored)
+    },
+  }
+}
+
+/** Whether every stored object is in this version, so that its bytes can be sent as they are. */
+export const isStoredAs = ({ storedVersions }: Served, version: string): boolean =>
+  storedVersions.every(stored => stored === version)
+
+/** One version of a storage whose writes take the stored version. */
+export const inVersion = (storage: ResourceStorage, served: Served, version: string): ResourceStorage =>
+  isStoredAs(served, version) ? storage : viewOf(storage, () => versionLens(served, version))

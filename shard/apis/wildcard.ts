@@ -1,0 +1,36 @@
+import type { ApiResource, ApiSet } from '../../framework/apis.ts'
+import type { ResourceRef } from '../../framework/backend.ts'
+import { groupResource } from '../../framework/object.ts'
+import type { ResourceStorage } from '../../framework/storage.ts'
+import type { ClusterApis } from './clusters.ts'
+import type { ResourcesOf } from './served.ts'
+
+export interface WildcardOptions {
+  readonly common: ApiSet
+  readonly clusters: ClusterApis
+  readonly resourcesOf: ResourcesOf
+  storage(ref: ResourceRef): ResourceStorage
+}
+
+/** What `*` serves: what every cluster has, and `widgets:<identity>` as any binding of that identity defines it. */
+export function wildcardApis({ common, clusters, resourcesOf, storage }: WildcardOptions): ApiSet {
+  const made = new WeakMap<ApiResource, ApiResource>()
+  const overAll = (resource: ApiResource, identity: string): ApiResource => {
+    const { group, version, names } = resource
+    const ref = { group, version, resource: names.plural, identity }
+    const known = made.get(resource) ?? { ...resource, storage: storage(ref), subresources: [] }
+    made.set(resource, known)
+    return known
+  }
+  return {
+    resources: common.resources,
+    find(group, version, plural) {
+      const colon = plural.indexOf(':')
+      if (colon === -1) return common.find(group, version, plural)
+      const [resource, identity] = [plural.slice(0, colon), plural.slice(colon + 1)]
+      const served = clusters.identified(groupResource(group, resource), identity)
+      const found = served && resourcesOf(served).find(each => each.version === version)
+      return found && overAll(found, identity)
+    },
+  }
+}

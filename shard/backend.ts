@@ -1,0 +1,56 @@
+import type { ApiSet } from '../framework/apis.ts'
+import type { Authorizer } from '../framework/authorizer.ts'
+import type { Backend, ResourceRef } from '../framework/backend.ts'
+import { notServed } from '../framework/errors.ts'
+import type { ClusterScope } from '../framework/object.ts'
+import type { ResourceStorage } from '../framework/storage.ts'
+import { anywhere } from './apis/anywhere.ts'
+import { type ClusterApis, type ClusterApisOptions, compose } from './apis/clusters.ts'
+import type { Wiring } from './apis/resources.ts'
+import type { WorkspaceTree } from './apis/tree.ts'
+import { wildcardApis } from './apis/wildcard.ts'
+
+export interface BackendOptions {
+  readonly wiring: Wiring
+  readonly served: ClusterApisOptions
+  readonly clusters: ClusterApis
+  readonly tree: WorkspaceTree
+  readonly authorizer: Authorizer
+}
+
+const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
+  [group, version, resource, subresource, identity].join('/')
+
+/** The embedded shard as the kernel and the views know it. */
+export function shardBackend({ wiring, served, clusters, tree, authorizer }: BackendOptions): Backend {
+  const common = compose(served, [])
+  const storages = new Map<string, ResourceStorage>()
+  const apis = (cluster: ClusterScope): ApiSet | undefined =>
+    cluster === '*' ? wildcard : clusters.of(cluster)
+  const storage = (ref: ResourceRef): ResourceStorage => {
+    const known = storages.get(idOf(ref))
+    if (known !== undefined) return known
+    const made =
+      commonStorage(common, ref) ??
+      anywhere({ apis, identified: clusters.identified, cacheOf: wiring.cacheOf }, ref)
+    storages.set(idOf(ref), made)
+    return made
+  }
+  const wildcard = wildcardApis({ common, clusters, resourcesOf: served.resourcesOf, storage })
+  return {
+    authorizer,
+    storage,
+    apis,
+    resolve: path => tree.resolve(path, cluster => clusters.of(cluster) !== undefined),
+    forward: () => Promise.reject(notServed()),
+  }
+}
+
+/** The storage of what every cluster serves alike. */
+function commonStorage(common: ApiSet, ref: ResourceRef): ResourceStorage | undefined {
+  const { group, version, resource, subresource = '', identity } = ref
+  if (identity !== undefined) return undefined
+  const found = common.find(group, version, resource)
+  if (subresource === '') return found?.storage
+  return found?.subresources.find(each => each.name === subresource)?.storage
+}

@@ -1,0 +1,53 @@
+import type { Subresource } from '../framework/apis.ts'
+import type { Authorizer } from '../framework/authorizer.ts'
+import type { Backend } from '../framework/backend.ts'
+import type { Informers } from '../framework/informer.ts'
+import type { Logger } from '../framework/log.ts'
+import type { ResourceStorage } from '../framework/storage.ts'
+import type { AdmissionPlugin } from './admission/chain.ts'
+import type { Decorator } from './cache/builder.ts'
+import type { RingBounds } from './cache/ring.ts'
+import type { WatchCache } from './cache/watchcache.ts'
+import type { ControllerClient } from './controllers/client.ts'
+import type { Controller } from './controllers/controller.ts'
+import type { Store } from './store/store.ts'
+
+/** What plugins, reviews and controllers are built from. */
+export interface ShardHost {
+  readonly backend: Backend
+  readonly cache: WatchCache
+  readonly client: ControllerClient
+  /** The watch cache itself, by ref: never behind a write that was acknowledged. */
+  readonly informers: Informers
+  readonly log: Logger
+}
+
+export interface ShardOptions {
+  readonly store: Store
+  readonly log: Logger
+  /** Ends everything. */
+  readonly signal: AbortSignal
+  /** Built once, from informers: it becomes `backend.authorizer`. */
+  readonly authorizer: (informers: Informers) => Authorizer
+  /** Labels that are presented but not stored: by which claims an object is visible. */
+  readonly decorate?: (cache: WatchCache) => Decorator
+  /** Plugins besides those of plain Kubernetes, in order. */
+  readonly admission?: (host: ShardHost) => readonly AdmissionPlugin[]
+  /** Controllers besides those of plain Kubernetes. */
+  readonly controllers?: (host: ShardHost) => readonly Controller[]
+  /** Who answers review kinds, by `<plural>.<group>`; those without an answer are not served. */
+  readonly reviews?: (authorizer: Authorizer) => Readonly<Record<string, ResourceStorage>>
+  /** Endpoints below objects that others answer, by `<plural>.<group>`: `serviceaccounts` → token. */
+  readonly subresources?: Readonly<Record<string, readonly Subresource[]>>
+  /** How much of the past of each resource stays in memory. */
+  readonly ring?: Partial<RingBounds>
+}
+
+/** Embedded logical clusters. */
+export interface Shard extends ShardHost {
+  readonly controllers: readonly Controller[]
+  /** Runs the controllers; resolves when the shard's signal has aborted and they have stopped. */
+  run(): Promise<void>
+  /** Ends watches and closes the cache; the store stays open. */
+  close(): void
+}

@@ -1,0 +1,123 @@
+import type { RequestContext } from '../../framework/context.ts'
+import { alreadyExists, badRequest, forbidden, invalid, StatusError } from '../../framework/errors.ts'
+import type { Item } from '../../framework/item.ts'
+import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import type { WriteOptions } from '../../framework/storage.ts'
+import type { ShardAdmissionRequest } from '../admission/chain.ts'
+import { StoreConflict } from '../store/store.ts'
+import { dedupOwners, finalizerWarnings, metadataErrors } from './metadata.ts'
+import { aboutOf, type Registry } from './registry.ts'
+import { prepareForCreate, withSystemMetadata } from './strategy.ts'
+
+/** Collisions of generated names before the client is asked to try again (chapter 40, rule 3.4). */
+const attempts = 8
+
+/** Stores a new object: admission, defaults, validation, commit (chapter 40, sections 3.1 and 3.5). */
+export async function create(
+  registry: Registry,
+  ctx: RequestContext,
+  target: { readonly key: ObjectKey; readonly object: KubeObject },
+  options: WriteOptions,
+): Promise<Item> {
+  const { key, object } = target
+  const { rules } = registry
+  checkCreatable(registry, target)
+  const name = object.metadata.name ?? ''
+  const request = { ...requestOf(registry, options), key: { ...key, name } }
+  const admitted = await admit(registry, ctx, {
+    ...request,
+    object: collapseOwners(ctx, withSystemMetadata(rules.strategy, key, object)),
+  })
+  for (let attempt = 1; ; attempt++) {
+    const fresh = prepareForCreate(rules.strategy, admitted)
+    const freshKey = { ...key, name: fresh.metadata.name ?? '' }
+    validate(registry, fresh)
+    await registry.admission.validate(ctx, { ...request, key: freshKey, object: fresh })
+    const item = await put(registry, freshKey, fresh, options)
+    if (item !== undefined) {
+      for (const warning of finalizerWarnings(rules.strategy, fresh)) ctx.record.warn(warning)
+      return item
+    }
+    if (name !== '') throw exists(registry, freshKey)
+    if (attempt === attempts) throw exhausted(registry, freshKey)
+  }
+}
+
+function checkCreatable(
+  registry: Registry,
+  { object, key }: { readonly object: KubeObject; readonly key: ObjectKey },
+): void {
+  if (object.metadata.resourceVersion)
+    throw badRequest('resourceVersion should not be set on objects to be created')
+  if (!registry.rules.terminating) return
+  const name = object.metadata.name || object.metadata.generateName || 'Unknown'
+  throw forbidden(
+    aboutOf(registry, { ...key, name }),
+    'create not allowed while custom resource definition is terminating',
+  )
+}
+
+const requestOf = (
+  { group, resource, part }: Registry,
+  { dryRun }: WriteOptions,
+): Omit<ShardAdmissionRequest, 'key' | 'object'> => ({
+  operation: 'CREATE',
+  group,
+  resource,
+  subresource: part,
+  dryRun,
+})
+
+function collapseOwners(ctx: RequestContext, object: KubeObject): KubeObject {
+  const collapsed = dedupOwners(object)
+  if (collapsed.warning !== undefined) ctx.record.warn(collapsed.warning)
+  return collapsed.object
+}
+
+/** Mutating admission; its result is pruned and defaulted again (chapter 40, rule 3.34, step 8). */
+async function admit(
+  registry: Registry,
+  ctx: RequestContext,
+  request: ShardAdmissionRequest & { readonly object: KubeObject },
+): Promise<KubeObject> {
+  const admitted = await registry.admission.mutate(ctx, request)
+  return admitted === request.object ? admitted : registry.rules.schema.decode(admitted).object
+}
+
+function validate({ group, rules: { strategy, schema } }: Registry, object: KubeObject): void {
+  const errors = [
+    ...metadataErrors(strategy, object),
+    ...schema.validate(object),
+    ...(strategy.traits.validate?.(object) ?? []),
+  ]
+  if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)
+}
+
+/** undefined: there is an object of that name. */
+async function put(
+  { shelf }: Registry,
+  key: ObjectKey,
+  object: KubeObject,
+  options: WriteOptions,
+): Promise<Item | undefined> {
+  if (options.dryRun) return shelf.current(key) === undefined ? shelf.detached(key, object) : undefined
+  try {
+    return await shelf.write(key, object, 0)
+  } catch (error) {
+    if (error instanceof StoreConflict) return undefined
+    throw error
+  }
+}
+
+/** 409, told apart when the existing object is on its way out (chapter 40, table 2.7, h). */
+function exists(registry: Registry, key: ObjectKey): StatusError {
+  const terminating = registry.shelf.current(key)?.object.metadata.deletionTimestamp !== undefined
+  return alreadyExists(aboutOf(registry, key), terminating ? 'object is being deleted: ' : '')
+}
+
+/** 409 after eight collisions (chapter 40, table 2.7, i). */
+function exhausted(registry: Registry, key: ObjectKey): StatusError {
+  const { message, details } = alreadyExists(aboutOf(registry, key)).status
+  const text = `${message}, the server was not able to generate a unique name for the object`
+  return new StatusError(409, 'AlreadyExists', text, { ...details, retryAfterSeconds: 1 })
+}

@@ -1,0 +1,106 @@
+import type { RequestContext } from '../../framework/context.ts'
+import { encodeObject } from '../../framework/encode.ts'
+import { conflict, modified, notFound, type StatusError } from '../../framework/errors.ts'
+import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import type { Check, DeleteOptions, Deletion } from '../../framework/storage.ts'
+import { type CachedItem, isCurrent } from '../cache/item.ts'
+import { StoreConflict } from '../store/store.ts'
+import { aboutOf, type Registry, storedObject } from './registry.ts'
+import { isHeld, propagationFinalizers, type Strategy, startDeletion, withMetadata } from './strategy.ts'
+
+/** Lost races before the client is told to try again. */
+const attempts = 64
+
+interface Removal {
+  readonly key: ObjectKey
+  readonly check: Check
+  readonly options: DeleteOptions
+}
+
+/** Removes an object, or starts its deletion while somebody holds it (chapter 40, sections 6.2 and 6.3). */
+export async function remove(registry: Registry, ctx: RequestContext, wish: Removal): Promise<Deletion> {
+  const { strategy } = registry.rules
+  for (let attempt = 1; ; attempt++) {
+    const current = registry.shelf.current(wish.key)
+    if (current === undefined) throw notFound(aboutOf(registry, wish.key))
+    await wish.check(current)
+    checkPreconditions(registry, strategy, current, wish.options)
+    const old = storedObject(current)
+    await admit(registry, ctx, wish, old)
+    try {
+      return await step(registry, strategy, { current, old, options: wish.options })
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error
+      if (attempt === attempts) throw modified(aboutOf(registry, wish.key))
+      await registry.shelf.settled(wish.key, current.modified)
+    }
+  }
+}
+
+const admit = (registry: Registry, ctx: RequestContext, wish: Removal, old: KubeObject): Promise<void> =>
+  registry.admission.validate(ctx, {
+    operation: 'DELETE',
+    group: registry.group,
+    resource: registry.resource,
+    subresource: '',
+    key: wish.key,
+    dryRun: wish.options.dryRun,
+    old,
+  })
+
+/** Texts of chapter 40, rule 6.9; the subject is the kind, not the resource. */
+function checkPreconditions(
+  { group }: Registry,
+  { kind }: Strategy,
+  current: CachedItem,
+  { uid, resourceVersion }: DeleteOptions,
+): void {
+  const { key, meta } = current
+  const refuse = (why: string): StatusError => conflict({ group, resource: kind, name: key.name }, why)
+  if (uid !== undefined && uid !== meta.uid) {
+    throw refuse(
+      `the UID in the precondition (${uid}) does not match the UID in record (${meta.uid}). ` +
+        'The object might have been deleted and then recreated',
+    )
+  }
+  if (resourceVersion !== undefined && !isCurrent(current, resourceVersion)) {
+    throw refuse(
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record ` +
+        `(${meta.resourceVersion}). The object might have been modified`,
+    )
+  }
+}
+
+interface Step {
+  readonly current: CachedItem
+  readonly old: KubeObject
+  readonly options: DeleteOptions
+}
+
+async function step(
+  { shelf }: Registry,
+  strategy: Strategy,
+  { current, old, options }: Step,
+): Promise<Deletion> {
+  const marked = startDeletion(strategy, withPropagation(strategy, old, options))
+  const { key, modified: expected, meta } = current
+  if (!isHeld(strategy, marked)) {
+    if (options.dryRun) return { item: current, removed: true }
+    return { item: await shelf.write(key, undefined, expected), removed: true }
+  }
+  if (encodeObject(marked).bytes.equals(encodeObject(old).bytes)) return { item: current, removed: false }
+  if (!options.dryRun) return { item: await shelf.write(key, marked, expected), removed: false }
+  const { resourceVersion } = meta
+  return { item: shelf.detached(key, withMetadata(marked, { resourceVersion })), removed: false }
+}
+
+function withPropagation(
+  { traits }: Strategy,
+  object: KubeObject,
+  { propagation }: DeleteOptions,
+): KubeObject {
+  if (!traits.collected || propagation === undefined) return object
+  return withMetadata(object, {
+    finalizers: propagationFinalizers(object.metadata.finalizers, propagation),
+  })
+}

@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FieldError, FieldErrorType } from '../../framework/errors.ts'
+import { labelValueErrors, qualifiedNameErrors } from '../../framework/names.ts'
+import type { KubeObject, Metadata, OwnerReference } from '../../framework/object.ts'
+import { foregroundFinalizer, orphanFinalizer, type Strategy, withMetadata } from './strategy.ts'
+
+const annotationsLimit = 262_144
+
+const fieldError = (type: FieldErrorType, field: string, detail: string, value?: unknown): FieldError =>
+  value === undefined ? { type, field, detail } : { type, field, detail, value }
+
+const invalidValues = (field: string, value: unknown, details: readonly string[]): readonly FieldError[] =>
+  details.map(detail => fieldError('FieldValueInvalid', field, detail, value))
+
+/** What is wrong with the metadata of an object that is about to be stored (chapter 40, sections 3.1 and 3.2). */
+export function metadataErrors(strategy: Strategy, object: KubeObject): readonly FieldError[] {
+  const { metadata } = object
+  return [
+    ...nameErrors(strategy, metadata),
+    ...namespaceErrors(strategy, metadata),
+    ...labelErrors(metadata.labels),
+    ...annotationErrors(metadata.annotations),
+    ...ownerErrors(metadata.ownerReferences ?? []),
+    ...finalizerErrors(metadata.finalizers ?? []),
+  ]
+}
+
+function nameErrors(strategy: Strategy, { name, generateName }: Metadata): readonly FieldError[] {
+  const { traits } = strategy
+  const prefix = generateName
+    ? invalidValues('metadata.generateName', generateName, traits.nameErrors(generateName, true))
+    : []
+  if (name) return [...prefix, ...invalidValues('metadata.name', name, traits.nameErrors(name, false))]
+  return [...prefix, fieldError('FieldValueRequired', 'metadata.name', 'name or generateName is required')]
+}
+
+const namespaceErrors = (strategy: Strategy, { namespace }: Metadata): readonly FieldError[] =>
+  strategy.namespaced && !namespace ? [fieldError('FieldValueRequired', 'metadata.namespace', '')] : []
+
+const labelErrors = (labels: Metadata['labels'] = {}): readonly FieldError[] =>
+  Object.entries(labels).flatMap(([key, value]) => [
+    ...invalidValues('metadata.labels', key, qualifiedNameErrors(key)),
+    ...invalidValues('metadata.labels', value, labelValueErrors(value)),
+  ])
+
+function annotationErrors(annotations: Metadata['annotations'] = {}): readonly FieldError[] {
+  const entries = Object.entries(annotations)
+  const size = entries.reduce((sum, pair) => sum + Buffer.byteLength(pair[0]) + Buffer.byteLength(pair[1]), 0)
+  const tooLong = fieldError(
+    'FieldValueTooLong',
+    'metadata.annotations',
+    `may not be more than ${annotationsLimit} bytes`,
+  )
+  const keys = entries.flatMap(([key]) =>
+    invalidValues('metadata.annotations', key, qualifiedNameErrors(key.toLowerCase())),
+  )
+  return size > annotationsLimit ? [...keys, tooLong] : keys
+}
+
+const ownerFields = ['apiVersion', 'kind', 'name', 'uid'] as const
+
+function ownerErrors(owners: readonly OwnerReference[]): readonly FieldError[] {
+  const each = owners.flatMap((owner, i) => ownerErrorsAt(owner, `metadata.ownerReferences[${i}]`))
+  const [first, second] = owners.filter(owner => owner.controller === true)
+  if (first === undefined || second === undefined) return each
+  const text =
+    'Only one reference can have Controller set to true. Found "true" in references for ' +
+    `${first.kind}/${first.name} and ${second.kind}/${second.name}`
+  return [...each, ...invalidValues('metadata.ownerReferences', owners, [text])]
+}
+
+function ownerErrorsAt(owner: OwnerReference, path: string): readonly FieldError[] {
+  const empty = ownerFields
+    .filter(field => !owner[field])
+    .map(field => fieldError('FieldValueRequired', `${path}.${field}`, 'must not be empty'))
+  const malformed = (owner.apiVersion ?? '').split('/').length > 2
+  const version = malformed
+    ? invalidValues(`${path}.apiVersion`, owner.apiVersion, ['must be <group>/<version> or <version>'])
+    : []
+  const event = owner.apiVersion === 'v1' && owner.kind === 'Event'
+  const disallowed = event
+    ? invalidValues(path, owner, ['/v1, Kind=Event is disallowed from being an owner'])
+    : []
+  return [...empty, ...version, ...disallowed]
+}
+
+function finalizerErrors(finalizers: readonly string[]): readonly FieldError[] {
+  const each = finalizers.flatMap(f => invalidValues('metadata.finalizers', f, qualifiedNameErrors(f)))
+  const both = finalizers.includes(orphanFinalizer) && finalizers.includes(foregroundFinalizer)
+  const text = `finalizer ${orphanFinalizer} and ${foregroundFinalizer} cannot be both set`
+  return both ? [...each, ...invalidValues('metadata.finalizers', finalizers, [text])] : each
+}
+
+const immutable = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
+
+/** What an update may not do to metadata: change what is fixed, or add finalizers once the deletion has begun (3.24, 3.25). */
+export function metadataUpdateErrors(next: KubeObject, old: KubeObject): readonly FieldError[] {
+  const fixed = immutable
+    .filter(field => !isDeepStrictEqual(next.metadata[field], old.metadata[field]))
+    .flatMap(field => invalidValues(`metadata.${field}`, next.metadata[field], ['field is immutable']))
+  if (old.metadata.deletionTimestamp === undefined) return fixed
+  const added = newFinalizers(next, old)
+  if (added.length === 0) return fixed
+  const list = `[]string{${added.map(f => JSON.stringify(f)).join(', ')}}`
+  const text = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`
+  return [...fixed, fieldError('FieldValueForbidden', 'metadata.finalizers', text)]
+}
+
+function newFinalizers(next: KubeObject, old?: KubeObject): readonly string[] {
+  const known = new Set(old?.metadata.finalizers ?? [])
+  return (next.metadata.finalizers ?? []).filter(f => !known.has(f))
+}
+
+/** Warnings about finalizers that others may also choose (chapter 40, rule 3.16): on custom resources, new ones only. */
+export function finalizerWarnings(strategy: Strategy, next: KubeObject, old?: KubeObject): readonly string[] {
+  if (!strategy.traits.custom) return []
+  const reserved = [orphanFinalizer, foregroundFinalizer]
+  return newFinalizers(next, old)
+    .filter(f => !f.includes('/') && !reserved.includes(f))
+    .map(f => {
+      const better = f.includes('.') ? 'name including a path (/)' : 'name'
+      return `metadata.finalizers: "${f}": prefer a domain-qualified finalizer ${better} to avoid accidental conflicts with other finalizer writers`
+    })
+}
+
+/** Drops repeated owner references; `uids` are those that were repeated (chapter 40, rule 3.15). */
+export function dedupOwners(object: KubeObject): { object: KubeObject; warning?: string } {
+  const owners = object.metadata.ownerReferences ?? []
+  const kept: OwnerReference[] = []
+  const repeated = new Set<string>()
+  for (const owner of owners) {
+    if (kept.some(other => isDeepStrictEqual(other, owner))) repeated.add(owner.uid)
+    else kept.push(owner)
+  }
+  if (repeated.size === 0) return { object }
+  const warning =
+    '.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may ' +
+    'reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ' +
+    [...repeated].join(', ')
+  return { object: withMetadata(object, { ownerReferences: kept }), warning }
+}

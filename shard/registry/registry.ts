@@ -1,0 +1,49 @@
+import type { About } from '../../framework/errors.ts'
+import type { Item } from '../../framework/item.ts'
+import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import type { ObjectSchema } from '../../framework/schema.ts'
+import type { AdmissionChain } from '../admission/chain.ts'
+import type { CachedItem } from '../cache/item.ts'
+import { type Part, type Strategy, withoutPresented } from './strategy.ts'
+
+/** Where the objects of one resource lie: the cache in front, the store behind. */
+export interface Shelf {
+  /** The newest state that any acknowledged write has left. */
+  current(key: ObjectKey): CachedItem | undefined
+  /**
+   * Stores `object`, or removes it when undefined, if it is still at revision `expected` (0: absent). Resolves when the
+   * cache shows it, with the item at its new revision; throws `StoreConflict`.
+   */
+  write(key: ObjectKey, object: KubeObject | undefined, expected: number): Promise<Item>
+  /** After a lost race: waits, for a second at most, until the object is not at revision `expected` any more. */
+  settled(key: ObjectKey, expected: number): Promise<void>
+  /** An item that is not stored: dry runs. */
+  detached(key: ObjectKey, object: KubeObject): Item
+}
+
+/** The rules of one definition, in the version in which its objects are stored. */
+export interface Rules {
+  readonly strategy: Strategy
+  readonly schema: ObjectSchema
+  /** The definition is going: nothing new may be created (chapter 40, rule 2.59). */
+  readonly terminating: boolean
+}
+
+/** Everything that the writes of one endpoint need. */
+export interface Registry {
+  readonly group: string
+  readonly resource: string
+  readonly part: Part
+  readonly shelf: Shelf
+  readonly admission: AdmissionChain
+  readonly rules: Rules
+}
+
+export const aboutOf = ({ group, resource }: Registry, key: ObjectKey): About => ({
+  group,
+  resource,
+  name: key.name,
+})
+
+/** The object as it is stored: without what the server only presents. */
+export const storedObject = (item: Item): KubeObject => withoutPresented(item.object, item.key.cluster)

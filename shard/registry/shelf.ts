@@ -1,0 +1,51 @@
+import { type Encoded, encodeObject } from '../../framework/encode.ts'
+import type { Item } from '../../framework/item.ts'
+import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import { encodeStored } from '../cache/codec.ts'
+import { CachedItem } from '../cache/item.ts'
+import { type StoredResource, storageKey } from '../cache/key.ts'
+import type { WatchCache } from '../cache/watchcache.ts'
+import type { Store } from '../store/store.ts'
+import type { Shelf } from './registry.ts'
+
+/** Milliseconds for the winner of a race to become durable. */
+const longestWait = 1_000
+
+/** The shelf of one resource: reads come from the cache, writes go to the store and return when the cache shows them. */
+export function openShelf(store: Store, watchCache: WatchCache, resource: StoredResource): Shelf {
+  const cache = watchCache.resource(resource.group, resource.resource, resource.segment)
+  return {
+    current: key => cache.get(key),
+    async write(key, object, expected) {
+      const last = cache.get(key)
+      const value = object && encodeStored(object)
+      const revision = await store.commit([{ key: storageKey(resource, key), value, expected }])
+      await watchCache.at(revision)
+      return written(object ?? last?.object, key, revision, cache.get(key))
+    },
+    async settled(key, expected) {
+      const patience = AbortSignal.timeout(longestWait)
+      while (!patience.aborted && (cache.get(key)?.modified ?? 0) === expected)
+        await cache.reached(cache.revision + 1, patience)
+    },
+    detached: (key, object) => detached(key, encodeObject(object), object),
+  }
+}
+
+/** What was written; not what the cache has when somebody else has written since. */
+function written(
+  object: KubeObject | undefined,
+  key: ObjectKey,
+  revision: number,
+  cached: CachedItem | undefined,
+): Item {
+  if (cached?.modified === revision) return cached
+  if (object === undefined) throw new Error(`nothing was written at revision ${revision}`)
+  const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
+  return detached(key, encodeObject(versioned), versioned)
+}
+
+function detached(key: ObjectKey, encoded: Encoded, { metadata }: KubeObject): Item {
+  const revision = Number(metadata.resourceVersion ?? 0)
+  return new CachedItem(key, encoded, { revision, modified: revision, labels: metadata.labels ?? {} })
+}

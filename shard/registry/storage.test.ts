@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import type { ResourceRef } from '../../framework/backend.ts'
+import { StatusError } from '../../framework/errors.ts'
+import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import type { Change, DeleteOptions } from '../../framework/storage.ts'
+import { type TestShard, testShard } from '../testing/shard.ts'
+
+const configMaps: ResourceRef = { group: '', version: 'v1', resource: 'configmaps' }
+const namespaces: ResourceRef = { group: '', version: 'v1', resource: 'namespaces' }
+const options = { dryRun: false, fieldManager: 'test' }
+const cluster = 'c1'
+const keyOf = (name: string): ObjectKey => ({ cluster, namespace: 'default', name })
+const configMap = (name: string, rest: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default' },
+  ...rest,
+})
+
+async function refusal(action: Promise<unknown>): Promise<StatusError['status']> {
+  const error = await action.then(
+    () => undefined,
+    reason => reason,
+  )
+  assert.ok(error instanceof StatusError, String(error))
+  return error.status
+}
+
+describe('storage of the embedded shard', () => {
+  let shard: TestShard
+  const storage = (ref: ResourceRef = configMaps) => shard.backend.storage(ref)
+  const ctx = () => shard.context(configMaps, cluster)
+  const create = (object: KubeObject, more = {}) =>
+    storage().create(ctx(), keyOf(object.metadata.name ?? ''), object, { ...options, ...more })
+  const update = (name: string, change: Change, more = {}) =>
+    storage().update(ctx(), keyOf(name), change, { ...options, ...more })
+  const remove = (name: string, more: Partial<DeleteOptions> = {}) =>
+    storage().delete(ctx(), keyOf(name), () => undefined, { dryRun: false, ...more })
+
+  before(async () => {
+    shard = await testShard()
+    const key = { cluster, namespace: '', name: 'default' }
+    await shard.client.create(namespaces, key, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'default' },
+    })
+  })
+  after(() => shard.stop())
+
+  it('reads what it wrote, with the cluster inside', async () => {
+    const made = await create(configMap('read', { data: { a: '1' } }))
+    const found = await storage().get(ctx(), keyOf('read'))
+    assert.equal(found.meta.resourceVersion, made.meta.resourceVersion)
+    assert.deepEqual(JSON.parse(found.bytes.toString()), made.object)
+    assert.equal(found.object.metadata.annotations?.['kcp.io/cluster'], cluster)
+    assert.equal('generation' in found.object.metadata, false)
+  })
+
+  it('refuses a second object of the same name, and a version on a new one', async () => {
+    await create(configMap('twice'))
+    const status = await refusal(create(configMap('twice')))
+    assert.equal(status.message, 'configmaps "twice" already exists')
+    const versioned = { ...configMap('x'), metadata: { name: 'x', resourceVersion: '1' } }
+    assert.equal(
+      (await refusal(create(versioned))).message,
+      'resourceVersion should not be set on objects to be created',
+    )
+  })
+
+  it('says all field errors at once', async () => {
+    const wrong = { ...configMap('Bad'), metadata: { name: 'Bad', labels: { 'a b': '!' } } }
+    const status = await refusal(create(wrong))
+    assert.equal(status.code, 422)
+    assert.equal(status.details?.kind, 'ConfigMap')
+    assert.deepEqual(
+      status.details?.causes?.map(cause => cause.field),
+      ['metadata.name', 'metadata.labels', 'metadata.labels'],
+    )
+  })
+
+  it('makes names, and none that is taken', async () => {
+    const generated = { ...configMap(''), metadata: { generateName: 'gen-' } }
+    const names = new Set<string>()
+    for (let i = 0; i < 20; i++) names.add((await create(generated)).key.name)
+    assert.equal(names.size, 20)
+    for (const name of names) assert.match(name, /^gen-.{5}$/)
+  })
+
+  it('knows the namespace: missing, and going', async () => {
+    const elsewhere = { ...configMap('a'), metadata: { name: 'a', namespace: 'none' } }
+    const key = { cluster, namespace: 'none', name: 'a' }
+    const missing = await refusal(storage().create(ctx(), key, elsewhere, options))
+    assert.equal(missing.message, 'namespaces "none" not found')
+    const name = { cluster, namespace: '', name: 'going' }
+    await shard.client.create(namespaces, name, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'going' },
+    })
+    await shard.client.delete(namespaces, name)
+    const going = await refusal(
+      storage().create(ctx(), { ...key, namespace: 'going' }, configMap('a'), options),
+    )
+    assert.equal(
+      going.message,
+      'configmaps "a" is forbidden: unable to create new content in namespace going because it is being terminated',
+    )
+    assert.equal(going.details?.causes?.[0]?.reason, 'NamespaceTerminating')
+    const immortal = await refusal(
+      shard.client.delete(namespaces, { cluster, namespace: '', name: 'default' }),
+    )
+    assert.equal(immortal.message, 'namespaces "default" is forbidden: this namespace may not be deleted')
+  })
+
+  it('writes nothing when nothing changes', async () => {
+    const made = await create(configMap('same', { data: { a: '1' } }))
+    const { revision } = shard.store
+    const again = await update('same', current => ({ ...current.object, data: { a: '1' } }))
+    assert.equal(again.meta.resourceVersion, made.meta.resourceVersion)
+    assert.equal(shard.store.revision, revision)
+  })
+
+  it('refuses a stale version, and runs a change without one again until it wins', async () => {
+    const made = await create(configMap('races', { data: { n: '0' } }))
+    const count = (object: KubeObject): KubeObject => {
+      const { resourceVersion: _, ...metadata } = object.metadata
+      const n = Number((object.data as { n: string }).n) + 1
+      return { ...object, metadata, data: { n: String(n) } }
+    }
+    await Promise.all(Array.from({ length: 20 }, () => update('races', current => count(current.object))))
+    const { object } = await storage().get(ctx(), keyOf('races'))
+    assert.deepEqual(object.data, { n: '20' })
+    const stale = await refusal(update('races', () => ({ ...made.object, data: { n: 'x' } })))
+    assert.equal(
+      stale.message,
+      'Operation cannot be fulfilled on configmaps "races": the object has been modified; please apply your changes to the latest version and try again',
+    )
+  })
+
+  it('refuses another uid and a missing object', async () => {
+    await create(configMap('uid'))
+    const other = await refusal(
+      update('uid', () => ({ ...configMap('uid'), metadata: { name: 'uid', uid: 'other' } })),
+    )
+    assert.match(other.message ?? '', /Precondition failed: UID in precondition: other, UID in object meta: /)
+    assert.equal((await refusal(update('nowhere', () => configMap('nowhere')))).code, 404)
+  })
+
+  it('tries without storing', async () => {
+    const { revision } = shard.store
+    const dry = await create(configMap('dry'), { dryRun: true })
+    assert.equal(dry.object.metadata.resourceVersion, undefined)
+    assert.equal((await refusal(storage().get(ctx(), keyOf('dry')))).code, 404)
+    assert.equal((await refusal(create(configMap('uid'), { dryRun: true }))).reason, 'AlreadyExists')
+    const changed = await update('uid', current => ({ ...current.object, data: { a: 'b' } }), {
+      dryRun: true,
+    })
+    assert.deepEqual(changed.object.data, { a: 'b' })
+    assert.equal((await remove('uid', { dryRun: true })).removed, true)
+    assert.equal(shard.store.revision, revision)
+  })
+
+  it('keeps an object until its last finalizer goes, with the update that removes it', async () => {
+    await create({ ...configMap('held'), metadata: { name: 'held', finalizers: ['example.com/mine'] } })
+    const started = await remove('held')
+    assert.equal(started.removed, false)
+    assert.equal(started.item.object.metadata.deletionGracePeriodSeconds, 0)
+    const again = await remove('held')
+    assert.equal(again.item.meta.resourceVersion, started.item.meta.resourceVersion)
+    assert.match(
+      (await refusal(create(configMap('held')))).message ?? '',
+      /^object is being deleted: configmaps "held"/,
+    )
+    const last = await update('held', ({ object }) => {
+      const { finalizers: _, ...metadata } = object.metadata
+      return { ...object, metadata }
+    })
+    assert.ok(Number(last.meta.resourceVersion) > Number(started.item.meta.resourceVersion))
+    assert.equal((await refusal(storage().get(ctx(), keyOf('held')))).code, 404)
+  })
+
+  it('checks preconditions of a deletion in the words of Kubernetes', async () => {
+    const made = await create(configMap('guarded'))
+    const uid = await refusal(remove('guarded', { uid: 'other' }))
+    assert.equal(
+      uid.message,
+      `Operation cannot be fulfilled on ConfigMap "guarded": the UID in the precondition (other) does not match the UID in record (${made.meta.uid}). The object might have been deleted and then recreated`,
+    )
+    const version = await refusal(remove('guarded', { resourceVersion: '1' }))
+    assert.match(
+      version.message ?? '',
+      /the ResourceVersion in the precondition \(1\) does not match .* The object might have been modified$/,
+    )
+    const gone = await remove('guarded', { uid: made.meta.uid, resourceVersion: made.meta.resourceVersion })
+    assert.equal(gone.removed, true)
+    assert.ok(Number(gone.item.meta.resourceVersion) > Number(made.meta.resourceVersion))
+  })
+
+  it('shows one event in both groups of events', async () => {
+    const core: ResourceRef = { group: '', version: 'v1', resource: 'events' }
+    const group: ResourceRef = { group: 'events.k8s.io', version: 'v1', resource: 'events' }
+    const key = keyOf('happened')
+    await shard.client.create(core, key, {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'happened', namespace: 'default' },
+      involvedObject: { kind: 'ConfigMap', name: 'a' },
+      message: 'text',
+      type: 'Normal',
+    })
+    const { object } = await storage(group).get(shard.context(group, cluster), key)
+    assert.equal(object.apiVersion, 'events.k8s.io/v1')
+    assert.deepEqual([object.regarding, object.note], [{ kind: 'ConfigMap', name: 'a' }, 'text'])
+    const fields = { requirements: [{ field: 'regarding.kind', operator: '=', value: 'ConfigMap' }] } as const
+    const found: string[] = []
+    for await (const batch of storage(group).list(shard.context(group, cluster), { cluster, fields }))
+      for (const item of batch) found.push(item.key.name)
+    assert.deepEqual(found, ['happened'])
+  })
+})

@@ -1,0 +1,51 @@
+import type { RequestContext } from '../../framework/context.ts'
+import { notFound } from '../../framework/errors.ts'
+import type { ResourceStorage } from '../../framework/storage.ts'
+import type { ResourceCache } from '../cache/resource.ts'
+import type { ServedKind } from '../cache/selection.ts'
+import { create } from './create.ts'
+import { remove } from './delete.ts'
+import type { Registry } from './registry.ts'
+import { update } from './update.ts'
+
+/** What reads need: the cache of the resource, its name for messages, and its kind in the version that is read. */
+export interface Reads {
+  readonly group: string
+  readonly resource: string
+  readonly cache: ResourceCache
+  readonly kind: ServedKind
+}
+
+/** Get, list and watch straight from the watch cache. */
+export const readsOf = ({
+  group,
+  resource,
+  cache,
+  kind,
+}: Reads): Pick<ResourceStorage, 'get' | 'list' | 'watch'> => ({
+  async get(_ctx, key) {
+    const item = cache.get(key)
+    if (item === undefined) throw notFound({ group, resource, name: key.name })
+    return item
+  },
+  list: (ctx, query) => cache.list(kind, ctx.signal, query),
+  watch: (ctx, query) => cache.watch(kind, ctx.signal, query),
+})
+
+/** The storage of one resource; objects are written in the version in which they are stored. */
+export const registryStorage = (registry: Registry, reads: Reads): ResourceStorage => ({
+  ...readsOf(reads),
+  create: (ctx, key, object, options) => create(registry, ctx, { key, object }, options),
+  update: (ctx, key, change, options) => update(registry, ctx, { key, change, options }),
+  delete: (ctx, key, check, options) => remove(registry, ctx, { key, check, options }),
+})
+
+/** Writes into a resource that no cluster serves: 404, like the objects it does not have. */
+export const refuseWrites = (
+  about: Pick<Registry, 'group' | 'resource'>,
+): Pick<ResourceStorage, 'create' | 'update' | 'delete'> => {
+  const refuse = async (_ctx: RequestContext, key: { readonly name: string }): Promise<never> => {
+    throw notFound({ ...about, name: key.name })
+  }
+  return { create: refuse, update: refuse, delete: refuse }
+}

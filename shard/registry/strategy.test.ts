@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict'
+import { fieldErrorBody } from '../../framework/errors.ts'
+import type { KubeObject, Metadata } from '../../framework/object.ts'
+import { dedupOwners, finalizerWarnings, metadataErrors, metadataUpdateErrors } from './metadata.ts'
+import {
+  generatedName,
+  isHeld,
+  prepareForCreate,
+  prepareForUpdate,
+  propagationFinalizers,
+  type Strategy,
+  startDeletion,
+  withSystemMetadata,
+} from './strategy.ts'
+import { customTraits, traitsOf } from './traits.ts'
+
+const widgets: Strategy = {
+  group: 'example.com',
+  resource: 'widgets',
+  kind: 'Widget',
+  namespaced: true,
+  status: true,
+  traits: customTraits,
+}
+const builtin = (resource: string, kind: string, status = false): Strategy => ({
+  group: '',
+  resource,
+  kind,
+  namespaced: resource !== 'namespaces',
+  status,
+  traits: traitsOf(resource),
+})
+const key = { cluster: 'c1', namespace: 'ns', name: 'a' }
+const widget = (metadata: Metadata = {}, rest: object = {}): KubeObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name: 'a', ...metadata },
+  ...rest,
+})
+const stored = (metadata: Metadata = {}, rest: object = {}): KubeObject =>
+  widget(
+    {
+      namespace: 'ns',
+      uid: 'u1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      generation: 3,
+      annotations: { 'kcp.io/cluster': 'c1' },
+      ...metadata,
+    },
+    rest,
+  )
+const texts = (errors: ReturnType<typeof metadataErrors>): readonly string[] =>
+  errors.map(error => `${error.field}: ${fieldErrorBody(error)}`)
+
+describe('metadata on create', () => {
+  it('wipes what belongs to the server, and fills it', () => {
+    const sent = widget({
+      uid: 'mine',
+      resourceVersion: '7',
+      deletionTimestamp: '2020-01-01T00:00:00Z',
+      generation: 9,
+      managedFields: [{}],
+      labels: { 'claimed.internal.apis.kcp.io/x': 'y', a: 'b' },
+      annotations: { 'kcp.io/cluster': 'elsewhere', note: 'kept' },
+    })
+    const { uid, creationTimestamp, ...metadata } = withSystemMetadata(widgets, key, sent).metadata
+    assert.match(uid ?? '', /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    assert.match(creationTimestamp ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    assert.deepEqual(metadata, {
+      name: 'a',
+      namespace: 'ns',
+      labels: { a: 'b' },
+      annotations: { 'kcp.io/cluster': 'c1', note: 'kept' },
+    })
+  })
+
+  it('drops status where status has its own endpoint, and starts generations at one', () => {
+    const made = prepareForCreate(widgets, widget({}, { spec: { a: 1 }, status: { b: 2 } }))
+    assert.equal('status' in made, false)
+    assert.equal(made.metadata.generation, 1)
+    const map = prepareForCreate(builtin('configmaps', 'ConfigMap'), widget({ generation: 4 }))
+    assert.equal('generation' in map.metadata, false)
+  })
+
+  it('makes names of at most 63 bytes from generateName', () => {
+    assert.match(generatedName('web-'), /^web-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
+    assert.equal(generatedName('x'.repeat(80)).length, 63)
+    assert.match(
+      prepareForCreate(widgets, { ...widget(), metadata: { generateName: 'w-' } }).metadata.name ?? '',
+      /^w-.{5}$/,
+    )
+    assert.equal(prepareForCreate(widgets, widget({ generateName: 'w-' })).metadata.name, 'a')
+  })
+})
+
+describe('metadata validation', () => {
+  const cases: readonly (readonly [what: string, metadata: Metadata, expected: RegExp | undefined])[] = [
+    ['a good object', { namespace: 'ns', labels: { 'a.b/c': 'd' } }, undefined],
+    [
+      'no name',
+      { namespace: 'ns', name: '' },
+      /^metadata\.name: Required value: name or generateName is required$/,
+    ],
+    [
+      'a capital',
+      { namespace: 'ns', name: 'A' },
+      /^metadata\.name: Invalid value: "A": a lowercase RFC 1123 subdomain must/,
+    ],
+    ['a generateName', { namespace: 'ns', generateName: 'a-' }, undefined],
+    [
+      'a bad generateName',
+      { namespace: 'ns', generateName: 'AB-' },
+      /^metadata\.generateName: Invalid value: "AB-"/,
+    ],
+    ['no namespace', {}, /^metadata\.namespace: Required value$/],
+    [
+      'a label key',
+      { namespace: 'ns', labels: { 'a b': '' } },
+      /^metadata\.labels: Invalid value: "a b": name part must consist/,
+    ],
+    [
+      'a label value',
+      { namespace: 'ns', labels: { a: '!' } },
+      /^metadata\.labels: Invalid value: "!": a valid label must/,
+    ],
+    [
+      'annotations',
+      { namespace: 'ns', annotations: { a: 'x'.repeat(262_144) } },
+      /^metadata\.annotations: Too long: may not be more than 262144 bytes$/,
+    ],
+    ['capital annotations', { namespace: 'ns', annotations: { 'Example.COM/A': '' } }, undefined],
+    [
+      'an owner',
+      { namespace: 'ns', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '' }] },
+      /^metadata\.ownerReferences\[0\]\.uid: Required value: must not be empty$/,
+    ],
+    [
+      'an owner version',
+      { namespace: 'ns', ownerReferences: [{ apiVersion: 'a/b/c', kind: 'K', name: 'x', uid: 'u' }] },
+      /must be <group>\/<version> or <version>$/,
+    ],
+    ['a finalizer', { namespace: 'ns', finalizers: ['a b'] }, /^metadata\.finalizers: Invalid value: "a b"/],
+    [
+      'both policies',
+      { namespace: 'ns', finalizers: ['orphan', 'foregroundDeletion'] },
+      /finalizer orphan and foregroundDeletion cannot be both set$/,
+    ],
+  ]
+  for (const [what, metadata, expected] of cases) {
+    it(`judges ${what}`, () => {
+      const found = texts(metadataErrors(widgets, widget(metadata)))
+      if (expected === undefined) assert.deepEqual(found, [])
+      else assert.match(found.join('\n'), expected)
+    })
+  }
+
+  it('allows one controller only', () => {
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '1', controller: true }
+    const ownerReferences = [owner, { ...owner, kind: 'Secret', name: 'y', uid: '2' }]
+    const [found] = texts(metadataErrors(widgets, widget({ namespace: 'ns', ownerReferences })))
+    assert.match(
+      found ?? '',
+      /Only one reference can have Controller set to true\. Found "true" in references for ConfigMap\/x and Secret\/y$/,
+    )
+  })
+
+  it('takes any path segment as the name of a role, and labels only as the name of a namespace', () => {
+    const named = (strategy: Strategy, name: string) =>
+      texts(metadataErrors(strategy, widget({ name, namespace: 'ns' })))
+    assert.deepEqual(
+      named({ ...widgets, traits: traitsOf('clusterroles.rbac.authorization.k8s.io') }, 'system:foo'),
+      [],
+    )
+    assert.match(named(builtin('namespaces', 'Namespace'), 'a.b').join(), /must not contain dots$/)
+  })
+
+  it('warns about finalizers without a domain or a path, once per new one', () => {
+    const next = widget({ finalizers: ['mine', 'example.com', 'example.com/ok', 'orphan'] })
+    assert.equal(finalizerWarnings(widgets, next).length, 2)
+    assert.deepEqual(finalizerWarnings(widgets, next, next), [])
+    assert.match(
+      finalizerWarnings(widgets, next)[0] ?? '',
+      /"mine": prefer a domain-qualified finalizer name to avoid/,
+    )
+    assert.match(
+      finalizerWarnings(widgets, next)[1] ?? '',
+      /"example.com": prefer a domain-qualified finalizer name including a path \(\/\)/,
+    )
+  })
+
+  it('collapses equal owners, and says whose', () => {
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u9' }
+    const { object, warning } = dedupOwners(widget({ ownerReferences: [owner, owner] }))
+    assert.deepEqual(object.metadata.ownerReferences, [owner])
+    assert.match(warning ?? '', /duplicate UID\(s\) observed: u9$/)
+  })
+})
+
+describe('metadata on update', () => {
+  it('keeps what belongs to the server, and raises the generation with the content', () => {
+    const old = stored({}, { spec: { a: 1 }, status: { s: 1 } })
+    const sent = widget({ labels: { l: '1' } }, { spec: { a: 2 }, status: { s: 2 } })
+    const next = prepareForUpdate(widgets, '', sent, old)
+    assert.deepEqual(next.metadata, { ...old.metadata, generation: 4, labels: { l: '1' } })
+    assert.deepEqual([next.spec, next.status], [{ a: 2 }, { s: 1 }])
+  })
+
+  it('does not count changes of metadata or status', () => {
+    const old = stored({}, { spec: { a: 1 }, status: { s: 1 } })
+    for (const sent of [
+      widget({ labels: { l: '1' } }, { spec: { a: 1 } }),
+      widget({}, { spec: { a: 1 }, status: {} }),
+    ])
+      assert.equal(prepareForUpdate(widgets, '', sent, old).metadata.generation, 3)
+  })
+
+  it('lets /status write status and nothing else', () => {
+    const old = stored({}, { spec: { a: 1 }, status: { s: 1 } })
+    const next = prepareForUpdate(
+      widgets,
+      'status',
+      widget({ labels: { l: '1' } }, { spec: { a: 2 }, status: { s: 2 } }),
+      old,
+    )
+    assert.deepEqual(next, { ...old, status: { s: 2 } })
+  })
+
+  it('counts status where it has no endpoint of its own', () => {
+    const old = stored({}, { status: { s: 1 } })
+    assert.equal(
+      prepareForUpdate({ ...widgets, status: false }, '', widget({}, { status: { s: 2 } }), old).metadata
+        .generation,
+      4,
+    )
+  })
+
+  it('takes no new finalizers once the deletion has begun', () => {
+    const old = stored({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a.b/c'] })
+    const next = prepareForUpdate(widgets, '', widget({ finalizers: ['a.b/c', 'x.y/z'] }), old)
+    assert.deepEqual(texts(metadataUpdateErrors(next, old)), [
+      'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x.y/z"}',
+    ])
+  })
+})
+
+describe('deletion', () => {
+  it('marks an object once', () => {
+    const marked = startDeletion(widgets, stored({ finalizers: ['a.b/c'] }))
+    assert.equal(marked.metadata.generation, 4)
+    assert.equal(marked.metadata.deletionGracePeriodSeconds, 0)
+    assert.equal(startDeletion(widgets, marked), marked)
+    assert.ok(isHeld(widgets, marked))
+  })
+
+  it('turns policies into finalizers, the wanted one last', () => {
+    assert.deepEqual(propagationFinalizers(['orphan', 'a.b/c'], 'Foreground'), [
+      'a.b/c',
+      'foregroundDeletion',
+    ])
+    assert.deepEqual(propagationFinalizers(['foregroundDeletion'], 'Orphan'), ['orphan'])
+    assert.equal(propagationFinalizers(['foregroundDeletion'], 'Background'), undefined)
+    assert.deepEqual(propagationFinalizers(['orphan'], undefined), ['orphan'])
+  })
+
+  it('holds namespaces by spec.finalizers, and tells that they go', () => {
+    const namespaces = builtin('namespaces', 'Namespace', true)
+    const made = prepareForCreate(namespaces, widget({ name: 'team' }))
+    assert.deepEqual([made.spec, made.status], [{ finalizers: ['kubernetes'] }, { phase: 'Active' }])
+    assert.deepEqual(made.metadata.labels, { 'kubernetes.io/metadata.name': 'team' })
+    const marked = startDeletion(namespaces, made)
+    assert.deepEqual(marked.status, { phase: 'Terminating' })
+    assert.ok(isHeld(namespaces, marked))
+    const finalized = prepareForUpdate(
+      namespaces,
+      'finalize',
+      { ...marked, spec: { finalizers: [] } },
+      marked,
+    )
+    assert.equal(isHeld(namespaces, finalized), false)
+  })
+})
+
+describe('built-in kinds', () => {
+  it('merge stringData of secrets into data', () => {
+    const secret = prepareForCreate(
+      builtin('secrets', 'Secret'),
+      widget({}, { data: { a: 'eA==' }, stringData: { b: 'y' } }),
+    )
+    assert.deepEqual(secret.data, { a: 'eA==', b: 'eQ==' })
+    assert.equal('stringData' in secret, false)
+  })
+
+  it('keep the role of a binding, and the data of what is immutable', () => {
+    const bindings = traitsOf('rolebindings.rbac.authorization.k8s.io')
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' }
+    const changed = { ...widget(), roleRef: { ...roleRef, name: 's' } }
+    assert.match(
+      texts(bindings.validate?.(changed, { ...widget(), roleRef }) ?? []).join(),
+      /: cannot change roleRef$/,
+    )
+    const secrets = traitsOf('secrets')
+    const old = widget({}, { immutable: true, data: { a: 'eA==' }, type: 'Opaque' })
+    const next = widget({}, { immutable: true, data: {}, type: 'Other' })
+    assert.deepEqual(texts(secrets.validate?.(next, old) ?? []), [
+      'type: Invalid value: "Other": field is immutable',
+      'data: Forbidden: field is immutable when `immutable` is set',
+    ])
+  })
+})

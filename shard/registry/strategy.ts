@@ -1,0 +1,191 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { FieldError } from '../../framework/errors.ts'
+import type { KubeObject, Metadata, ObjectKey } from '../../framework/object.ts'
+import { claimLabelPrefix } from '../../openapi/labels.ts'
+
+/** What of an object raises `metadata.generation`: nothing, everything but metadata (custom resources), or `spec`. */
+export type GenerationRule = 'none' | 'content' | 'spec'
+
+/** How objects of one kind behave where the kind's schema does not say (chapter 40, section 3). */
+export interface Traits {
+  /** Kept as JSON whatever its schema; asks for a resourceVersion on PUT; warns about finalizers without a domain. */
+  readonly custom: boolean
+  readonly generation: GenerationRule
+  /** What is wrong with a name; `prefix` for a generateName, whose trailing dash is legal. */
+  readonly nameErrors: (name: string, prefix: boolean) => readonly string[]
+  readonly unconditionalUpdate: boolean
+  readonly createOnUpdate: boolean
+  readonly deleteReturnsObject: boolean
+  /** The garbage collector and other finalizer keepers may hold it; false for events. */
+  readonly collected: boolean
+  /** Fills in what the kind's own rules add, after defaults. `old` is absent on create. */
+  readonly prepare?: (object: KubeObject, old?: KubeObject) => KubeObject
+  /** The kind's own rules beyond its schema. */
+  readonly validate?: (object: KubeObject, old?: KubeObject) => readonly FieldError[]
+  /** Changes the object when its deletion starts. */
+  readonly onDelete?: (object: KubeObject) => KubeObject
+  /** Whether something besides `metadata.finalizers` keeps a terminating object. */
+  readonly held?: (object: KubeObject) => boolean
+}
+
+/** What one endpoint may write: the main one everything but what `status` owns, a subresource only its own part. */
+export type Part = '' | 'status' | 'finalize'
+
+/** The rules of one kind in one version. */
+export interface Strategy {
+  readonly group: string
+  readonly resource: string
+  readonly kind: string
+  readonly namespaced: boolean
+  /** There is a status subresource: the main endpoint neither sets nor changes status. */
+  readonly status: boolean
+  readonly traits: Traits
+}
+
+/** UTC, whole seconds (chapter 40, rule 3.39). */
+export const timestamp = (now: Date = new Date()): string => `${now.toISOString().slice(0, 19)}Z`
+
+const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
+const longestBase = 58
+
+/** A name from `generateName`: at most 58 bytes of it, then five random characters (chapter 40, rule 3.4). */
+export function generatedName(base: string): string {
+  const suffix = Array.from({ length: 5 }, () => suffixAlphabet.charAt(randomInt(suffixAlphabet.length)))
+  return base.slice(0, longestBase) + suffix.join('')
+}
+
+/** Copies `object` without the members that are undefined in `changes`, and with the others. */
+export function withMetadata(object: KubeObject, changes: { [K in keyof Metadata]?: unknown }): KubeObject {
+  const merged = Object.entries({ ...object.metadata, ...changes }).filter(([, value]) => value !== undefined)
+  return { ...object, metadata: Object.fromEntries(merged) }
+}
+
+export function withoutField(object: KubeObject, field: string): KubeObject {
+  if (!(field in object)) return object
+  const { [field]: _, ...rest } = object
+  return rest as KubeObject
+}
+
+/** Labels as they are stored: those that say by which claims an object is visible are the server's (BRIEF decision 4). */
+export function storedLabels(labels: Metadata['labels']): Metadata['labels'] {
+  if (labels === undefined) return undefined
+  const kept = Object.entries(labels).filter(([key]) => !key.startsWith(claimLabelPrefix))
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}
+
+/** What no client may set: versions, field management, and the labels and annotation that the server presents. */
+export const withoutPresented = (object: KubeObject, cluster: string): KubeObject =>
+  withMetadata(object, {
+    resourceVersion: undefined,
+    managedFields: undefined,
+    selfLink: undefined,
+    labels: storedLabels(object.metadata.labels),
+    annotations: { ...object.metadata.annotations, 'kcp.io/cluster': cluster },
+  } as { [K in keyof Metadata]?: unknown })
+
+/** A new object before admission: system members wiped and filled (chapter 40, rules 3.1–3.3). */
+export function withSystemMetadata(strategy: Strategy, key: ObjectKey, object: KubeObject): KubeObject {
+  return withMetadata(withoutPresented(object, key.cluster), {
+    namespace: strategy.namespaced ? key.namespace : undefined,
+    creationTimestamp: timestamp(),
+    uid: randomUUID(),
+    generation: undefined,
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+  })
+}
+
+/** A new object after admission: its name, its generation, no status where status has its own endpoint (3.4, 3.8, 3.31). */
+export function prepareForCreate(strategy: Strategy, object: KubeObject): KubeObject {
+  const { name, generateName } = object.metadata
+  const named = name ? object : withMetadata(object, { name: generateName && generatedName(generateName) })
+  const content = strategy.status ? withoutField(named, 'status') : named
+  const generation = strategy.traits.generation === 'none' ? undefined : 1
+  const counted = withMetadata(content, { generation })
+  return strategy.traits.prepare?.(counted) ?? counted
+}
+
+/**
+ * The next object as one endpoint may write it: what belongs to the server or to another endpoint is taken from `old`,
+ * the generation is raised where the content differs (chapter 40, rules 3.24, 3.29–3.32).
+ */
+export function prepareForUpdate(
+  strategy: Strategy,
+  part: Part,
+  next: KubeObject,
+  old: KubeObject,
+): KubeObject {
+  const cluster = old.metadata.annotations?.['kcp.io/cluster'] ?? ''
+  const scoped = ownPart(strategy, part, withoutPresented(next, cluster), old)
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old.metadata
+  const { namespace, name } = old.metadata
+  const kept = withMetadata(scoped, {
+    uid,
+    creationTimestamp,
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+    generation,
+    namespace,
+    name,
+  })
+  const prepared = part === '' ? (strategy.traits.prepare?.(kept, old) ?? kept) : kept
+  const raised = generation !== undefined && raisesGeneration(strategy, prepared, old)
+  return raised ? withMetadata(prepared, { generation: generation + 1 }) : prepared
+}
+
+function ownPart(strategy: Strategy, part: Part, next: KubeObject, old: KubeObject): KubeObject {
+  if (part === 'status') return withField(old, 'status', next.status)
+  if (part === 'finalize') return withField(old, 'spec', withSpecFinalizers(old, next))
+  return strategy.status ? withField(next, 'status', old.status) : next
+}
+
+const withField = (object: KubeObject, field: string, value: unknown): KubeObject =>
+  value === undefined ? withoutField(object, field) : { ...object, [field]: value }
+
+/** Namespaces: `/finalize` changes `spec.finalizers` and nothing else. */
+const withSpecFinalizers = (old: KubeObject, next: KubeObject): object => ({
+  ...(old.spec as object | undefined),
+  finalizers: (next.spec as { finalizers?: unknown } | undefined)?.finalizers ?? [],
+})
+
+function raisesGeneration(strategy: Strategy, next: KubeObject, old: KubeObject): boolean {
+  if (strategy.traits.generation === 'none') return false
+  if (strategy.traits.generation === 'spec') return !isDeepStrictEqual(next.spec, old.spec)
+  const content = (object: KubeObject): KubeObject => {
+    const { metadata: _, ...rest } = strategy.status ? withoutField(object, 'status') : object
+    return rest as KubeObject
+  }
+  return !isDeepStrictEqual(content(next), content(old))
+}
+
+/** Whether a terminating object stays because somebody has to clean up first. */
+export const isHeld = ({ traits }: Strategy, object: KubeObject): boolean =>
+  (object.metadata.finalizers?.length ?? 0) > 0 || (traits.held?.(object) ?? false)
+
+/** The object at the start of its deletion; the same object when it is terminating already (chapter 40, rules 3.33, 6.10). */
+export function startDeletion(strategy: Strategy, object: KubeObject): KubeObject {
+  if (object.metadata.deletionTimestamp !== undefined) return object
+  const { generation } = object.metadata
+  const marked = withMetadata(object, {
+    deletionTimestamp: timestamp(),
+    deletionGracePeriodSeconds: 0,
+    generation: generation === undefined || generation === 0 ? generation : generation + 1,
+  })
+  return strategy.traits.onDelete?.(marked) ?? marked
+}
+
+export const orphanFinalizer = 'orphan'
+export const foregroundFinalizer = 'foregroundDeletion'
+
+/** The finalizers that a propagation policy asks for: both of the collector's removed, then the wanted one appended (6.13). */
+export function propagationFinalizers(
+  finalizers: readonly string[] | undefined,
+  propagation: 'Background' | 'Foreground' | 'Orphan' | undefined,
+): readonly string[] | undefined {
+  if (propagation === undefined) return finalizers
+  const others = (finalizers ?? []).filter(f => f !== orphanFinalizer && f !== foregroundFinalizer)
+  if (propagation === 'Foreground') others.push(foregroundFinalizer)
+  if (propagation === 'Orphan') others.push(orphanFinalizer)
+  return others.length === 0 ? undefined : others
+}

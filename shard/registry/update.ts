@@ -1,0 +1,139 @@
+import type { RequestContext } from '../../framework/context.ts'
+import { encodeObject } from '../../framework/encode.ts'
+import { badRequest, conflict, invalid, modified, notFound } from '../../framework/errors.ts'
+import type { Item } from '../../framework/item.ts'
+import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import type { Change, WriteOptions } from '../../framework/storage.ts'
+import type { ShardAdmissionRequest } from '../admission/chain.ts'
+import { type CachedItem, isCurrent } from '../cache/item.ts'
+import { StoreConflict } from '../store/store.ts'
+import { dedupOwners, finalizerWarnings, metadataErrors, metadataUpdateErrors } from './metadata.ts'
+import { aboutOf, type Registry, storedObject } from './registry.ts'
+import { isHeld, prepareForUpdate } from './strategy.ts'
+
+/** Lost races before the client is told to try again. */
+const attempts = 64
+
+interface Update {
+  readonly key: ObjectKey
+  readonly change: Change
+  readonly options: WriteOptions
+}
+
+/** Replaces an object by what `change` makes of its newest state (chapter 40, sections 3.3 to 3.5). */
+export async function update(registry: Registry, ctx: RequestContext, wish: Update): Promise<Item> {
+  for (let attempt = 1; ; attempt++) {
+    const current = registry.shelf.current(wish.key)
+    if (current === undefined) throw notFound(aboutOf(registry, wish.key))
+    const next = await wish.change(current)
+    checkPreconditions(registry, next, current)
+    const final = await finished(registry, ctx, { next, current, options: wish.options })
+    if (final === undefined) return current
+    if (wish.options.dryRun) return detached(registry, current, final)
+    try {
+      return await write(registry, current, final)
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error
+      if (next.metadata.resourceVersion || attempt === attempts) throw modified(aboutOf(registry, wish.key))
+      await registry.shelf.settled(wish.key, current.modified)
+    }
+  }
+}
+
+/** A resourceVersion or uid in the body has to be the stored one (chapter 40, rules 3.21 and 2.15). */
+function checkPreconditions(registry: Registry, next: KubeObject, current: CachedItem): void {
+  const { resourceVersion, uid } = next.metadata
+  const about = aboutOf(registry, current.key)
+  if (resourceVersion && !/^\d+$/.test(resourceVersion))
+    throw badRequest(
+      `metadata.resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: must be a decimal number`,
+    )
+  if (resourceVersion && !isCurrent(current, resourceVersion)) throw modified(about)
+  if (uid && uid !== current.meta.uid) {
+    throw conflict(
+      about,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.meta.uid}`,
+    )
+  }
+}
+
+interface Step {
+  readonly next: KubeObject
+  readonly current: CachedItem
+  readonly options: WriteOptions
+}
+
+/** The object to store after all rules; undefined when it is what is stored already (chapter 40, rule 3.27). */
+async function finished(
+  registry: Registry,
+  ctx: RequestContext,
+  { next, current, options }: Step,
+): Promise<KubeObject | undefined> {
+  const { strategy, schema } = registry.rules
+  const old = storedObject(current)
+  const collapsed = dedupOwners(prepareForUpdate(strategy, registry.part, next, old))
+  const request = requestOf(registry, current.key, options, old)
+  const admitted = await registry.admission.mutate(ctx, { ...request, object: collapsed.object })
+  const object =
+    admitted === collapsed.object
+      ? admitted
+      : prepareForUpdate(strategy, registry.part, schema.decode(admitted).object, old)
+  validate(registry, object, old)
+  await registry.admission.validate(ctx, { ...request, object })
+  warn(ctx, [collapsed.warning, ...finalizerWarnings(strategy, object, old)])
+  return encodeObject(object).bytes.equals(encodeObject(old).bytes) ? undefined : object
+}
+
+const requestOf = (
+  { group, resource, part }: Registry,
+  key: ObjectKey,
+  { dryRun }: WriteOptions,
+  old: KubeObject,
+): Omit<ShardAdmissionRequest, 'object'> => ({
+  operation: 'UPDATE',
+  group,
+  resource,
+  subresource: part,
+  key,
+  dryRun,
+  old,
+})
+
+function warn(ctx: RequestContext, texts: readonly (string | undefined)[]): void {
+  for (const text of texts) if (text !== undefined) ctx.record.warn(text)
+}
+
+function validate(
+  { group, part, rules: { strategy, schema } }: Registry,
+  object: KubeObject,
+  old: KubeObject,
+): void {
+  const errors = [
+    ...metadataErrors(strategy, object),
+    ...metadataUpdateErrors(object, old),
+    ...schema.validate(object, old),
+    ...(part === '' ? (strategy.traits.validate?.(object, old) ?? []) : []),
+  ]
+  if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)
+}
+
+/** Nothing holds a terminating object any more: this update is also its removal (chapter 40, rule 3.26). */
+async function write(
+  { shelf, rules: { strategy } }: Registry,
+  current: CachedItem,
+  object: KubeObject,
+): Promise<Item> {
+  const terminating = object.metadata.deletionTimestamp !== undefined
+  if (!terminating || isHeld(strategy, object)) return shelf.write(current.key, object, current.modified)
+  const removed = await shelf.write(current.key, undefined, current.modified)
+  return shelf.detached(current.key, withVersion(object, removed.meta.resourceVersion))
+}
+
+const withVersion = (object: KubeObject, resourceVersion: string): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, resourceVersion },
+})
+
+/** The would-be object at the old version (chapter 40, rule 3.37). */
+const detached = ({ shelf }: Registry, current: CachedItem, object: KubeObject): Item =>
+  shelf.detached(current.key, withVersion(object, current.meta.resourceVersion))

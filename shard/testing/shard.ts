@@ -1,0 +1,78 @@
+import { noOpinion } from '../../framework/authorizer.ts'
+import type { ResourceRef } from '../../framework/backend.ts'
+import type { RequestContext } from '../../framework/context.ts'
+import { silent } from '../../framework/log.ts'
+import { loopbackContext } from '../../framework/loopback.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { openShard, type Shard, type ShardOptions } from '../index.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import type { Store } from '../store/store.ts'
+
+/** A shard over a memory store, with what a test needs to talk to it. */
+export interface TestShard extends Shard {
+  readonly store: Store
+  /** Warnings of requests so far. */
+  readonly warnings: string[]
+  context(ref: ResourceRef, cluster: string): RequestContext
+  /** Makes a logical cluster exist. */
+  addCluster(cluster: string): Promise<void>
+  stop(): Promise<void>
+}
+
+type Overrides = Partial<Omit<ShardOptions, 'signal' | 'log'>>
+
+/** Opens a shard; its controllers run when `run` is called. */
+export async function testShard(overrides: Overrides = {}): Promise<TestShard> {
+  const stop = new AbortController()
+  const warnings: string[] = []
+  const store = overrides.store ?? openMemoryStore()
+  const authorizer = () => ({ authorize: async () => noOpinion('') })
+  const shard = await openShard({ authorizer, ...overrides, store, log: silent, signal: stop.signal })
+  const context = (resource: ResourceRef, cluster: string): RequestContext => {
+    const ctx = loopbackContext({ verb: 'get', resource, cluster, signal: stop.signal, log: silent })
+    return { ...ctx, record: { ...ctx.record, warn: text => void warnings.push(text) } }
+  }
+  return {
+    ...shard,
+    store,
+    warnings,
+    context,
+    async addCluster(cluster) {
+      await shard.client.create(logicalClusters, { cluster, namespace: '', name: 'cluster' }, logicalCluster)
+    },
+    async stop() {
+      stop.abort()
+      shard.close()
+      if (overrides.store === undefined) await store.close()
+    },
+  }
+}
+
+const logicalClusters: ResourceRef = {
+  group: 'core.kcp.io',
+  version: 'v1alpha1',
+  resource: 'logicalclusters',
+}
+const logicalCluster: KubeObject = {
+  apiVersion: 'core.kcp.io/v1alpha1',
+  kind: 'LogicalCluster',
+  metadata: { name: 'cluster' },
+  spec: {},
+}
+
+/** Waits until `ask` gives something: it is asked again after every change of the shard, and after a moment. */
+export async function until<T>(shard: Shard, ask: () => T | undefined): Promise<T> {
+  for (;;) {
+    const answer = ask()
+    if (answer !== undefined) return answer
+    await new Promise<void>(resolve => {
+      const done = (): void => {
+        unsubscribe()
+        clearTimeout(timer)
+        resolve()
+      }
+      const unsubscribe = shard.cache.subscribe(done)
+      const timer = setTimeout(done, 20)
+    })
+  }
+}
