@@ -1,6 +1,5 @@
-import type { FieldError } from '../../framework/errors.ts'
 import type { KubeObject } from '../../framework/object.ts'
-import { checkStructural } from '../../openapi/structural.ts'
+import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from '../../openapi/crd.ts'
 import { timestamp, withMetadata } from './strategy.ts'
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
@@ -70,33 +69,14 @@ export function withCondition(
 
 /** Names and conversion filled in, and storage versions recorded by the server (chapter 40, rules 7.1, 7.43). */
 export function prepareDefinition(object: KubeObject, old?: KubeObject): KubeObject {
-  const { spec } = asCrd(object)
-  if (!Array.isArray(spec?.versions) || spec.names === undefined) return object
-  const kind = spec.names.kind ?? ''
-  const names = {
-    ...spec.names,
-    singular: spec.names.singular || kind.toLowerCase(),
-    listKind: spec.names.listKind || `${kind}List`,
-  }
-  const conversion = spec.conversion ?? { strategy: 'None' }
-  const stored = old === undefined ? [] : (asCrd(old).status?.storedVersions ?? [])
-  const storage = spec.versions.find(version => version.storage)?.name
-  const storedVersions = [...new Set([...stored, ...(storage === undefined ? [] : [storage])])]
-  const status = old === undefined ? { conditions: [], acceptedNames: { plural: '', kind: '' } } : old.status
-  return {
-    ...object,
-    spec: { ...spec, names, conversion },
-    status: { ...(status as object), storedVersions },
-  }
+  if (old === undefined) return defaultCustomResourceDefinition({ ...object, status: freshStatus })
+  const next = asCrd(defaultCustomResourceDefinition({ ...object, status: old.status }))
+  const storage = next.spec.versions.filter(version => version.storage).map(version => version.name)
+  const storedVersions = [...new Set([...(next.status?.storedVersions ?? []), ...storage])]
+  return { ...next, status: { ...next.status, storedVersions } }
 }
 
-export const definitionErrors = (object: KubeObject): readonly FieldError[] =>
-  asCrd(object).spec.versions.flatMap((version, i) =>
-    checkStructural(
-      (version as { schema?: { openAPIV3Schema?: unknown } }).schema?.openAPIV3Schema,
-      `spec.versions[${i}].schema.openAPIV3Schema`,
-    ),
-  )
+const freshStatus: CrdStatus = { conditions: [], acceptedNames: { plural: '', kind: '' } }
 
 /** Instances go first: the finalizer keeps the definition until they have (chapter 40, rule 7.48). */
 export function startDefinitionDeletion(object: KubeObject): KubeObject {
@@ -110,3 +90,6 @@ export function startDefinitionDeletion(object: KubeObject): KubeObject {
   const held = withMetadata(object, { finalizers: [...finalizers] })
   return { ...held, status: { ...(object.status as object), conditions } }
 }
+
+/** What is wrong with a definition beyond its schema; not for `/status`, which cannot change it. */
+export { validateCustomResourceDefinition as definitionErrors }
