@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { Command, Option } from 'commander'
+import { version } from './build.ts'
 import { address, hostname, logLevels, portNumber, type StartOptions } from './options.ts'
 import { StartError } from './starterror.ts'
-import { version } from './version.ts'
 
 const program = new Command('oriel')
   .description('Virtual workspaces over logical clusters, compatible with kcp and Kubernetes.')

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
+import { hostname as machineName } from 'node:os'
 import { InvalidArgumentError } from 'commander'
+import { StartError } from './starterror.ts'
 
 /** The flags of `oriel start`, checked. */
 export interface StartOptions {
@@ -30,23 +32,39 @@ export function address(text: string): string {
   return text
 }
 
+const dnsName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i
+
 export function hostname(text: string): string {
-  const labels = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i
-  if (isIP(text) === 0 && !labels.test(text))
+  if (isIP(text) === 0 && !dnsName.test(text))
     throw new InvalidArgumentError('A host name has no scheme, port or path: oriel.example.com.')
   return text
 }
 
 const everywhere = new Set(['0.0.0.0', '::'])
+const loopback = new Set(['127.0.0.1', '::1'])
 
-/** The name under which clients reach the server: what URLs and the certificate are made with. */
-export function publicHostname({ externalHostname, bindAddress }: StartOptions): string {
-  if (externalHostname !== undefined) return externalHostname
-  return everywhere.has(bindAddress) || bindAddress === '127.0.0.1' || bindAddress === '::1'
-    ? 'localhost'
-    : bindAddress
+/** Throws `StartError` on flags that contradict each other. */
+export function checkOptions({ port, externalHostname, bindAddress }: StartOptions): void {
+  if (port === 0 && (externalHostname !== undefined || everywhere.has(bindAddress)))
+    throw new StartError('Clients cannot be told a port that is not known yet: give a --port other than 0.')
 }
 
-/** `https://host:port`, with brackets around IPv6 addresses. */
-export const baseUrl = (host: string, port: number): string =>
-  `https://${isIP(host) === 6 ? `[${host}]` : host}${port === 443 ? '' : `:${port}`}`
+/** What clients reach the server by; undefined with port 0: the address that it listens on. */
+export const startUrl = (options: StartOptions): string | undefined =>
+  options.port === 0 ? undefined : `https://${inUrl(publicHost(options))}:${options.port}`
+
+const inUrl = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host)
+
+function publicHost({ externalHostname, bindAddress }: StartOptions): string {
+  if (externalHostname !== undefined) return externalHostname
+  return everywhere.has(bindAddress) || loopback.has(bindAddress) ? 'localhost' : bindAddress
+}
+
+/** All names and addresses for which the serving certificate must hold. */
+export function servingHosts({ externalHostname, bindAddress }: StartOptions): readonly string[] {
+  const own = ['localhost', '127.0.0.1', '::1', machineName()].filter(
+    name => isIP(name) > 0 || dnsName.test(name),
+  )
+  const given = everywhere.has(bindAddress) ? [] : [bindAddress]
+  return [...new Set([...own, ...given, ...(externalHostname === undefined ? [] : [externalHostname])])]
+}
