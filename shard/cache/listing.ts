@@ -8,8 +8,6 @@ import { behind, isFiltered, matcherOf, rangeOf, type ServedKind } from './selec
 import type { Source } from './source.ts'
 import { parseVersion, versionTooLarge } from './version.ts'
 
-const patience = 3_000
-
 /** What a list reads: one state, from behind an id on. */
 interface Start {
   readonly snapshot: Snapshot
@@ -19,9 +17,9 @@ interface Start {
   readonly limit: number
 }
 
-/** Waits at most three seconds for a version that is not there yet; then throws 504 (chapter 40, rule 4.8). */
+/** Waits a little for a version that is not there yet; then throws 504 (chapter 40, rule 4.8). */
 export async function waitFor(source: Source, revision: number, signal: AbortSignal): Promise<void> {
-  await source.reached(revision, signal, patience)
+  await source.reached(revision, signal, source.patience)
   if (revision > source.revision) throw versionTooLarge(revision, source.revision)
 }
 

@@ -17,7 +17,7 @@ export type CacheHandler = (event: CacheEvent) => void
 
 /** What all resources of a cache have in common. */
 export interface Context
-  extends Pick<Source, 'ticker' | 'bookmarkEvery' | 'revision' | 'closed' | 'reached'> {
+  extends Pick<Source, 'ticker' | 'bookmarkEvery' | 'patience' | 'revision' | 'closed' | 'reached'> {
   readonly builder: Builder
   readonly bounds: RingBounds
   /** Where the cache's knowledge of the past begins. */
@@ -54,6 +54,9 @@ export class ResourceCache implements Source {
   }
   get bookmarkEvery(): number {
     return this.#context.bookmarkEvery
+  }
+  get patience(): number {
+    return this.#context.patience
   }
   get closed(): AbortSignal {
     return this.#context.closed

@@ -78,6 +78,11 @@ export class Ring {
     return line
   }
 
+  /** How many clusters somebody watches alone. */
+  get watchedClusters(): number {
+    return this.#clusters.size
+  }
+
   leave(cluster: string): void {
     const known = this.#clusters.get(cluster)
     if (known !== undefined && --known.watchers === 0) this.#clusters.delete(cluster)

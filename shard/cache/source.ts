@@ -10,6 +10,8 @@ export interface Source {
   readonly ticker: Ticker
   /** Milliseconds between the bookmarks of one watch. */
   readonly bookmarkEvery: number
+  /** Milliseconds that a reader waits for a version which has not come. */
+  readonly patience: number
   /** The revision up to which the whole cache is current. */
   readonly revision: number
   /** Aborted when the cache is closed. */

@@ -18,6 +18,8 @@ export interface WatchCacheOptions {
   readonly ring?: Partial<RingBounds>
   /** Milliseconds between the bookmarks of one watch; a minute when absent. */
   readonly bookmarkEvery?: number
+  /** Milliseconds that a reader waits for a version which has not come; three seconds when absent. */
+  readonly patience?: number
 }
 
 /** Everything below `/registry/`, in memory and up to date. */
@@ -60,6 +62,7 @@ class LiveCache implements WatchCache, Context {
   readonly ticker = new Ticker(1_000)
   readonly bounds: RingBounds
   readonly bookmarkEvery: number
+  readonly patience: number
   /** The ring of every resource begins here; older states are gone. */
   readonly floor: number
   readonly #store: Store
@@ -75,6 +78,7 @@ class LiveCache implements WatchCache, Context {
     this.#options = options
     this.bounds = { ...defaultRing, ...options.ring }
     this.bookmarkEvery = options.bookmarkEvery ?? 60_000
+    this.patience = options.patience ?? 3_000
     this.floor = store.compacted
     this.#progress = new Progress(store.compacted)
   }

@@ -1,5 +1,8 @@
+import assert from 'node:assert/strict'
+import type { Item, ItemEvent } from '../../../framework/item.ts'
 import { silent } from '../../../framework/log.ts'
 import type { KubeObject, ObjectKey } from '../../../framework/object.ts'
+import type { ItemList, ItemWatch, ListMeta } from '../../../framework/storage.ts'
 import { openMemoryStore } from '../../store/memory.ts'
 import type { Store } from '../../store/store.ts'
 import { encodeStored } from '../codec.ts'
@@ -65,4 +68,46 @@ export async function open(
       await store.close()
     },
   }
+}
+
+export const forever: AbortSignal = new AbortController().signal
+
+/** `root/default/a=1`, for every item of a list, and the list's metadata. */
+export async function listed(list: ItemList): Promise<{ items: string[]; meta: ListMeta }> {
+  const items: string[] = []
+  for (;;) {
+    const next = await list.next()
+    if (next.done === true) return { items, meta: next.value }
+    const batch = Array.from(next.value)
+    assert.equal(next.value.length, batch.length)
+    assert.equal(next.value.bytes?.toString(), batch.map(item => item.bytes.toString()).join(','))
+    items.push(...batch.map(shown))
+  }
+}
+
+const dataOf = (item: Item): string => String((item.object['data'] as { value: string }).value)
+
+/** What an item is and holds, checked against its own bytes. */
+export function shown(item: Item): string {
+  const { cluster, namespace, name } = item.meta
+  assert.deepEqual(JSON.parse(item.bytes.toString()).metadata.resourceVersion, item.meta.resourceVersion)
+  return `${cluster}/${namespace}/${name}=${dataOf(item)}`
+}
+
+/** `ADDED root/default/a=1@3`; `BOOKMARK @7`, with `!` when it ends initial events. */
+export function told({ type, item }: ItemEvent): string {
+  const version = item.meta.resourceVersion
+  if (type !== 'BOOKMARK') return `${type} ${shown(item)}@${version}`
+  return `BOOKMARK @${version}${item.meta.annotations['k8s.io/initial-events-end'] === 'true' ? '!' : ''}`
+}
+
+/** Reads a watch until `count` events have come. */
+export async function events(watch: ItemWatch, count: number): Promise<string[]> {
+  const found: string[] = []
+  while (found.length < count) {
+    const next = await watch.next()
+    if (next.done === true) break
+    found.push(...next.value.map(told))
+  }
+  return found
 }
