@@ -17,55 +17,64 @@ interface Index {
 
 const objectKey = ({ cluster, namespace, name }: ObjectKey): string => `${cluster}/${namespace}/${name}`
 
+interface State {
+  readonly items: Map<string, Item>
+  readonly clusters: Index
+  readonly indexes: Map<string, Index>
+  readonly handlers: Set<(event: ItemEvent) => void>
+  readonly onError: (error: unknown) => void
+}
+
 /** `onError` is told what handlers throw; the copy and the other handlers do not suffer. */
 export function createLocalCopy(onError: (error: unknown) => void): LocalCopy {
   const items = new Map<string, Item>()
   const clusters: Index = { fn: item => [item.key.cluster], items: new Map() }
-  const indexes = new Map<string, Index>()
-  const handlers = new Set<(event: ItemEvent) => void>()
-  const tell = (event: ItemEvent): void => {
-    for (const handler of handlers) call(handler, event, onError)
-  }
-  const store = (key: string, item: Item | undefined, event: ItemEvent): void => {
-    const previous = items.get(key)
-    for (const index of [clusters, ...indexes.values()]) reindex(index, key, previous, item)
-    if (item === undefined) items.delete(key)
-    else items.set(key, item)
-    tell(previous === undefined ? event : { ...event, previous })
-  }
-  const set = (item: Item): void => {
-    const key = objectKey(item.key)
-    const known = items.get(key)
-    if (known?.meta.resourceVersion === item.meta.resourceVersion && known.meta.uid === item.meta.uid) return
-    store(key, item, { type: known === undefined ? 'ADDED' : 'MODIFIED', item })
-  }
-  const remove = (item: Item): void => {
-    const key = objectKey(item.key)
-    if (items.has(key)) store(key, undefined, { type: 'DELETED', item })
-  }
+  const state: State = { items, clusters, indexes: new Map(), handlers: new Set(), onError }
   return {
     get: (cluster, namespace, name) => items.get(objectKey({ cluster, namespace, name })),
     list: cluster => (cluster === undefined ? [...items.values()] : found(clusters, cluster)),
     index: (name, fn) => {
-      const index = indexes.get(name) ?? built(fn, items)
-      indexes.set(name, index)
+      const index = state.indexes.get(name) ?? built(fn, items)
+      state.indexes.set(name, index)
       return key => found(index, key)
     },
     onEvent: handler => {
       for (const item of items.values()) call(handler, { type: 'ADDED', item }, onError)
-      handlers.add(handler)
-      return () => void handlers.delete(handler)
+      state.handlers.add(handler)
+      return () => void state.handlers.delete(handler)
     },
     apply: event => {
-      if (event.type === 'DELETED') remove(event.item)
-      else if (event.type !== 'BOOKMARK') set(event.item)
+      if (event.type === 'DELETED') remove(state, event.item)
+      else if (event.type !== 'BOOKMARK') set(state, event.item)
     },
-    replace: next => {
-      const kept = new Set(next.map(item => objectKey(item.key)))
-      for (const [key, item] of [...items]) if (!kept.has(key)) remove(item)
-      for (const item of next) set(item)
-    },
+    replace: next => replace(state, next),
   }
+}
+
+function replace(state: State, next: readonly Item[]): void {
+  const kept = new Set(next.map(item => objectKey(item.key)))
+  for (const [key, item] of [...state.items]) if (!kept.has(key)) remove(state, item)
+  for (const item of next) set(state, item)
+}
+
+function set(state: State, item: Item): void {
+  const known = state.items.get(objectKey(item.key))
+  const isSame = known?.meta.resourceVersion === item.meta.resourceVersion && known.meta.uid === item.meta.uid
+  if (!isSame) store(state, item, { type: known === undefined ? 'ADDED' : 'MODIFIED', item })
+}
+
+function remove(state: State, item: Item): void {
+  if (state.items.has(objectKey(item.key))) store(state, undefined, { type: 'DELETED', item })
+}
+
+function store(state: State, item: Item | undefined, event: ItemEvent): void {
+  const key = objectKey(event.item.key)
+  const previous = state.items.get(key)
+  for (const index of [state.clusters, ...state.indexes.values()]) reindex(index, key, previous, item)
+  if (item === undefined) state.items.delete(key)
+  else state.items.set(key, item)
+  const told = previous === undefined ? event : { ...event, previous }
+  for (const handler of state.handlers) call(handler, told, state.onError)
 }
 
 function call(

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { compressed } from './compress.ts'
 import type { Answer } from './exchange.ts'
 import { failureAnswer } from './failure.ts'
 import { text } from './health.ts'
@@ -108,9 +109,10 @@ async function send(
 ): Promise<void> {
   const resource = exchange.resource()
   const headers = commonHeaders(exchange)
+  const encoded = await compressed(answer, exchange.incoming)
   // HTTP/2 has no such header: there the session is told to close.
   if (service.isStopping() && !('stream' in response)) headers.connection = 'close'
-  const reply = { answer, headers, isHead: exchange.incoming.method === 'HEAD' }
+  const reply = { answer: encoded, headers, isHead: exchange.incoming.method === 'HEAD' }
   const counted = (chunk: Buffer): void => {
     if (resource?.verb === 'watch') service.metrics.watchEvents(resource, linesIn(chunk))
   }

@@ -50,6 +50,8 @@ const keyText = (key: ObjectKey): string => `${key.cluster}/${key.namespace}/${k
 interface State {
   readonly objects: Map<string, Item>
   readonly watchers: Set<Watcher>
+  /** Everything that ever happened: watches start anywhere. */
+  readonly history: ItemEvent[]
   revision: number
   lists: number
   compacted: number
@@ -57,7 +59,14 @@ interface State {
 
 /** Serves namespaced `widgets` of `example.com/v1`, with a status, in the clusters `root`, `team` and `system:admin`. */
 export function createTinyShard(): TinyShard {
-  const state: State = { objects: new Map(), watchers: new Set(), revision: 1, lists: 0, compacted: 0 }
+  const state: State = {
+    objects: new Map(),
+    watchers: new Set(),
+    history: [],
+    revision: 1,
+    lists: 0,
+    compacted: 0,
+  }
   const storage = storageOf(state)
   const apis = apiSetOf([widgets(storage)])
   const clusters = new Set<ClusterScope>(['*', 'root', 'team', 'system:admin'])
@@ -106,8 +115,10 @@ function commit(state: State, type: ItemEvent['type'], key: ObjectKey, object: K
   const item = itemOf({ ...object, metadata }, key.cluster)
   if (type === 'DELETED') state.objects.delete(keyText(key))
   else state.objects.set(keyText(key), item)
+  const event = previous === undefined ? { type, item } : { type, item, previous }
+  state.history.push(event)
   for (const watcher of state.watchers) {
-    watcher.queue.push(previous === undefined ? { type, item } : { type, item, previous })
+    watcher.queue.push(event)
     watcher.wake()
   }
   return item
@@ -117,8 +128,9 @@ const storageOf = (state: State): ResourceStorage => ({
   get: async (_, key) => existing(state, key),
   list: async function* (_, query) {
     state.lists++
+    const resourceVersion = String(state.revision)
     yield [...state.objects.values()].filter(item => selects(query, item))
-    return { resourceVersion: String(state.revision) }
+    return { resourceVersion }
   },
   watch: (ctx, query) => watch(state, query, ctx.signal),
   create: async (_, key, object) => {
@@ -139,9 +151,10 @@ const storageOf = (state: State): ResourceStorage => ({
 })
 
 async function* watch(state: State, query: WatchQuery, signal: AbortSignal): ItemWatch {
-  if (Number(query.resourceVersion ?? state.revision) < state.compacted)
-    throw expired('too old resource version')
-  const watcher: Watcher = { queue: [], wake: () => undefined }
+  const after = Number(query.resourceVersion || state.revision)
+  if (after < state.compacted) throw expired('too old resource version')
+  const missed = state.history.filter(({ item }) => Number(item.meta.resourceVersion) > after)
+  const watcher: Watcher = { queue: missed, wake: () => undefined }
   const wake = (): void => watcher.wake()
   state.watchers.add(watcher)
   signal.addEventListener('abort', wake)
