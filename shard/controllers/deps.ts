@@ -1,0 +1,36 @@
+import type { ApiSet } from '../../framework/apis.ts'
+import type { ResourceRef } from '../../framework/backend.ts'
+import type { Informers } from '../../framework/informer.ts'
+import type { Logger } from '../../framework/log.ts'
+import type { ClusterName } from '../../framework/object.ts'
+import type { Directory } from '../directory.ts'
+import type { ControllerClient } from './client.ts'
+
+/** Bound resources of root's exports, with their identities. */
+export interface TenancyResources {
+  readonly workspaces: ResourceRef
+  readonly workspaceTypes: ResourceRef
+  readonly partitions: ResourceRef
+  readonly shards: ResourceRef
+}
+
+/** The shard that this process is. */
+export interface ShardIdentity {
+  readonly name: string
+  /** What clients use, without a trailing slash. */
+  readonly externalURL: string
+}
+
+/** What kcp's controllers work with. */
+export interface KcpControllerDeps {
+  readonly client: ControllerClient
+  readonly informers: Informers
+  readonly directory: Directory
+  readonly tenancy: TenancyResources
+  readonly shard: ShardIdentity
+  /** What a cluster serves; undefined when there is no such cluster. */
+  readonly apis: (cluster: ClusterName) => ApiSet | undefined
+  /** PEM, for `kube-root-ca.crt`. */
+  readonly rootCA: string
+  readonly log: Logger
+}
