@@ -1,0 +1,44 @@
+import { type ConditionState, conditionIs, isFalse, isTrue, setConditions } from './conditions.ts'
+import type { LogicalCluster, Phase, Workspace } from './objects.ts'
+
+type Status = NonNullable<Workspace['status']>
+
+/** The status of a workspace whose place is known, from its logical cluster (chapter 20, section 3.7). */
+export function workspaceStatus({ spec, status = {} }: Workspace, home: LogicalCluster | undefined): Status {
+  const initialized = initialization(status, home, spec?.cluster ?? '')
+  const states = [isTrue('WorkspaceScheduled'), ...(initialized === undefined ? [] : [initialized])]
+  const conditions = setConditions(status.conditions, states)
+  const { initializers: _, ...rest } = status
+  const left = home?.status?.initializers ?? []
+  return {
+    ...rest,
+    phase: phaseOf(status.phase ?? 'Scheduling', conditions),
+    ...(left.length === 0 ? {} : { initializers: left }),
+    conditions,
+  }
+}
+
+const type = 'WorkspaceInitialized'
+
+function initialization(
+  { phase, conditions }: Status,
+  home: LogicalCluster | undefined,
+  cluster: string,
+): ConditionState | undefined {
+  if (home === undefined)
+    return isFalse(type, 'Error', 'WorkspaceDisappeared', `LogicalCluster ${cluster} not found`)
+  const waiting = (message: string): ConditionState => isFalse(type, 'Info', 'InitializerExists', message)
+  const isReady = conditionIs(conditions, type, 'True') && phase !== 'Initializing'
+  if (isReady || home.status?.phase === 'Ready') return isTrue(type)
+  if (home.status?.phase !== 'Initializing') return waiting('LogicalCluster is not initializing yet')
+  return waiting(`Initializers still exist: [${(home.status.initializers ?? []).join(' ')}]`)
+}
+
+/** Ready once initialized; Unavailable while something of the workspace is not as it should be. */
+function phaseOf(phase: Phase, conditions: Status['conditions']): Phase {
+  const isReady = conditionIs(conditions, type, 'True')
+  if (phase === 'Scheduling' || phase === 'Initializing') return isReady ? 'Ready' : 'Initializing'
+  const failing = (conditions ?? []).some(c => c.type.startsWith('Workspace') && c.status === 'False')
+  if (phase === 'Ready' && failing) return 'Unavailable'
+  return phase === 'Unavailable' && !failing ? 'Ready' : phase
+}
