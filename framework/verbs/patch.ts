@@ -81,7 +81,13 @@ function patched(call: Call, current: KubeObject, { key, patch, fieldValidation 
   const placed = inNamespace(object, call)
   checkName(placed, key)
   checkResourceVersion(placed.metadata.resourceVersion ?? '')
-  return placed
+  return unlocked(placed, current)
+}
+
+/** Without a resourceVersion of its own a patch is no optimistic lock: a lost race applies it again (chapter 40, rule 5.5). */
+function unlocked(object: KubeObject, current: KubeObject): KubeObject {
+  const { resourceVersion, ...metadata } = object.metadata
+  return resourceVersion === current.metadata.resourceVersion ? { ...object, metadata } : object
 }
 
 function decodeResult(call: Call, result: unknown): ReturnType<typeof decodeValue> {

@@ -1,0 +1,44 @@
+import type { RequestContext } from '../../framework/context.ts'
+import { silent } from '../../framework/log.ts'
+import type { ClusterScope } from '../../framework/object.ts'
+import type { ResourceRequest } from '../../framework/requestinfo.ts'
+import { loopback } from '../../framework/user.ts'
+
+/** A request's context as the server would build it; `warnings` are collected. */
+export interface TestContext extends RequestContext {
+  readonly warnings: string[]
+}
+
+export interface TestRequest {
+  readonly cluster?: ClusterScope
+  readonly info?: Partial<ResourceRequest>
+  readonly signal?: AbortSignal
+}
+
+/** A context of the server's own user, about `widgets` in `example.com/v1` unless told otherwise. */
+export function testContext({ cluster = 'one', info, signal }: TestRequest = {}): TestContext {
+  const warnings: string[] = []
+  return {
+    workspace: '',
+    params: {},
+    cluster,
+    info: {
+      isResource: true,
+      verb: 'get',
+      group: 'example.com',
+      version: 'v1',
+      resource: 'widgets',
+      subresource: '',
+      namespace: '',
+      name: '',
+      path: '/',
+      ...info,
+    },
+    user: loopback,
+    actAs: loopback,
+    hops: 0,
+    signal: signal ?? new AbortController().signal,
+    record: { warn: text => void warnings.push(text), annotate: () => undefined, log: silent },
+    warnings,
+  }
+}
