@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import type { KubeObject } from '../framework/object.ts'
+import { columnsOf, selectableFieldsOf } from './columns.ts'
+import type { PrinterColumn } from './definitions/definition.ts'
+
+const now = new Date('2026-01-02T00:00:00Z')
+const object: KubeObject = {
+  apiVersion: 'e.io/v1',
+  kind: 'W',
+  metadata: { name: 'a', creationTimestamp: '2026-01-01T23:50:00Z' },
+  spec: {
+    text: 'x',
+    int: 7,
+    float: 7.9,
+    large: 1e21,
+    big: 9007199254740993n,
+    bool: true,
+    null: null,
+    object: { b: 1, a: '<&>' },
+    list: [1, 'two'],
+    odd: 'yesterday',
+  },
+}
+
+const cell = (type: PrinterColumn['type'], jsonPath: string): unknown =>
+  columnsOf([{ name: 'N', type, jsonPath }])[0]?.cell(object, now)
+
+describe('columns', () => {
+  it('are Age when there are none', () => {
+    const [age, ...rest] = columnsOf()
+    assert.deepEqual(rest, [])
+    assert.deepEqual([age?.name, age?.type, age?.format, age?.priority], ['Age', 'date', '', 0])
+    assert.match(age?.description ?? '', /^CreationTimestamp is a timestamp/)
+    assert.equal(age?.cell(object, now), '10m')
+  })
+
+  it('have all properties', () => {
+    const [plain, full] = columnsOf([
+      { name: 'P', type: 'string', jsonPath: '.spec.text' },
+      { name: 'F', type: 'integer', jsonPath: '.spec.int', format: 'int32', description: 'd', priority: 1 },
+    ])
+    const { cell: _, ...properties } = plain ?? assert.fail()
+    assert.deepEqual(properties, {
+      name: 'P',
+      type: 'string',
+      format: '',
+      description: 'Custom resource definition column (in JSONPath format): .spec.text',
+      priority: 0,
+    })
+    assert.deepEqual([full?.format, full?.description, full?.priority], ['int32', 'd', 1])
+  })
+
+  const cells: readonly (readonly [PrinterColumn['type'], path: string, cell: unknown])[] = [
+    ['string', '.spec.text', 'x'],
+    ['string', '.spec.int', '7'],
+    ['string', '.spec.large', '1e+21'],
+    ['string', '.spec.big', '9007199254740993'],
+    ['string', '.spec.bool', 'true'],
+    ['string', '.spec.object', '{"a":"\\u003c\\u0026\\u003e","b":1}'],
+    ['string', '.spec.list', '[1,"two"]'],
+    ['string', '.spec.list[*]', '1'],
+    ['string', '.spec.missing', null],
+    ['string', '.spec.list[9]', null],
+    ['string', '.spec[', null],
+    ['integer', '.spec.int', 7],
+    ['integer', '.spec.float', 7],
+    ['integer', '.spec.text', null],
+    ['number', '.spec.float', 7.9],
+    ['number', '.spec.bool', null],
+    ['boolean', '.spec.bool', true],
+    ['boolean', '.spec.text', null],
+    ['date', '.metadata.creationTimestamp', '10m'],
+    ['date', '.spec.odd', '<invalid>'],
+    ['date', '.spec.int', null],
+    ['date', '.metadata.deletionTimestamp', null],
+  ]
+  for (const [type, path, expected] of cells)
+    it(`${type} of ${path} is ${JSON.stringify(expected)}`, () => assert.equal(cell(type, path), expected))
+})
+
+describe('selectable fields', () => {
+  it('read scalars as text', () => {
+    const fields = selectableFieldsOf([
+      { jsonPath: '.spec.text' },
+      { jsonPath: '.spec.bool' },
+      { jsonPath: '.spec.none' },
+    ])
+    assert.deepEqual(
+      Object.entries(fields).map(([name, read]) => [name, read(object)]),
+      [
+        ['spec.text', 'x'],
+        ['spec.bool', 'true'],
+        ['spec.none', ''],
+      ],
+    )
+  })
+})
