@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setMaxListeners } from 'node:events'
 import type { Item, ItemEvent } from '../../../framework/item.ts'
 import { silent } from '../../../framework/log.ts'
 import type { KubeObject, ObjectKey } from '../../../framework/object.ts'
@@ -71,6 +72,7 @@ export async function open(
 }
 
 export const forever: AbortSignal = new AbortController().signal
+setMaxListeners(0, forever)
 
 /** `root/default/a=1`, for every item of a list, and the list's metadata. */
 export async function listed(list: ItemList): Promise<{ items: string[]; meta: ListMeta }> {
@@ -85,7 +87,7 @@ export async function listed(list: ItemList): Promise<{ items: string[]; meta: L
   }
 }
 
-const dataOf = (item: Item): string => String((item.object['data'] as { value: string }).value)
+const dataOf = (item: Item): string => String((item.object.data as { value: string }).value)
 
 /** What an item is and holds, checked against its own bytes. */
 export function shown(item: Item): string {
