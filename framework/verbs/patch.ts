@@ -2,8 +2,9 @@ import { itemAnswer } from '../answers.ts'
 import { decodeValue, parseOrRefuse, report } from '../body.ts'
 import { admit, type Call, checkName, inNamespace, keyOf } from '../call.ts'
 import { invalid, type StatusError, unsupportedMediaType } from '../errors.ts'
-import type { Answer, VerbRequest } from '../exchange.ts'
+import type { Answer } from '../exchange.ts'
 import { objectForm } from '../forms.ts'
+import { goText } from '../gotext.ts'
 import type { Item } from '../item.ts'
 import { formatJson } from '../json.ts'
 import { applyJsonPatch, readJsonPatch } from '../jsonpatch.ts'
@@ -14,12 +15,19 @@ import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
 import { checkResourceVersion, type WriteRequest, writeOptions } from '../options.ts'
 import { isTooDeep } from '../parsebody.ts'
+import type { Served } from '../served.ts'
+import { applyStrategicMergePatch, readStrategicMergePatch } from '../strategicmerge.ts'
+import { wholeSchema } from '../wholeschema.ts'
+
+const strategicMergeType = 'application/strategic-merge-patch+json'
 
 /** A patch that has been read and can be applied to any state of the object. */
 interface Patch {
   readonly apply: (document: KubeObject) => unknown
   /** What a strict reader complains about in the patch itself. */
   readonly problems: readonly string[]
+  /** What is shown when the result is refused; the result unless given. */
+  readonly shown?: string
 }
 
 /** PATCH: applied to the current object, again after every lost race, so that it never conflicts by itself. */
@@ -28,7 +36,7 @@ export async function patch(call: Call): Promise<Answer> {
   const key = keyOf(call)
   const how = negotiate(request, 'objects')
   const form = objectForm(served, how, request.query)
-  const read = readerOf(request)
+  const read = readerOf(call)
   const options = writeOptions('PatchOptions', request.query, request.headers['user-agent'] ?? '')
   const parsed = read(await request.body(bodyLimit))
   const change = async (current: Item): Promise<KubeObject> => {
@@ -38,16 +46,19 @@ export async function patch(call: Call): Promise<Answer> {
   return itemAnswer(await served.storage.update(ctx, key, change, options.write), form, how)
 }
 
-/** Readers by media type; what is not here is 415 with this list (chapter 40, rule 5.1a). */
-const readers: ReadonlyMap<string, (body: Buffer) => Patch> = new Map([
+/** Readers by media type; what is not here is 415 with this list (chapter 40, rules 5.1, 5.1a). */
+const readers: ReadonlyMap<string, (body: Buffer, served: Served) => Patch> = new Map([
   ['application/json-patch+json', jsonPatch],
   ['application/merge-patch+json', mergePatch],
+  [strategicMergeType, strategicMergePatch],
 ])
 
-function readerOf(request: VerbRequest): (body: Buffer) => Patch {
-  const reader = readers.get(bodyType(request))
-  if (reader === undefined) throw unsupportedMediaType([...readers.keys()])
-  return reader
+function readerOf({ request, served }: Call): (body: Buffer) => Patch {
+  const type = bodyType(request)
+  const types = [...readers.keys()].filter(each => each !== strategicMergeType || !served.resource.custom)
+  const reader = types.includes(type) ? readers.get(type) : undefined
+  if (reader === undefined) throw unsupportedMediaType(types)
+  return body => reader(body, served)
 }
 
 function jsonPatch(body: Buffer): Patch {
@@ -66,6 +77,18 @@ function mergePatch(body: Buffer): Patch {
   return { apply: document => applyMergePatch(document, members), problems: duplicates }
 }
 
+function strategicMergePatch(body: Buffer, { kind, resource }: Served): Patch {
+  const { value, duplicates } = parseOrRefuse(body, 'json', 'Strategic Merge Patch')
+  const changes = readStrategicMergePatch(value)
+  // The schema is the resource's: what a subresource of another kind has is not merged by key.
+  const schema = kind === resource.names.kind ? wholeSchema(resource.openapi) : {}
+  return {
+    apply: document => applyStrategicMergePatch(document, changes, schema),
+    problems: duplicates,
+    shown: goText(changes),
+  }
+}
+
 interface Patching extends WriteRequest {
   readonly key: ObjectKey
   readonly patch: Patch
@@ -73,8 +96,8 @@ interface Patching extends WriteRequest {
 
 function patched(call: Call, current: KubeObject, { key, patch, fieldValidation }: Patching): KubeObject {
   const result = patch.apply(current)
-  const refuse = (detail: string): StatusError => invalidResult(result, detail)
-  const { object, problems } = decodeResult(call, result)
+  const refuse = (detail: string): StatusError => invalidResult(patch.shown ?? formatJson(result), detail)
+  const { object, problems } = decodeResult(call, result, refuse)
   report(call.ctx, fieldValidation, [...patch.problems, ...problems], text =>
     refuse(`strict decoding error: ${text}`),
   )
@@ -90,16 +113,20 @@ function unlocked(object: KubeObject, current: KubeObject): KubeObject {
   return resourceVersion === current.metadata.resourceVersion ? { ...object, metadata } : object
 }
 
-function decodeResult(call: Call, result: unknown): ReturnType<typeof decodeValue> {
-  if (isTooDeep(result)) throw invalidResult({}, 'exceeded max depth')
+function decodeResult(
+  call: Call,
+  result: unknown,
+  refuse: (detail: string) => StatusError,
+): ReturnType<typeof decodeValue> {
+  if (isTooDeep(result)) throw invalidResult('{}', 'exceeded max depth')
   try {
     return decodeValue(result, call.served)
   } catch (error) {
-    if (error instanceof DecodeError) throw invalidResult(result, error.message)
+    if (error instanceof DecodeError) throw refuse(error.message)
     throw error
   }
 }
 
 /** The patch is fine, what comes out is not (chapter 40, rules 2.49, 5.9). */
-const invalidResult = (result: unknown, detail: string): StatusError =>
-  invalid('', '', '', [{ type: 'FieldValueInvalid', field: 'patch', value: formatJson(result), detail }])
+const invalidResult = (value: string, detail: string): StatusError =>
+  invalid('', '', '', [{ type: 'FieldValueInvalid', field: 'patch', value, detail }])

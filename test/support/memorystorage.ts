@@ -265,8 +265,8 @@ function updated(kind: StoredKind, old: Item, next: KubeObject): Item | undefine
   const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = metadata
   const kept = { resourceVersion, uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds }
   const object = inCluster(withMetadata(next, kept as Metadata), old.key.cluster)
-  const item = itemOf(JSON.parse(JSON.stringify(object)), old.key.cluster)
-  return item.bytes.equals(encodeObject(old.object).bytes) ? undefined : item
+  const encoded = encodeObject(object)
+  return encoded.bytes.equals(encodeObject(old.object).bytes) ? undefined : itemFrom(encoded, old.key)
 }
 
 const isRemoved = ({ metadata }: KubeObject): boolean =>

@@ -1,0 +1,129 @@
+import type { ApiResource } from '../../framework/apis.ts'
+import type { Answer, VerbRequest } from '../../framework/exchange.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import type { ResourceRequest, Verb } from '../../framework/requestinfo.ts'
+import type { ObjectSchema } from '../../framework/schema.ts'
+import type { ResourceStorage } from '../../framework/storage.ts'
+import { handle } from '../../framework/verbs/index.ts'
+import type { Admission } from '../../framework/workspace.ts'
+import { testContext } from './context.ts'
+
+const known = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
+
+/** Knows `spec` and `status` with anything inside, except for `spec.unknown`. */
+const schema: ObjectSchema = {
+  decode(object) {
+    const extra = Object.keys(object).filter(key => !known.includes(key))
+    const { unknown, ...spec } = (object['spec'] ?? {}) as Record<string, unknown>
+    const kept = Object.fromEntries(Object.entries(object).filter(([key]) => known.includes(key)))
+    const pruned = object['spec'] === undefined ? kept : { ...kept, spec }
+    return {
+      object: pruned as KubeObject,
+      unknown: [...extra, ...(unknown === undefined ? [] : ['spec.unknown'])],
+    }
+  },
+  validate: () => [],
+}
+
+const everything: readonly Verb[] = [
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+]
+
+/** `widgets.example.com`: a custom, namespaced resource with a column and a status, over any storage. */
+export const widgets = (storage: ResourceStorage, more: Partial<ApiResource> = {}): ApiResource => ({
+  group: 'example.com',
+  version: 'v1',
+  names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+  namespaced: true,
+  verbs: everything,
+  storage,
+  schema,
+  columns: [
+    {
+      name: 'Color',
+      type: 'string',
+      format: '',
+      description: 'Its color.',
+      priority: 0,
+      cell: object => ((object['spec'] as { color?: string } | undefined)?.color ?? null) as string | null,
+    },
+  ],
+  subresources: [{ name: 'status', kind: 'Widget', verbs: ['get', 'update', 'patch'], storage, schema }],
+  custom: true,
+  unconditionalUpdate: false,
+  createOnUpdate: false,
+  selectableFields: { 'spec.color': object => String((object['spec'] as { color?: string })?.color ?? '') },
+  openapi: {},
+  ...more,
+})
+
+/** A request as tests write it. */
+export interface Asked {
+  readonly verb: Verb
+  readonly name?: string
+  readonly namespace?: string
+  readonly subresource?: string
+  readonly query?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | object
+  readonly signal?: AbortSignal
+  readonly cluster?: string
+  readonly admission?: readonly Admission[]
+}
+
+export interface Told extends Answer {
+  readonly warnings: readonly string[]
+}
+
+/** Runs one verb as the server would. */
+export async function ask(resource: ApiResource, asked: Asked): Promise<Told> {
+  const { verb, name = '', namespace = 'ns1', subresource = '', body = '' } = asked
+  const info: Partial<ResourceRequest> = {
+    verb,
+    name,
+    namespace,
+    subresource,
+    group: resource.group,
+    version: resource.version,
+    resource: resource.names.plural,
+  }
+  const ctx = testContext({
+    cluster: asked.cluster ?? 'one',
+    info,
+    ...(asked.signal && { signal: asked.signal }),
+  })
+  const request: VerbRequest = {
+    method: 'GET',
+    query: new URLSearchParams(asked.query ?? ''),
+    headers: asked.headers ?? {},
+    body: async () => Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+  }
+  const answer = await handle(ctx, resource, request, asked.admission ?? [])
+  return { ...answer, warnings: ctx.warnings }
+}
+
+/** The whole body of an answer. */
+export async function bodyOf({ body }: Answer): Promise<string> {
+  if (Buffer.isBuffer(body)) return body.toString()
+  const chunks: Buffer[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+/** The body of an answer as JSON. */
+export const jsonOf = async (answer: Answer | Promise<Answer>): Promise<Record<string, unknown>> =>
+  JSON.parse(await bodyOf(await answer))
+
+export const widget = (name: string, spec: object = {}, metadata: object = {}): KubeObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name, ...metadata },
+  spec,
+})
