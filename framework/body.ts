@@ -1,7 +1,7 @@
 import type { RequestContext } from './context.ts'
 import { badRequest, invalid, type StatusError } from './errors.ts'
 import type { VerbRequest } from './exchange.ts'
-import { bodyFormat, bodyLimit } from './mediatypes.ts'
+import { type BodyFormat, bodyFormat, bodyLimit } from './mediatypes.ts'
 import { DecodeError, decodeMetadata, jsonType } from './metadata.ts'
 import { apiVersionOf, type KubeObject } from './object.ts'
 import type { FieldValidation } from './options.ts'
@@ -21,7 +21,7 @@ export async function readObject(
   request: VerbRequest,
   validation: FieldValidation,
 ): Promise<KubeObject> {
-  const format = bodyFormat(request)
+  const format = bodyFormat(request, served.resource.custom)
   const parsed = parseOrRefuse(await request.body(bodyLimit), format, served.kind)
   const { object, problems } = decodeOrRefuse(parsed, served)
   report(ctx, validation, problems, text =>
@@ -30,8 +30,8 @@ export async function readObject(
   return object
 }
 
-/** Throws 400 for what is neither JSON nor YAML. */
-export function parseOrRefuse(bytes: Buffer, format: 'json' | 'yaml', kind: string): ParsedBody {
+/** Throws 400 for what is not written in that format. */
+export function parseOrRefuse(bytes: Buffer, format: BodyFormat, kind: string): ParsedBody {
   try {
     return parseBody(bytes, format)
   } catch (error) {

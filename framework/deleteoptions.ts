@@ -1,7 +1,7 @@
 import { parseOrRefuse } from './body.ts'
 import { badRequest, type FieldError } from './errors.ts'
 import type { VerbRequest } from './exchange.ts'
-import { bodyFormat, bodyLimit } from './mediatypes.ts'
+import { type BodyFormat, bodyFormat, bodyLimit } from './mediatypes.ts'
 import { jsonType } from './metadata.ts'
 import { booleanOf, dryRunErrors, integerOption, refuseOptions, unsupportedOption } from './options.ts'
 import type { DeleteOptions } from './storage.ts'
@@ -49,7 +49,7 @@ function fromQuery(query: URLSearchParams): SentOptions {
 
 type Members = Readonly<Record<string, unknown>>
 
-function fromBody(body: Buffer, format: 'json' | 'yaml'): SentOptions {
+function fromBody(body: Buffer, format: BodyFormat): SentOptions {
   const members = membersOf(parseOrRefuse(body, format, 'DeleteOptions').value, 'DeleteOptions')
   const kind = read(members, 'kind', 'string') ?? ''
   if (kind !== '' && kind !== 'DeleteOptions') {

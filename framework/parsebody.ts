@@ -1,5 +1,7 @@
 import { parseExact } from './exactjson.ts'
 import { maxDepth, survey } from './json.ts'
+import type { BodyFormat } from './mediatypes.ts'
+import { parseProtobuf } from './protobuf.ts'
 import { parseYaml } from './yaml.ts'
 
 /** A body as JSON values, and its repeated keys in the words of rules 2.47 and 2.51 of chapter 40. */
@@ -9,11 +11,12 @@ export interface ParsedBody {
 }
 
 /**
- * Reads JSON or YAML with limited depth, without losing integers or repeated keys. Throws `SyntaxError`.
+ * Reads JSON, YAML or protobuf with limited depth, without losing integers or repeated keys. Throws `SyntaxError`.
  * One pass over the bytes decides whether the fast reader is exact enough, and it almost always is.
  */
-export function parseBody(bytes: Buffer, format: 'json' | 'yaml'): ParsedBody {
+export function parseBody(bytes: Buffer, format: BodyFormat): ParsedBody {
   if (format === 'yaml') return parseYaml(bytes.toString('utf8'))
+  if (format === 'protobuf') return fromProtobuf(bytes)
   const { members, depth, exact } = survey(bytes)
   if (depth > maxDepth) throw new SyntaxError('exceeded max depth')
   const text = bytes.toString('utf8')
@@ -21,6 +24,12 @@ export function parseBody(bytes: Buffer, format: 'json' | 'yaml'): ParsedBody {
   if (!exact && countMembers(value) === members) return { value, duplicates: [] }
   const slow = parseExact(text)
   return { value: slow.value, duplicates: slow.duplicates.map(path => `duplicate field "${path}"`) }
+}
+
+function fromProtobuf(bytes: Buffer): ParsedBody {
+  const value = parseProtobuf(bytes)
+  if (isTooDeep(value)) throw new SyntaxError('exceeded max depth')
+  return { value, duplicates: [] }
 }
 
 /** How many object members a value has, at all levels. */

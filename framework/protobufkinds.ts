@@ -1,0 +1,101 @@
+/**
+ * Field numbers of the kinds that typed clients write as protobuf (chapter 40, section 11). `<number> <name>` is a text;
+ * `:type` another type, `*` a pointer, which is there even when it is zero; `!` a boolean that JSON never leaves out;
+ * `[]` repeated; `{type}` a map from texts.
+ */
+export const messages: Readonly<Record<string, string>> = {
+  ObjectMeta:
+    '1 name, 2 generateName, 3 namespace, 4 selfLink, 5 uid, 6 resourceVersion, 7 generation:int, 8 creationTimestamp:Time, 9 deletionTimestamp*:Time, 10 deletionGracePeriodSeconds*:int, 11 labels:{text}, 12 annotations:{text}, 13 ownerReferences:OwnerReference[], 14 finalizers:text[], 17 managedFields:ManagedFieldsEntry[]',
+  OwnerReference: '1 kind, 3 name, 4 uid, 5 apiVersion, 6 controller*:bool, 7 blockOwnerDeletion*:bool',
+  ManagedFieldsEntry:
+    '1 manager, 2 operation, 3 apiVersion, 4 time*:Time, 6 fieldsType, 7 fieldsV1*:Json, 8 subresource',
+  DeleteOptions:
+    '1 gracePeriodSeconds*:int, 2 preconditions*:Preconditions, 3 orphanDependents*:bool, 4 propagationPolicy*, 5 dryRun:text[], 6 ignoreStoreReadErrorWithClusterBreakingPotential*:bool',
+  Preconditions: '1 uid*, 2 resourceVersion*',
+  Condition: '1 type, 2 status, 3 observedGeneration:int, 4 lastTransitionTime:Time, 5 reason, 6 message',
+  LabelSelector: '1 matchLabels:{text}, 2 matchExpressions:SelectorRequirement[]',
+  SelectorRequirement: '1 key, 2 operator, 3 values:text[]',
+  ObjectReference: '1 kind, 2 namespace, 3 name, 4 uid, 5 apiVersion, 6 resourceVersion, 7 fieldPath',
+  LocalReference: '1 name',
+
+  Namespace: '1 metadata:ObjectMeta, 2 spec:NamespaceSpec, 3 status:NamespaceStatus',
+  NamespaceSpec: '1 finalizers:text[]',
+  NamespaceStatus: '1 phase, 2 conditions:NamespaceCondition[]',
+  NamespaceCondition: '1 type, 2 status, 4 lastTransitionTime:Time, 5 reason, 6 message',
+  ConfigMap: '1 metadata:ObjectMeta, 2 data:{text}, 3 binaryData:{bytes}, 4 immutable*:bool',
+  Secret: '1 metadata:ObjectMeta, 2 data:{bytes}, 3 type, 4 stringData:{text}, 5 immutable*:bool',
+  ServiceAccount:
+    '1 metadata:ObjectMeta, 2 secrets:ObjectReference[], 3 imagePullSecrets:LocalReference[], 4 automountServiceAccountToken*:bool',
+  ResourceQuota: '1 metadata:ObjectMeta, 2 spec:ResourceQuotaSpec, 3 status:ResourceQuotaStatus',
+  ResourceQuotaSpec: '1 hard:{Quantity}, 2 scopes:text[], 3 scopeSelector*:ScopeSelector',
+  ResourceQuotaStatus: '1 hard:{Quantity}, 2 used:{Quantity}',
+  ScopeSelector: '1 matchExpressions:ScopeRequirement[]',
+  ScopeRequirement: '1 scopeName, 2 operator, 3 values:text[]',
+  Event:
+    '1 metadata:ObjectMeta, 2 involvedObject:ObjectReference, 3 reason, 4 message, 5 source:EventSource, 6 firstTimestamp:Time, 7 lastTimestamp:Time, 8 count:int, 9 type, 10 eventTime:MicroTime, 11 series*:EventSeries, 12 action, 13 related*:ObjectReference, 14 reportingComponent, 15 reportingInstance',
+  'events.k8s.io/Event':
+    '1 metadata:ObjectMeta, 2 eventTime:MicroTime, 3 series*:EventSeries, 4 reportingController, 5 reportingInstance, 6 action, 7 reason, 8 regarding:ObjectReference, 9 related*:ObjectReference, 10 note, 11 type, 12 deprecatedSource:EventSource, 13 deprecatedFirstTimestamp:Time, 14 deprecatedLastTimestamp:Time, 15 deprecatedCount:int',
+  EventSource: '1 component, 2 host',
+  EventSeries: '1 count:int, 2 lastObservedTime:MicroTime',
+  Lease: '1 metadata:ObjectMeta, 2 spec:LeaseSpec',
+  LeaseSpec:
+    '1 holderIdentity*, 2 leaseDurationSeconds*:int, 3 acquireTime*:MicroTime, 4 renewTime*:MicroTime, 5 leaseTransitions*:int, 6 strategy*, 7 preferredHolder*',
+
+  Role: '1 metadata:ObjectMeta, 2 rules:PolicyRule[]',
+  ClusterRole: '1 metadata:ObjectMeta, 2 rules:PolicyRule[], 3 aggregationRule*:AggregationRule',
+  AggregationRule: '1 clusterRoleSelectors:LabelSelector[]',
+  PolicyRule:
+    '1 verbs:text[], 2 apiGroups:text[], 3 resources:text[], 4 resourceNames:text[], 5 nonResourceURLs:text[]',
+  RoleBinding: '1 metadata:ObjectMeta, 2 subjects:Subject[], 3 roleRef:RoleRef',
+  ClusterRoleBinding: '1 metadata:ObjectMeta, 2 subjects:Subject[], 3 roleRef:RoleRef',
+  Subject: '1 kind, 2 apiGroup, 3 name, 4 namespace',
+  RoleRef: '1 apiGroup, 2 kind, 3 name',
+
+  SubjectAccessReview: '1 metadata:ObjectMeta, 2 spec:AccessReviewSpec',
+  LocalSubjectAccessReview: '1 metadata:ObjectMeta, 2 spec:AccessReviewSpec',
+  SelfSubjectAccessReview: '1 metadata:ObjectMeta, 2 spec:AccessReviewSpec',
+  AccessReviewSpec:
+    '1 resourceAttributes*:ResourceAttributes, 2 nonResourceAttributes*:PathAttributes, 3 user, 4 groups:text[], 5 extra:{TextList}, 6 uid',
+  ResourceAttributes:
+    '1 namespace, 2 verb, 3 group, 4 version, 5 resource, 6 subresource, 7 name, 8 fieldSelector*:AttributeSelector, 9 labelSelector*:AttributeSelector',
+  AttributeSelector: '1 rawSelector, 2 requirements:SelectorRequirement[]',
+  PathAttributes: '1 path, 2 verb',
+  SelfSubjectRulesReview: '1 metadata:ObjectMeta, 2 spec:RulesReviewSpec',
+  RulesReviewSpec: '1 namespace',
+  SelfSubjectReview: '1 metadata:ObjectMeta',
+  TokenReview: '1 metadata:ObjectMeta, 2 spec:TokenReviewSpec',
+  TokenReviewSpec: '1 token, 2 audiences:text[]',
+  TokenRequest: '1 metadata:ObjectMeta, 2 spec:TokenRequestSpec',
+  TokenRequestSpec: '1 audiences:text[], 3 boundObjectRef*:BoundReference, 4 expirationSeconds*:int',
+  BoundReference: '1 kind, 2 apiVersion, 3 name, 4 uid',
+  Scale: '1 metadata:ObjectMeta, 2 spec:ScaleSpec, 3 status:ScaleStatus',
+  ScaleSpec: '1 replicas:int',
+  ScaleStatus: '1 replicas:int, 2 selector',
+
+  CustomResourceDefinition: '1 metadata:ObjectMeta, 2 spec:DefinitionSpec, 3 status:DefinitionStatus',
+  DefinitionSpec:
+    '1 group, 3 names:DefinitionNames, 4 scope, 7 versions:DefinitionVersion[], 9 conversion*:Conversion, 10 preserveUnknownFields:bool',
+  DefinitionNames: '1 plural, 2 singular, 3 shortNames:text[], 4 kind, 5 listKind, 6 categories:text[]',
+  DefinitionVersion:
+    '1 name, 2 served!:bool, 3 storage!:bool, 4 schema*:DefinitionSchema, 5 subresources*:Subresources, 6 additionalPrinterColumns:PrinterColumn[], 7 deprecated:bool, 8 deprecationWarning*, 9 selectableFields:SelectableField[]',
+  DefinitionSchema: '1 openAPIV3Schema*:Schema',
+  Subresources: '1 status*:Empty, 2 scale*:ScalePaths',
+  Empty: '',
+  ScalePaths: '1 specReplicasPath, 2 statusReplicasPath, 3 labelSelectorPath*',
+  PrinterColumn: '1 name, 2 type, 3 format, 4 description, 5 priority:int, 6 jsonPath',
+  SelectableField: '1 jsonPath',
+  Conversion: '1 strategy, 2 webhook*:WebhookConversion',
+  WebhookConversion: '2 clientConfig*:WebhookClient, 3 conversionReviewVersions:text[]',
+  WebhookClient: '1 service*:WebhookService, 2 caBundle:bytes, 3 url*',
+  WebhookService: '1 namespace, 2 name, 3 path*, 4 port*:int',
+  DefinitionStatus:
+    '1 conditions:DefinitionCondition[], 2 acceptedNames:DefinitionNames, 3 storedVersions:text[], 4 observedGeneration:int',
+  DefinitionCondition:
+    '1 type, 2 status, 3 lastTransitionTime:Time, 4 reason, 5 message, 6 observedGeneration:int',
+  Schema:
+    '1 id, 2 $schema, 3 $ref*, 4 description, 5 type, 6 format, 7 title, 8 default*:Json, 9 maximum*:double, 10 exclusiveMaximum:bool, 11 minimum*:double, 12 exclusiveMinimum:bool, 13 maxLength*:int, 14 minLength*:int, 15 pattern, 16 maxItems*:int, 17 minItems*:int, 18 uniqueItems:bool, 19 multipleOf*:double, 20 enum:Json[], 21 maxProperties*:int, 22 minProperties*:int, 23 required:text[], 24 items*:SchemaOrArray, 25 allOf:Schema[], 26 oneOf:Schema[], 27 anyOf:Schema[], 28 not*:Schema, 29 properties:{Schema}, 30 additionalProperties*:SchemaOrBool, 31 patternProperties:{Schema}, 33 additionalItems*:SchemaOrBool, 34 definitions:{Schema}, 35 externalDocs*:ExternalDocs, 36 example*:Json, 37 nullable:bool, 38 x-kubernetes-preserve-unknown-fields*:bool, 39 x-kubernetes-embedded-resource:bool, 40 x-kubernetes-int-or-string:bool, 41 x-kubernetes-list-map-keys:text[], 42 x-kubernetes-list-type*, 43 x-kubernetes-map-type*, 44 x-kubernetes-validations:ValidationRule[]',
+  SchemaItems: '1 schema*:Schema, 2 schemas:Schema[]',
+  SchemaAllowed: '1 allows!:bool, 2 schema*:Schema',
+  ExternalDocs: '1 description, 2 url',
+  ValidationRule: '1 rule, 2 message, 3 messageExpression, 4 reason*, 5 fieldPath, 6 optionalOldSelf*:bool',
+}
