@@ -58,7 +58,7 @@ export class Builder {
     if (decorator === undefined) return item.labels
     const own = Object.entries(item.labels).filter(([label]) => !label.startsWith(decorator.prefix))
     const stored = own.length === size(item.labels) ? item.labels : Object.fromEntries(own)
-    const added = decorator.labels(resource, { ...item.meta, labels: stored })
+    const added = decorator.labels(resource, item.metaWith(stored))
     return added === undefined || size(added) === 0 ? stored : this.#share({ ...stored, ...added })
   }
 

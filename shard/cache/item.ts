@@ -78,15 +78,20 @@ export class CachedItem implements Item {
     return annotationsOf(this)
   }
 
-  /** Annotations and uid are read from the bytes when somebody asks for them, also by spreading. */
   get meta(): ObjectMeta {
+    return this.metaWith(this.labels)
+  }
+
+  /** Its metadata with these labels. Annotations and uid are read from the bytes when somebody asks for them, also by
+   * spreading. */
+  metaWith(labels: Texts): ObjectMeta {
     const item = this
     return {
       cluster: this.cluster,
       namespace: this.namespace,
       name: this.name,
       resourceVersion: String(this.revision),
-      labels: this.labels,
+      labels,
       get annotations() {
         return item.annotations
       },

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { labelsOf, metadataOf, resourceVersionOf } from '../../framework/encode.ts'
+import { atRevision, decodeStored, encodeStored } from './codec.ts'
+import { parseStorageKey, storageKey } from './key.ts'
+import { configMaps, keyOf, objectOf } from './testing/fixture.ts'
+
+describe('stored objects', () => {
+  const object = objectOf('root/default/x', 'ä', { app: 'web' })
+
+  it('have no resourceVersion until they are presented at a revision', () => {
+    const sent = { ...object, metadata: { ...object.metadata, resourceVersion: '3' } }
+    const stored = encodeStored(sent)
+    assert.deepEqual(stored, encodeStored(object))
+    const decoded = decodeStored(stored)
+    assert.deepEqual(JSON.parse(decoded.bytes.toString()), object)
+    assert.equal(resourceVersionOf(decoded), '')
+    for (const revision of [7, 1_234_567, 9]) {
+      const presented = atRevision(decoded, revision)
+      const resourceVersion = String(revision)
+      assert.deepEqual(JSON.parse(presented.bytes.toString()), {
+        ...object,
+        metadata: { ...object.metadata, resourceVersion },
+      })
+      assert.equal(resourceVersionOf(presented), resourceVersion)
+      assert.deepEqual(labelsOf(presented), { app: 'web' })
+      assert.equal(metadataOf(presented).uid, 'uid-root/default/x')
+      assert.deepEqual(atRevision(presented, 8), atRevision(decoded, 8))
+    }
+  })
+
+  it('may have nothing but a name, or not even that', () => {
+    for (const metadata of [{}, { name: 'x' }, { labels: { a: 'b' } }]) {
+      const bare = { apiVersion: 'v1', kind: 'K', metadata }
+      const presented = atRevision(decodeStored(encodeStored(bare)), 5)
+      assert.deepEqual(JSON.parse(presented.bytes.toString()), {
+        ...bare,
+        metadata: { ...metadata, resourceVersion: '5' },
+      })
+    }
+  })
+
+  it('of an unknown format are refused', () => {
+    assert.throws(() => decodeStored(Buffer.from('{}')), /unknown format 123/)
+  })
+})
+
+describe('storage keys', () => {
+  it('are read back', () => {
+    for (const id of ['root/default/x', 'root//x']) {
+      for (const resource of [configMaps, { group: 'example.io', resource: 'widgets', segment: 'a1b2' }])
+        assert.deepEqual(parseStorageKey(storageKey(resource, keyOf(id))), { resource, key: keyOf(id) })
+    }
+    assert.equal(
+      storageKey(configMaps, keyOf('root/default/x')),
+      '/registry/root/core/configmaps/-/default/x',
+    )
+  })
+
+  it('of other things are none', () => {
+    for (const key of [
+      '',
+      '/registry/',
+      '/registry/a/core/r/-/n',
+      '/registry/a/core/r/-/n/x/y',
+      '/x/a/core/r/-/n/x',
+      '/registry/a/core/r/-/n/',
+    ])
+      assert.equal(parseStorageKey(key), undefined)
+  })
+})

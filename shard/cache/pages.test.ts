@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { encodeObject } from '../../framework/encode.ts'
+import { CachedItem } from './item.ts'
+import { idOf } from './key.ts'
+import { idsUnder, Pages, type Snapshot } from './pages.ts'
+import { keyOf, objectOf } from './testing/fixture.ts'
+
+const item = (id: string, revision: number): CachedItem =>
+  new CachedItem(keyOf(id), encodeObject(objectOf(id, String(revision))), {
+    revision,
+    modified: revision,
+    labels: {},
+  })
+
+const idAt = (n: number): string => `c${n % 7}/n/x${String(n).padStart(4, '0')}`
+
+/** Ids and revisions by the items, and the same items by their joined bytes. */
+function contents(snapshot: Snapshot, prefix = ''): string[] {
+  return [...snapshot.runs(idsUnder(prefix))].flatMap(({ page, from, to }) => {
+    const items = page.items.slice(from, to)
+    assert.equal(page.bytes(from, to).toString(), items.map(({ bytes }) => bytes.toString()).join(','))
+    return items.map(({ id, revision }) => `${id}@${revision}`)
+  })
+}
+
+const sorted = (model: ReadonlyMap<string, number>, prefix = ''): string[] =>
+  [...model]
+    .filter(([id]) => id.startsWith(prefix))
+    .map(([id, revision]) => `${id}@${revision}`)
+    .sort((a, b) => (a < b ? -1 : 1))
+
+describe('pages', () => {
+  it('are a sorted map, and snapshots of them never change', () => {
+    const step = fc.record({
+      n: fc.nat(1_500),
+      times: fc.nat(400),
+      kind: fc.constantFrom('put', 'put', 'remove', 'snapshot'),
+    })
+    const property = fc.property(fc.array(step, { maxLength: 40, size: 'max' }), steps => {
+      const pages = new Pages()
+      const model = new Map<string, number>()
+      const taken: [Snapshot, string[]][] = []
+      steps.forEach(({ n, times, kind }, revision) => {
+        if (kind === 'snapshot') taken.push([pages.snapshot(), sorted(model)])
+        for (let i = n; kind !== 'snapshot' && i < n + times; i++) {
+          const id = idAt(i)
+          if (kind === 'put') pages.put(item(id, revision))
+          else pages.remove(id)
+          if (kind === 'put') model.set(id, revision)
+          else model.delete(id)
+        }
+      })
+      for (const [snapshot, expected] of taken) assert.deepEqual(contents(snapshot), expected)
+      const now = pages.snapshot()
+      assert.deepEqual(contents(now), sorted(model))
+      assert.deepEqual(contents(now, 'c3/'), sorted(model, 'c3/'))
+      assert.equal(now.count(idsUnder('c3/')), sorted(model, 'c3/').length)
+      assert.deepEqual([pages.size, now.size], [model.size, model.size])
+      for (const [id, revision] of model) assert.equal(pages.get(id)?.revision, revision)
+      for (const page of now.pages) assert.ok(page.items.length > 0 && page.items.length <= 192)
+    })
+    fc.assert(property, { numRuns: 40 })
+  })
+
+  it('make a changed snapshot out of another, sharing what did not change', () => {
+    const pages = new Pages()
+    for (let n = 0; n < 1_000; n++)
+      pages.put(item(idOf({ cluster: 'c', namespace: 'n', name: `x${1_000 + n}` }), 1))
+    const before = pages.snapshot()
+    const after = before.with(
+      new Map([
+        ['c/n/x1005', item('c/n/x1005', 2)],
+        ['c/n/x1006', undefined],
+        ['c/n/a', item('c/n/a', 2)],
+      ]),
+    )
+    assert.equal(contents(before).length, 1_000)
+    assert.deepEqual(contents(after).slice(0, 1), ['c/n/a@2'])
+    assert.ok(contents(after).includes('c/n/x1005@2'))
+    assert.ok(!contents(after).some(text => text.startsWith('c/n/x1006')))
+    assert.ok(after.pages.filter(page => before.pages.includes(page)).length >= before.pages.length - 1)
+  })
+
+  it('are filled to the brim when items come in order', () => {
+    const pages = new Pages()
+    for (let n = 0; n < 1_280; n++) pages.put(item(`c/n/x${10_000 + n}`, 1))
+    assert.equal(pages.snapshot().pages.length, 10)
+  })
+})

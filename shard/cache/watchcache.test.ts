@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict'
+import { parseLabelSelector } from '../../framework/labelselector.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import type { Decorator } from './builder.ts'
+import { encodeStored } from './codec.ts'
+import type { CacheEvent } from './event.ts'
+import { isCurrent } from './item.ts'
+import { storageKey } from './key.ts'
+import {
+  configMap,
+  configMaps,
+  events,
+  type Fixture,
+  forever,
+  keyOf,
+  listed,
+  objectOf,
+  open,
+} from './testing/fixture.ts'
+import type { WatchCache } from './watchcache.ts'
+
+const short = ({ type, item, previous, revision }: CacheEvent): string =>
+  `${type} ${item.id}@${revision}${previous === undefined ? '' : ` was @${previous.revision}`}`
+
+const all = { cluster: '*', initialEvents: false, bookmarks: false } as const
+
+describe('the watch cache', () => {
+  let fixture: Fixture
+  const opened: Fixture[] = []
+  const start = async (...args: Parameters<typeof open>): Promise<Fixture> => {
+    fixture = await open(...args)
+    opened.push(fixture)
+    return fixture
+  }
+  afterEach(async () => {
+    for (const { close } of opened.splice(0)) await close()
+  })
+
+  it('shows a writer what it wrote', async () => {
+    await start()
+    const revision = await fixture.store.commit([
+      {
+        key: storageKey(configMaps, keyOf('a/n/x')),
+        value: encodeStored(objectOf('a/n/x', '1', { l: 'v' })),
+      },
+    ])
+    await fixture.cache.at(revision)
+    const item = fixture.maps.get(keyOf('a/n/x'))
+    assert.deepEqual(item?.key, { cluster: 'a', namespace: 'n', name: 'x' })
+    assert.deepEqual(
+      { ...item?.meta },
+      {
+        cluster: 'a',
+        namespace: 'n',
+        name: 'x',
+        uid: 'uid-a/n/x',
+        resourceVersion: '1',
+        labels: { l: 'v' },
+        annotations: { 'kcp.io/cluster': 'a' },
+      },
+    )
+    assert.equal(item?.object.metadata.resourceVersion, '1')
+    assert.equal(item?.modified, 1)
+    assert.equal(fixture.maps.get(keyOf('a/n/y')), undefined)
+  })
+
+  it('gives the same cache for the same resource', async () => {
+    await start()
+    await fixture.write('a/n/x', '1')
+    assert.equal(fixture.cache.resource('', 'configmaps', '-'), fixture.maps)
+    assert.notEqual(fixture.cache.resource('', 'configmaps', 'hash'), fixture.maps)
+    assert.equal(fixture.cache.resource('x.io', 'nothing', '-').count(), 0)
+  })
+
+  it('tells subscribers while it applies, in order, replaying when asked', async () => {
+    await start()
+    await fixture.write('b/n/x', '1')
+    await fixture.write('a/n/x', '1')
+    const told: string[] = []
+    const stop = fixture.maps.subscribe(
+      event => {
+        told.push(short(event))
+        assert.equal(
+          fixture.maps.get(event.item.key)?.revision,
+          event.type === 'DELETED' ? undefined : event.revision,
+        )
+      },
+      { replay: true },
+    )
+    const everything: string[] = []
+    fixture.cache.subscribe(({ resource }, event) => everything.push(`${resource.resource} ${short(event)}`))
+    await fixture.write('a/n/x', '2')
+    await fixture.write('a/n/x', undefined)
+    stop()
+    await fixture.write('a/n/x', '5')
+    assert.deepEqual(told, [
+      'ADDED a/n/x@2',
+      'ADDED b/n/x@1',
+      'MODIFIED a/n/x@3 was @2',
+      'DELETED a/n/x@4 was @3',
+    ])
+    assert.deepEqual(everything, [
+      'configmaps MODIFIED a/n/x@3 was @2',
+      'configmaps DELETED a/n/x@4 was @3',
+      'configmaps ADDED a/n/x@5',
+    ])
+  })
+
+  it('survives a handler that fails', async () => {
+    await start()
+    fixture.maps.subscribe(
+      () => {
+        throw new Error('no')
+      },
+      { replay: false },
+    )
+    await fixture.write('a/n/x', '1')
+    assert.equal(fixture.maps.count(), 1)
+  })
+
+  it('lets watches go on across a restart, and pages too', async () => {
+    await start()
+    for (let i = 1; i <= 6; i++) await fixture.write(`a/n/x${i}`, '1')
+    const { meta } = await listed(fixture.maps.list(configMap, forever, { cluster: 'a', limit: 2 }))
+    await fixture.write('a/n/x5', undefined)
+    await fixture.store.compact(3)
+    fixture.cache.close()
+    await start({}, fixture.store)
+    assert.deepEqual(
+      await events(fixture.maps.watch(configMap, forever, { ...all, resourceVersion: '5' }), 2),
+      ['ADDED a/n/x6=1@6', 'DELETED a/n/x5=1@7'],
+    )
+    await assert.rejects(fixture.maps.watch(configMap, forever, { ...all, resourceVersion: '2' }).next(), {
+      message: 'too old resource version: 2 (3)',
+    })
+    const rest = await listed(
+      fixture.maps.list(configMap, forever, { cluster: 'a', continue: meta.continue ?? '' }),
+    )
+    assert.deepEqual(rest.items, ['a/n/x3=1', 'a/n/x4=1', 'a/n/x5=1', 'a/n/x6=1'])
+  })
+
+  it('repeats rather than loses when a commit has several objects of one resource', async () => {
+    await start()
+    await fixture.write('a/n/w', '1')
+    const change = (id: string) => ({
+      key: storageKey(configMaps, keyOf(id)),
+      value: encodeStored(objectOf(id, '2')),
+    })
+    await fixture.cache.at(await fixture.store.commit([change('a/n/x'), change('a/n/y')]))
+    await fixture.write('a/n/z', '3')
+    const from = (resourceVersion: string) =>
+      fixture.maps.watch(configMap, forever, { ...all, resourceVersion })
+    const both = ['ADDED a/n/x=2@2', 'ADDED a/n/y=2@2', 'ADDED a/n/z=3@3']
+    assert.deepEqual(await events(from('1'), 3), both)
+    assert.deepEqual(await events(from('2'), 3), both)
+    assert.deepEqual(await events(from('3'), 0), [])
+  })
+
+  it('rejects who waits for a revision that can no longer come', async () => {
+    await start()
+    const waiting = fixture.cache.at(1)
+    fixture.cache.close()
+    await assert.rejects(waiting, /closed before revision 1 was applied/)
+    await assert.rejects(fixture.cache.at(1), /closed/)
+  })
+
+  it('opens over what is written meanwhile', async () => {
+    const store = openMemoryStore()
+    const key = (i: number) => storageKey(configMaps, keyOf(`a/n/x${i}`))
+    const put = (i: number) =>
+      store.commit([{ key: key(i), value: encodeStored(objectOf(`a/n/x${i}`, '1')) }])
+    await Promise.all(Array.from({ length: 2_500 }, (_, i) => put(i)))
+    await store.compact(2_000)
+    const opening = start({}, store)
+    await Promise.all(Array.from({ length: 500 }, (_, i) => put(2_400 + i)))
+    const { cache, maps } = await opening
+    await cache.at(store.revision)
+    assert.equal(maps.count(), 2_900)
+  })
+
+  describe('presents labels that are not stored', () => {
+    const prefix = 'claimed/'
+    /** Clusters with an `accept` object: what a claims index would keep. */
+    const decorate = (cache: WatchCache): Decorator => {
+      const accepted = new Set<string>()
+      const settings = cache.resource('', 'settings', '-')
+      settings.subscribe(
+        ({ type, item, revision }) => {
+          if (type === 'DELETED') accepted.delete(item.cluster)
+          else accepted.add(item.cluster)
+          cache.redecorate(item.cluster, revision)
+        },
+        { replay: true },
+      )
+      return {
+        prefix,
+        labels: ({ resource }, { cluster }) =>
+          resource === 'configmaps' && accepted.has(cluster) ? { 'claimed/by': 'me' } : undefined,
+      }
+    }
+    const settings = { group: '', resource: 'settings', segment: '-' }
+    const labels = parseLabelSelector('claimed/by=me')
+    async function accept(cluster: string, accepted: boolean): Promise<number> {
+      const id = `${cluster}//accept`
+      const value = accepted ? encodeStored(objectOf(id, '')) : undefined
+      const revision = await fixture.store.commit([{ key: storageKey(settings, keyOf(id)), value }])
+      await fixture.cache.at(revision)
+      return revision
+    }
+    const claimed = () => listed(fixture.maps.list(configMap, forever, { cluster: '*', labels }))
+
+    it('at once when the reason comes and goes, also on running watches', async () => {
+      await start({ decorate })
+      const told = events(fixture.maps.watch(configMap, forever, { ...all, labels }), 4)
+      await fixture.write('a/n/x', '1', { own: 'l', 'claimed/by': 'a liar' })
+      await fixture.write('b/n/x', '1')
+      assert.deepEqual((await claimed()).items, [])
+      await accept('a', true)
+      assert.deepEqual((await claimed()).items, ['a/n/x=1'])
+      await fixture.write('a/n/y', '4')
+      await accept('a', false)
+      assert.deepEqual((await claimed()).items, [])
+      assert.deepEqual(await told, [
+        'ADDED a/n/x=1@3',
+        'ADDED a/n/y=4@4',
+        'DELETED a/n/x=1@5',
+        'DELETED a/n/y=4@5',
+      ])
+      const item = fixture.maps.get(keyOf('a/n/x'))
+      assert.deepEqual(item?.object.metadata.labels, { own: 'l' })
+      assert.deepEqual([item?.modified, item?.revision], [1, 5])
+    })
+
+    it('without making the stored version stale', async () => {
+      await start({ decorate })
+      await fixture.write('a/n/x', '1')
+      await accept('a', true)
+      const item = fixture.maps.get(keyOf('a/n/x'))
+      assert.ok(item !== undefined)
+      assert.deepEqual(
+        ['0', '1', '2', '3'].map(version => isCurrent(item, version)),
+        [false, true, true, false],
+      )
+    })
+
+    it('after a restart too, in lists and in watches that go on', async () => {
+      await start({ decorate })
+      await fixture.write('a/n/x', '1')
+      await fixture.write('b/n/x', '1')
+      await accept('a', true)
+      await fixture.write('a/n/y', '4')
+      await accept('b', true)
+      for (const forgotten of [0, 3, 5]) {
+        await fixture.store.compact(forgotten)
+        fixture.cache.close()
+        await start({ decorate }, fixture.store)
+        assert.deepEqual((await claimed()).items, ['a/n/x=1', 'a/n/y=4', 'b/n/x=1'])
+        if (forgotten > 3) continue
+        const watch = fixture.maps.watch(configMap, forever, { ...all, labels, resourceVersion: '3' })
+        assert.deepEqual((await events(watch, 2)).slice(-2), ['ADDED a/n/y=4@4', 'ADDED b/n/x=1@5'])
+      }
+    })
+  })
+})
