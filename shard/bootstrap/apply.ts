@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { decodeObject } from '../../framework/encode.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { builtinSegment, customSegment } from '../apis/served.ts'
+import { decodeStored, encodeStored } from '../cache/codec.ts'
+import { storageKey } from '../cache/key.ts'
+import { clusterAnnotation } from '../metadata.ts'
+import { timestamp, withMetadata } from '../registry/strategy.ts'
+import type { Store, StoreChange } from '../store/store.ts'
+import { createOnlyAnnotation, type Manifest } from './manifest.ts'
+
+/** kcp's kinds that every cluster serves are stored like custom resources. */
+const systemGroups: readonly string[] = ['apis.kcp.io', 'core.kcp.io']
+
+const isCustom = ({ resource: { group, identity } }: Manifest): boolean =>
+  identity !== undefined || systemGroups.includes(group)
+
+function keyOf(manifest: Manifest): string {
+  const { group, resource, identity } = manifest.resource
+  const { name = '', namespace = '' } = manifest.object.metadata
+  const segment = identity ?? (isCustom(manifest) ? customSegment : builtinSegment)
+  return storageKey({ group, resource, segment }, { cluster: manifest.cluster, namespace, name })
+}
+
+/** The object of a manifest as it is stored; undefined when it is not. */
+export async function storedObject(store: Store, manifest: Manifest): Promise<KubeObject | undefined> {
+  const value = await store.get(keyOf(manifest))
+  return value && decodeObject(decodeStored(value.value).bytes)
+}
+
+/** Writes what is missing or different, in one commit and before anything is served; returns how many objects. */
+export async function applyManifests(store: Store, manifests: readonly Manifest[]): Promise<number> {
+  const changes = await Promise.all(manifests.map(manifest => changeOf(store, manifest)))
+  const wanted = changes.filter(change => change !== undefined)
+  if (wanted.length > 0) await store.commit(wanted)
+  return wanted.length
+}
+
+async function changeOf(store: Store, manifest: Manifest): Promise<StoreChange | undefined> {
+  const key = keyOf(manifest)
+  const stored = await store.get(key)
+  if (stored === undefined) return { key, value: encodeStored(created(manifest)), expected: 0 }
+  const current = decodeObject(decodeStored(stored.value).bytes)
+  const next = updated(manifest, current)
+  return isDeepStrictEqual(next, current)
+    ? undefined
+    : { key, value: encodeStored(next), expected: stored.modified }
+}
+
+const created = (manifest: Manifest): KubeObject =>
+  withMetadata(manifest.object, {
+    uid: manifest.object.metadata.uid ?? randomUUID(),
+    creationTimestamp: timestamp(),
+    generation: isCustom(manifest) ? 1 : undefined,
+    annotations: { ...manifest.object.metadata.annotations, [clusterAnnotation]: manifest.cluster },
+  })
+
+function updated({ object }: Manifest, current: KubeObject): KubeObject {
+  if (current.metadata.annotations?.[createOnlyAnnotation] !== undefined) return current
+  const { metadata, status } = current
+  const merged = {
+    ...object,
+    metadata: withMetadata(current, {
+      labels: mergedTexts(metadata.labels, object.metadata.labels),
+      annotations: mergedTexts(metadata.annotations, object.metadata.annotations),
+    }).metadata,
+    ...(status === undefined ? {} : { status }),
+  }
+  const isSame = isDeepStrictEqual({ ...merged, metadata }, current)
+  const { generation } = metadata
+  return isSame || generation === undefined ? merged : withMetadata(merged, { generation: generation + 1 })
+}
+
+type Texts = Readonly<Record<string, string>> | undefined
+
+const mergedTexts = (current: Texts, wanted: Texts): Texts =>
+  current === undefined && wanted === undefined ? undefined : { ...current, ...wanted }

@@ -1,0 +1,38 @@
+import type { ResourceRef } from '../../framework/backend.ts'
+import type { TenancyResources } from '../controllers/deps.ts'
+import type { Store } from '../store/store.ts'
+import { applyManifests } from './apply.ts'
+import { type BootstrappedExport, bootstrapExports } from './exports.ts'
+import { rootManifests, type ShardAddresses } from './root.ts'
+
+export interface BootstrapOptions {
+  readonly store: Store
+  readonly shard: ShardAddresses
+}
+
+/**
+ * Makes sure of everything that a shard cannot be without, before the store is opened as a shard: policy, `root`, its
+ * exports with their identities. One commit at the first start, usually none later. Returns where the kinds of root's
+ * exports are stored.
+ */
+export async function bootstrap({ store, shard }: BootstrapOptions): Promise<TenancyResources> {
+  const exports = await bootstrapExports(store)
+  const tenancy = tenancyResources(exports)
+  const manifests = [...exports.flatMap(each => each.manifests), ...rootManifests(tenancy, shard)]
+  await applyManifests(store, manifests)
+  return tenancy
+}
+
+function tenancyResources(exports: readonly BootstrappedExport[]): TenancyResources {
+  const ref = (group: string, resource: string, from: string = group): ResourceRef => {
+    const identity = exports.find(({ name }) => name === from)?.identity
+    if (identity === undefined) throw new TypeError(`root has no export ${from}`)
+    return { group, version: 'v1alpha1', resource, identity }
+  }
+  return {
+    workspaces: ref('tenancy.kcp.io', 'workspaces'),
+    workspaceTypes: ref('tenancy.kcp.io', 'workspacetypes'),
+    partitions: ref('topology.kcp.io', 'partitions'),
+    shards: ref('core.kcp.io', 'shards', 'shards.core.kcp.io'),
+  }
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import type { KubeObject } from '../../framework/object.ts'
+import type { KindDefinition } from '../../openapi/definitions/definition.ts'
+import { kcpKinds } from '../../openapi/definitions/kcp/index.ts'
+import { apiResourceSchemaOf } from '../../openapi/definitions/lookup.ts'
+import { exportHash, exportLabel } from '../../openapi/labels.ts'
+import { identityKeyOf, identityNamespace, identitySecret } from '../controllers/apiexport.ts'
+import { isTrue, setConditions } from '../controllers/conditions.ts'
+import { type APIExport, type BoundResource, resources } from '../controllers/objects.ts'
+import { bindingFinalizer, pathAnnotation } from '../metadata.ts'
+import { identityHash, newIdentityKey } from '../names.ts'
+import type { Store } from '../store/store.ts'
+import { storedObject } from './apply.ts'
+import type { Manifest } from './manifest.ts'
+
+/** An export of `root`: what it is called, and the schemas it offers by kind (chapter 20, sections 9.2 and 9.3). */
+interface RootExport {
+  readonly name: string
+  readonly schemas: Readonly<Record<string, string>>
+  readonly maximalPermissionPolicy?: boolean
+}
+
+const rootExports: readonly RootExport[] = [
+  { name: 'shards.core.kcp.io', schemas: { Shard: 'v260302-ae9fdd9c1' } },
+  {
+    name: 'tenancy.kcp.io',
+    schemas: {
+      Workspace: 'v260522-2bf05df66',
+      WorkspaceType: 'v260519-96f2749',
+      WorkspaceAuthenticationConfiguration: 'v250827-717cfea84',
+    },
+    maximalPermissionPolicy: true,
+  },
+  {
+    name: 'topology.kcp.io',
+    schemas: { Partition: 'v240903-d6797056a', PartitionSet: 'v240903-d6797056a' },
+  },
+]
+
+/** A root export with its identity, and everything that belongs to it. */
+export interface BootstrappedExport {
+  readonly name: string
+  readonly identity: string
+  readonly manifests: readonly Manifest[]
+}
+
+const root = 'root'
+const inRoot = { annotations: { [pathAnnotation]: root } }
+
+/** Root's exports with schemas and identities, bound in `root` from the start: nothing has to wait for a controller. */
+export const bootstrapExports = (store: Store): Promise<readonly BootstrappedExport[]> =>
+  Promise.all(rootExports.map(each => bootstrapExport(store, each)))
+
+async function bootstrapExport(store: Store, wanted: RootExport): Promise<BootstrappedExport> {
+  const schemas = await Promise.all(
+    Object.entries(wanted.schemas).map(([kind, prefix]) => schemaManifest(store, kind, prefix)),
+  )
+  const secret = await secretManifest(store, wanted.name)
+  const exported = exportManifest(wanted, schemas)
+  const known = (await storedObject(store, exported)) as APIExport | undefined
+  const identity = known?.status?.identityHash ?? identityHash(identityKeyOf(secret.object))
+  return {
+    name: wanted.name,
+    identity,
+    manifests: [
+      ...schemas,
+      secret,
+      withStatus(exported, { identityHash: identity, conditions: conditionsOf('IdentityValid') }),
+      bindingManifest(wanted, schemas, identity),
+    ],
+  }
+}
+
+const conditionsOf = (...types: readonly string[]): unknown => setConditions([], types.map(isTrue))
+
+const withStatus = (manifest: Manifest, status: object): Manifest => ({
+  ...manifest,
+  object: { ...manifest.object, status },
+})
+
+function kindOf(name: string): KindDefinition {
+  const kind = kcpKinds.find(({ names }) => names.kind === name)
+  if (kind === undefined) throw new TypeError(`there is no kind ${name} of kcp`)
+  return kind
+}
+
+/** With the uid that it has, or is going to have: bindings name it. */
+async function schemaManifest(store: Store, kind: string, prefix: string): Promise<Manifest> {
+  const object = apiResourceSchemaOf(kindOf(kind), prefix)
+  const manifest = { cluster: root, resource: resources.apiResourceSchemas, object }
+  const uid = (await storedObject(store, manifest))?.metadata.uid ?? randomUUID()
+  return { ...manifest, object: { ...object, metadata: { ...object.metadata, uid } } }
+}
+
+/** The secret that is there, or a new one. */
+async function secretManifest(store: Store, name: string): Promise<Manifest> {
+  const manifest = {
+    cluster: root,
+    resource: resources.secrets,
+    object: identitySecret(name, newIdentityKey()),
+  }
+  const known = await storedObject(store, manifest)
+  return known === undefined ? manifest : { ...manifest, object: known }
+}
+
+interface SchemaSpec {
+  readonly group: string
+  readonly names: { readonly plural: string }
+  readonly versions: readonly { readonly name: string; readonly storage: boolean }[]
+}
+
+const specOf = ({ object }: Manifest): SchemaSpec => object.spec as SchemaSpec
+
+function exportManifest(
+  { name, maximalPermissionPolicy }: RootExport,
+  schemas: readonly Manifest[],
+): Manifest {
+  const offered = schemas.map(schema => ({
+    name: specOf(schema).names.plural,
+    group: specOf(schema).group,
+    schema: schema.object.metadata.name,
+    storage: { crd: {} },
+  }))
+  const object: KubeObject = {
+    apiVersion: 'apis.kcp.io/v1alpha2',
+    kind: 'APIExport',
+    metadata: { name, ...inRoot },
+    spec: {
+      resources: offered,
+      identity: { secretRef: { namespace: identityNamespace, name } },
+      ...(maximalPermissionPolicy === true ? { maximalPermissionPolicy: { local: {} } } : {}),
+    },
+  }
+  return { cluster: root, resource: resources.apiExports, object }
+}
+
+function bindingManifest({ name }: RootExport, schemas: readonly Manifest[], identity: string): Manifest {
+  const object: KubeObject = {
+    apiVersion: 'apis.kcp.io/v1alpha2',
+    kind: 'APIBinding',
+    metadata: {
+      name,
+      ...inRoot,
+      labels: { [exportLabel]: exportHash({ cluster: root, name }) },
+      finalizers: [bindingFinalizer],
+    },
+    spec: { reference: { export: { path: root, name } } },
+    status: {
+      apiExportClusterName: root,
+      boundResources: schemas.map(schema => boundResource(schema, identity)),
+      phase: 'Bound',
+      conditions: conditionsOf('APIExportValid', 'BindingUpToDate', 'InitialBindingCompleted', 'Ready'),
+    },
+  }
+  return { cluster: root, resource: resources.apiBindings, object }
+}
+
+function boundResource(schema: Manifest, identity: string): BoundResource {
+  const { group, names, versions } = specOf(schema)
+  const { name = '', uid = '' } = schema.object.metadata
+  return {
+    group,
+    resource: names.plural,
+    schema: { name, UID: uid, identityHash: identity },
+    storageVersions: versions.filter(version => version.storage).map(version => version.name),
+  }
+}

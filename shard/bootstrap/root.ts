@@ -1,0 +1,141 @@
+import type { KubeObject } from '../../framework/object.ts'
+import { identityNamespace } from '../controllers/apiexport.ts'
+import { isTrue, setConditions } from '../controllers/conditions.ts'
+import type { TenancyResources } from '../controllers/deps.ts'
+import { logicalClusterName, resources, type WorkspaceType } from '../controllers/objects.ts'
+import {
+  logicalClusterFinalizer,
+  ownerAnnotation,
+  pathAnnotation,
+  phaseLabel,
+  resourceBindingsAnnotation,
+  shardAnnotation,
+  typeAnnotation,
+} from '../metadata.ts'
+import { createOnlyAnnotation, type Manifest } from './manifest.ts'
+import { rootPolicy, systemPolicy } from './policy.ts'
+import { rbacManifests, userBinding } from './rbac.ts'
+
+/** Where the shard of this process is found, each without a trailing slash. */
+export interface ShardAddresses {
+  readonly name: string
+  readonly baseURL: string
+  readonly externalURL: string
+  readonly virtualWorkspaceURL: string
+}
+
+const root = 'root'
+const systemAdmin = 'system:admin'
+const bootstrapper = 'system:kcp-bootstrapper'
+
+/** Everything in `root` and `system:admin` that does not belong to an export (chapter 20, sections 9.2 to 9.5). */
+export const rootManifests = (tenancy: TenancyResources, shard: ShardAddresses): readonly Manifest[] => [
+  ...rbacManifests(systemAdmin, systemPolicy()),
+  ...rbacManifests(root, [...rootPolicy(), userBinding('workspace-admin', 'cluster-admin', bootstrapper)]),
+  ...['default', 'kube-system'].map(name => namespace(systemAdmin, name)),
+  ...['default', identityNamespace].map(name => namespace(root, name)),
+  rootCluster(shard),
+  shardManifest(tenancy, shard),
+  ...workspaceTypes.map(object => ({ cluster: root, resource: tenancy.workspaceTypes, object })),
+]
+
+const namespace = (cluster: string, name: string): Manifest => ({
+  cluster,
+  resource: resources.namespaces,
+  object: {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+    spec: { finalizers: ['kubernetes'] },
+    status: { phase: 'Active' },
+  },
+})
+
+const rootCluster = ({ name, externalURL }: ShardAddresses): Manifest => ({
+  cluster: root,
+  resource: resources.logicalClusters,
+  object: {
+    apiVersion: 'core.kcp.io/v1alpha1',
+    kind: 'LogicalCluster',
+    metadata: {
+      name: logicalClusterName,
+      labels: { [phaseLabel]: 'Ready' },
+      annotations: {
+        [typeAnnotation]: 'root:root',
+        [pathAnnotation]: root,
+        [ownerAnnotation]: JSON.stringify({ username: bootstrapper }),
+        [shardAnnotation]: name,
+        [createOnlyAnnotation]: 'true',
+        [resourceBindingsAnnotation]: '{}',
+      },
+      finalizers: [logicalClusterFinalizer],
+    },
+    spec: { directlyDeletable: false },
+    status: {
+      phase: 'Ready',
+      URL: `${externalURL}/clusters/${root}`,
+      conditions: setConditions([], [isTrue('WorkspaceInitialized')]),
+    },
+  },
+})
+
+const shardManifest = (
+  { shards }: TenancyResources,
+  { name, baseURL, externalURL, virtualWorkspaceURL }: ShardAddresses,
+): Manifest => ({
+  cluster: root,
+  resource: shards,
+  object: {
+    apiVersion: 'core.kcp.io/v1alpha1',
+    kind: 'Shard',
+    metadata: { name },
+    spec: { baseURL, externalURL, virtualWorkspaceURL },
+  },
+})
+
+const typeIn = (name: string): { path: string; name: string } => ({ path: root, name })
+const universal = typeIn('universal')
+const extendsUniversal = { extend: { with: [universal] } }
+
+function workspaceType(
+  name: string,
+  spec: NonNullable<WorkspaceType['spec']>,
+  annotations: Readonly<Record<string, string>> = {},
+): KubeObject {
+  return {
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'WorkspaceType',
+    metadata: { name, annotations: { ...annotations, [pathAnnotation]: root } },
+    spec: { defaultChildWorkspaceType: universal, ...spec },
+  }
+}
+
+/** The built-in types (chapter 20, section 4.6). */
+const workspaceTypes: readonly KubeObject[] = [
+  workspaceType('universal', {
+    initializer: true,
+    defaultAPIBindings: [
+      { path: root, export: 'tenancy.kcp.io' },
+      { path: root, export: 'topology.kcp.io' },
+    ],
+  }),
+  workspaceType(
+    'root',
+    {
+      ...extendsUniversal,
+      defaultChildWorkspaceType: typeIn('organization'),
+      limitAllowedParents: { none: true },
+    },
+    { [createOnlyAnnotation]: 'true' },
+  ),
+  workspaceType('home', { ...extendsUniversal, limitAllowedParents: { none: true } }),
+  workspaceType('organization', {
+    ...extendsUniversal,
+    limitAllowedParents: { types: [typeIn('root')] },
+    limitAllowedChildren: { types: [universal] },
+  }),
+  workspaceType('team', {
+    ...extendsUniversal,
+    limitAllowedParents: { types: [typeIn('organization'), typeIn('team')] },
+  }),
+]

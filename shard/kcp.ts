@@ -1,0 +1,69 @@
+import { validateAPIResourceSchema } from '../openapi/apiresourceschema.ts'
+import { kcpAdmission } from './admission/kcp/index.ts'
+import { claimsDecorator } from './claims/decorator.ts'
+import { apiBindingController } from './controllers/apibinding.ts'
+import { apiBindingDeletionController } from './controllers/apibindingdeletion.ts'
+import { apiExportController } from './controllers/apiexport.ts'
+import type { Controller } from './controllers/controller.ts'
+import type { KcpControllerDeps, ShardIdentity, TenancyResources } from './controllers/deps.ts'
+import { endpointSliceController } from './controllers/endpointslice.ts'
+import { logicalClusterController } from './controllers/logicalcluster.ts'
+import { namespaceDefaultsController } from './controllers/namespacedefaults.ts'
+import { workspaceController } from './controllers/workspace.ts'
+import { createDirectory, type Directory } from './directory.ts'
+import type { ShardHost, ShardOptions } from './options.ts'
+
+export { type BootstrapOptions, bootstrap } from './bootstrap/bootstrap.ts'
+export type { ShardAddresses } from './bootstrap/root.ts'
+export type { TenancyResources } from './controllers/deps.ts'
+
+export interface KcpOptions {
+  /** What `bootstrap` returned. */
+  readonly tenancy: TenancyResources
+  readonly shard: ShardIdentity
+  /** PEM: what clients inside workspaces verify the server by. */
+  readonly rootCA: string
+}
+
+/** What makes a shard kcp's: to be spread into the options of `openShard`, after `bootstrap` has filled its store. */
+export const kcpParts = (
+  options: KcpOptions,
+): Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers'>> => ({
+  decorate: claimsDecorator,
+  admission: host =>
+    kcpAdmission({
+      directory: directoryOf(host, options),
+      authorizer: host.backend.authorizer,
+      schemaErrors: validateAPIResourceSchema,
+    }),
+  controllers: host => kcpControllers(host, options),
+})
+
+const directoryOf = ({ backend, informers }: ShardHost, { tenancy }: KcpOptions): Directory =>
+  createDirectory({
+    informers,
+    resolve: path => backend.resolve(path),
+    workspaceTypes: tenancy.workspaceTypes,
+  })
+
+/** kcp's controllers; the ones of plain Kubernetes are not among them. */
+export function kcpControllers(host: ShardHost, options: KcpOptions): readonly Controller[] {
+  const { backend, client, informers, log } = host
+  const deps: KcpControllerDeps = {
+    client,
+    informers,
+    log,
+    ...options,
+    directory: directoryOf(host, options),
+    apis: cluster => backend.apis(cluster),
+  }
+  return [
+    workspaceController(deps),
+    logicalClusterController(deps),
+    apiExportController(deps),
+    apiBindingController(deps),
+    apiBindingDeletionController(deps),
+    endpointSliceController(deps),
+    namespaceDefaultsController(deps),
+  ]
+}
