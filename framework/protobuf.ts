@@ -107,6 +107,11 @@ function bytesOf(value: WireField['value']): Buffer {
   return value
 }
 
+function doubleOf(bytes: Buffer): number {
+  if (bytes.length !== 8) throw new SyntaxError('proto: wrong wireType')
+  return bytes.readDoubleLE(0)
+}
+
 function integerOf(value: WireField['value']): number {
   if (typeof value !== 'bigint') throw new SyntaxError('proto: wrong wireType')
   return Number(BigInt.asIntN(64, value))
@@ -119,7 +124,7 @@ const special: Readonly<Record<string, (value: WireField['value'], depth: number
   raw: bytesOf,
   int: integerOf,
   bool: value => integerOf(value) !== 0,
-  double: value => bytesOf(value).readDoubleLE(0),
+  double: value => doubleOf(bytesOf(value)),
   Time: value => timeOf(bytesOf(value), false),
   MicroTime: value => timeOf(bytesOf(value), true),
   Json: value => JSON.parse(first(bytesOf(value), 1)?.toString('utf8') ?? 'null'),
