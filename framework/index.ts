@@ -135,7 +135,7 @@ export {
   type UserInfo,
 } from './user.ts'
 export { type Build, type VersionInfo, versionInfo } from './version.ts'
-export type { Lens, View } from './view.ts'
+export { type Lens, type View, viewOf } from './view.ts'
 export {
   type Admission,
   type AdmissionRequest,

@@ -1,4 +1,5 @@
 import type { WorkspaceFactory } from '../framework/index.ts'
+import { apiexport } from './apiexport/index.ts'
 
 /** The menu: every view that a server offers, in the order in which a URL is matched. */
-export const workspaces: readonly WorkspaceFactory[] = []
+export const workspaces: readonly WorkspaceFactory[] = [apiexport]
