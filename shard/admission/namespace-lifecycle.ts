@@ -1,5 +1,6 @@
 import { forbidden, notFound } from '../../framework/errors.ts'
 import type { KubeObject } from '../../framework/object.ts'
+import { loopback } from '../../framework/user.ts'
 import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from './chain.ts'
 
 /** The namespace of a logical cluster as it is now; undefined when there is none. */
@@ -15,8 +16,9 @@ export const namespaceLifecycle = (namespaceOf: NamespaceLookup): AdmissionPlugi
     if (request.operation === 'CREATE' && request.key.namespace !== '') checkNamespace(namespaceOf, request)
     return request.object
   },
-  validate(_ctx, request) {
-    if (request.operation === 'DELETE') refuseImmortal(request)
+  validate({ actAs }, request) {
+    // The server itself deletes them when their logical cluster goes (chapter 20, section 3.10).
+    if (request.operation === 'DELETE' && actAs !== loopback) refuseImmortal(request)
   },
 })
 
