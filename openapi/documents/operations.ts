@@ -30,8 +30,9 @@ export interface Operation {
 /** Types of the documents that are answered with. */
 const answerTypes = ['application/json', 'application/yaml']
 const streamTypes = ['application/json;stream=watch']
-/** Patches that every resource takes; clients choose by what they find here. */
+/** Patches that every resource takes, and those of built-in kinds (chapter 40, rule 5.1); clients choose by what they find here. */
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json']
+const builtinPatchTypes = [...patchTypes, 'application/strategic-merge-patch+json']
 
 const contentOf = (types: readonly string[], model: string): Content =>
   Object.fromEntries(types.map(type => [type, { schema: reference(model) }]))
@@ -70,6 +71,8 @@ export interface Subject {
   /** `NamespacedConfigMap`, `WidgetScale`, `ConfigMapForAllNamespaces`: the rest of the operation id. */
   readonly id: string
   readonly kind: GroupVersionKind
+  /** A custom resource. */
+  readonly custom: boolean
   /** The model of one object, and of what the operation answers with. */
   readonly model: string
   readonly answer: string
@@ -80,11 +83,16 @@ const responseCodes = (codes: readonly string[], content: Content): Operation['r
   '401': { description: 'Unauthorized' },
 })
 
-function bodyOf(action: Action, model: string): Pick<Operation, 'requestBody'> {
+function bodyOf(action: Action, { model, custom }: Subject): Pick<Operation, 'requestBody'> {
   if (action === 'post' || action === 'put')
     return { requestBody: { required: true, content: contentOf(['application/json'], model) } }
   if (action === 'patch')
-    return { requestBody: { required: true, content: contentOf(patchTypes, meta('Patch')) } }
+    return {
+      requestBody: {
+        required: true,
+        content: contentOf(custom ? patchTypes : builtinPatchTypes, meta('Patch')),
+      },
+    }
   if (action === 'delete' || action === 'deletecollection')
     return { requestBody: { content: contentOf(['application/json'], meta('DeleteOptions')) } }
   return {}
@@ -93,7 +101,7 @@ function bodyOf(action: Action, model: string): Pick<Operation, 'requestBody'> {
 export const methodOf = (action: Action): Method => behaviours[action].method
 
 export function operationOf(action: Action, subject: Subject): Operation {
-  const { group, version, id, kind, model, answer } = subject
+  const { group, version, id, kind, answer } = subject
   const { verb, does, codes } = behaviours[action]
   const types = action === 'list' ? [...answerTypes, ...streamTypes] : answerTypes
   const parameters: readonly Parameter[] = queryParameters[action]
@@ -102,7 +110,7 @@ export function operationOf(action: Action, subject: Subject): Operation {
     description: `${does} ${kind.kind}.`,
     operationId: `${verb}${operationScope(group, version)}${id}`,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...bodyOf(action, model),
+    ...bodyOf(action, subject),
     responses: responseCodes(codes, contentOf(types, answer)),
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': kind,

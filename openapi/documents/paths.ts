@@ -50,6 +50,7 @@ const subjectFor =
     version: resource.version,
     id,
     kind: kindOf(resource),
+    custom: resource.custom,
     model: modelName(resource, resource.names.kind),
     answer: answerOf(resource, action),
   })
@@ -61,6 +62,7 @@ const subresourceSubject = (resource: ApiResource, sub: Subresource, id: string)
     version: resource.version,
     id,
     kind: subresourceKind(resource, sub),
+    custom: resource.custom,
     model,
     answer: model,
   }
