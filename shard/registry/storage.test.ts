@@ -107,8 +107,10 @@ describe('storage of the embedded shard', () => {
       'configmaps "a" is forbidden: unable to create new content in namespace going because it is being terminated',
     )
     assert.equal(going.details?.causes?.[0]?.reason, 'NamespaceTerminating')
+    const bob = { name: 'bob', groups: [] }
+    const asBob = { ...ctx(), user: bob, actAs: bob }
     const immortal = await refusal(
-      shard.client.delete(namespaces, { cluster, namespace: '', name: 'default' }),
+      storage(namespaces).delete(asBob, { ...name, name: 'default' }, () => undefined, { dryRun: false }),
     )
     assert.equal(immortal.message, 'namespaces "default" is forbidden: this namespace may not be deleted')
   })

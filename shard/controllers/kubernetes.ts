@@ -1,0 +1,28 @@
+import { loopbackContext } from '../../framework/loopback.ts'
+import type { ResourcesOf } from '../apis/served.ts'
+import type { ShardHost } from '../options.ts'
+import { ifFound } from './client.ts'
+import type { Controller } from './controller.ts'
+import { definitionController } from './customresourcedefinition.ts'
+import { garbageCollector } from './garbagecollector.ts'
+import { namespaceController } from './namespace.ts'
+import type { Read } from './owners.ts'
+
+/** The controllers of plain Kubernetes. */
+export function kubernetesControllers(
+  { backend, cache, client, informers, log }: ShardHost,
+  resourcesOf: ResourcesOf,
+  signal: AbortSignal,
+): readonly Controller[] {
+  const { apis } = backend
+  const read: Read = ({ group, version, names, storage }, key) => {
+    const resource = { group, version, resource: names.plural }
+    const ctx = loopbackContext({ verb: 'get', resource, cluster: key.cluster, signal, log })
+    return ifFound(storage.get(ctx, key).then(item => item.object))
+  }
+  return [
+    definitionController({ client, informers, resourcesOf, signal, log }),
+    namespaceController({ client, informers, apis, log }),
+    garbageCollector({ cache, client, apis, read, log }),
+  ]
+}

@@ -1,0 +1,90 @@
+import type { ApiResource } from '../framework/apis.ts'
+import type { Backend } from '../framework/backend.ts'
+import { groupResource } from '../framework/object.ts'
+import type { ResourceStorage } from '../framework/storage.ts'
+import type { KindDefinition } from '../openapi/definitions/definition.ts'
+import { kcpKinds } from '../openapi/definitions/kcp/index.ts'
+import { builtinKinds, reviewKinds } from '../openapi/definitions/kubernetes/index.ts'
+import { apiResourcesOf } from '../openapi/resource.ts'
+import { type AdmissionPlugin, admissionChain } from './admission/chain.ts'
+import { type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
+import { createWatchEnds } from './apis/ends.ts'
+import { followDefinitions, followWorkspaces } from './apis/follow.ts'
+import { resourceMaker, type Wiring } from './apis/resources.ts'
+import {
+  builtinSegment,
+  builtinServed,
+  customSegment,
+  type ResourcesOf,
+  systemServed,
+} from './apis/served.ts'
+import { createWorkspaceTree } from './apis/tree.ts'
+import { shardBackend } from './backend.ts'
+import type { WatchCache } from './cache/watchcache.ts'
+import type { CacheOf } from './informers.ts'
+import type { ShardOptions } from './options.ts'
+import { openShelf } from './registry/shelf.ts'
+
+/** The kinds of kcp that every cluster has without binding them (chapter 20, section 6.1). */
+const systemKinds = kcpKinds.filter(
+  ({ group, names }) =>
+    group === 'apis.kcp.io' || (group === 'core.kcp.io' && names.plural === 'logicalclusters'),
+)
+const storedKinds = builtinKinds.filter(kind => !reviewKinds.includes(kind))
+const nameOf = ({ group, names }: KindDefinition): string => groupResource(group, names.plural)
+
+/** The cache that has the objects of a ref. */
+export function cacheOfRef(cache: WatchCache): CacheOf {
+  const stored = new Set(storedKinds.map(nameOf))
+  return ({ group, resource, identity }) => {
+    const builtin = stored.has(groupResource(group, resource))
+    return cache.resource(group, resource, identity ?? (builtin ? builtinSegment : customSegment))
+  }
+}
+
+/** What a backend is wired from. */
+export interface BackendParts {
+  readonly cache: WatchCache
+  readonly authorizer: Backend['authorizer']
+  /** May still grow: plugins are asked for at each write. */
+  readonly plugins: readonly AdmissionPlugin[]
+}
+
+export interface WiredBackend {
+  readonly backend: Backend
+  readonly resourcesOf: ResourcesOf
+}
+
+/** Connects storage, definitions and the workspace tree to the cache. */
+export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
+  const { cache, authorizer, plugins } = parts
+  const ends = createWatchEnds()
+  const wiring: Wiring = {
+    cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
+    shelfOf: resource => openShelf(options.store, cache, resource),
+    admission: admissionChain(plugins),
+    ends,
+    subresources: options.subresources ?? {},
+  }
+  const resourcesOf = resourceMaker(wiring)
+  const served: ClusterApisOptions = {
+    system: systemKinds.map(systemServed),
+    builtin: storedKinds.map(builtinServed),
+    unstored: reviewResources(options.reviews?.(authorizer) ?? {}),
+    resourcesOf,
+    ends,
+  }
+  const clusters = createClusterApis(served)
+  const tree = createWorkspaceTree()
+  followDefinitions(cache, clusters)
+  followWorkspaces(cache, tree)
+  return { backend: shardBackend({ wiring, served, clusters, tree, authorizer }), resourcesOf }
+}
+
+/** Review kinds that somebody answers: they are created, and nothing else. */
+const reviewResources = (storages: Readonly<Record<string, ResourceStorage>>): readonly ApiResource[] =>
+  reviewKinds.flatMap(kind => {
+    const storage = storages[nameOf(kind)]
+    if (storage === undefined) return []
+    return apiResourcesOf(kind, { storage: () => storage, custom: false, verbs: ['create'] })
+  })
