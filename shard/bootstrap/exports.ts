@@ -86,7 +86,8 @@ function kindOf(name: string): KindDefinition {
 
 /** With the uid that it has, or is going to have: bindings name it. */
 async function schemaManifest(store: Store, kind: string, prefix: string): Promise<Manifest> {
-  const object = apiResourceSchemaOf(kindOf(kind), prefix)
+  const schema = apiResourceSchemaOf(kindOf(kind), prefix)
+  const object = { ...schema, spec: { ...(schema.spec as object), nameValidation: 'DNS1123Subdomain' } }
   const manifest = { cluster: root, resource: resources.apiResourceSchemas, object }
   const uid = (await storedObject(store, manifest))?.metadata.uid ?? randomUUID()
   return { ...manifest, object: { ...object, metadata: { ...object.metadata, uid } } }

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { decodeObject } from '../../framework/encode.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { compileCached } from '../../openapi/compile.ts'
+import { kcpKinds } from '../../openapi/definitions/kcp/index.ts'
+import { builtinKinds } from '../../openapi/definitions/kubernetes/index.ts'
+import { schemaFor } from '../../openapi/definitions/lookup.ts'
+import { decodeStored } from '../cache/codec.ts'
+import { parseStorageKey } from '../cache/key.ts'
+import { resources } from '../controllers/objects.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import type { Store } from '../store/store.ts'
+import { applyManifests, storedObject } from './apply.ts'
+import { bootstrap } from './bootstrap.ts'
+import { createOnlyAnnotation, type Manifest } from './manifest.ts'
+import { clusterRole, read, rule } from './rbac.ts'
+
+const shard = {
+  name: 'root',
+  baseURL: 'https://localhost:6443',
+  externalURL: 'https://localhost:6443',
+  virtualWorkspaceURL: 'https://localhost:6443',
+}
+
+async function objectsOf(store: Store): Promise<{ readonly key: string; readonly object: KubeObject }[]> {
+  const found: { key: string; object: KubeObject }[] = []
+  for await (const values of store.range('/registry/', '/registry0'))
+    for (const { key, value } of values) found.push({ key, object: decodeObject(decodeStored(value).bytes) })
+  return found
+}
+
+/** The schema's opinion of an object. */
+function problems(object: KubeObject): readonly unknown[] {
+  const [version = '', group = ''] = object.apiVersion.split('/').reverse()
+  const kind = [...kcpKinds, ...builtinKinds].find(k => k.names.kind === object.kind && k.group === group)
+  assert.ok(kind, object.kind)
+  const schema = compileCached(schemaFor(kind, version))
+  const { object: decoded, unknown } = schema.decode(object)
+  assert.deepEqual(decoded, object, 'defaults are filled in')
+  return [...unknown, ...schema.validate(object)]
+}
+
+const role = (name: string, verbs: readonly string[], annotations = {}): Manifest => ({
+  cluster: 'root',
+  resource: resources.clusterRoles,
+  object: clusterRole(name, [rule(verbs, '', ['configmaps'])], { annotations }),
+})
+
+describe('bootstrap', () => {
+  it('writes once', async () => {
+    const store = openMemoryStore()
+    const first = await bootstrap({ store, shard })
+    assert.equal(store.revision, 1)
+    assert.deepEqual(await bootstrap({ store, shard }), first)
+    assert.equal(store.revision, 1)
+  })
+  it('writes objects that the API would have accepted, under their own keys', async () => {
+    const store = openMemoryStore()
+    await bootstrap({ store, shard })
+    for (const { key, object } of await objectsOf(store)) {
+      assert.deepEqual(problems(object), [], `${object.kind} ${object.metadata.name}`)
+      const parsed = parseStorageKey(key)
+      assert.equal(parsed?.key.name, object.metadata.name)
+      assert.equal(parsed?.key.cluster, object.metadata.annotations?.['kcp.io/cluster'])
+    }
+  })
+  it('names the schemas of root as kcp does', async () => {
+    const store = openMemoryStore()
+    await bootstrap({ store, shard })
+    const names = (await objectsOf(store))
+      .filter(({ object }) => object.kind === 'APIResourceSchema')
+      .map(({ object }) => object.metadata.name)
+    assert.deepEqual(names.toSorted(), [
+      'v240903-d6797056a.partitions.topology.kcp.io',
+      'v240903-d6797056a.partitionsets.topology.kcp.io',
+      'v250827-717cfea84.workspaceauthenticationconfigurations.tenancy.kcp.io',
+      'v260302-ae9fdd9c1.shards.core.kcp.io',
+      'v260519-96f2749.workspacetypes.tenancy.kcp.io',
+      'v260522-2bf05df66.workspaces.tenancy.kcp.io',
+    ])
+  })
+  it('follows its addresses', async () => {
+    const store = openMemoryStore()
+    const { shards } = await bootstrap({ store, shard })
+    await bootstrap({ store, shard: { ...shard, externalURL: 'https://elsewhere' } })
+    const manifest = {
+      cluster: 'root',
+      resource: shards,
+      object: { apiVersion: '', kind: '', metadata: { name: 'root' } },
+    }
+    const stored = await storedObject(store, manifest)
+    assert.ok(stored)
+    assert.equal((stored.spec as { externalURL: string }).externalURL, 'https://elsewhere')
+    assert.equal(stored.metadata.generation, 2)
+  })
+})
+
+describe('applying manifests', () => {
+  it('reverts what was edited', async () => {
+    const store = openMemoryStore()
+    assert.equal(await applyManifests(store, [role('a', read)]), 1)
+    assert.equal(await applyManifests(store, [role('a', ['get'])]), 1)
+    const stored = await storedObject(store, role('a', read))
+    assert.deepEqual(stored?.rules, [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }])
+    assert.equal(await applyManifests(store, [role('a', ['get'])]), 0)
+  })
+  it('leaves alone what is to be created only', async () => {
+    const store = openMemoryStore()
+    await applyManifests(store, [role('a', read, { [createOnlyAnnotation]: 'true' })])
+    assert.equal(await applyManifests(store, [role('a', ['get'])]), 0)
+  })
+})
