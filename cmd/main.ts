@@ -30,5 +30,6 @@ try {
 } catch (error) {
   if (!(error instanceof StartError)) throw error
   process.stderr.write(`oriel: ${error.message}\n`)
-  process.exitCode = 1
+  // What was already opened has nothing to lose and would keep the process.
+  process.exit(1)
 }

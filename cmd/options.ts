@@ -1,7 +1,8 @@
-import { isIP } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, isIP } from 'node:net'
 import { hostname as machineName } from 'node:os'
 import { InvalidArgumentError } from 'commander'
-import { StartError } from './starterror.ts'
+import { codeOf, StartError } from './starterror.ts'
 
 /** The flags of `oriel start`, checked. */
 export interface StartOptions {
@@ -43,15 +44,35 @@ export function hostname(text: string): string {
 const everywhere = new Set(['0.0.0.0', '::'])
 const loopback = new Set(['127.0.0.1', '::1'])
 
-/** Throws `StartError` on flags that contradict each other. */
-export function checkOptions({ port, externalHostname, bindAddress }: StartOptions): void {
-  if (port === 0 && (externalHostname !== undefined || everywhere.has(bindAddress)))
-    throw new StartError('Clients cannot be told a port that is not known yet: give a --port other than 0.')
+/** The same options with a port that is free now, where 0 asked for one. */
+export async function withPort(options: StartOptions): Promise<StartOptions> {
+  if (options.port !== 0) return options
+  const probe = createServer().listen(0, options.bindAddress)
+  await once(probe, 'listening').catch(error => {
+    throw listenError(error, options)
+  })
+  const { port } = probe.address() as AddressInfo
+  await new Promise(done => void probe.close(done))
+  return { ...options, port }
 }
 
-/** What clients reach the server by; undefined with port 0: the address that it listens on. */
-export const startUrl = (options: StartOptions): string | undefined =>
-  options.port === 0 ? undefined : `https://${inUrl(publicHost(options))}:${options.port}`
+/** What a port that could not be had means for the flags. */
+export function listenError(error: unknown, { port, bindAddress }: StartOptions): unknown {
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return new StartError(`Port ${port} on ${bindAddress} is in use: choose another one with --port.`)
+    case 'EACCES':
+      return new StartError(`Port ${port} needs more rights: choose one above 1023 with --port.`)
+    case 'EADDRNOTAVAIL':
+      return new StartError(`${bindAddress} is no address of this machine: choose another --bind-address.`)
+    default:
+      return error
+  }
+}
+
+/** What clients reach the server by. */
+export const publicUrl = (options: StartOptions): string =>
+  `https://${inUrl(publicHost(options))}:${options.port}`
 
 const inUrl = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host)
 

@@ -1,4 +1,3 @@
-import type { Authenticator } from '../framework/authenticator.ts'
 import type { Logger } from '../framework/log.ts'
 import { createMetrics } from '../framework/metrics.ts'
 import { createServer, type Server } from '../framework/server.ts'
@@ -6,33 +5,24 @@ import { versionInfo } from '../framework/version.ts'
 import type { Host } from '../framework/workspace.ts'
 import { createOpenApiDocuments } from '../openapi/index.ts'
 import { workspaces } from '../virtual/index.ts'
+import type { Authentication } from './authentication.ts'
 import { build } from './build.ts'
-import { type StartOptions, startUrl } from './options.ts'
+import { listenError, publicUrl, type StartOptions } from './options.ts'
 import { plain } from './plain.ts'
 import type { ServingFiles } from './servingfiles.ts'
-import { codeOf, StartError } from './starterror.ts'
 
 export interface ServeOptions {
   readonly options: StartOptions
   readonly host: Host
-  readonly authenticator: Authenticator
+  readonly authentication: Authentication
   readonly serving: ServingFiles
-  /** PEM. */
-  readonly clientCA: string | undefined
   readonly log: Logger
 }
 
 /** Serves every view of the menu and the plain endpoint, on one port. Throws `StartError` when the port cannot be had. */
-export async function serve({
-  options,
-  host,
-  authenticator,
-  serving,
-  clientCA,
-  log,
-}: ServeOptions): Promise<Server> {
+export async function serve({ options, host, authentication, serving, log }: ServeOptions): Promise<Server> {
   const version = versionInfo(build())
-  const publicUrl = startUrl(options)
+  const { authenticator, clientCA } = authentication
   try {
     return await createServer({
       host: options.bindAddress,
@@ -47,22 +37,9 @@ export async function serve({
       log,
       metrics: createMetrics(),
       checks: [],
-      ...(publicUrl === undefined ? {} : { publicUrl }),
+      publicUrl: publicUrl(options),
     })
   } catch (error) {
     throw listenError(error, options)
-  }
-}
-
-function listenError(error: unknown, { port, bindAddress }: StartOptions): unknown {
-  switch (codeOf(error)) {
-    case 'EADDRINUSE':
-      return new StartError(`Port ${port} on ${bindAddress} is in use: choose another one with --port.`)
-    case 'EACCES':
-      return new StartError(`Port ${port} needs more rights: choose one above 1023 with --port.`)
-    case 'EADDRNOTAVAIL':
-      return new StartError(`${bindAddress} is no address of this machine: choose another --bind-address.`)
-    default:
-      return error
   }
 }

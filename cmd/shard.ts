@@ -1,23 +1,33 @@
 import { createAuthorizer, escalationPrevention, reviewStorages } from '../authz/index.ts'
 import type { Logger } from '../framework/log.ts'
-import { claimsDecorator } from '../shard/claims/decorator.ts'
 import { clusterStatesOf } from '../shard/clusterstates.ts'
 import { openShard, type Shard } from '../shard/index.ts'
+import { bootstrap, kcpParts } from '../shard/kcp.ts'
 import { followRbac } from '../shard/rbac.ts'
 import { createRbacIndex } from '../shard/rbacindex.ts'
 import type { Store } from '../shard/store/store.ts'
 
 export interface EmbeddedOptions {
   readonly store: Store
+  /** `https://host:port`, as clients reach the server. */
+  readonly url: string
+  /** PEM: what clients verify the server by. Awaited only after the store has been prepared. */
+  readonly rootCA: Promise<string>
   readonly log: Logger
   /** Ends everything. */
   readonly signal: AbortSignal
 }
 
-/** The logical clusters of a store, guarded by their own RBAC. */
-export async function openEmbedded({ store, log, signal }: EmbeddedOptions): Promise<Shard> {
+const name = 'root'
+
+/** The logical clusters of a store, kcp's way, guarded by their own RBAC. */
+export async function openEmbedded({ store, url, rootCA, log, signal }: EmbeddedOptions): Promise<Shard> {
+  const addresses = { name, baseURL: url, externalURL: url, virtualWorkspaceURL: url }
+  const tenancy = await bootstrap({ store, shard: addresses })
+  const kcp = kcpParts({ tenancy, shard: addresses, rootCA: await rootCA })
   const rbac = createRbacIndex()
   return openShard({
+    ...kcp,
     store,
     log,
     signal,
@@ -26,7 +36,6 @@ export async function openEmbedded({ store, log, signal }: EmbeddedOptions): Pro
       return createAuthorizer({ rbac, clusters: clusterStatesOf(informers) })
     },
     reviews: authorizer => reviewStorages(authorizer, rbac),
-    decorate: claimsDecorator,
-    admission: ({ backend }) => [escalationPrevention(rbac, backend.authorizer)],
+    admission: host => [...kcp.admission(host), escalationPrevention(rbac, host.backend.authorizer)],
   })
 }

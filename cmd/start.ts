@@ -6,7 +6,7 @@ import { banner } from './banner.ts'
 import { openDataDirectory } from './directory.ts'
 import { writePrivately } from './files.ts'
 import { adminKubeconfig } from './kubeconfig.ts'
-import { checkOptions, type StartOptions, servingHosts, startUrl } from './options.ts'
+import { publicUrl, type StartOptions, servingHosts, withPort } from './options.ts'
 import { withProgress } from './progress.ts'
 import { prepareServing } from './servingfiles.ts'
 import { stopSignal } from './shutdown.ts'
@@ -16,30 +16,33 @@ import { openStore } from './store.ts'
 const grace = 10_000
 
 /** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` for what the user can change. */
-export async function start(options: StartOptions): Promise<void> {
-  checkOptions(options)
-  const log = createLogger(options.logLevel)
-  const directory = await openDataDirectory(options.dataDirectory)
+export async function start(given: StartOptions): Promise<void> {
+  const log = createLogger(given.logLevel)
+  const directory = await openDataDirectory(given.dataDirectory)
+  const options = await withPort(given)
+  const url = publicUrl(options)
   const kubeconfig = join(directory.path, 'admin.kubeconfig')
   const where = options.store ?? join(directory.path, 'store')
   const admins = await prepareAdmins(directory.path, kubeconfig)
-  const { authenticator, clientCA } = await prepareAuthentication(options, admins.users)
-
+  const authentication = await prepareAuthentication(options, admins.users)
   const stopping = new AbortController()
-  const [serving, store, { openEmbedded }, { serve }] = await withProgress('Starting', () =>
-    Promise.all([
-      prepareServing(directory.path, servingHosts(options)),
+
+  const { shard, server, store, authority } = await withProgress('Starting', async () => {
+    // Certificates are made by another process while this one loads and prepares everything else.
+    const serving = prepareServing(directory.path, servingHosts(options))
+    const rootCA = serving.then(({ authority }) => authority)
+    rootCA.catch(() => undefined)
+    const [store, { openEmbedded }, { serve }] = await Promise.all([
       openStore(where),
       import('./shard.ts'),
       import('./serve.ts'),
-    ]),
-  )
-  const shard = await openEmbedded({ store, log, signal: stopping.signal })
-  const server = await serve({ options, host: shard, authenticator, serving, clientCA, log })
+    ])
+    const shard = await openEmbedded({ store, url, rootCA, log, signal: stopping.signal })
+    const server = await serve({ options, host: shard, authentication, serving: await serving, log })
+    return { shard, server, store, authority: await rootCA }
+  })
   const controllers = shard.run()
-
-  const url = startUrl(options) ?? server.url
-  await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: serving.authority, ...admins }))
+  await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: authority, ...admins }))
   process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
 
   await stopSignal()
