@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { FieldError } from '../framework/errors.ts'
+import { badRequest, type FieldError, type StatusError } from '../framework/errors.ts'
 import { canonicalJson } from '../framework/json.ts'
 import type { KubeObject } from '../framework/object.ts'
 import { isTooDeep } from '../framework/parsebody.ts'
 import type { Decoded, ObjectSchema } from '../framework/schema.ts'
 import { embeddedCheck } from './embedded.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
-import { cannotBeHandled, compilePruning } from './pruning.ts'
+import { compilePruning, UnreadableError } from './pruning.ts'
 import { compileStructure, type StructureCheck } from './structure.ts'
 import { uniquenessCheck } from './uniqueness.ts'
 import { compileCheck, validate } from './validation-schema.ts'
@@ -45,8 +45,19 @@ export function compileSchema(schema: JSONSchemaProps): ObjectSchema {
 
 function decode({ prune }: Compiled, object: KubeObject): Decoded {
   if (isTooDeep(object)) throw cannotBeHandled(object, 'exceeded max depth')
-  const { value, unknown } = prune(object.metadata === undefined ? { ...object, metadata: {} } : object)
-  return { object: value as KubeObject, unknown }
+  const whole = object.metadata === undefined ? { ...object, metadata: {} } : object
+  try {
+    const { value, unknown } = prune(whole)
+    return { object: value as KubeObject, unknown }
+  } catch (error) {
+    throw error instanceof UnreadableError ? cannotBeHandled(object, error.message) : error
+  }
+}
+
+/** 400 as Kubernetes' decoders have it (chapter 40, rule 2.38). */
+function cannotBeHandled({ kind, apiVersion }: KubeObject, why: string): StatusError {
+  const version = String(apiVersion).replace(/^.*\//, '')
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`)
 }
 
 /** In the order of Kubernetes: the schema, embedded resources, unique items. */

@@ -1,14 +1,12 @@
-import { badRequest, fieldErrorBody, type StatusError } from '../framework/errors.ts'
+import { fieldErrorBody } from '../framework/errors.ts'
 import { child, formatPath, invalidValue, type Step } from './fielderror.ts'
-import { deepFreeze, type Fields, isObject, memberOf } from './json.ts'
+import { deepFreeze, type Fields, isObject } from './json.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
 import { typeMetadata } from './metadata.ts'
 import { maxSchemaDepth } from './validation-schema.ts'
 
 /** Where a decoding is, and what it has dropped. */
 interface Decoding {
-  /** The whole value, for the texts of refusals. */
-  readonly root: unknown
   readonly steps: Step[]
   readonly unknown: string[]
 }
@@ -16,7 +14,7 @@ interface Decoding {
 /** Prunes, drops nulls and applies defaults in one pass: the same value when there was nothing to do. */
 type Decode = (value: unknown, decoding: Decoding) => unknown
 
-const newDecoding = (root: unknown): Decoding => ({ root, steps: [], unknown: [] })
+const newDecoding = (): Decoding => ({ steps: [], unknown: [] })
 
 /** How one member of an object is decoded. */
 interface Member {
@@ -55,8 +53,8 @@ interface Place {
 export type Decodes = Map<JSONSchemaProps, Decode>
 
 /**
- * Compiles pruning, the removal of nulls, and defaults (chapter 40, section 7.3). The function throws 400 when apiVersion,
- * kind or metadata of an embedded resource are not what they must be.
+ * Compiles pruning, the removal of nulls, and defaults (chapter 40, section 7.3). Throws on schemas that are nested too
+ * deep; the function throws `UnreadableError`.
  */
 export function compilePruning(
   schema: JSONSchemaProps,
@@ -64,7 +62,7 @@ export function compilePruning(
 ): (value: unknown) => Pruned {
   const decode = compileDecode(schema, { ...anyPlace(), ...place })
   return value => {
-    const decoding = newDecoding(value)
+    const decoding = newDecoding()
     return { value: decode(value, decoding), unknown: decoding.unknown.sort() }
   }
 }
@@ -101,7 +99,7 @@ function compileMember(schema: JSONSchemaProps, place: Place): Member {
   return {
     decode,
     nullable: schema.nullable === true,
-    fallback: fallback === undefined ? undefined : deepFreeze(decode(fallback, newDecoding(fallback))),
+    fallback: fallback === undefined ? undefined : deepFreeze(decode(fallback, newDecoding())),
   }
 }
 
@@ -197,16 +195,17 @@ function decodeMember(
   return next
 }
 
-/** 400 as Kubernetes' decoders have it (chapter 40, rule 2.38). */
-export function cannotBeHandled(object: unknown, why: string): StatusError {
-  const kind = String(memberOf(object, 'kind') ?? '')
-  const version = String(memberOf(object, 'apiVersion') ?? '').replace(/^.*\//, '')
-  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`)
+/** apiVersion, kind or metadata that cannot be read; the message says why in Kubernetes' words. */
+export class UnreadableError extends Error {
+  override readonly name = 'UnreadableError'
 }
+
+const unreadable = (path: string, value: unknown, problem: string): UnreadableError =>
+  new UnreadableError(`${path}: ${fieldErrorBody(invalidValue(path, value, problem))}`)
 
 function decodeTypeMeta(key: string, value: unknown, decoding: Decoding): unknown {
   if (typeof value === 'string') return value
-  throw embeddedProblem(pathTo(decoding, key), [value, 'must be a string'], decoding)
+  throw unreadable(pathTo(decoding, key), value, 'must be a string')
 }
 
 function decodeMetadata(value: unknown, decoding: Decoding): unknown {
@@ -214,15 +213,5 @@ function decodeMetadata(value: unknown, decoding: Decoding): unknown {
   const { metadata, unknown, problem } = typeMetadata(value)
   decoding.unknown.push(...unknown.map(field => child(path, field)))
   if (problem === undefined) return metadata
-  if (decoding.steps.length === 0) throw cannotBeHandled(decoding.root, problem)
-  throw embeddedProblem(path, [value, problem], decoding)
-}
-
-function embeddedProblem(
-  path: string,
-  [value, problem]: readonly [unknown, string],
-  decoding: Decoding,
-): StatusError {
-  const text = fieldErrorBody(invalidValue(path, value, problem))
-  return cannotBeHandled(decoding.root, `${path}: ${text}`)
+  throw decoding.steps.length === 0 ? new UnreadableError(problem) : unreadable(path, value, problem)
 }

@@ -52,7 +52,7 @@ describe('schemas, at random', () => {
           assert.equal(errors.length === 0, expected, JSON.stringify(errors))
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: 1000 },
     )
   })
 

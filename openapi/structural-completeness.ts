@@ -5,7 +5,10 @@ import { alternativesOf, itemsOf, key, type RawSchema } from './structural-schem
 /** A part of the structural schema and its path; the part may be missing. */
 type Place = readonly [schema: RawSchema | undefined, path: string]
 
-/** Every field that is constrained in allOf, anyOf, oneOf or not must be specified outside of them too (rule 7.12). */
+/**
+ * Every field that is constrained in allOf, anyOf, oneOf or not must be specified outside of them too (rule 7.12). Like
+ * Kubernetes, and so that its CRDs are accepted, this looks at those of the root alone.
+ */
 export const completenessErrors = (schema: RawSchema, path: string): readonly FieldError[] =>
   alternativesOf(schema, path).flatMap(([nested, at]) => nestedErrors(nested, at, [schema, path]))
 

@@ -1,7 +1,7 @@
-import { type FieldError, StatusError } from '../framework/errors.ts'
+import type { FieldError } from '../framework/errors.ts'
 import { child, invalidValue } from './fielderror.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
-import { compilePruning, type Decodes } from './pruning.ts'
+import { compilePruning, type Decodes, UnreadableError } from './pruning.ts'
 import { key } from './structural-schema.ts'
 import { type Checks, compileCheck, validate } from './validation-schema.ts'
 
@@ -38,7 +38,7 @@ function valueErrors(schema: JSONSchemaProps, path: string, known: Known): reado
       ...errors.map(error => ({ ...error, field: error.field === '' ? path : child(path, error.field) })),
     ]
   } catch (error) {
-    if (!(error instanceof StatusError)) throw error
+    if (!(error instanceof UnreadableError)) throw error
     return [invalidValue(path, value, `must result in valid metadata: ${error.message}`)]
   }
 }
