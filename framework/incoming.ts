@@ -27,27 +27,39 @@ export function readRequest(request: HttpRequest): Incoming {
   const url = request.url ?? '/'
   const question = url.indexOf('?')
   const { certificate, isBad } = peerOf(request)
-  const { headers } = request
+  const { headers, rawHeaders, method = 'GET' } = request
   return {
-    method: request.method ?? 'GET',
+    method,
     path: question < 0 ? url : url.slice(0, question),
     query: new URLSearchParams(question < 0 ? '' : url.slice(question + 1)),
     headers: withoutIdentity(headers),
-    credentials: { headers, rawHeaders: request.rawHeaders, ...(certificate && { certificate }) },
+    credentials: certificate === undefined ? { headers, rawHeaders } : { headers, rawHeaders, certificate },
     badCertificate: isBad,
-    impersonates: Object.keys(headers).some(name => name.startsWith('impersonate-')),
+    impersonates: impersonates(headers),
     auditId: auditIdOf(headers),
     hops: hopsOf(headers),
     body: bodyOf(request),
   }
 }
 
-const identity = /^(:|authorization$|x-remote-|impersonate-)/
+const isIdentity = (name: string): boolean =>
+  name.startsWith(':') ||
+  name === 'authorization' ||
+  name.startsWith('x-remote-') ||
+  name.startsWith('impersonate-')
 
+/** Most requests with a client certificate have nothing to take out, and keep the object they came with. */
 function withoutIdentity(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const names = Object.keys(headers)
+  if (!names.some(isIdentity)) return headers
   const kept: IncomingHttpHeaders = {}
-  for (const name of Object.keys(headers)) if (!identity.test(name)) kept[name] = headers[name]
+  for (const name of names) if (!isIdentity(name)) kept[name] = headers[name]
   return kept
+}
+
+function impersonates(headers: IncomingHttpHeaders): boolean {
+  for (const name in headers) if (name.startsWith('impersonate-')) return true
+  return false
 }
 
 /** The client's own id if it is one that may be echoed and logged, else a new one (chapter 40, rule 1.47). */

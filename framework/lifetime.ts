@@ -11,45 +11,78 @@ const answers: Readonly<Record<Ending, () => StatusError>> = {
   replaced: () => serviceUnavailable('the served APIs have changed, please try again', 1),
 }
 
-/** How long a request may live: one signal, aborted by whatever comes first, with a `StatusError` as its reason. */
+/** How long a request may live: until its answer is out, or until whatever ends it first. */
 export interface Lifetime {
+  /** Aborted with a `StatusError` as its reason. Made when somebody asks: most requests are over before anybody does. */
   readonly signal: AbortSignal
+  readonly ended: Ending | undefined
   /** A stream that ends now ends whole, as one that is finished (chapter 40, rule 1.41). */
   endsWell(): boolean
   end(ending: Ending): void
+  /** Called when it ends early, with what to answer then; at once if it has. */
+  onEnd(handler: (answer: StatusError) => void): void
   /** Ends when `other` aborts. */
   follow(other: AbortSignal, ending: Ending): void
   /** Ends in so many milliseconds; replaces an earlier deadline. undefined: never. */
   limit(milliseconds: number | undefined): void
-  /** Lets go of timers and of followed signals. */
+  /** The answer is out: nothing ends it early any more. */
   dispose(): void
 }
 
-export function createLifetime(): Lifetime {
-  const controller = new AbortController()
-  const followed = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  let ended: Ending | undefined
-  const end = (ending: Ending): void => {
-    if (ended !== undefined) return
-    ended = ending
-    controller.abort(answers[ending]())
+export const createLifetime = (): Lifetime => new RequestLifetime()
+
+/** A class, because there is one for every request and closures would be made anew each time. */
+class RequestLifetime implements Lifetime {
+  ended: Ending | undefined
+  #isOver = false
+  #controller: AbortController | undefined
+  #timer: NodeJS.Timeout | undefined
+  #handlers: ((answer: StatusError) => void)[] | undefined
+  #followed: { readonly signal: AbortSignal; readonly listener: () => void }[] | undefined
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.ended !== undefined) this.#controller.abort(answers[this.ended]())
+    }
+    return this.#controller.signal
   }
-  return {
-    signal: controller.signal,
-    endsWell: () => ended === 'shutdown' || ended === 'replaced',
-    end,
-    follow(other, ending) {
-      if (other.aborted) end(ending)
-      else other.addEventListener('abort', () => end(ending), { once: true, signal: followed.signal })
-    },
-    limit(milliseconds) {
-      clearTimeout(timer)
-      timer = milliseconds === undefined ? undefined : setTimeout(end, milliseconds, 'deadline')
-    },
-    dispose() {
-      clearTimeout(timer)
-      followed.abort()
-    },
+
+  endsWell(): boolean {
+    return this.ended === 'shutdown' || this.ended === 'replaced'
+  }
+
+  end(ending: Ending): void {
+    if (this.#isOver || this.ended !== undefined) return
+    this.ended = ending
+    const answer = answers[ending]()
+    this.#controller?.abort(answer)
+    for (const handler of this.#handlers ?? []) handler(answer)
+  }
+
+  onEnd(handler: (answer: StatusError) => void): void {
+    if (this.ended !== undefined) handler(answers[this.ended]())
+    else if (this.#handlers === undefined) this.#handlers = [handler]
+    else this.#handlers.push(handler)
+  }
+
+  follow(signal: AbortSignal, ending: Ending): void {
+    if (signal.aborted) this.end(ending)
+    const listener = (): void => this.end(ending)
+    signal.addEventListener('abort', listener)
+    this.#followed = [...(this.#followed ?? []), { signal, listener }]
+  }
+
+  limit(milliseconds: number | undefined): void {
+    clearTimeout(this.#timer)
+    this.#timer = milliseconds === undefined ? undefined : setTimeout(endAtDeadline, milliseconds, this)
+  }
+
+  dispose(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    for (const { signal, listener } of this.#followed ?? []) signal.removeEventListener('abort', listener)
   }
 }
+
+const endAtDeadline = (lifetime: Lifetime): void => lifetime.end('deadline')

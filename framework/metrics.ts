@@ -6,8 +6,8 @@ export interface Measured {
   /** Absent for discovery, health and everything else that is no resource, and for resources that are not served. */
   readonly resource?: ResourceRequest
   readonly method: string
-  /** From `process.hrtime.bigint()`. */
-  readonly since: bigint
+  /** From `performance.now()`. */
+  readonly since: number
 }
 
 /** The server's own measurements in Prometheus' text format (chapter 40, section 8.7). The only file that knows the package. */
@@ -21,6 +21,8 @@ export interface Metrics {
 
 /** Tenants name resources, so only so many are told apart; the rest is counted together as `other`. */
 const mostResources = 200
+/** So many combinations are remembered; for others the meters are looked up each time. */
+const mostSeries = 10_000
 const requestLabels = [
   'verb',
   'group',
@@ -33,21 +35,28 @@ const requestLabels = [
   'component',
 ]
 
-type Labels = Record<string, string>
-
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const meters = createMeters(registry)
   const resources = new Set<string>()
-  const bounded = (request: ResourceRequest): Labels => {
+  const series = new Map<string, Series>()
+  const bounded = (request: ResourceRequest): Names => {
     const { group, version, resource } = request
     const key = `${group}/${version}/${resource}`
     if (resources.size < mostResources) resources.add(key)
     return resources.has(key) ? { group, version, resource } : { group: '', version: '', resource: 'other' }
   }
   return {
-    started: measured => start(meters, measured, bounded),
+    started: ({ resource, method, since }) => {
+      const key = resource === undefined ? method : keyOf(resource)
+      let found = series.get(key)
+      if (found === undefined) {
+        found = seriesOf(meters, labelsOf(method, resource, resource && bounded(resource)))
+        if (series.size < mostSeries) series.set(key, found)
+      }
+      return start(found, since)
+    },
     watchEvents: (request, count) => meters.events.inc(bounded(request), count),
     text: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   }
@@ -92,30 +101,65 @@ function createMeters(registry: Registry) {
   }
 }
 
-function start(
-  meters: Meters,
-  { resource, method, since }: Measured,
-  bounded: (r: ResourceRequest) => Labels,
-) {
-  const names = resource === undefined ? { group: '', version: '', resource: '' } : bounded(resource)
-  const verb = resource === undefined ? method : labelOf(resource)
-  const scope = resource === undefined ? '' : scopeOf(resource)
-  const isLong = resource?.verb === 'watch'
-  const gauge = isLong
-    ? meters.longrunning.labels({ verb, scope, ...names })
-    : meters.inflight.labels({ request_kind: reading.has(verb) ? 'readOnly' : 'mutating' })
-  gauge.inc()
-  return (code: number): void => {
-    gauge.dec()
-    const subresource = names.resource === 'other' ? '' : (resource?.subresource ?? '')
-    const more = { dry_run: '', component: 'apiserver' }
-    meters.requests.inc({ verb, scope, subresource, code: String(code), ...names, ...more })
-    if (!isLong) meters.seconds.observe({ verb, scope }, Number(process.hrtime.bigint() - since) / 1e9)
+const keyOf = (request: ResourceRequest): string =>
+  `${request.verb} ${scopeOf(request)} ${request.group}/${request.version}/${request.resource}/${request.subresource}`
+
+type Names = Record<'group' | 'version' | 'resource', string>
+type RequestLabels = Names & Record<'verb' | 'scope' | 'subresource', string>
+
+function labelsOf(method: string, request?: ResourceRequest, names?: Names): RequestLabels {
+  if (request === undefined || names === undefined) {
+    const verb = methods.has(method) ? method : 'OTHER'
+    return { verb, scope: '', group: '', version: '', resource: '', subresource: '' }
+  }
+  const subresource = names.resource === 'other' ? '' : request.subresource
+  return { verb: verbLabels[request.verb], scope: scopeOf(request), ...names, subresource }
+}
+
+/** The meters of requests that are counted alike, bound once: finding them by their labels costs more than counting. */
+interface Series {
+  readonly running: Gauge.Internal<string>
+  readonly seconds: Histogram.Internal<string> | undefined
+  count(code: number): void
+}
+
+function seriesOf(meters: Meters, labels: RequestLabels): Series {
+  const { verb, scope, subresource, ...names } = labels
+  const isLong = verb === 'WATCH'
+  const codes = new Map<number, Counter.Internal>()
+  return {
+    running: isLong
+      ? meters.longrunning.labels({ verb, scope, ...names })
+      : meters.inflight.labels({ request_kind: reading.has(verb) ? 'readOnly' : 'mutating' }),
+    seconds: isLong ? undefined : meters.seconds.labels({ verb, scope }),
+    count: code => {
+      let counter = codes.get(code)
+      if (counter === undefined) {
+        counter = meters.requests.labels({
+          ...labels,
+          code: String(code),
+          dry_run: '',
+          component: 'apiserver',
+        })
+        codes.set(code, counter)
+      }
+      counter.inc()
+    },
+  }
+}
+
+function start(series: Series, since: number): (code: number) => void {
+  series.running.inc()
+  return code => {
+    series.running.dec()
+    series.count(code)
+    series.seconds?.observe((performance.now() - since) / 1000)
   }
 }
 
 const reading = new Set(['GET', 'HEAD', 'LIST', 'WATCH'])
-const labels: Readonly<Record<ResourceRequest['verb'], string>> = {
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const verbLabels: Readonly<Record<ResourceRequest['verb'], string>> = {
   get: 'GET',
   list: 'LIST',
   watch: 'WATCH',
@@ -125,7 +169,6 @@ const labels: Readonly<Record<ResourceRequest['verb'], string>> = {
   delete: 'DELETE',
   deletecollection: 'DELETECOLLECTION',
 }
-const labelOf = (request: ResourceRequest): string => labels[request.verb]
 
 function scopeOf({ name, namespace, resource }: ResourceRequest): string {
   if (name !== '') return 'resource'

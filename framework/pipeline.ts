@@ -103,7 +103,19 @@ function contextOf({ backend }: Pipeline, { exchange, target, user }: Asking): R
   const { workspace, params, info } = target
   const { incoming, lifetime, record } = exchange
   const cluster = clusterOf(target.cluster ?? shardCluster, path => backend.resolve(path))
-  const asked = { workspace: workspace.name, params, cluster, info, user, hops: incoming.hops }
-  const ctx = { ...asked, signal: lifetime.signal, record }
-  return Object.freeze({ ...ctx, actAs: workspace.actAs?.(ctx) ?? user })
+  const ctx = {
+    workspace: workspace.name,
+    params,
+    cluster,
+    info,
+    user,
+    actAs: user,
+    hops: incoming.hops,
+    record,
+    get signal() {
+      return lifetime.signal
+    },
+  }
+  if (workspace.actAs !== undefined) ctx.actAs = workspace.actAs(ctx)
+  return Object.freeze(ctx)
 }

@@ -13,21 +13,39 @@ const budget = 4096
 const shortened = 256
 
 /** `log` is made on first use: most requests log nothing of their own. */
-export function createRecording(makeLog: () => Logger): Recording {
-  let log: Logger | undefined
-  const texts = new Set<string>()
-  const annotations: Record<string, string> = {}
-  return {
-    get log() {
-      log ??= makeLog()
-      return log
-    },
-    warn: text => void texts.add(text),
-    annotate: (key, value) => {
-      annotations[key] = value
-    },
-    warnings: () => withinBudget([...texts]).map(headerValue),
-    annotations: () => annotations,
+export const createRecording = (makeLog: () => Logger): Recording => new RequestRecording(makeLog)
+
+/** A class, because there is one for every request and closures would be made anew each time. */
+class RequestRecording implements Recording {
+  readonly #makeLog: () => Logger
+  #log: Logger | undefined
+  #texts: Set<string> | undefined
+  readonly #annotations: Record<string, string> = {}
+
+  constructor(makeLog: () => Logger) {
+    this.#makeLog = makeLog
+  }
+
+  get log(): Logger {
+    this.#log ??= this.#makeLog()
+    return this.#log
+  }
+
+  warn(text: string): void {
+    this.#texts ??= new Set()
+    this.#texts.add(text)
+  }
+
+  annotate(key: string, value: string): void {
+    this.#annotations[key] = value
+  }
+
+  warnings(): readonly string[] {
+    return this.#texts === undefined ? [] : withinBudget([...this.#texts]).map(headerValue)
+  }
+
+  annotations(): Readonly<Record<string, string>> {
+    return this.#annotations
   }
 }
 

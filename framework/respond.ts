@@ -38,18 +38,20 @@ export async function respond(response: ServerResponse, reply: Reply, lifetime: 
 }
 
 function headersOf({ answer, headers }: Reply): OutgoingHttpHeaders {
-  const own = Object.entries(answer.headers ?? {}).filter(
-    ([name]) => !connectionHeaders.has(name.toLowerCase()),
-  )
-  const type = answer.contentType === '' ? {} : { 'content-type': answer.contentType }
-  const lower = own.map(([name, value]) => [name.toLowerCase(), value])
-  return { ...headers, ...type, ...Object.fromEntries(lower) }
+  const all = { ...headers }
+  if (answer.contentType !== '') all['content-type'] = answer.contentType
+  for (const [name, value] of Object.entries(answer.headers ?? {})) {
+    const lower = name.toLowerCase()
+    if (!connectionHeaders.has(lower)) all[lower] = typeof value === 'string' ? value : [...value]
+  }
+  return all
 }
 
 function writeWhole(response: ServerResponse, reply: Reply, body: Buffer): void {
   const hasBody = reply.answer.status !== 304 && reply.answer.status !== 204
-  const length = hasBody ? { 'content-length': body.length } : {}
-  response.writeHead(reply.answer.status, { ...headersOf(reply), ...length })
+  const headers = headersOf(reply)
+  if (hasBody) headers['content-length'] = body.length
+  response.writeHead(reply.answer.status, headers)
   if (hasBody && !reply.isHead) response.end(body)
   else response.end()
 }
@@ -63,7 +65,7 @@ async function writeStream(response: ServerResponse, reply: Reply, lifetime: Lif
   const chunks = chunksOf(reply.answer.body)
   // A generator that waits for its source ends by the request's signal; this reaches the one that waits for us.
   const leave = (): void => void chunks.return?.().then(undefined, ignore)
-  lifetime.signal.addEventListener('abort', leave, { once: true })
+  lifetime.onEnd(leave)
   try {
     if (reply.answer.flush) begin(response, reply)
     const first = await chunks.next()
@@ -75,7 +77,6 @@ async function writeStream(response: ServerResponse, reply: Reply, lifetime: Lif
     if (lifetime.endsWell()) response.end()
     else cutOff(response)
   } finally {
-    lifetime.signal.removeEventListener('abort', leave)
     leave()
   }
 }
@@ -90,18 +91,18 @@ interface Pumping extends Reply {
   readonly first: IteratorResult<Buffer>
 }
 
-async function pump(response: ServerResponse, from: Pumping, { signal }: Lifetime): Promise<void> {
+async function pump(response: ServerResponse, from: Pumping, lifetime: Lifetime): Promise<void> {
   let next = from.first
-  while (!next.done && !signal.aborted && !response.destroyed) {
+  while (!next.done && lifetime.ended === undefined && !response.destroyed) {
     const taken = response.write(next.value)
     from.sent?.(next.value)
-    if (!taken) await drained(response, signal)
-    if (!signal.aborted) next = await from.chunks.next()
+    if (!taken) await drained(response, lifetime)
+    if (lifetime.ended === undefined) next = await from.chunks.next()
   }
 }
 
 function finish(response: ServerResponse, lifetime: Lifetime): void {
-  if (lifetime.signal.aborted && !lifetime.endsWell()) cutOff(response)
+  if (lifetime.ended !== undefined && !lifetime.endsWell()) cutOff(response)
   else response.end()
 }
 
@@ -112,7 +113,7 @@ function cutOff(response: ServerResponse): void {
 }
 
 /** Resolves when the socket takes more, or never will. */
-function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+function drained(response: ServerResponse, { signal }: Lifetime): Promise<void> {
   return new Promise(resolve => {
     const done = (): void => {
       response.off('drain', done)

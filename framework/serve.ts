@@ -60,7 +60,7 @@ function open(service: Service, request: HttpRequest): OpenExchange {
   const lifetime = createLifetime()
   lifetime.limit(service.requestTimeout)
   const record = createRecording(() => service.log.child({ audit: incoming.auditId }))
-  const started = { method: incoming.method, since: process.hrtime.bigint() }
+  const started = { method: incoming.method, since: performance.now() }
   let resource: ResourceRequest | undefined
   let ended: ((code: number) => void) | undefined
   return {
@@ -81,24 +81,22 @@ function open(service: Service, request: HttpRequest): OpenExchange {
   }
 }
 
-/** What the handler answers, or what its failure is to the client. The deadline answers even when the handler hangs. */
+/** What the handler answers, or what its failure is to the client. */
 async function answerOf(exchange: Exchange, handler: Handler): Promise<Answer> {
-  const { incoming, lifetime, record } = exchange
   try {
-    return await Promise.race([handler(exchange), cutShort(lifetime)])
+    return await unlessCutShort(exchange.lifetime, handler(exchange))
   } catch (error) {
-    return failureAnswer(error, incoming, record.log)
+    return failureAnswer(error, exchange.incoming, exchange.record.log)
   }
 }
 
-/** Rejects when the request must not be waited for any more; streams that may end well end by themselves. */
-const cutShort = ({ signal, endsWell }: Lifetime): Promise<never> =>
-  new Promise((_, reject) => {
-    const check = (): void => {
-      if (!endsWell()) reject(signal.reason)
-    }
-    if (signal.aborted) check()
-    else signal.addEventListener('abort', check, { once: true })
+/** Rejects early when the request is not to be waited for any more. What may end well is left to end by itself. */
+const unlessCutShort = (lifetime: Lifetime, answer: Promise<Answer>): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    answer.then(resolve, reject)
+    lifetime.onEnd(failure => {
+      if (!lifetime.endsWell()) reject(failure)
+    })
   })
 
 async function send(
@@ -149,12 +147,12 @@ function linesIn(chunk: Buffer): number {
 interface Ended {
   readonly incoming: Incoming
   readonly record: Recording
-  readonly since: bigint
+  readonly since: number
   readonly code: number
 }
 
 function logRequest(log: Logger, { incoming, record, since, code }: Ended): void {
-  const milliseconds = Number(process.hrtime.bigint() - since) / 1e6
+  const milliseconds = performance.now() - since
   const { auditId: audit, method, path } = incoming
   log.debug({ audit, method, path, code, milliseconds, ...record.annotations() }, 'request')
 }

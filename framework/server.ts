@@ -86,6 +86,8 @@ const ownChecks = (stopping: AbortSignal): readonly HealthCheck[] => [
 
 const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
+const isView = /^\/(clusters|services)\//
+
 /** Koa once: @koa/router has the fixed paths, our own parser everything else. Answers are written by `respond`. */
 function appFor(service: Service, pipeline: Pipeline): Koa {
   const app = new Koa()
@@ -100,7 +102,10 @@ function appFor(service: Service, pipeline: Pipeline): Koa {
   const router = new Router({ sensitive: true })
   for (const [path, handler] of fixedEndpoints(pipeline, service.metrics))
     router.get(path, answering(handler))
+  const answerView = answering(exchange => answerRequest(pipeline, exchange))
+  // Views first: matching the fixed paths costs as much as the rest of finding a view.
+  app.use((koa, next) => (isView.test(koa.req.url ?? '') ? answerView(koa, next) : next()))
   app.use(router.routes())
-  app.use(answering(exchange => answerRequest(pipeline, exchange)))
+  app.use(answerView)
   return app
 }
