@@ -20,19 +20,43 @@ function takenBy(others: readonly CustomResourceDefinition[]): Taken {
   }
 }
 
-type Conflict = readonly [reason: string, name: string]
+/** A name that somebody else has, in the words of the condition. */
+interface Conflict {
+  readonly reason: string
+  readonly message: string
+}
 
-function conflictsOf(names: CrdNames, { resources, kinds }: Taken): readonly Conflict[] {
-  const asked: readonly (readonly [string, string | undefined, ReadonlySet<string>])[] = [
-    ['PluralConflict', names.plural, resources],
-    ['SingularConflict', names.singular, resources],
-    ...(names.shortNames ?? []).map(name => ['ShortNamesConflict', name, resources] as const),
-    ['KindConflict', names.kind, kinds],
-    ['ListKindConflict', names.listKind, kinds],
-  ]
-  return asked.flatMap(([reason, name, taken]) =>
-    name !== undefined && taken.has(name) ? [[reason, name] as const] : [],
-  )
+interface Naming {
+  readonly accepted: Partial<CrdNames>
+  readonly conflicts: readonly Conflict[]
+}
+
+const inUse = (reason: string, names: readonly string[]): readonly Conflict[] => {
+  const texts = names.map(name => `${JSON.stringify(name)} is already in use`)
+  if (texts.length === 0) return []
+  return [{ reason, message: texts.length === 1 ? texts.join() : `[${texts.join(', ')}]` }]
+}
+
+/** Each name is accepted for itself; where it is taken, the one that was accepted before stays. */
+function accept(names: CrdNames, before: Partial<CrdNames>, { resources, kinds }: Taken): Naming {
+  const taken = (name: string | undefined, by: ReadonlySet<string>): readonly string[] =>
+    name !== undefined && by.has(name) ? [name] : []
+  const shortNames = (names.shortNames ?? []).flatMap(name => taken(name, resources))
+  const conflicts = {
+    plural: inUse('PluralConflict', taken(names.plural, resources)),
+    singular: inUse('SingularConflict', taken(names.singular, resources)),
+    shortNames: inUse('ShortNamesConflict', shortNames),
+    kind: inUse('KindConflict', taken(names.kind, kinds)),
+    listKind: inUse('ListKindConflict', taken(names.listKind, kinds)),
+  }
+  const accepted = Object.entries(names).map(([field, value]) => {
+    const conflict = field in conflicts && conflicts[field as keyof typeof conflicts].length > 0
+    return [field, conflict ? before[field as keyof CrdNames] : value] as const
+  })
+  return {
+    accepted: Object.fromEntries(accepted.filter(([, value]) => value !== undefined)),
+    conflicts: Object.values(conflicts).flat(),
+  }
 }
 
 /**
@@ -44,26 +68,23 @@ export function namingStatus(
   group: readonly CustomResourceDefinition[],
 ): CrdStatus {
   const others = group.filter(other => other.metadata.name !== crd.metadata.name)
-  const conflicts = conflictsOf(crd.spec.names, takenBy(others))
-  const [first] = conflicts
-  const acceptedNames = first === undefined ? crd.spec.names : (crd.status?.acceptedNames ?? {})
-  const known = crd.status?.conditions ?? []
-  const named = withCondition(known, namesAccepted(conflicts))
-  const established = establishedState(crd.status, first === undefined)
+  const naming = accept(crd.spec.names, crd.status?.acceptedNames ?? {}, takenBy(others))
+  const named = withCondition(crd.status?.conditions ?? [], namesAccepted(naming))
+  const established = establishedState(crd.status, naming.conflicts.length === 0)
   return {
     ...crd.status,
-    acceptedNames,
+    acceptedNames: naming.accepted,
     conditions: established === undefined ? named : withCondition(named, established),
   }
 }
 
-function namesAccepted(conflicts: readonly Conflict[]): State {
-  const [first] = conflicts
+/** With several conflicts, the last one is told. */
+function namesAccepted({ conflicts }: Naming): State {
+  const conflict = conflicts.at(-1)
   const type = 'NamesAccepted'
-  if (first === undefined)
-    return { type, status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
-  const message = conflicts.map(([, name]) => `${JSON.stringify(name)} is already in use`).join(', ')
-  return { type, status: 'False', reason: first[0], message }
+  return conflict === undefined
+    ? { type, status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+    : { type, status: 'False', ...conflict }
 }
 
 /** Once established, a definition stays so; undefined: as it is. */

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import type { KubeObject } from '../../framework/object.ts'
+import { resources } from '../controllers/objects.ts'
+import { type TestShard, testShard } from '../testing/shard.ts'
+
+const schemaBody = (more: object = {}) => ({
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties: { size: { type: 'integer', default: 3 } } },
+    status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  },
+  ...more,
+})
+const resourceSchema = (name: string, versions: readonly object[]): KubeObject => ({
+  apiVersion: 'apis.kcp.io/v1alpha1',
+  kind: 'APIResourceSchema',
+  metadata: { name },
+  spec: {
+    group: 'example.com',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    scope: 'Cluster',
+    versions,
+    ...(versions.length > 1 ? { conversion: { strategy: 'None' } } : {}),
+  },
+})
+const version = (name: string, storage: boolean, schema: object = schemaBody()) => ({
+  name,
+  served: true,
+  storage,
+  schema,
+  subresources: { status: {} },
+})
+const identity = 'a'.repeat(64)
+const widgets = { group: 'example.com', version: 'v1', resource: 'widgets' }
+
+describe('what logical clusters serve', () => {
+  let shard: TestShard
+  const create = (ref: Parameters<TestShard['client']['create']>[0], cluster: string, object: KubeObject) =>
+    shard.client.create(ref, { cluster, namespace: '', name: object.metadata.name ?? '' }, object)
+  const bind = async (cluster: string, schema: KubeObject, hash = identity) => {
+    const { name = '', uid } = schema.metadata
+    await create(resources.apiBindings, cluster, {
+      apiVersion: 'apis.kcp.io/v1alpha2',
+      kind: 'APIBinding',
+      metadata: { name: 'widgets' },
+      spec: { reference: { export: { path: 'root:provider', name: 'widgets' } } },
+    })
+    const bound = {
+      group: 'example.com',
+      resource: 'widgets',
+      schema: { name, UID: uid, identityHash: hash },
+      storageVersions: ['v1'],
+    }
+    await shard.client.update(
+      { ...resources.apiBindings, subresource: 'status' },
+      { cluster, namespace: '', name: 'widgets' },
+      current => ({
+        ...current,
+        status: { phase: 'Bound', boundResources: [bound] },
+      }),
+    )
+  }
+  const one = (name = 'v1.widgets.example.com') =>
+    create(resources.apiResourceSchemas, 'provider', resourceSchema(name, [version('v1', true)]))
+  const widget = (name: string, rest: object = {}): KubeObject => ({
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata: { name },
+    ...rest,
+  })
+  const namesIn = async (cluster: string, hash = identity) => {
+    const found: string[] = []
+    const ref = { ...widgets, identity: hash }
+    for await (const batch of shard.backend.storage(ref).list(shard.context(ref, cluster), { cluster }))
+      for (const item of batch) found.push(`${item.key.cluster}/${item.key.name}`)
+    return found
+  }
+
+  beforeEach(async () => {
+    shard = await testShard()
+  })
+  afterEach(() => shard.stop())
+
+  it('is nothing without a LogicalCluster, except for system clusters', async () => {
+    assert.equal(shard.backend.apis('c1'), undefined)
+    assert.ok(shard.backend.apis('system:admin'))
+    await shard.addCluster('c1')
+    assert.equal(shard.backend.apis('c1'), shard.backend.apis('system:admin'))
+    assert.equal(shard.backend.resolve('c1'), 'c1')
+    assert.equal(shard.backend.resolve('c1:child'), undefined)
+    await shard.client.delete(resources.logicalClusters, { cluster: 'c1', namespace: '', name: 'cluster' })
+    assert.equal(shard.backend.apis('c1'), undefined)
+  })
+
+  it('is one object for a thousand clusters with the same bindings', async () => {
+    const schema = await one()
+    const clusters = Array.from({ length: 1000 }, (_, i) => `c${i}`)
+    await Promise.all(
+      clusters.map(async cluster => {
+        await shard.addCluster(cluster)
+        await bind(cluster, schema)
+      }),
+    )
+    const sets = new Set(clusters.map(cluster => shard.backend.apis(cluster)))
+    assert.equal(sets.size, 1)
+    const [set] = sets
+    assert.ok(set?.find('example.com', 'v1', 'widgets'))
+    assert.notEqual(set, shard.backend.apis('system:admin'))
+    await shard.client.delete(resources.apiBindings, { cluster: 'c7', namespace: '', name: 'widgets' })
+    assert.equal(shard.backend.apis('c7'), shard.backend.apis('system:admin'))
+    assert.equal(shard.backend.apis('c8'), set)
+  })
+
+  it('follows a schema that comes after the binding', async () => {
+    const schema = await one()
+    await shard.addCluster('c1')
+    await bind('c1', { ...schema, metadata: { ...schema.metadata, uid: 'other' } })
+    assert.equal(shard.backend.apis('c1')?.find('example.com', 'v1', 'widgets'), undefined)
+    assert.deepEqual(await namesIn('*'), [])
+  })
+
+  it('keeps objects of different identities apart, and finds them over all clusters', async () => {
+    const schema = await one()
+    const other = 'b'.repeat(64)
+    for (const [cluster, hash] of [
+      ['c1', identity],
+      ['c2', identity],
+      ['c3', other],
+    ] as const) {
+      await shard.addCluster(cluster)
+      await bind(cluster, schema, hash)
+      await create(widgets, cluster, widget('a'))
+    }
+    assert.deepEqual(await namesIn('*'), ['c1/a', 'c2/a'])
+    assert.deepEqual(await namesIn('*', other), ['c3/a'])
+    const apis = shard.backend.apis('c1')
+    assert.ok(apis?.find('example.com', 'v1', `widgets:${identity}`))
+    assert.equal(apis?.find('example.com', 'v1', `widgets:${other}`), undefined)
+    const wildcard = shard.backend.apis('*')
+    assert.ok(wildcard?.find('example.com', 'v1', `widgets:${other}`))
+    assert.equal(wildcard?.find('example.com', 'v1', 'widgets'), undefined)
+    assert.equal(
+      shard.backend.storage({ ...widgets, identity }),
+      shard.backend.storage({ ...widgets, identity }),
+    )
+  })
+
+  it('shows objects in every served version, pruned and defaulted by it', async () => {
+    const old = schemaBody({
+      properties: {
+        spec: { type: 'object', properties: { count: { type: 'integer' }, size: { type: 'integer' } } },
+      },
+    })
+    const schema = await create(
+      resources.apiResourceSchemas,
+      'provider',
+      resourceSchema('v2.widgets.example.com', [version('v1', true), version('v1beta1', false, old)]),
+    )
+    await shard.addCluster('c1')
+    await bind('c1', schema)
+    const beta = { ...widgets, version: 'v1beta1' }
+    await create(beta, 'c1', { ...widget('a', { spec: { count: 1 } }), apiVersion: 'example.com/v1beta1' })
+    const key = { cluster: 'c1', namespace: '', name: 'a' }
+    const read = async (ref: typeof widgets) =>
+      (await shard.backend.storage(ref).get(shard.context(ref, 'c1'), key)).object
+    assert.deepEqual(
+      [(await read(widgets)).apiVersion, (await read(widgets)).spec],
+      ['example.com/v1', { size: 3 }],
+    )
+    assert.deepEqual(
+      [(await read(beta)).apiVersion, (await read(beta)).spec],
+      ['example.com/v1beta1', { size: 3 }],
+    )
+  })
+
+  it('has both versions of an export', async () => {
+    await shard.addCluster('c1')
+    const made = await create({ ...resources.apiExports, version: 'v1alpha1' }, 'c1', {
+      apiVersion: 'apis.kcp.io/v1alpha1',
+      kind: 'APIExport',
+      metadata: { name: 'widgets' },
+      spec: { latestResourceSchemas: ['v1.widgets.example.com'] },
+    })
+    assert.equal(made.apiVersion, 'apis.kcp.io/v1alpha1')
+    const key = { cluster: 'c1', namespace: '', name: 'widgets' }
+    const { object } = await shard.backend
+      .storage(resources.apiExports)
+      .get(shard.context(resources.apiExports, 'c1'), key)
+    assert.deepEqual((object.spec as { resources: unknown }).resources, [
+      { name: 'widgets', group: 'example.com', schema: 'v1.widgets.example.com', storage: { crd: {} } },
+    ])
+  })
+
+  it('is the same after a restart', async () => {
+    const schema = await one()
+    await shard.addCluster('c1')
+    await bind('c1', schema)
+    await create(widgets, 'c1', widget('a'))
+    const again = await testShard({ store: shard.store })
+    try {
+      assert.ok(again.backend.apis('c1')?.find('example.com', 'v1', 'widgets'))
+    } finally {
+      await again.stop()
+    }
+  })
+})
