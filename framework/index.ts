@@ -8,6 +8,7 @@ export {
   type Subresource,
 } from './apis.ts'
 export type { Authenticator, Credentials } from './authenticator.ts'
+export { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } from './authn/index.ts'
 export { actionOf, forbiddenTo } from './authorize.ts'
 export { type Action, type Authorizer, allow, type Decision, deny, noOpinion } from './authorizer.ts'
 export type { Backend, RawResponse, ResourceRef } from './backend.ts'

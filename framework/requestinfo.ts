@@ -82,13 +82,17 @@ interface Target {
 
 /** `namespaces/<ns>/<resource>…` or `<resource>…`; `namespaces/<ns>[/status|finalize]` is the namespace itself (rule 1.6). */
 function targetOf(parts: readonly string[]): Target {
-  const [first, second = '', third] = parts
-  const inNamespace = first === 'namespaces' && second !== ''
+  const namespace = parts[0] === 'namespaces' ? (parts[1] ?? '') : ''
+  const third = parts[2]
   const isItself = third === undefined || third === 'status' || third === 'finalize'
-  const [segment = '', name = '', subresource = '', ...deeper] =
-    inNamespace && !isItself ? parts.slice(2) : parts
-  if (deeper.length > 0) throw notServed()
-  return { ...splitIdentity(segment), subresource, namespace: inNamespace ? second : '', name }
+  const start = namespace !== '' && !isItself ? 2 : 0
+  if (parts.length > start + 3) throw notServed()
+  return {
+    ...splitIdentity(parts[start] ?? ''),
+    name: parts[start + 1] ?? '',
+    subresource: parts[start + 2] ?? '',
+    namespace,
+  }
 }
 
 /** `widgets:<identityHash>` (chapter 20, section 6.3). */

@@ -80,7 +80,7 @@ export type WorkspaceDefinition<S extends string> = Omit<VirtualWorkspace<Params
  * ```ts
  * export const team = defineVirtualWorkspace('team', '/services/team/:team', ({ backend }) => {
  *   const configMaps = backend.apis('*')?.find('', 'v1', 'configmaps')
- *   const apis = apiSet(configMaps === undefined ? [] : [{ ...configMaps, verbs: ['get', 'list', 'watch'] }])
+ *   const apis = apiSetOf(configMaps === undefined ? [] : [{ ...configMaps, verbs: ['get', 'list', 'watch'] }])
  *   return { apis: () => apis }
  * })
  * ```
