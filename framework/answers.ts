@@ -8,12 +8,13 @@ import type { ItemBatch, ItemList, ListMeta } from './storage.ts'
 import { bodyOf, soon } from './streams.ts'
 
 const newline = Buffer.from('\n')
-const comma = Buffer.from(',')
 
 /** A list is sent in writes of at most this many bytes (design, section B.1). */
 const largestWrite = 256 * 1024
-/** Smaller pieces are copied together until they are this long. */
+/** Smaller pieces are copied together until they are about this long. */
 const worthAWrite = 64 * 1024
+/** A chunk that has less room than this left is sent. */
+const room = 4 * 1024
 
 /** Whether JSON on one line is wanted: then bytes can be passed on as they are. */
 const isPlain = ({ format, pretty }: Negotiated): boolean => format === 'json' && !pretty
@@ -67,25 +68,45 @@ async function joined(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(all)
 }
 
-/** Collects small pieces and passes large ones on as they are. */
+/** A chunk that is being filled. Items are copied straight into it; large runs pass beside it as they are. */
 class Outbox {
-  #pieces: Buffer[] = []
-  #size = 0
+  #chunk = Buffer.allocUnsafe(worthAWrite)
+  #at = 0
 
-  add(piece: Buffer): void {
-    this.#pieces.push(piece)
-    this.#size += piece.length
+  /** Whether so many bytes more would still fit. */
+  fits(length: number): boolean {
+    return this.#at + length <= this.#chunk.length
   }
-  get isWorthAWrite(): boolean {
-    return this.#size >= worthAWrite
+  get isEmpty(): boolean {
+    return this.#at === 0
+  }
+  addText(text: string): void {
+    this.add(Buffer.from(text))
+  }
+  add(bytes: Buffer): void {
+    if (!this.fits(bytes.length)) this.#grow(bytes.length)
+    this.#at += bytes.copy(this.#chunk, this.#at)
+  }
+  addComma(): void {
+    if (!this.fits(1)) this.#grow(1)
+    this.#chunk[this.#at++] = 0x2c
+  }
+  addItem(item: Item): void {
+    if (item.copy === undefined) return this.add(item.bytes)
+    const length = item.length ?? item.bytes.length
+    if (!this.fits(length)) this.#grow(length)
+    this.#at += item.copy(this.#chunk, this.#at)
   }
   take(): Buffer {
-    const [only] = this.#pieces
-    const chunk =
-      this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces, this.#size)
-    this.#pieces = []
-    this.#size = 0
+    const chunk = this.#chunk.subarray(0, this.#at)
+    this.#chunk = Buffer.allocUnsafe(worthAWrite)
+    this.#at = 0
     return chunk
+  }
+  #grow(by: number): void {
+    const larger = Buffer.allocUnsafe(Math.max(this.#at + by, 2 * this.#chunk.length))
+    this.#chunk.copy(larger, 0, 0, this.#at)
+    this.#chunk = larger
   }
 }
 
@@ -95,17 +116,17 @@ async function* listChunks(
   form: ListForm,
 ): AsyncGenerator<Buffer, void> {
   const outbox = new Outbox()
-  outbox.add(Buffer.from(form.head))
+  outbox.addText(form.head)
   let separated = true
   let next = first
   try {
     for (; !next.done; next = await list.next()) {
       if (next.value.length === 0) continue
-      if (!separated) outbox.add(comma)
+      if (!separated) outbox.addComma()
       yield* batchChunks(next.value, form, outbox)
       separated = false
     }
-    outbox.add(Buffer.from(`],"metadata":${JSON.stringify(next.value)}}\n`))
+    outbox.addText(`],"metadata":${JSON.stringify(next.value)}}\n`)
     yield outbox.take()
   } finally {
     await list.return({ resourceVersion: '' })
@@ -120,19 +141,20 @@ function* batchChunks(batch: ItemBatch, { element }: ListForm, outbox: Outbox): 
   }
   let separated = true
   for (const item of batch) {
-    if (!separated) outbox.add(comma)
-    outbox.add(element === undefined ? item.bytes : element(item))
+    if (!separated) outbox.addComma()
+    if (element === undefined) outbox.addItem(item)
+    else outbox.add(element(item))
     separated = false
-    if (outbox.isWorthAWrite) yield outbox.take()
+    if (!outbox.fits(room)) yield outbox.take()
   }
 }
 
 function* slices(bytes: Buffer, outbox: Outbox): Generator<Buffer> {
   if (bytes.length < worthAWrite) {
+    if (!outbox.fits(bytes.length)) yield outbox.take()
     outbox.add(bytes)
-    if (outbox.isWorthAWrite) yield outbox.take()
     return
   }
-  yield outbox.take()
+  if (!outbox.isEmpty) yield outbox.take()
   for (let at = 0; at < bytes.length; at += largestWrite) yield bytes.subarray(at, at + largestWrite)
 }

@@ -111,7 +111,7 @@ describe('encode', () => {
   it('relabels as if it had been encoded with those labels and annotations', () => {
     fc.assert(
       fc.property(objects, texts, texts, (object, labels, annotations) => {
-        const relabeled = relabel(encodeObject(object), labels, annotations)
+        const relabeled = relabel(encodeObject(object), { labels, annotations })
         same(relabeled, { ...object, metadata: { ...object.metadata, labels, annotations } })
       }),
     )

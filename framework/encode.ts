@@ -37,9 +37,24 @@ const annotationsKey = '"annotations":'
 const labelsKey = '"labels":'
 const versionKey = '"resourceVersion":'
 
-const isEmpty = (texts: Texts | undefined): boolean => texts === undefined || Object.keys(texts).length === 0
+function isEmpty(texts: Texts): boolean {
+  for (const _ in texts) return false
+  return true
+}
+
+/** Like `canonicalJson`, for members that are nearly always sorted already. */
+function textsJson(texts: Texts): string {
+  let previous = ''
+  for (const key in texts) {
+    if (key < previous) return canonicalJson(texts)
+    previous = key
+  }
+  return JSON.stringify(texts)
+}
+
 const textsMember = (key: string, texts: Texts | undefined): string =>
-  isEmpty(texts) ? '' : `${key}${canonicalJson(texts)}`
+  texts === undefined || isEmpty(texts) ? '' : `${key}${textsJson(texts)}`
+const memberBefore = (member: string): string => (member === '' ? '' : `${member},`)
 const versionMember = (version: string): string =>
   version === '' ? '' : `${versionKey}${JSON.stringify(version)}`
 
@@ -94,34 +109,66 @@ export function withResourceVersion(encoded: Encoded, resourceVersion: string): 
   }
 }
 
-/** The same object with these labels and annotations instead of its own; everything behind them is copied as bytes. */
-export function relabel(encoded: Encoded, labels: Texts, annotations: Texts): Encoded {
-  if (bytesAt(encoded, encoded.offsets.version) === closingBrace) {
-    return reencode(encoded, { labels, annotations })
-  }
-  const { bytes, offsets } = encoded
-  const withComma = (member: string): Buffer => Buffer.from(member === '' ? '' : `${member},`)
-  const first = withComma(textsMember(annotationsKey, annotations))
-  const second = withComma(textsMember(labelsKey, labels))
-  const by = first.length + second.length - (offsets.version - offsets.metadata)
-  return {
-    bytes: Buffer.concat([
-      bytes.subarray(0, offsets.metadata),
-      first,
-      second,
-      bytes.subarray(offsets.version),
-    ]),
-    offsets: {
-      metadata: offsets.metadata,
-      labels: offsets.metadata + first.length,
-      version: offsets.version + by,
-      rest: offsets.rest + by,
-      end: offsets.end + by,
-    },
-  }
+/** Labels and annotations that replace an object's own; what is absent stays. */
+export interface Relabeling {
+  readonly labels?: Texts
+  readonly annotations?: Texts
 }
 
-const bytesAt = ({ bytes }: Encoded, at: number): number | undefined => bytes[at]
+/** The front of metadata as text, as it is to be; members that are absent stay as they are. */
+export interface Front {
+  readonly annotations: string | undefined
+  readonly labels: string | undefined
+}
+
+export const frontOf = ({ annotations, labels }: Relabeling): Front => ({
+  annotations: annotations && memberBefore(textsMember(annotationsKey, annotations)),
+  labels: labels && memberBefore(textsMember(labelsKey, labels)),
+})
+
+/** Whether nothing follows labels in metadata, which no stored object has; then the commas differ. */
+const isBare = ({ bytes, offsets }: Encoded): boolean => bytes[offsets.version] === closingBrace
+
+/** The same object with other labels or annotations; everything behind them is copied as bytes. */
+export function relabel(encoded: Encoded, relabeling: Relabeling): Encoded {
+  if (isBare(encoded)) return reencode(encoded, relabeling)
+  const front = frontOf(relabeling)
+  const target = Buffer.allocUnsafe(longestWith(encoded, front))
+  const { at, offsets } = write(encoded, front, target, 0)
+  return { bytes: target.subarray(0, at), offsets }
+}
+
+/** At most so many bytes are written by `relabelInto`. */
+export const longestWith = ({ bytes }: Encoded, { annotations, labels }: Front): number =>
+  bytes.length + 3 * ((annotations?.length ?? 0) + (labels?.length ?? 0))
+
+/** Writes what `relabel` gives into `target`, which has `longestWith` bytes left; undefined when the parts do not fit together. */
+export const relabelInto = (
+  encoded: Encoded,
+  front: Front,
+  target: Buffer,
+  start: number,
+): number | undefined => (isBare(encoded) ? undefined : write(encoded, front, target, start).at - start)
+
+function write(
+  { bytes, offsets }: Encoded,
+  { annotations, labels }: Front,
+  target: Buffer,
+  start: number,
+): { at: number; offsets: Offsets } {
+  const { metadata, version, rest, end } = offsets
+  let at = start + bytes.copy(target, start, 0, annotations === undefined ? offsets.labels : metadata)
+  if (annotations !== undefined) at += target.write(annotations, at)
+  const labelsAt = at - start
+  if (labels !== undefined) at += target.write(labels, at)
+  const tail = labels === undefined ? offsets.labels : version
+  const by = at - start - tail
+  at += bytes.copy(target, at, tail)
+  return {
+    at,
+    offsets: { metadata, labels: labelsAt, version: version + by, rest: rest + by, end: end + by },
+  }
+}
 
 function reencode(encoded: Encoded, change: Metadata): Encoded {
   const object = decodeObject(encoded.bytes)
@@ -150,6 +197,20 @@ export function labelsOf({ bytes, offsets }: Encoded): Texts {
 export function resourceVersionOf({ bytes, offsets }: Encoded): string {
   if (offsets.rest === offsets.version) return ''
   return JSON.parse(valueBetween(bytes, versionKey, [offsets.version, offsets.rest]))
+}
+
+const uidKey = '"uid":"'
+const plainText = /^[^"\\]*$/
+
+/** The uid; '' when there is none. It is the last member of sorted metadata, so that it is usually found from behind. */
+export function uidOf(encoded: Encoded): string {
+  const { bytes, offsets } = encoded
+  const at = bytes.lastIndexOf(uidKey, offsets.end)
+  if (at >= offsets.rest) {
+    const uid = bytes.toString('utf8', at + uidKey.length, offsets.end - 1)
+    if (bytes[offsets.end - 1] === 0x22 && plainText.test(uid)) return uid
+  }
+  return metadataOf(encoded).uid ?? ''
 }
 
 /** Decodes the whole of metadata, and nothing else. */

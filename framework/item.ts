@@ -3,14 +3,25 @@ import {
   decodeObject,
   type Encoded,
   encodeObject,
+  type Front,
+  frontOf,
   labelsOf,
-  metadataOf,
+  longestWith,
   type Offsets,
+  type Relabeling,
+  relabel,
+  relabelInto,
   resourceVersionOf,
+  uidOf,
 } from './encode.ts'
 import type { ClusterName, KubeObject, Metadata, ObjectKey } from './object.ts'
 
-/** The part of `metadata` that filters read. Kept beside the bytes, so that a filter never decodes the body. */
+type Texts = Readonly<Record<string, string>>
+
+/**
+ * The part of `metadata` that filters read. Kept beside the bytes, so that a filter never decodes the body. Members may
+ * be computed when they are asked for: take what you need, and do not spread it.
+ */
 export interface ObjectMeta extends ObjectKey {
   readonly uid: string
   /** Decimal, no leading zeros (chapter 40, rule 3.28). */
@@ -28,6 +39,9 @@ export interface Item {
   /** Where metadata lies in `bytes`, when they are canonical (`encode.ts`). */
   readonly offsets?: Offsets
   readonly object: KubeObject
+  /** Writes `bytes` into `target` without making them, and returns how many. `length` is at most so many. */
+  readonly copy?: (target: Buffer, start: number) => number
+  readonly length?: number
 }
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
@@ -49,26 +63,60 @@ export const clusterAnnotation = 'kcp.io/cluster'
 /** The annotation of the bookmark that ends the initial events (chapter 40, rule 4.55). */
 export const initialEventsEnd = 'k8s.io/initial-events-end'
 
-/** Metadata in canonical bytes, read part by part when somebody asks, also by spreading. */
-function encodedMeta(encoded: Encoded, key: ObjectKey): ObjectMeta {
-  let labels: ObjectMeta['labels'] | undefined
-  let annotations: ObjectMeta['annotations'] | undefined
-  return {
-    ...key,
-    get uid() {
-      return metadataOf(encoded).uid ?? ''
-    },
-    get resourceVersion() {
-      return resourceVersionOf(encoded)
-    },
-    get labels() {
-      labels ??= labelsOf(encoded)
-      return labels
-    },
-    get annotations() {
-      annotations ??= annotationsOf(encoded)
-      return annotations
-    },
+/** Metadata in canonical bytes, read part by part when somebody asks. */
+class EncodedMeta implements ObjectMeta {
+  readonly cluster: ClusterName
+  readonly namespace: string
+  readonly name: string
+  readonly #encoded: Encoded
+  #labels: Texts | undefined
+  #annotations: Texts | undefined
+  constructor(encoded: Encoded, { cluster, namespace, name }: ObjectKey) {
+    this.cluster = cluster
+    this.namespace = namespace
+    this.name = name
+    this.#encoded = encoded
+  }
+  get uid(): string {
+    return uidOf(this.#encoded)
+  }
+  get resourceVersion(): string {
+    return resourceVersionOf(this.#encoded)
+  }
+  get labels(): Texts {
+    this.#labels ??= labelsOf(this.#encoded)
+    return this.#labels
+  }
+  get annotations(): Texts {
+    this.#annotations ??= annotationsOf(this.#encoded)
+    return this.#annotations
+  }
+}
+
+/** Metadata with other labels or annotations. */
+class RelabeledMeta implements ObjectMeta {
+  readonly cluster: ClusterName
+  readonly namespace: string
+  readonly name: string
+  readonly labels: Texts
+  readonly #meta: ObjectMeta
+  readonly #annotations: Texts | undefined
+  constructor(meta: ObjectMeta, { labels, annotations }: Relabeling) {
+    this.cluster = meta.cluster
+    this.namespace = meta.namespace
+    this.name = meta.name
+    this.labels = labels ?? meta.labels
+    this.#meta = meta
+    this.#annotations = annotations
+  }
+  get uid(): string {
+    return this.#meta.uid
+  }
+  get resourceVersion(): string {
+    return this.#meta.resourceVersion
+  }
+  get annotations(): Texts {
+    return this.#annotations ?? this.#meta.annotations
   }
 }
 
@@ -85,7 +133,7 @@ class EncodedItem implements Item {
     this.#meta = meta
   }
   get meta(): ObjectMeta {
-    this.#meta ??= encodedMeta(this, this.key)
+    this.#meta ??= new EncodedMeta(this, this.key)
     return this.#meta
   }
   get object(): KubeObject {
@@ -118,6 +166,48 @@ class ObjectItem implements Item {
   }
 }
 
+/** An item with other labels or annotations. Sending it copies it once, from the old bytes to where it is sent from. */
+class RelabeledItem implements Item {
+  readonly key: ObjectKey
+  readonly #source: Encoded
+  readonly #meta: ObjectMeta
+  readonly #relabeling: Relabeling
+  #front: Front | undefined
+  #encoded: Encoded | undefined
+  #object: KubeObject | undefined
+  constructor(item: Item, relabeling: Relabeling) {
+    this.key = item.key
+    this.#source = encodedOf(item)
+    this.#meta = item.meta
+    this.#relabeling = relabeling
+  }
+  get meta(): ObjectMeta {
+    return new RelabeledMeta(this.#meta, this.#relabeling)
+  }
+  get bytes(): Buffer {
+    return this.#encode().bytes
+  }
+  get offsets(): Offsets {
+    return this.#encode().offsets
+  }
+  get object(): KubeObject {
+    this.#object ??= decodeObject(this.bytes)
+    return this.#object
+  }
+  get length(): number {
+    this.#front ??= frontOf(this.#relabeling)
+    return longestWith(this.#source, this.#front)
+  }
+  copy(target: Buffer, start: number): number {
+    this.#front ??= frontOf(this.#relabeling)
+    return relabelInto(this.#source, this.#front, target, start) ?? this.bytes.copy(target, start)
+  }
+  #encode(): Encoded {
+    this.#encoded ??= relabel(this.#source, this.#relabeling)
+    return this.#encoded
+  }
+}
+
 /** The metadata of a decoded object, as filters read it. */
 export const metaOf = (metadata: Metadata, key: ObjectKey): ObjectMeta => ({
   ...key,
@@ -141,6 +231,9 @@ export const itemFrom = (encoded: Encoded, key: ObjectKey, meta?: ObjectMeta): I
 /** An item from a decoded object; it is encoded when somebody asks for its bytes. */
 export const itemOf = (object: KubeObject, cluster: ClusterName): Item =>
   new ObjectItem(object, keyOf(object, cluster))
+
+/** The item with other labels or annotations; what is absent stays. Nothing is encoded before somebody asks. */
+export const relabeledItem = (item: Item, relabeling: Relabeling): Item => new RelabeledItem(item, relabeling)
 
 /** An item from any JSON, such as another server's. The cluster is the annotation's, else `cluster`. Throws `SyntaxError`. */
 export function decodeItem(bytes: Buffer, cluster: ClusterName = ''): Item {

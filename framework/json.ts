@@ -58,24 +58,33 @@ export function parseJson(bytes: Buffer): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const isSorted = (keys: readonly string[]): boolean =>
-  keys.every((key, i) => i === 0 || (keys[i - 1] ?? '') < key)
+const unsorted = 1
+const large = 2
 
-/** The value with sorted keys at every level: the same value when they are sorted already. */
-function sorted(value: unknown): unknown {
+/** Whether a value has unsorted keys or bigints somewhere: nearly never, so that one look saves copying it. */
+function oddities(value: unknown): number {
+  if (typeof value === 'bigint') return large
+  if (typeof value !== 'object' || value === null) return 0
+  let found = 0
   if (Array.isArray(value)) {
-    const items = value.map(sorted)
-    return items.some((item, i) => item !== value[i]) ? items : value
+    for (const item of value) found |= oddities(item)
+    return found
   }
+  let previous = ''
+  for (const key in value) {
+    if (key < previous) found |= unsorted
+    previous = key
+    found |= oddities((value as Record<string, unknown>)[key])
+  }
+  return found
+}
+
+/** A copy of the value with sorted keys at every level. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
   if (!isObject(value)) return value
-  const keys = Object.keys(value)
-  let same = isSorted(keys)
-  const entries = (same ? keys : keys.sort()).map((key): [string, unknown] => {
-    const member = sorted(value[key])
-    if (member !== value[key]) same = false
-    return [key, member]
-  })
-  return same ? value : Object.fromEntries(entries)
+  const keys = Object.keys(value).sort()
+  return Object.fromEntries(keys.map(key => [key, sorted(value[key])]))
 }
 
 /** Like `JSON.stringify`, and it writes bigints as integers. */
@@ -87,14 +96,13 @@ function write(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${write(member)}`).join(',')}}`
 }
 
-function hasBigInt(value: unknown): boolean {
-  if (typeof value === 'bigint') return true
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasBigInt)
-}
-
 /** JSON with the keys in the order they have; bigints as integers, and then always on one line. */
 export const formatJson = (value: unknown, indent = 0): string =>
-  hasBigInt(value) ? write(value) : JSON.stringify(value, undefined, indent)
+  oddities(value) & large ? write(value) : JSON.stringify(value, undefined, indent)
 
 /** JSON on one line with sorted keys at every level, so that equal objects have equal text (chapter 40, rule 1.31). */
-export const canonicalJson = (value: unknown): string => formatJson(sorted(value))
+export function canonicalJson(value: unknown): string {
+  const found = oddities(value)
+  const ordered = found & unsorted ? sorted(value) : value
+  return found & large ? write(ordered) : JSON.stringify(ordered)
+}

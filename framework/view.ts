@@ -1,7 +1,16 @@
 import type { Params, RequestContext } from './context.ts'
-import { relabel, withResourceVersion } from './encode.ts'
+import { type Relabeling, withResourceVersion } from './encode.ts'
 import { methodNotSupported, notFound, notServed, type StatusError } from './errors.ts'
-import { encodedOf, fieldOf, type Item, type ItemEvent, itemFrom, itemOf, type ObjectMeta } from './item.ts'
+import {
+  encodedOf,
+  fieldOf,
+  type Item,
+  type ItemEvent,
+  itemFrom,
+  itemOf,
+  type ObjectMeta,
+  relabeledItem,
+} from './item.ts'
 import type { KubeObject, ObjectKey } from './object.ts'
 import { matchesFields, matchesLabels } from './selectors.ts'
 import type { ItemBatch, ItemList, ItemWatch, ListQuery, ResourceStorage, Selection } from './storage.ts'
@@ -18,8 +27,8 @@ export interface Lens {
   narrow?<Q extends Selection>(query: Q): Q
   /** Keep or hide: the body stays encoded. */
   matches?(meta: ObjectMeta): boolean
-  /** Rewrite labels and annotations: the body is copied as bytes. The same object back: nothing to rewrite. */
-  relabel?(meta: ObjectMeta): ObjectMeta
+  /** Rewrite labels or annotations, whichever it returns: the rest is copied as bytes. The same object back: nothing. */
+  relabel?(meta: ObjectMeta): Relabeling
   /** Keep or hide: one decode. */
   matchesObject?(object: KubeObject): boolean
   /** Rewrite: one decode, one encode. The same object back: nothing to rewrite. */
@@ -31,7 +40,7 @@ export interface Lens {
 /** A view turns a request into a lens, once; the lens is applied to every object of that request. */
 export type View<P extends Params = Params> = (ctx: RequestContext<P>) => Lens
 
-export type { ListQuery }
+export type { ListQuery, Relabeling }
 
 /** The storage as a view shows it. What a lens leaves alone passes as the very same arrays and bytes. */
 export function viewOf<P extends Params>(storage: ResourceStorage<P>, view: View<P>): ResourceStorage<P> {
@@ -117,10 +126,10 @@ function rewritten(item: Item, lens: Lens): Item {
 }
 
 function relabeled(item: Item, lens: Lens): Item {
+  if (lens.relabel === undefined) return item
   const { meta } = item
-  const next = lens.relabel?.(meta) ?? meta
-  if (next === meta) return item
-  return itemFrom(relabel(encodedOf(item), next.labels, next.annotations), item.key, next)
+  const relabeling = lens.relabel(meta)
+  return relabeling === meta ? item : relabeledItem(item, relabeling)
 }
 
 const shown = (item: Item, lens: Lens): Item | undefined =>
@@ -184,8 +193,6 @@ const before = (previous: Item | undefined): Pick<ItemEvent, 'previous'> =>
 
 /** Leaving the view: the last visible object at the new version, never the hidden new state (chapter 40, rule 4.53). */
 function left(previous: Item, now: Item): ItemEvent {
-  const { resourceVersion } = now.meta
-  const meta: ObjectMeta = { ...previous.meta, resourceVersion }
-  const item = itemFrom(withResourceVersion(encodedOf(previous), resourceVersion), previous.key, meta)
-  return { type: 'DELETED', item, previous }
+  const encoded = withResourceVersion(encodedOf(previous), now.meta.resourceVersion)
+  return { type: 'DELETED', item: itemFrom(encoded, previous.key), previous }
 }
