@@ -3,6 +3,7 @@ import { createServer as createHttpServer, type Server as HttpServer, type Reque
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { SecureContextOptions } from 'node:tls'
 
 export interface TlsOptions {
   /** PEM. */
@@ -24,6 +25,8 @@ export interface ListenOptions {
 /** An open port. */
 export interface Listener {
   readonly port: number
+  /** Serves new connections with another certificate; open ones stay. Throws, and changes nothing, on what is none. */
+  useCertificate(pair: Pick<TlsOptions, 'cert' | 'key'>): void
   /** Accepts nothing more, lets running answers complete for so many milliseconds, then closes every connection. */
   drain(milliseconds: number): Promise<void>
 }
@@ -40,6 +43,10 @@ export async function listen(options: ListenOptions, listener: RequestListener):
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    useCertificate: pair => {
+      if ('setSecureContext' in server && options.tls !== undefined)
+        server.setSecureContext(contextOf({ ...options.tls, ...pair }))
+    },
     drain: milliseconds => drain(server, connections, running, milliseconds),
   }
 }
@@ -49,20 +56,23 @@ const keepAliveTimeout = 120_000
 
 function createNodeServer(tls: TlsOptions | undefined): NodeServer {
   if (tls === undefined) return createHttpServer({ keepAliveTimeout })
-  const { cert, key, clientCA } = tls
   const server = createSecureServer({
-    cert,
-    key,
-    minVersion: 'TLSv1.2',
+    ...contextOf(tls),
     allowHTTP1: true,
-    requestCert: clientCA !== undefined,
+    requestCert: tls.clientCA !== undefined,
     // A bad certificate is answered with 401, not with a broken handshake.
     rejectUnauthorized: false,
     settings: { maxConcurrentStreams: 250 },
-    ...(clientCA !== undefined && { ca: clientCA }),
   })
   return Object.assign(server, { keepAliveTimeout })
 }
+
+const contextOf = ({ cert, key, clientCA }: TlsOptions): SecureContextOptions => ({
+  cert,
+  key,
+  minVersion: 'TLSv1.2',
+  ...(clientCA !== undefined && { ca: clientCA }),
+})
 
 interface Connections {
   readonly sockets: ReadonlySet<Socket>

@@ -6,7 +6,7 @@ import type { OpenApiDocuments } from './documents.ts'
 import { fixedEndpoints } from './endpoints.ts'
 import type { HealthCheck } from './health.ts'
 import type { Informers } from './informer.ts'
-import { type ListenOptions, listen } from './listener.ts'
+import { type Listener, type ListenOptions, listen } from './listener.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { answerRequest, type Pipeline } from './pipeline.ts'
@@ -40,6 +40,8 @@ export interface Server {
   readonly port: number
   /** `https://127.0.0.1:6443`: where it listens. */
   readonly url: string
+  /** Serves new connections with another certificate; open ones stay. Throws, and changes nothing, on what is none. */
+  readonly useCertificate: Listener['useCertificate']
   /**
    * Stops: `/readyz` fails, watches end, running answers complete for up to `grace` milliseconds, connections close,
    * and the views' controllers return.
@@ -72,7 +74,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       controllers.abort()
       await Promise.all([views.stopped, publishing])
     }
-    return { port: listener.port, url, close }
+    const { port, useCertificate } = listener
+    return { port, url, useCertificate, close }
   } catch (error) {
     controllers.abort()
     throw error
