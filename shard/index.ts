@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { AdmissionPlugin } from './admission/chain.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { openWatchCache, type WatchCache } from './cache/watchcache.ts'
@@ -14,6 +15,8 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const { log } = options
   const closing = new AbortController()
   const signal = AbortSignal.any([options.signal, closing.signal])
+  // Every controller and every request of the server to itself listens.
+  setMaxListeners(0, signal)
   const cache = await openWatchCache(options.store, { ...cacheOptions(options), log, signal })
   const informers = cacheInformers(cacheOfRef(cache))
   const authorizer = options.authorizer(informers)

@@ -7,11 +7,13 @@ import {
   createBoundReader,
   createIdentities,
   createSchemas,
+  type Identities,
   type SchemaItem,
+  type Schemas,
 } from './bound.ts'
 import type { WatchEnds } from './ends.ts'
 import { crdServed, type ResourcesOf, type Served, servedName } from './served.ts'
-import { createShared } from './shared.ts'
+import { createShared, type Shared } from './shared.ts'
 
 /**
  * What every logical cluster serves, kept from changes: each setter costs what changed, and nothing is computed for a
@@ -49,72 +51,100 @@ interface ClusterState {
 
 const isSystem = (cluster: ClusterName): boolean => cluster.startsWith('system:')
 
+/** Everything that is known, by what it is asked by. */
+interface Index {
+  readonly options: ClusterApisOptions
+  readonly states: Map<ClusterName, ClusterState>
+  /** Clusters by the uid of a schema that they bind. */
+  readonly binders: Map<string, Set<ClusterName>>
+  readonly schemas: Schemas
+  readonly identities: Identities
+  readonly readBound: (binding: KubeObject) => Bound
+  /** ApiSets by what they are made of. */
+  readonly sets: Shared<ApiSet>
+}
+
 export function createClusterApis(options: ClusterApisOptions): ClusterApis {
-  const states = new Map<ClusterName, ClusterState>()
-  const binders = new Map<string, Set<ClusterName>>()
-  const [schemas, identities, readBound] = [createSchemas(), createIdentities(), createBoundReader()]
-  const sets = createShared<ApiSet>()
-  const stateOf = (cluster: ClusterName): ClusterState => {
-    const known = states.get(cluster)
-    if (known !== undefined) return known
-    const state = { exists: false, bindings: new Map(), definitions: new Map(), apis: undefined }
-    states.set(cluster, state)
-    return state
-  }
-  const changed = (cluster: ClusterName, names: Iterable<string>): void => {
-    const state = stateOf(cluster)
-    state.apis = undefined
-    for (const name of names) options.ends.end(cluster, name)
-    if (!state.exists && state.bindings.size === 0 && state.definitions.size === 0) states.delete(cluster)
+  const index: Index = {
+    options,
+    states: new Map(),
+    binders: new Map(),
+    schemas: createSchemas(),
+    identities: createIdentities(),
+    readBound: createBoundReader(),
+    sets: createShared(),
   }
   return {
     setCluster(cluster, exists) {
-      stateOf(cluster).exists = exists
-      changed(cluster, [])
+      stateOf(index, cluster).exists = exists
+      changed(index, cluster, [])
     },
-    setBinding(cluster, name, binding) {
-      const { bindings } = stateOf(cluster)
-      const [old, next] = [bindings.get(name), binding && readBound(binding)]
-      if (old === next) return
-      replace(bindings, name, next)
-      if (old) identities.remove(old)
-      if (next) identities.add(next)
-      for (const { schema } of old?.resources ?? []) binders.get(schema.UID)?.delete(cluster)
-      for (const bound of bindings.values()) rememberBinder(binders, bound, cluster)
-      changed(cluster, changedNames(old, next))
-    },
-    setSchema(uid, schema) {
-      if (schema) schemas.set(uid, schema)
-      else schemas.remove(uid)
-      for (const cluster of binders.get(uid) ?? []) {
-        const bound = [...(states.get(cluster)?.bindings.values() ?? [])].flatMap(b => b.resources)
-        changed(cluster, bound.filter(b => b.schema.UID === uid).map(boundName))
-      }
-    },
-    setDefinition(cluster, name, crd) {
-      const { definitions } = stateOf(cluster)
-      const [old, next] = [
-        definitions.get(name),
-        crd && isEstablished(asCrd(crd)) ? crdServed(crd) : undefined,
-      ]
-      if (old?.id === next?.id) return
-      replace(definitions, name, next)
-      changed(cluster, [name])
-    },
-    of(cluster) {
-      const state = states.get(cluster)
-      if (state?.exists !== true && !isSystem(cluster)) return undefined
-      if (state?.apis !== undefined) return state.apis
-      const own = state === undefined ? [] : ownOf(state, schemas.served)
-      const apis = sets.get(own.map(served => served.id).join('\n'), () => compose(options, own))
-      if (state !== undefined) state.apis = apis
-      return apis
-    },
+    setBinding: (cluster, name, binding) =>
+      setBound(index, cluster, name, binding && index.readBound(binding)),
+    setSchema: (uid, schema) => setSchema(index, uid, schema),
+    setDefinition: (cluster, name, crd) =>
+      setDefinition(index, cluster, name, crd && isEstablished(asCrd(crd)) ? crdServed(crd) : undefined),
+    of: cluster => apisOf(index, cluster),
     identified(name, identity) {
-      const bound = identities.any(name, identity)
-      return bound && schemas.served(bound, false)
+      const bound = index.identities.any(name, identity)
+      return bound && index.schemas.served(bound, false)
     },
   }
+}
+
+function stateOf({ states }: Index, cluster: ClusterName): ClusterState {
+  const known = states.get(cluster)
+  if (known !== undefined) return known
+  const state = { exists: false, bindings: new Map(), definitions: new Map(), apis: undefined }
+  states.set(cluster, state)
+  return state
+}
+
+/** Some resources of a cluster are served differently now, or no longer: their watches end. */
+function changed(index: Index, cluster: ClusterName, names: Iterable<string>): void {
+  const state = stateOf(index, cluster)
+  state.apis = undefined
+  for (const name of names) index.options.ends.end(cluster, name)
+  const empty = !state.exists && state.bindings.size === 0 && state.definitions.size === 0
+  if (empty) index.states.delete(cluster)
+}
+
+function setBound(index: Index, cluster: ClusterName, name: string, next: Bound | undefined): void {
+  const { bindings } = stateOf(index, cluster)
+  const old = bindings.get(name)
+  if (old === next) return
+  replace(bindings, name, next)
+  if (old) index.identities.remove(old)
+  if (next) index.identities.add(next)
+  for (const { schema } of old?.resources ?? []) forgetBinder(index.binders, schema.UID, cluster)
+  for (const bound of bindings.values()) rememberBinder(index.binders, bound, cluster)
+  changed(index, cluster, changedNames(old, next))
+}
+
+function setSchema(index: Index, uid: string, schema: SchemaItem | undefined): void {
+  if (schema) index.schemas.set(uid, schema)
+  else index.schemas.remove(uid)
+  for (const cluster of index.binders.get(uid) ?? []) {
+    const bound = [...(index.states.get(cluster)?.bindings.values() ?? [])].flatMap(b => b.resources)
+    changed(index, cluster, bound.filter(b => b.schema.UID === uid).map(boundName))
+  }
+}
+
+function setDefinition(index: Index, cluster: ClusterName, name: string, next: Served | undefined): void {
+  const { definitions } = stateOf(index, cluster)
+  if (definitions.get(name)?.id === next?.id) return
+  replace(definitions, name, next)
+  changed(index, cluster, [name])
+}
+
+function apisOf(index: Index, cluster: ClusterName): ApiSet | undefined {
+  const state = index.states.get(cluster)
+  if (state?.exists !== true && !isSystem(cluster)) return undefined
+  if (state?.apis !== undefined) return state.apis
+  const own = state === undefined ? [] : ownOf(state, index.schemas.served)
+  const apis = index.sets.get(own.map(served => served.id).join('\n'), () => compose(index.options, own))
+  if (state !== undefined) state.apis = apis
+  return apis
 }
 
 function replace<V>(map: Map<string, V>, key: string, value: V | undefined): void {
@@ -127,6 +157,12 @@ function rememberBinder(binders: Map<string, Set<ClusterName>>, bound: Bound, cl
     const clusters = binders.get(schema.UID) ?? new Set()
     binders.set(schema.UID, clusters.add(cluster))
   }
+}
+
+function forgetBinder(binders: Map<string, Set<ClusterName>>, uid: string, cluster: ClusterName): void {
+  const clusters = binders.get(uid)
+  clusters?.delete(cluster)
+  if (clusters?.size === 0) binders.delete(uid)
 }
 
 /** The resources that are served differently after a binding changed. */
