@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ResourceRef } from '../../framework/backend.ts'
 import { StatusError } from '../../framework/errors.ts'
 import type { Item } from '../../framework/item.ts'
@@ -49,15 +50,30 @@ export function createIfMissing(
   return unless('AlreadyExists', client.create(resource, { cluster, namespace, name }, object))
 }
 
-/** Writes metadata and spec; undefined when the object is gone. */
-export const updateObject = <T extends KubeObject>(
+/** Thrown by a change that changes nothing: it then costs no validation and no encoding. */
+class Unchanged extends Error {}
+
+/** Writes metadata and spec. undefined when the object is gone, or is as it should be. */
+export async function updateObject<T extends KubeObject>(
   client: ControllerClient,
   resource: ResourceRef,
   key: ObjectKey,
   change: (current: T) => T,
-): Promise<KubeObject | undefined> => ifFound(client.update(resource, key, current => change(current as T)))
+): Promise<KubeObject | undefined> {
+  const strict = (current: KubeObject): KubeObject => {
+    const next = change(current as T)
+    if (isDeepStrictEqual(next, current)) throw new Unchanged()
+    return next
+  }
+  try {
+    return await ifFound(client.update(resource, key, strict))
+  } catch (error) {
+    if (error instanceof Unchanged) return undefined
+    throw error
+  }
+}
 
-/** Writes status; undefined when the object is gone. */
+/** Writes status. undefined when the object is gone, or is as it should be. */
 export const updateStatus = <T extends KubeObject>(
   client: ControllerClient,
   resource: ResourceRef,

@@ -30,7 +30,7 @@ const universalNamespaces = ['default', 'kube-system']
 export const createInitializers =
   (deps: KcpControllerDeps): Initialize =>
   async (cluster, object) => {
-    const wanted = object.status?.initializers ?? []
+    const wanted = object.status?.initializers ?? object.spec?.initializers ?? []
     const finished: string[] = []
     if (wanted.includes(universal)) {
       await Promise.all(universalNamespaces.map(name => createNamespace(deps, cluster, name)))

@@ -27,7 +27,7 @@ export function logicalClusterController(deps: KcpControllerDeps): Controller {
     if (current === undefined) return undefined
     if (current.metadata.deletionTimestamp !== undefined) return deleteLogicalCluster(deps, cluster, current)
     await ensureAdmin(deps, cluster, current)
-    const done = current.status?.phase === 'Initializing' ? await initialize(cluster, current) : undefined
+    const done = isStarting(current) ? await initialize(cluster, current) : undefined
     await writeStatus(deps, cluster, done)
     await writeMetadata(deps, cluster)
     return undefined
@@ -49,6 +49,9 @@ export function logicalClusterController(deps: KcpControllerDeps): Controller {
     deps.log,
   )
 }
+
+const isStarting = ({ status }: LogicalCluster): boolean =>
+  ['Scheduling', 'Initializing'].includes(status?.phase ?? 'Scheduling')
 
 /** Whoever made the workspace administrates it; made again when somebody deletes it. */
 async function ensureAdmin(
@@ -140,8 +143,10 @@ function labelsOf({ metadata, status }: LogicalCluster, phase: string): Readonly
   return { ...Object.fromEntries(own), ...Object.fromEntries(remaining), [phaseLabel]: phase }
 }
 
-/** The annotation that tells who holds which resource (chapter 20, section 5.6): a picture of the bindings. */
+/** The annotation that tells who holds which resource (chapter 20, section 5.6): a picture of the bindings, drawn
+ * when the first ones are there. */
 function withLocks(object: LogicalCluster, bindings: readonly APIBinding[]): LogicalCluster {
+  if (isStarting(object)) return object
   const held = bindings
     .flatMap(({ metadata, status }) =>
       (status?.boundResources ?? []).map(bound => [resourceName(bound), { n: metadata.name ?? '' }] as const),

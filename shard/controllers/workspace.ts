@@ -55,9 +55,11 @@ async function advance(step: WorkspaceStep, workspace: Workspace): Promise<void>
   if (!workspace.spec?.cluster) return place(step, workspace, chosen)
   await keepURL(step, workspace)
   const home = step.deps.informers.for(resources.logicalClusters).get(chosen, '', logicalClusterName)
+  const object = home?.object as LogicalCluster | undefined
+  if (object !== undefined && (object.status?.phase ?? 'Scheduling') === 'Scheduling') return
   await updateStatus<Workspace>(step.deps.client, ...target(step), current => ({
     ...current,
-    status: workspaceStatus(current, home?.object as LogicalCluster | undefined),
+    status: workspaceStatus(current, object),
   }))
   await updateObject<Workspace>(step.deps.client, ...target(step), current => {
     const phase = current.status?.phase ?? 'Scheduling'
@@ -95,7 +97,8 @@ async function place(step: WorkspaceStep, workspace: Workspace, cluster: Cluster
   const { client } = step.deps
   const isOurs = await createLogicalCluster(step, workspace, cluster)
   await updateObject<Workspace>(client, ...target(step), current => {
-    if (isOurs) return { ...current, spec: { ...current.spec, cluster, URL: urlOf(step) } }
+    if (isOurs)
+      return withLabel({ ...current, spec: { ...current.spec, cluster, URL: urlOf(step) } }, 'Initializing')
     const { [chosenClusterAnnotation]: _, ...annotations } = current.metadata.annotations ?? {}
     return { ...current, metadata: { ...current.metadata, annotations } }
   })
