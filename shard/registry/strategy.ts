@@ -57,8 +57,10 @@ export function generatedName(base: string): string {
 
 /** Copies `object` without the members that are undefined in `changes`, and with the others. */
 export function withMetadata(object: KubeObject, changes: { [K in keyof Metadata]?: unknown }): KubeObject {
-  const merged = Object.entries({ ...object.metadata, ...changes }).filter(([, value]) => value !== undefined)
-  return { ...object, metadata: Object.fromEntries(merged) }
+  const merged: Record<string, unknown> = { ...object.metadata, ...changes }
+  const metadata: Record<string, unknown> = {}
+  for (const field in merged) if (merged[field] !== undefined) metadata[field] = merged[field]
+  return { ...object, metadata }
 }
 
 export function withoutField(object: KubeObject, field: string): KubeObject {
