@@ -3,6 +3,7 @@ import { createLogger } from '../framework/log.ts'
 import { prepareAdmins } from './admins.ts'
 import { prepareAuthentication } from './authentication.ts'
 import { banner } from './banner.ts'
+import { watchCertificate } from './certificatewatch.ts'
 import { openDataDirectory } from './directory.ts'
 import { writePrivately } from './files.ts'
 import { adminKubeconfig } from './kubeconfig.ts'
@@ -21,6 +22,7 @@ export async function start(given: StartOptions): Promise<void> {
   const directory = await openDataDirectory(given.dataDirectory)
   const options = await withPort(given)
   const url = publicUrl(options)
+  const hosts = servingHosts(options)
   const kubeconfig = join(directory.path, 'admin.kubeconfig')
   const where = options.store ?? join(directory.path, 'store')
   const admins = await prepareAdmins(directory.path, kubeconfig)
@@ -29,7 +31,7 @@ export async function start(given: StartOptions): Promise<void> {
 
   const { shard, server, store, authority } = await withProgress('Starting', async () => {
     // Certificates are made by another process while this one loads and prepares everything else.
-    const serving = prepareServing(directory.path, servingHosts(options))
+    const serving = prepareServing(directory.path, hosts)
     const rootCA = serving.then(({ authority }) => authority)
     rootCA.catch(() => undefined)
     const [store, { openEmbedded }, { serve }] = await Promise.all([
@@ -42,6 +44,7 @@ export async function start(given: StartOptions): Promise<void> {
     return { shard, server, store, authority: await rootCA }
   })
   const controllers = shard.run()
+  watchCertificate({ directory: directory.path, hosts, server, log, signal: stopping.signal })
   await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: authority, ...admins }))
   process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
 

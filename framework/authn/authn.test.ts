@@ -205,7 +205,7 @@ describe('token file', () => {
     assert.deepEqual(await read('t'), { name: 'u', groups: ['system:authenticated'] })
   })
   for (const [line, problem] of [
-    ['t,u', /line 1 has 2 columns/],
+    ['t,u', /line 1 has 2 of at least 3 columns/],
     [',u,1', /line 1 has an empty token/],
     ['t,u,1\nt,v,2', /line 2 has a token that an earlier line/],
     ['t,"u"x,1', /line 1 has a misplaced quotation mark/],

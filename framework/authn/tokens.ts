@@ -71,7 +71,7 @@ function columns(line: string, number: number): readonly string[] {
     more = match[3] === ','
   }
   if (found.length < 3)
-    throw lineError(number, `${found.length} columns instead of at least 3 (token, user name, user uid)`)
+    throw lineError(number, `${found.length} of at least 3 columns (token, user name, user uid)`)
   return found
 }
 

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('./main.ts', import.meta.url))
+
+interface Run {
+  readonly child: ChildProcess
+  /** Everything written so far, to stdout and stderr. */
+  text(): string
+  /** Resolves when `pattern` has been written; rejects when the program ends before. */
+  says(pattern: RegExp): Promise<void>
+  readonly ended: Promise<number | null>
+}
+
+function oriel(...args: string[]): Run {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (text += chunk))
+  const says = async (pattern: RegExp): Promise<void> => {
+    while (!pattern.test(text))
+      await Promise.race([
+        once(child.stdout, 'data'),
+        ended.then(code => assert.fail(`ended with ${code}: ${text}`)),
+      ])
+  }
+  return { child, text: () => text, says, ended }
+}
+
+describe('oriel', function () {
+  this.slow(10_000)
+  let parent: string
+  before(async () => {
+    parent = await mkdtemp(join(tmpdir(), 'oriel-main-'))
+  })
+  after(() => rm(parent, { recursive: true, force: true }))
+
+  const start = (name: string, ...args: string[]): Run =>
+    oriel('start', '--data-directory', join(parent, name), '--port', '0', '--store', 'memory:', ...args)
+
+  it('says its version', async () => {
+    const { ended, text } = oriel('--version')
+    assert.equal(await ended, 0)
+    const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+    assert.equal(text(), `${version}\n`)
+  })
+
+  describe('says in one sentence what to change about', () => {
+    const file = (name: string): string => join(parent, name)
+    before(async () => {
+      await writeFile(file('notes.txt'), 'not a token file\n')
+    })
+    const table: readonly [what: string, args: () => string[], sentence: RegExp][] = [
+      ['an unknown flag', () => ['--prot', '1'], /error: unknown option '--prot'\n\(Did you mean --port\?\)/],
+      ['a port that is none', () => ['--port', '99999'], /A port is a number from 0 to 65535\./],
+      ['an address that is none', () => ['--bind-address', 'here'], /An address is an IPv4 or IPv6 address/],
+      [
+        'a URL for a host name',
+        () => ['--external-hostname', 'https://x'],
+        /A host name has no scheme, port or path/,
+      ],
+      [
+        'an unknown log level',
+        () => ['--log-level', 'loud'],
+        /Allowed choices are debug, info, warn, error, silent/,
+      ],
+      [
+        'another machine’s address',
+        () => ['--bind-address', '192.0.2.1'],
+        /^oriel: 192\.0\.2\.1 is no address of this machine: choose another --bind-address\.\n$/,
+      ],
+      [
+        'a file for a directory',
+        () => ['--data-directory', file('notes.txt')],
+        /^oriel: .*notes\.txt is not a directory: choose another one with --data-directory\.\n$/,
+      ],
+      [
+        'a missing token file',
+        () => ['--token-auth-file', file('none')],
+        /^oriel: .*none cannot be read \(ENOENT\): give --token-auth-file a readable file\.\n$/,
+      ],
+      [
+        'a bad token file',
+        () => ['--token-auth-file', file('notes.txt')],
+        /^oriel: .*notes\.txt is not a token file: line 1 has 1 of at least 3 columns .*\n$/,
+      ],
+      [
+        'a bad authority',
+        () => ['--client-ca-file', file('notes.txt')],
+        /^oriel: .*notes\.txt holds no certificate: give --client-ca-file a PEM file\.\n$/,
+      ],
+    ]
+    for (const [what, args, sentence] of table)
+      it(what, async () => {
+        const { ended, text } = start('mistakes', ...args())
+        assert.equal(await ended, 1)
+        assert.match(text(), sentence)
+      })
+
+    it('a port that is taken', async () => {
+      const taken = createServer().listen(0, '127.0.0.1')
+      await once(taken, 'listening')
+      const { port } = taken.address() as AddressInfo
+      const { ended, text } = start('taken', '--port', String(port))
+      assert.equal(await ended, 1)
+      taken.close()
+      assert.match(
+        text(),
+        new RegExp(`oriel: Port ${port} on 127.0.0.1 is in use: choose another one with --port\\.`),
+      )
+    })
+  })
+
+  it('serves until it is told to stop, alone on its directory, and starts again with the same admin token', async () => {
+    const tokens = async (): Promise<string[]> => {
+      const kubeconfig = await readFile(join(parent, 'data', 'admin.kubeconfig'), 'utf8')
+      return [...kubeconfig.matchAll(/token: (.*)/g)].map(match => match[1] ?? '')
+    }
+    const first = start('data')
+    await first.says(/Oriel serves https:\/\/localhost:\d+ /)
+    const second = start('data')
+    assert.equal(await second.ended, 1)
+    assert.match(second.text(), /^oriel: Another oriel runs on .*: stop it, or choose another directory/)
+    const before = await tokens()
+    first.child.kill('SIGTERM')
+    assert.equal(await first.ended, 0)
+
+    const third = start('data')
+    await third.says(/Oriel serves/)
+    const after = await tokens()
+    third.child.kill('SIGINT')
+    assert.equal(await third.ended, 0)
+    assert.equal(after[1], before[1])
+    assert.notEqual(after[0], before[0])
+  })
+})
