@@ -5,13 +5,13 @@ import type { ClusterName } from './object.ts'
 /** A function from an object to the keys under which it is found. */
 export type IndexFn = (item: Item) => readonly string[]
 
-/** A local copy of one resource over all logical clusters, fed by list and watch, with named indexes. */
+/** A local copy of one resource over all logical clusters, fed by list and watch, with indexes. */
 export interface Informer {
   get(cluster: ClusterName, namespace: string, name: string): Item | undefined
   /** All objects, or those of one cluster. */
   list(cluster?: ClusterName): readonly Item[]
-  /** Adds an index before the first use; the same name twice is the same index. */
-  index(name: string, fn: IndexFn): (key: string) => readonly Item[]
+  /** Look-ups by what `fn` says; the same function twice is the same index. */
+  index(fn: IndexFn): (key: string) => readonly Item[]
   /** Called after the local copy changed; for every object once when added late. Returns its removal. */
   onEvent(handler: (event: ItemEvent) => void): () => void
   /** Resolves after the first full list. */

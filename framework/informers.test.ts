@@ -74,13 +74,13 @@ describe('informers', () => {
 
   it('keep indexes, also those that come late', async () => {
     const colors = (item: ItemEvent['item']) => [item.meta.labels.color ?? '']
-    const byColor = informer.index('color', colors)
+    const byColor = informer.index(colors)
     assert.equal(byColor('red').length, 1)
     await until(() => shard.watchers === 1)
     await paint('root', 'old', 'blue')
     await until(() => byColor('blue').length === 1)
     assert.equal(byColor('red').length, 0)
-    assert.equal(informer.index('color', () => [])('blue').length, 1)
+    assert.equal(informer.index(colors)('blue').length, 1)
   })
 
   it('go on watching after a watch that ended, without listing again', async () => {

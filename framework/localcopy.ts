@@ -20,7 +20,7 @@ const objectKey = ({ cluster, namespace, name }: ObjectKey): string => `${cluste
 interface State {
   readonly items: Map<string, Item>
   readonly clusters: Index
-  readonly indexes: Map<string, Index>
+  readonly indexes: Map<IndexFn, Index>
   readonly handlers: Set<(event: ItemEvent) => void>
   readonly onError: (error: unknown) => void
 }
@@ -33,9 +33,9 @@ export function createLocalCopy(onError: (error: unknown) => void): LocalCopy {
   return {
     get: (cluster, namespace, name) => items.get(objectKey({ cluster, namespace, name })),
     list: cluster => (cluster === undefined ? [...items.values()] : found(clusters, cluster)),
-    index: (name, fn) => {
-      const index = state.indexes.get(name) ?? built(fn, items)
-      state.indexes.set(name, index)
+    index: fn => {
+      const index = state.indexes.get(fn) ?? built(fn, items)
+      state.indexes.set(fn, index)
       return key => found(index, key)
     },
     onEvent: handler => {

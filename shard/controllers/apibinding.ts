@@ -29,7 +29,7 @@ export function apiBindingController(deps: KcpControllerDeps): Controller {
   const sources = sourcesOf(deps)
   const { bindings, schemas, crds } = sources
   const locks = createLocks()
-  const byExport = bindings.index('export', ({ meta }) => {
+  const byExport = bindings.index(({ meta }) => {
     const label = meta.labels[exportLabel]
     return label === undefined ? [] : [label]
   })
@@ -88,8 +88,8 @@ function sourcesOf({ informers }: KcpControllerDeps): Sources {
     bindings: informers.for(resources.apiBindings),
     schemas,
     crds: informers.for(resources.crds),
-    bySchemaUid: schemas.index('uid', ({ meta }) => [meta.uid]),
-    byIdentity: exports.index('identity', ({ object }) => {
+    bySchemaUid: schemas.index(({ meta }) => [meta.uid]),
+    byIdentity: exports.index(({ object }) => {
       const identity = (object as APIExport).status?.identityHash
       return identity === undefined ? [] : [identity]
     }),

@@ -31,7 +31,7 @@ const recheck = 1_000
 /** Accepts names, establishes definitions, and removes their instances before they go (chapter 40, section 7.8). */
 export function definitionController(deps: DefinitionControllerDeps): Controller {
   const definitions = deps.informers.for(resources.crds)
-  const inGroup = definitions.index('group', item => [groupKey(item.key.cluster, item.object)])
+  const inGroup = definitions.index(item => [groupKey(item.key.cluster, item.object)])
   const inTurn = createTurns()
   const reconcile = async (key: string): Promise<number | undefined> => {
     const { cluster, name } = parseKey(key)

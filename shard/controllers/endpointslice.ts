@@ -19,7 +19,7 @@ interface Finding {
 export function endpointSliceController(deps: KcpControllerDeps): Controller {
   const { client, directory, informers, tenancy } = deps
   const slices = informers.for(resources.endpointSlices)
-  const byExport = slices.index('export', ({ key, object }) => {
+  const byExport = slices.index(({ key, object }) => {
     const reference = (object as APIExportEndpointSlice).spec?.export
     const cluster = reference && directory.clusterOf(reference, key.cluster)
     return reference === undefined || cluster === undefined ? [] : [keyFor(cluster, reference.name)]

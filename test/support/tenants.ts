@@ -13,7 +13,7 @@ export interface Tenant {
 }
 
 export const apply = (kubectl: Kubectl, ...objects: readonly KubeObject[]): Promise<string> =>
-  kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
+  kubectl(['apply', '-f', '-'], objects.map(object => JSON.stringify(object)).join('\n'))
 
 /** Workspaces below root, Ready. */
 export async function createWorkspaces(oriel: Oriel, names: readonly string[]): Promise<readonly Tenant[]> {

@@ -27,9 +27,9 @@ export function watchExports(host: Host): Exports {
   const exports = host.informers.for(apiExports)
   const schemas = host.informers.for(apiResourceSchemas)
   const bindings = host.informers.for(apiBindings)
-  const byReference = exports.index('reference', referencesOf)
-  const byIdentity = exports.index('identity', identityOf)
-  const byExport = bindings.index('export', exportsBoundBy)
+  const byReference = exports.index(referencesOf)
+  const byIdentity = exports.index(identityOf)
+  const byExport = bindings.index(exportsBoundBy)
   const bindingsOf = ({ provider, name }: ExportParams) => byExport(reference(provider, name))
   return {
     exports,

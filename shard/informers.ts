@@ -1,0 +1,65 @@
+import type { ResourceRef } from '../framework/backend.ts'
+import type { IndexFn, Informer, Informers } from '../framework/informer.ts'
+import type { Item } from '../framework/item.ts'
+import type { CacheEvent } from './cache/event.ts'
+import type { CachedItem } from './cache/item.ts'
+import type { ResourceCache } from './cache/resource.ts'
+
+/** Where the objects that a ref means are. */
+export type CacheOf = (ref: ResourceRef) => ResourceCache
+
+/**
+ * Informers for what runs beside the watch cache: no copies, never behind, handlers are called while a change is
+ * applied. Objects are in their storage version.
+ */
+export function cacheInformers(cacheOf: CacheOf): Informers {
+  const informers = new Map<ResourceCache, Informer>()
+  return {
+    for(ref) {
+      const resource = cacheOf(ref)
+      const known = informers.get(resource) ?? informerOf(resource)
+      informers.set(resource, known)
+      return known
+    },
+  }
+}
+
+function informerOf(resource: ResourceCache): Informer {
+  const indexes = new Map<IndexFn, (key: string) => readonly Item[]>()
+  return {
+    get: (cluster, namespace, name) => resource.get({ cluster, namespace, name }),
+    list: cluster => [...resource.items(cluster ?? '*')],
+    index(fn) {
+      const known = indexes.get(fn) ?? indexOf(resource, fn)
+      indexes.set(fn, known)
+      return known
+    },
+    onEvent: handler => resource.subscribe(handler, { replay: true }),
+    synced: Promise.resolve(),
+  }
+}
+
+/** An item is found by the keys that it had when it was put in: they are kept, because `fn` may look elsewhere too. */
+function indexOf(resource: ResourceCache, fn: IndexFn): (key: string) => readonly Item[] {
+  const found = new Map<string, Map<string, CachedItem>>()
+  const keysById = new Map<string, readonly string[]>()
+  const remove = (id: string): void => {
+    for (const key of keysById.get(id) ?? []) {
+      const items = found.get(key)
+      items?.delete(id)
+      if (items?.size === 0) found.delete(key)
+    }
+    keysById.delete(id)
+  }
+  const apply = ({ type, item }: CacheEvent): void => {
+    remove(item.id)
+    const keys = type === 'DELETED' ? [] : fn(item)
+    if (keys.length > 0) keysById.set(item.id, keys)
+    for (const key of keys) {
+      const items = found.get(key) ?? new Map<string, CachedItem>()
+      found.set(key, items.set(item.id, item))
+    }
+  }
+  resource.subscribe(apply, { replay: true })
+  return key => [...(found.get(key)?.values() ?? [])]
+}
