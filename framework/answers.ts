@@ -5,7 +5,7 @@ import type { Item } from './item.ts'
 import { parseJson } from './json.ts'
 import type { Negotiated } from './negotiation.ts'
 import type { ItemBatch, ItemList, ListMeta } from './storage.ts'
-import { bodyOf, soon } from './streams.ts'
+import { bodyOf, optional, soon } from './streams.ts'
 
 const newline = Buffer.from('\n')
 
@@ -43,10 +43,10 @@ export async function listAnswer(list: ItemList, form: ListForm, how: Negotiated
     return { status: 200, contentType, body: encodeValue(parseJson(await joined(chunks)), how) }
   // A short list is one write with a length; the next batch is only waited for as long as nobody else could run.
   const begun = await chunks.next()
-  const next = chunks.next()
+  const next = optional(chunks.next())
   const second = await soon(next)
   if (second?.done && !begun.done) return { status: 200, contentType, body: begun.value }
-  return { status: 200, contentType, body: bodyOf(resumed(begun, next, chunks), () => void chunks.return()) }
+  return { status: 200, contentType, body: bodyOf(resumed(begun, next, chunks), () => chunks.return()) }
 }
 
 type Chunk = IteratorResult<Buffer, void>

@@ -3,6 +3,12 @@ export function soon<T>(promise: Promise<T>): Promise<T | undefined> {
   return Promise.race([promise, new Promise<undefined>(resolve => setImmediate(resolve, undefined))])
 }
 
+/** The promise, whose failure is nobody's business when nobody waits for it any more. */
+export function optional<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined)
+  return promise
+}
+
 /**
  * The chunks as the body of an answer. `close` runs once, at the end or when the reader leaves: also when it leaves
  * before it has asked for anything, where a generator's `finally` would not run.
@@ -12,9 +18,10 @@ export function bodyOf(
   close: () => void,
 ): AsyncIterableIterator<Buffer> {
   let isClosed = false
-  const closeOnce = (): void => {
-    if (!isClosed) close()
+  const closeOnce = async (): Promise<void> => {
+    if (isClosed) return
     isClosed = true
+    await close()
   }
   return {
     [Symbol.asyncIterator]() {
@@ -23,15 +30,15 @@ export function bodyOf(
     async next() {
       try {
         const next = await chunks.next()
-        if (next.done) closeOnce()
+        if (next.done) await closeOnce()
         return next.done ? { done: true, value: undefined } : next
       } catch (error) {
-        closeOnce()
+        await closeOnce()
         throw error
       }
     },
     async return() {
-      closeOnce()
+      await closeOnce()
       await chunks.return()
       return { done: true, value: undefined }
     },

@@ -25,6 +25,9 @@ const frame = ({ type, item }: ItemEvent, form: ObjectForm): readonly Buffer[] =
 /** Frames of batches that several watchers are handed alike, made once. */
 const sharedFrames = new WeakMap<readonly ItemEvent[], Buffer>()
 
+/** Larger batches, such as initial events, are sent in parts: what waits for a slow reader stays small. */
+const mostEvents = 256
+
 /** Events as `{"type":…,"object":…}` lines. Batches in the objects' own form are encoded once for all watchers. */
 export function encodeEvents(events: readonly ItemEvent[], form: ObjectForm | undefined): Buffer {
   if (form !== undefined) return Buffer.concat(events.flatMap(event => frame(event, form)))
@@ -58,7 +61,7 @@ export async function* watchStream(stream: WatchStream): AsyncGenerator<Buffer, 
     let next = await stream.first
     while (!next.done && !signal.aborted) {
       if (next.value.length > 0) {
-        yield encodeEvents(next.value, form)
+        yield* encodeAll(next.value, form)
         await pause(pace)
       }
       next = await watch.next()
@@ -67,6 +70,16 @@ export async function* watchStream(stream: WatchStream): AsyncGenerator<Buffer, 
     if (!signal.aborted) yield errorFrame(error, stream.log)
   } finally {
     await watch.return()
+  }
+}
+
+function* encodeAll(events: readonly ItemEvent[], form: ObjectForm | undefined): Generator<Buffer> {
+  if (events.length <= mostEvents) {
+    yield encodeEvents(events, form)
+    return
+  }
+  for (let at = 0; at < events.length; at += mostEvents) {
+    yield encodeEvents(events.slice(at, at + mostEvents), form)
   }
 }
 

@@ -6,7 +6,7 @@ import { eventForm } from '../forms.ts'
 import { negotiate } from '../negotiation.ts'
 import { watchOptions } from '../options.ts'
 import { selectionOf } from '../selection.ts'
-import { bodyOf, soon } from '../streams.ts'
+import { bodyOf, optional, soon } from '../streams.ts'
 import { watchStream } from '../watchstream.ts'
 
 const longestTimer = 2 ** 31 - 1
@@ -24,7 +24,7 @@ export async function watch(call: Call): Promise<Answer> {
   const query = { ...selection, ...options.watch, deadline: Date.now() + milliseconds }
   const limited: RequestContext = { ...ctx, signal }
   const events = served.storage.watch(limited, query)
-  const first = events.next()
+  const first = optional(events.next())
   await refuseEarly(first).catch(error => {
     release()
     throw error
