@@ -1,6 +1,7 @@
+import type { ItemEvent } from '../../framework/item.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import { createIfMissing, updateObject } from './client.ts'
-import { type Controller, createController, keyOf, parseKey } from './controller.ts'
+import { type Controller, createController, keyFor, keyOf, parseKey } from './controller.ts'
 import type { KcpControllerDeps } from './deps.ts'
 import { resources } from './objects.ts'
 
@@ -12,61 +13,54 @@ const description =
 
 /** Gives every namespace its ServiceAccount `default` and the server's CA (chapter 20, section 7.2). */
 export function namespaceDefaultsController(deps: KcpControllerDeps): Controller {
-  const { client, informers, rootCA } = deps
-  const [namespaces, accounts, configMaps] = [
-    informers.for(resources.namespaces),
-    informers.for(resources.serviceAccounts),
-    informers.for(resources.configMaps),
-  ]
-  const reconcile = async (key: string): Promise<undefined> => {
-    const { cluster, name: namespace } = parseKey(key)
-    const current = namespaces.get(cluster, '', namespace)?.object
-    if (current === undefined || current.metadata.deletionTimestamp !== undefined) return
-    if (accounts.get(cluster, namespace, account) === undefined)
-      await createIfMissing(client, resources.serviceAccounts, cluster, defaultAccount(namespace))
-    const known = configMaps.get(cluster, namespace, bundle)?.object
-    const target = { cluster, namespace, name: bundle }
-    if (known === undefined)
-      await createIfMissing(client, resources.configMaps, cluster, caBundle(namespace, rootCA))
-    else if (certificateIn(known) !== rootCA)
-      await updateObject(client, resources.configMaps, target, object => ({
-        ...object,
-        data: { 'ca.crt': rootCA },
-      }))
+  const { informers, log } = deps
+  const of = (event: ItemEvent, name: string): readonly string[] => {
+    const { cluster, namespace, name: changed } = event.item.key
+    return event.type !== 'ADDED' && changed === name ? [keyFor(cluster, namespace)] : []
   }
-  const inNamespace = (cluster: string, namespace: string): readonly string[] => [`${cluster}|${namespace}`]
   return createController(
     {
       name: 'namespace-defaults',
-      reconcile,
+      reconcile: key => ensureDefaults(deps, key),
       sources: [
-        { informer: namespaces, keys: ({ item }) => [keyOf(item)] },
-        {
-          informer: accounts,
-          keys: ({ type, item: { key } }) =>
-            type === 'DELETED' && key.name === account ? inNamespace(key.cluster, key.namespace) : [],
-        },
-        {
-          informer: configMaps,
-          keys: ({ type, item: { key } }) =>
-            type !== 'ADDED' && key.name === bundle ? inNamespace(key.cluster, key.namespace) : [],
-        },
+        { informer: informers.for(resources.namespaces), keys: ({ item }) => [keyOf(item)] },
+        { informer: informers.for(resources.serviceAccounts), keys: event => of(event, account) },
+        { informer: informers.for(resources.configMaps), keys: event => of(event, bundle) },
       ],
     },
-    deps.log,
+    log,
   )
+}
+
+async function ensureDefaults(
+  { client, informers, rootCA }: KcpControllerDeps,
+  key: string,
+): Promise<undefined> {
+  const { cluster, name: namespace } = parseKey(key)
+  const current = informers.for(resources.namespaces).get(cluster, '', namespace)?.object
+  if (current === undefined || current.metadata.deletionTimestamp !== undefined) return
+  if (informers.for(resources.serviceAccounts).get(cluster, namespace, account) === undefined)
+    await createIfMissing(client, resources.serviceAccounts, cluster, defaultAccount(namespace))
+  const known = informers.for(resources.configMaps).get(cluster, namespace, bundle)?.object
+  if (known === undefined)
+    await createIfMissing(client, resources.configMaps, cluster, caBundle(namespace, rootCA))
+  else if (certificateIn(known) !== rootCA)
+    await updateObject(client, resources.configMaps, { cluster, namespace, name: bundle }, object => ({
+      ...object,
+      data: { 'ca.crt': rootCA },
+    }))
 }
 
 const certificateIn = (configMap: KubeObject): string | undefined =>
   (configMap.data as Readonly<Record<string, string>> | undefined)?.['ca.crt']
 
-export const defaultAccount = (namespace: string): KubeObject => ({
+const defaultAccount = (namespace: string): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ServiceAccount',
   metadata: { name: account, namespace },
 })
 
-export const caBundle = (namespace: string, rootCA: string): KubeObject => ({
+const caBundle = (namespace: string, rootCA: string): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name: bundle, namespace, annotations: { 'kubernetes.io/description': description } },

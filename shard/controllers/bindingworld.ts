@@ -1,0 +1,117 @@
+import type { Informer, Informers } from '../../framework/informer.ts'
+import type { Item } from '../../framework/item.ts'
+import { type ClusterName, groupResource } from '../../framework/object.ts'
+import { needsNoIdentity } from '../admission/kcp/builtinclaims.ts'
+import type { Directory } from '../directory.ts'
+import type { BindingWorld } from './bindingstatus.ts'
+import type { Locks } from './locks.ts'
+import { bindingHolder, type Holder, resourceName, type TakenNames } from './namingconflicts.ts'
+import { type APIBinding, type APIExport, type APIResourceSchema, resources } from './objects.ts'
+
+/** Where bindings look. */
+export interface BindingSources {
+  readonly bindings: Informer
+  readonly schemas: Informer
+  readonly crds: Informer
+  readonly bySchemaUid: (uid: string) => readonly Item[]
+  readonly byIdentity: (identity: string) => readonly Item[]
+}
+
+export function bindingSources(informers: Informers): BindingSources {
+  const schemas = informers.for(resources.apiResourceSchemas)
+  const exports = informers.for(resources.apiExports)
+  return {
+    bindings: informers.for(resources.apiBindings),
+    schemas,
+    crds: informers.for(resources.crds),
+    bySchemaUid: schemas.index(({ meta }) => [meta.uid]),
+    byIdentity: exports.index(({ object }) => {
+      const identity = (object as APIExport).status?.identityHash
+      return identity === undefined ? [] : [identity]
+    }),
+  }
+}
+
+/** The export that a binding refers to. */
+export function exportOf(
+  directory: Directory,
+  from: ClusterName,
+  { spec }: APIBinding,
+): BindingWorld['exported'] {
+  const reference = spec?.reference?.export
+  const cluster = reference && directory.clusterOf(reference, from)
+  const object = reference && cluster && directory.apiExport(cluster, reference.name)
+  return cluster && object ? { cluster, object } : undefined
+}
+
+/** What one binding sees now. */
+export function worldOf(
+  sources: BindingSources,
+  locks: Locks,
+  binding: APIBinding,
+  { cluster, exported }: Pick<BindingWorld, 'cluster' | 'exported'>,
+): BindingWorld {
+  const name = binding.metadata.name ?? ''
+  const others = sources.bindings
+    .list(cluster)
+    .filter(item => item.key.name !== name)
+    .map(item => item.object as APIBinding)
+  const definitions = sources.crds.list(cluster).map(item => item.object as APIResourceSchema)
+  const held = heldResources(others, definitions)
+  const own = new Set((binding.status?.boundResources ?? []).map(resourceName))
+  return {
+    cluster,
+    exported,
+    schema: (from, schema) => sources.schemas.get(from, '', schema)?.object as APIResourceSchema,
+    take(resource) {
+      const holder = own.has(resource) ? undefined : held.get(resource)
+      if (holder !== undefined) return holder
+      const first = locks.take(cluster, resource, name)
+      return first === name ? undefined : { binding: first, crd: false }
+    },
+    taken: takenNames(sources, others, definitions),
+    isServed: claim =>
+      needsNoIdentity(claim.group ?? '', claim.resource) ||
+      sources.byIdentity(claim.identityHash ?? '').some(item => exportsResource(item, claim)),
+  }
+}
+
+const exportsResource = (
+  { object }: Item,
+  { group = '', resource }: { readonly group?: string; readonly resource: string },
+): boolean =>
+  (object as APIExport).spec?.resources?.some(each => each.name === resource && each.group === group) ?? false
+
+/** Who has what in a cluster: bindings what they bound, definitions what they define. */
+function heldResources(
+  bindings: readonly APIBinding[],
+  definitions: readonly APIResourceSchema[],
+): ReadonlyMap<string, Holder> {
+  const held = new Map<string, Holder>()
+  for (const { spec } of definitions)
+    held.set(groupResource(spec.group, spec.names.plural), { binding: '', crd: true })
+  for (const { metadata, status } of bindings)
+    for (const bound of status?.boundResources ?? [])
+      held.set(resourceName(bound), { binding: metadata.name ?? '', crd: false })
+  return held
+}
+
+function takenNames(
+  { bySchemaUid }: BindingSources,
+  bindings: readonly APIBinding[],
+  definitions: readonly APIResourceSchema[],
+): readonly TakenNames[] {
+  const bound = bindings.flatMap(({ metadata, spec, status }) =>
+    (status?.boundResources ?? []).flatMap(({ schema }) => {
+      const known = bySchemaUid(schema.UID)[0]?.object as APIResourceSchema | undefined
+      const by = bindingHolder(metadata.name ?? '', spec?.reference?.export)
+      return known === undefined ? [] : [{ group: known.spec.group, names: known.spec.names, by }]
+    }),
+  )
+  const defined = definitions.map(({ metadata, spec }) => ({
+    group: spec.group,
+    names: spec.names,
+    by: `CustomResourceDefinition "${metadata.name ?? ''}"`,
+  }))
+  return [...bound, ...defined]
+}
