@@ -1,4 +1,4 @@
-import { annotationsOf, type Encoded, labelsOf, relabel } from '../../framework/encode.ts'
+import { type Encoded, labelsOf, relabel } from '../../framework/encode.ts'
 import type { ObjectMeta } from '../../framework/item.ts'
 import type { ObjectKey } from '../../framework/object.ts'
 import type { StoredValue } from '../store/store.ts'
@@ -49,7 +49,7 @@ export class Builder {
   }
 
   #relabelled(item: CachedItem, labels: Texts, revision: number): CachedItem {
-    const encoded = relabel(item, labels, annotationsOf(item))
+    const encoded = relabel(item, { labels })
     return new CachedItem(item, atRevision(encoded, revision), { revision, modified: item.modified, labels })
   }
 

@@ -1,7 +1,11 @@
 import { annotationsOf, decodeObject, type Encoded, type Offsets } from '../../framework/encode.ts'
-import type { Item, ObjectMeta } from '../../framework/item.ts'
+import { clusterAnnotation, type Item, type ObjectMeta } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import { idOf } from './key.ts'
+
+/** A UUID's, which is what uids are. */
+const uidLength = 36
+const uidKey = '"uid":"'
 
 export type Texts = Readonly<Record<string, string>>
 
@@ -74,31 +78,28 @@ export class CachedItem implements Item {
     }
   }
 
+  /** Most objects have no annotation but the one that names their cluster: that is known without decoding. */
   get annotations(): Texts {
-    return annotationsOf(this)
+    const only = `"annotations":{"${clusterAnnotation}":"${this.cluster}"},`
+    const isOnly =
+      only.length === this.#labels - this.#metadata && this.#text(this.#metadata, this.#labels) === only
+    return isOnly ? { [clusterAnnotation]: this.cluster } : annotationsOf(this)
   }
 
   get meta(): ObjectMeta {
     return this.metaWith(this.labels)
   }
 
-  /** Its metadata with these labels. Annotations and uid are read from the bytes when somebody asks for them, also by
-   * spreading. */
   metaWith(labels: Texts): ObjectMeta {
-    const item = this
-    return {
-      cluster: this.cluster,
-      namespace: this.namespace,
-      name: this.name,
-      resourceVersion: String(this.revision),
-      labels,
-      get annotations() {
-        return item.annotations
-      },
-      get uid() {
-        return item.object.metadata.uid ?? ''
-      },
-    }
+    const { cluster, namespace, name, uid, annotations } = this
+    return { cluster, namespace, name, uid, resourceVersion: String(this.revision), labels, annotations }
+  }
+
+  /** Canonical metadata is sorted, so that it ends with the uid. */
+  get uid(): string {
+    const tail = this.#text(this.#end - uidKey.length - uidLength - 1, this.#end)
+    if (tail.startsWith(uidKey) && tail.endsWith('"')) return tail.slice(uidKey.length, -1)
+    return this.object.metadata.uid ?? ''
   }
 
   /** Decoded on first use, and again once nobody holds the last result. */
@@ -108,6 +109,10 @@ export class CachedItem implements Item {
     const object = decodeObject(this.bytes)
     this.#decoded = new WeakRef(object)
     return object
+  }
+
+  #text(from: number, to: number): string {
+    return this.#slab.toString('latin1', this.#start + from, this.#start + to)
   }
 
   /** Copies the bytes to `target`; returns how many. */

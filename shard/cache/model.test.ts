@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { parseLabelSelector } from '../../framework/labelselector.ts'
 import type { ItemWatch, ListQuery, WatchQuery } from '../../framework/storage.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'
-import { configMap, events, type Fixture, forever, listed, open } from './testing/fixture.ts'
+import { configMap, type Fixture, forever, listed, open, told } from './testing/fixture.ts'
 import { Model } from './testing/model.ts'
 
 type Scope = Pick<WatchQuery, 'cluster' | 'namespace' | 'labels'>
 
+/** Somebody who always waits for the next events, but may be slow to fetch them. */
 interface Informer {
   readonly scope: Scope
   watch: ItemWatch
+  next: ReturnType<ItemWatch['next']>
   /** Everything up to this revision has been read. */
   position: number
 }
@@ -88,10 +91,12 @@ const listThen = (scope: Scope, back: number): Command => ({
 const page = (scope: Scope, limit: number, between: readonly [string, number][]): Command => ({
   ...always,
   async run(model, { fixture }) {
-    const expected = model.list(scope)
+    const [expected, revision] = [model.list(scope), model.revision]
     const found: string[] = []
     for (let query: ListQuery | undefined = { ...scope, limit }; query !== undefined; ) {
-      const { items, meta } = await listed(fixture.maps.list(configMap, forever, query))
+      const list = listed(fixture.maps.list(configMap, forever, query))
+      if (revision < fixture.maps.ring.floor) return assert.rejects(list, { code: 410 })
+      const { items, meta } = await list
       assert.ok(items.length <= limit)
       found.push(...items)
       query = meta.continue === undefined ? undefined : { ...query, continue: meta.continue }
@@ -104,34 +109,54 @@ const page = (scope: Scope, limit: number, between: readonly [string, number][])
   toString: () => `page(${JSON.stringify(scope)}, ${limit}, ${JSON.stringify(between)})`,
 })
 
-const start = (fixture: Fixture, scope: Scope, resourceVersion: number): ItemWatch => {
-  const query = { ...scope, resourceVersion: String(resourceVersion), initialEvents: false, bookmarks: false }
-  return fixture.maps.watch(configMap, forever, query)
+function start(fixture: Fixture, scope: Scope, position: number): Informer {
+  const query = { ...scope, resourceVersion: String(position), initialEvents: false, bookmarks: false }
+  const watch = fixture.maps.watch(configMap, forever, query)
+  const next = watch.next()
+  next.catch(() => undefined)
+  return { scope, watch, next, position }
 }
 
 /** A watch from the past: expired exactly when the ring does not reach back. */
 const inform = (scope: Scope, back: number): Command => ({
   check: model => model.revision > back,
   async run(model, { fixture, informers }) {
-    const position = model.revision - back
-    const watch = start(fixture, scope, position)
-    if (position < fixture.maps.ring.floor) await assert.rejects(watch.next(), { code: 410 })
-    else informers.push({ scope, watch, position })
+    const informer = start(fixture, scope, model.revision - back)
+    if (informer.position < fixture.maps.ring.floor) await assert.rejects(informer.next, { code: 410 })
+    else informers.push(informer)
   },
   toString: () => `inform(${JSON.stringify(scope)}, -${back})`,
 })
 
-/** Reads what an informer has been told; one that was too slow lists and watches again. */
+/** Nothing that comes by itself takes that many turns. */
+async function silence(): Promise<undefined> {
+  for (let turn = 0; turn < 100; turn++) await setImmediate()
+  return undefined
+}
+
+async function fetch(informer: Informer, count: number): Promise<string[]> {
+  const found: string[] = []
+  while (found.length < count) {
+    const next = await Promise.race([informer.next, silence()])
+    if (next === undefined || next.done === true) break
+    found.push(...next.value.map(told))
+    informer.next = informer.watch.next()
+    informer.next.catch(() => undefined)
+  }
+  return found
+}
+
+/** Reads what an informer has been told; one that was too slow starts again. */
 async function drain(model: Model, fixture: Fixture, informer: Informer): Promise<void> {
   const expected = model.events(informer.scope, informer.position)
   try {
-    assert.deepEqual(await events(informer.watch, expected.length), expected)
+    assert.deepEqual(await fetch(informer, expected.length), expected)
+    informer.position = model.revision
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 410)) throw error
     assert.ok(fixture.maps.ring.floor > informer.position)
-    informer.watch = start(fixture, informer.scope, model.revision)
+    Object.assign(informer, start(fixture, informer.scope, model.revision))
   }
-  informer.position = model.revision
 }
 
 const read = (which: number): Command => ({
@@ -152,7 +177,7 @@ const restart = (forget: number): Command => ({
     await system.store.compact(model.revision - forget)
     system.fixture = await open({ ring }, system.store)
     for (const informer of system.informers)
-      informer.watch = start(system.fixture, informer.scope, informer.position)
+      Object.assign(informer, start(system.fixture, informer.scope, informer.position))
   },
   toString: () => `restart(${forget})`,
 })
