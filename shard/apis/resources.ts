@@ -129,8 +129,9 @@ const ownSubresources: Readonly<Record<string, readonly [name: string, verbs: re
   }
 
 function subresourcesOf(wiring: Wiring, served: Served): readonly Subresource[] {
+  if (served.traits.custom) return []
   const others = wiring.subresources[servedName(served)] ?? []
-  const own = served.traits.custom ? undefined : ownSubresources[servedName(served)]
+  const own = ownSubresources[servedName(served)]
   if (own === undefined) return others
   const [name, verbs, part] = own
   const { definition } = served

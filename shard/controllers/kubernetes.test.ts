@@ -4,6 +4,7 @@ import { StatusError } from '../../framework/errors.ts'
 import type { KubeObject, OwnerReference } from '../../framework/object.ts'
 import { conditionOf } from '../registry/crd.ts'
 import { type TestShard, testShard, until } from '../testing/shard.ts'
+import { eventExpiryController } from './eventexpiry.ts'
 import { resources } from './objects.ts'
 
 const cluster = 'c1'
@@ -210,6 +211,20 @@ describe('controllers of plain Kubernetes', () => {
       }))
       await gone(resources.namespaces, 'team')
     })
+  })
+
+  it('delete events some time after they last happened', async () => {
+    const events: ResourceRef = { group: '', version: 'v1', resource: 'events' }
+    const event = { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e', namespace: 'default' } }
+    await create(events, { ...event, involvedObject: {}, lastTimestamp: '2020-01-01T00:00:00Z' })
+    await settled()
+    assert.ok(stored(events, 'e', 'default'), 'an hour has not passed since it was created')
+    const stop = new AbortController()
+    const { client, informers, log } = shard
+    const expired = eventExpiryController({ client, informers, log, keep: 0 }).run(stop.signal)
+    await gone(events, 'e', 'default')
+    stop.abort()
+    await expired
   })
 
   describe('garbage collector', () => {

@@ -4,6 +4,7 @@ import type { ShardHost } from '../options.ts'
 import { ifFound } from './client.ts'
 import type { Controller } from './controller.ts'
 import { definitionController } from './customresourcedefinition.ts'
+import { eventExpiryController } from './eventexpiry.ts'
 import { garbageCollector } from './garbagecollector.ts'
 import { namespaceController } from './namespace.ts'
 import type { Read } from './owners.ts'
@@ -23,6 +24,7 @@ export function kubernetesControllers(
   return [
     definitionController({ client, informers, resourcesOf, signal, log }),
     namespaceController({ client, informers, apis, log }),
+    eventExpiryController({ client, informers, log }),
     garbageCollector({ cache, client, apis, read, log }),
   ]
 }
