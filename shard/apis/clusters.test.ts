@@ -111,7 +111,7 @@ describe('what logical clusters serve', () => {
     assert.equal(shard.backend.apis('c8'), set)
   })
 
-  it('follows a schema that comes after the binding', async () => {
+  it('is nothing for a binding whose schema is not there', async () => {
     const schema = await one()
     await shard.addCluster('c1')
     await bind('c1', { ...schema, metadata: { ...schema.metadata, uid: 'other' } })

@@ -37,12 +37,10 @@ describe('the scale subresource', () => {
   let shard: TestShard
   const scale = { ...sets, subresource: 'scale' }
   const update = (change: (scale: KubeObject) => KubeObject) =>
-    shard.backend
-      .storage(scale)
-      .update(shard.context(scale, cluster), key, item => change(item.object), {
-        dryRun: false,
-        fieldManager: '',
-      })
+    shard.backend.storage(scale).update(shard.context(scale, cluster), key, item => change(item.object), {
+      dryRun: false,
+      fieldManager: '',
+    })
 
   before(async () => {
     shard = await testShard()

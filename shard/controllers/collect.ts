@@ -8,8 +8,8 @@ import {
   isTerminatingWith,
   orphan,
   type Read,
-  refOf,
   type Standing,
+  servedAt,
   standingOf,
 } from './owners.ts'
 import { type ObjectPlace, type Ownership, parsePlace } from './ownership.ts'
@@ -34,7 +34,7 @@ interface Target {
 
 /** Does what the state of one object asks of the collector. Returns when to look again, if no change will tell. */
 export async function collect(of: Collection, place: ObjectPlace): Promise<number | undefined> {
-  const target = targetAt(of, place)
+  const target = await targetAt(of, place)
   if (target === undefined) return undefined
   const { object } = target
   if (isTerminatingWith(object, orphan)) await releaseDependents(of, target)
@@ -43,36 +43,41 @@ export async function collect(of: Collection, place: ObjectPlace): Promise<numbe
   return undefined
 }
 
-function targetAt({ cache, apis }: Collection, place: ObjectPlace): Target | undefined {
+/** The object at a place; undefined when it is gone, or when its cluster serves others under the same name: what a
+ * binding shadows is left alone. */
+async function targetAt({ cache, apis, read }: Collection, place: ObjectPlace): Promise<Target | undefined> {
   const object = cache.resource(place.group, place.resource, place.segment).get(place)?.object
-  const ref = object && refOf(apis, place)
-  return object && ref && { place, ref, object }
+  const served = object && servedAt(apis, place)
+  if (object === undefined || served === undefined) return undefined
+  const shown = await read(served.resource, place)
+  return shown?.metadata.uid === object.metadata.uid ? { place, ref: served.ref, object } : undefined
 }
 
-const dependentsOf = (of: Collection, { place, object }: Target): readonly Target[] =>
-  of.ownership
-    .dependentsOf(place.cluster, object.metadata.uid ?? '')
-    .flatMap(key => targetAt(of, parsePlace(key)) ?? [])
+async function dependentsOf(of: Collection, { place, object }: Target): Promise<readonly Target[]> {
+  const keys = of.ownership.dependentsOf(place.cluster, object.metadata.uid ?? '')
+  const targets = await Promise.all(keys.map(key => targetAt(of, parsePlace(key))))
+  return targets.filter(target => target !== undefined)
+}
 
 const ownersOf = ({ object }: Target): readonly OwnerReference[] => object.metadata.ownerReferences ?? []
 
 /** `orphan`: the dependents forget the owner, then it goes. */
 async function releaseDependents(of: Collection, target: Target): Promise<void> {
   const uid = target.object.metadata.uid ?? ''
-  for (const dependent of dependentsOf(of, target)) await dropOwners(of, dependent, new Set([uid]))
+  for (const dependent of await dependentsOf(of, target)) await dropOwners(of, dependent, new Set([uid]))
   await dropFinalizer(of, target, orphan)
 }
 
 /** `foregroundDeletion`: the dependents are deleted; the owner goes when those that block it are gone. */
 async function deleteDependents(of: Collection, target: Target): Promise<void> {
-  for (const dependent of dependentsOf(of, target)) {
+  for (const dependent of await dependentsOf(of, target)) {
     if (dependent.object.metadata.deletionTimestamp === undefined) await deleteUnowned(of, dependent)
   }
   const uid = target.object.metadata.uid
   const blocks = ({ uid: owner, blockOwnerDeletion }: OwnerReference): boolean =>
     owner === uid && blockOwnerDeletion === true
-  if (!dependentsOf(of, target).some(dependent => ownersOf(dependent).some(blocks)))
-    await dropFinalizer(of, target, foreground)
+  const left = await dependentsOf(of, target)
+  if (!left.some(dependent => ownersOf(dependent).some(blocks))) await dropFinalizer(of, target, foreground)
 }
 
 /** Deletes an object whose owners are all gone or going; one that has another owner only forgets those. */
@@ -89,7 +94,7 @@ async function deleteUnowned(of: Collection, target: Target): Promise<number | u
 
 async function deleteTarget(of: Collection, target: Target, standings: readonly Standing[]): Promise<void> {
   const { place, ref, object } = target
-  const dependents = standings.includes('waiting') ? dependentsOf(of, target) : []
+  const dependents = standings.includes('waiting') ? await dependentsOf(of, target) : []
   if (dependents.some(dependent => isTerminatingWith(dependent.object, foreground))) await unblock(of, target)
   const { uid = '', finalizers = [] } = object.metadata
   const kept = finalizers.includes(orphan) ? 'Orphan' : 'Background'

@@ -21,16 +21,23 @@ export const orphan = 'orphan'
 export const isTerminatingWith = ({ metadata }: KubeObject, finalizer: string): boolean =>
   metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(finalizer)
 
-/** The ref under which a cluster serves what lies at a place; undefined when it serves something else there, or nothing. */
-export function refOf(apis: ApisOf, place: ObjectPlace): ResourceRef | undefined {
-  const { group, resource, segment, cluster } = place
+/** How a cluster serves what lies at a place. */
+export interface ServedPlace {
+  readonly ref: ResourceRef
+  readonly resource: ApiResource
+}
+
+/** undefined when the cluster does not serve the resource, or not under that identity. */
+export function servedAt(apis: ApisOf, place: ObjectPlace): ServedPlace | undefined {
+  const { group, resource: plural, segment, cluster } = place
   const set = apis(cluster) ?? apis('*')
-  const found = set?.resources.find(r => r.group === group && r.names.plural === resource)
-  if (set === undefined || found === undefined) return undefined
-  const ref = { group, version: found.version, resource }
-  if (segment === builtinSegment || segment === customSegment) return ref
-  const bound = set.find(group, found.version, `${resource}:${segment}`)
-  return bound === undefined ? undefined : { ...ref, identity: segment }
+  const resource = set?.resources.find(r => r.group === group && r.names.plural === plural)
+  if (set === undefined || resource === undefined) return undefined
+  const { version } = resource
+  const ref = { group, version, resource: plural }
+  if (segment === builtinSegment || segment === customSegment) return { ref, resource }
+  const bound = set.find(group, version, `${plural}:${segment}`)
+  return bound && { ref: { ...ref, identity: segment }, resource: bound }
 }
 
 const groupOf = (apiVersion: string): string => {
