@@ -92,10 +92,9 @@ class Outbox {
     this.#chunk[this.#at++] = 0x2c
   }
   addItem(item: Item): void {
-    if (item.copy === undefined) return this.add(item.bytes)
     const length = item.length ?? item.bytes.length
     if (!this.fits(length)) this.#grow(length)
-    this.#at += item.copy(this.#chunk, this.#at)
+    this.#at += item.copy?.(this.#chunk, this.#at) ?? item.bytes.copy(this.#chunk, this.#at)
   }
   take(): Buffer {
     const chunk = this.#chunk.subarray(0, this.#at)

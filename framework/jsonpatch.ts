@@ -82,22 +82,32 @@ interface State {
 
 function apply(state: State, operation: Operation): void {
   const { root } = state
+  const { path } = operation
   switch (operation.op) {
     case 'add':
-      return add(root, operation.path, clone(operation.value))
+      add(root, path, clone(operation.value))
+      break
     case 'remove':
-      return void remove(root, operation.path)
+      remove(root, path)
+      break
     case 'replace':
-      remove(root, operation.path)
-      return add(root, operation.path, clone(operation.value))
+      remove(root, path)
+      add(root, path, clone(operation.value))
+      break
     case 'test':
-      return test(root, operation.path, operation.value)
+      test(root, path, operation.value)
+      break
     case 'move':
-      if (operation.path.startsWith(`${operation.from}/`)) throw failed('cannot move a value into itself')
-      return add(root, operation.path, remove(root, operation.from))
+      move(root, operation.from, path)
+      break
     default:
-      return copy(state, operation.from, operation.path)
+      copy(state, operation.from, path)
   }
+}
+
+function move(root: Members, from: string, path: string): void {
+  if (path.startsWith(`${from}/`)) throw failed('cannot move a value into itself')
+  add(root, path, remove(root, from))
 }
 
 function copy(state: State, from: string, path: string): void {

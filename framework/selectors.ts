@@ -60,14 +60,14 @@ function meets(labels: Labels, requirement: LabelRequirement): boolean {
 export const matchesLabels = (selector: LabelSelector | undefined, labels: Labels): boolean =>
   selector === undefined || selector.requirements.every(requirement => meets(labels, requirement))
 
-/** Whether all requirements hold; `valueOf` gives a field's value, '' when the object has none. */
+/** Whether all requirements hold; `textOf` gives a field's value, '' when the object has none. */
 export const matchesFields = (
   selector: FieldSelector | undefined,
-  valueOf: (field: string) => string,
+  textOf: (field: string) => string,
 ): boolean =>
   selector === undefined ||
   selector.requirements.every(
-    ({ field, operator, value }) => (valueOf(field) === value) === (operator === '='),
+    ({ field, operator, value }) => (textOf(field) === value) === (operator === '='),
   )
 
 /** Both selectors, and all they require. */

@@ -95,7 +95,8 @@ describe('watch', () => {
     assert.deepEqual([first?.object['kind'], second?.object['kind']], ['Table', 'Table'])
     assert.equal(Array.isArray(first?.object['columnDefinitions']), true)
     assert.equal(second?.object['columnDefinitions'], undefined)
-    assert.deepEqual((second?.object['rows'] as readonly { cells: unknown }[])[0]?.cells, ['b', 'red'])
+    const [row] = second?.object['rows'] as readonly { cells: unknown }[]
+    assert.deepEqual(row?.cells, ['b', 'red'])
   })
 
   it('sends PartialObjectMetadata', async () => {
