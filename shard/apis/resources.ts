@@ -30,7 +30,7 @@ export interface Wiring {
 }
 
 /** Where the objects of a served resource lie. */
-export const storedResource = ({ definition: { group, names }, segment }: Served): StoredResource => ({
+const storedResource = ({ definition: { group, names }, segment }: Served): StoredResource => ({
   group,
   resource: names.plural,
   segment,

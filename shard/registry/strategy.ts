@@ -63,14 +63,14 @@ export function withMetadata(object: KubeObject, changes: { [K in keyof Metadata
   return { ...object, metadata }
 }
 
-export function withoutField(object: KubeObject, field: string): KubeObject {
+function withoutField(object: KubeObject, field: string): KubeObject {
   if (!(field in object)) return object
   const { [field]: _, ...rest } = object
   return rest as KubeObject
 }
 
 /** Labels as they are stored: those that say by which claims an object is visible are the server's (BRIEF decision 4). */
-export function storedLabels(labels: Metadata['labels']): Metadata['labels'] {
+function storedLabels(labels: Metadata['labels']): Metadata['labels'] {
   if (labels === undefined) return undefined
   const kept = Object.entries(labels).filter(([key]) => !key.startsWith(claimLabelPrefix))
   return kept.length === 0 ? undefined : Object.fromEntries(kept)
