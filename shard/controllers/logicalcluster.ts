@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ClusterName } from '../../framework/object.ts'
 import { readOwner } from '../admission/kcp/owner.ts'
 import { userBinding } from '../bootstrap/rbac.ts'
-import { ownerAnnotation, phaseLabel, resourceBindingsAnnotation } from '../metadata.ts'
+import { inactiveAnnotation, ownerAnnotation, phaseLabel, resourceBindingsAnnotation } from '../metadata.ts'
 import { initializerLabel, terminatorLabel } from '../names.ts'
 import { clusterScoped, createIfMissing, updateObject, updateStatus } from './client.ts'
 import { isFalse, isTrue, setConditions } from './conditions.ts'
@@ -89,7 +89,7 @@ type Status = NonNullable<LogicalCluster['status']>
 /** The next phase. Going to Initializing, admission fills in what has to finish. */
 function nextStatus({ status = {}, metadata }: LogicalCluster, done: Initialization | undefined): Status {
   const { phase = 'Scheduling' } = status
-  const inactive = metadata.annotations?.['core.kcp.io/inactive'] === 'true'
+  const inactive = metadata.annotations?.[inactiveAnnotation] === 'true'
   if (phase === 'Scheduling') return { ...status, phase: 'Initializing' }
   if (phase === 'Ready' && inactive) return { ...status, phase: 'Inactive' }
   if (phase === 'Inactive' && !inactive) return { ...status, phase: 'Ready' }

@@ -95,6 +95,13 @@ describe('admission of workspaces', () => {
     const made = await create(loopback, tenancy.workspaces, workspace('system'))
     assert.equal(made.metadata.annotations?.['experimental.tenancy.kcp.io/owner'], undefined)
   })
+  it('lets nobody choose the logical cluster', async () => {
+    const annotation = 'internal.tenancy.kcp.io/cluster'
+    const metadata = { annotations: { [annotation]: 'mine', other: 'kept' } }
+    const made = await create(alice, tenancy.workspaces, workspace('mine', {}, metadata))
+    assert.equal(made.metadata.annotations?.[annotation], undefined)
+    assert.equal(made.metadata.annotations?.other, 'kept')
+  })
   const refused: Record<string, [user: UserInfo, spec: object, text: string]> = {
     'a cluster': [alice, { cluster: 'x' }, 'spec.Cluster can only be set by system privileged users'],
     'a URL': [alice, { URL: 'https://x' }, 'spec.URL can only be set by system privileged users'],
@@ -173,6 +180,14 @@ describe('admission of logical clusters', () => {
       change(object => ({ ...object, status: { ...object.status, phase: 'Scheduling' } }), 'status'),
       about('cannot transition from "Ready" to "Scheduling"'),
     ))
+  it('keeps the annotations that the system believes', async () => {
+    const kept = await change(object => ({
+      ...object,
+      metadata: { ...object.metadata, annotations: { 'kcp.io/path': 'root:other' } },
+    }))
+    assert.equal(kept.metadata.annotations?.['kcp.io/path'], 'root')
+    assert.equal(kept.metadata.annotations?.['internal.tenancy.kcp.io/type'], 'root:root')
+  })
   it('keeps its finalizer', async () => {
     const kept = await change(object => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }))
     assert.deepEqual(kept.metadata.finalizers, ['core.kcp.io/logicalcluster-deletion'])

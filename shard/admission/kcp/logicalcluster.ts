@@ -1,10 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isPrivileged, type UserInfo } from '../../../framework/user.ts'
 import type { LogicalCluster, Phase } from '../../controllers/objects.ts'
-import { inactiveAnnotation, logicalClusterFinalizer } from '../../metadata.ts'
+import {
+  inactiveAnnotation,
+  logicalClusterFinalizer,
+  ownerAnnotation,
+  pathAnnotation,
+  resourceBindingsAnnotation,
+  shardAnnotation,
+  typeAnnotation,
+} from '../../metadata.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { refused } from './refusal.ts'
+import { withSystemAnnotations } from './systemannotations.ts'
 
 const logicalClusters = 'logicalclusters.core.kcp.io'
 
@@ -16,6 +25,15 @@ const systemGroups: readonly string[] = [
   'system:kcp:tenancy:workspace-bootstrapper',
 ]
 const isSystem = (user: UserInfo): boolean => user.groups.some(group => systemGroups.includes(group))
+
+/** What the system reads of a logical cluster's annotations. */
+const believed: readonly string[] = [
+  pathAnnotation,
+  typeAnnotation,
+  ownerAnnotation,
+  shardAnnotation,
+  resourceBindingsAnnotation,
+]
 
 /** Phases in the order in which a logical cluster goes through them. */
 const phases: readonly Phase[] = [
@@ -30,11 +48,13 @@ const phases: readonly Phase[] = [
 /** Who may change a logical cluster, and its finalizer (chapter 20, sections 3.5 and 3.6). */
 export const logicalClusterAdmission: AdmissionPlugin = {
   name: 'core.kcp.io/LogicalCluster',
-  mutate(_ctx, request) {
+  mutate(ctx, request) {
     const { object, old, subresource } = request
     if (`${request.resource}.${request.group}` !== logicalClusters) return object
-    const next = subresource === 'status' ? object : withFinalizer(object as LogicalCluster)
-    return startInitializing(next as LogicalCluster, old as LogicalCluster | undefined)
+    if (subresource === 'status')
+      return startInitializing(object as LogicalCluster, old as LogicalCluster | undefined)
+    const next = withFinalizer(object as LogicalCluster)
+    return isSystem(ctx.actAs) ? next : withSystemAnnotations(next, old, believed)
   },
   validate(ctx, request) {
     if (`${request.resource}.${request.group}` !== logicalClusters) return

@@ -1,11 +1,19 @@
-import { isPrivileged } from '../../../framework/user.ts'
-import type { Workspace } from '../../controllers/objects.ts'
+import type { KubeObject } from '../../../framework/object.ts'
+import { isPrivileged, type UserInfo } from '../../../framework/user.ts'
+import type { LogicalCluster, Workspace } from '../../controllers/objects.ts'
 import type { Directory } from '../../directory.ts'
-import { ownerAnnotation, requiredGroupsAnnotation } from '../../metadata.ts'
+import {
+  chosenClusterAnnotation,
+  ownerAnnotation,
+  requiredGroupsAnnotation,
+  shardAnnotation,
+  shardHashAnnotation,
+} from '../../metadata.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { ownerOf } from './owner.ts'
 import { concerns, refused } from './refusal.ts'
+import { withSystemAnnotations } from './systemannotations.ts'
 
 const workspaces = 'workspaces.tenancy.kcp.io'
 
@@ -13,19 +21,12 @@ const workspaces = 'workspaces.tenancy.kcp.io'
 export const workspaceAdmission = (directory: Directory): AdmissionPlugin => ({
   name: 'tenancy.kcp.io/Workspace',
   mutate(ctx, request) {
-    const { object, key } = request
-    if (!concerns(request, workspaces, ['CREATE'])) return object
-    const { [requiredGroupsAnnotation]: sent, ...annotations } = object.metadata.annotations ?? {}
-    const inherited = directory.logicalCluster(key.cluster)?.metadata.annotations?.[requiredGroupsAnnotation]
+    const { object, old } = request
+    if (!concerns(request, workspaces, ['CREATE', 'UPDATE'])) return object
     const privileged = isPrivileged(ctx.actAs)
-    const groups = (privileged ? sent : undefined) ?? inherited
-    return withMetadata(object, {
-      annotations: {
-        ...annotations,
-        ...(privileged ? {} : { [ownerAnnotation]: JSON.stringify(ownerOf(ctx.actAs)) }),
-        ...(groups === undefined ? {} : { [requiredGroupsAnnotation]: groups }),
-      },
-    })
+    const sent = privileged ? object : withSystemAnnotations(object, old, believed)
+    if (request.operation === 'UPDATE') return sent
+    return withOrigin(sent, ctx.actAs, directory.logicalCluster(request.key.cluster))
   },
   validate(ctx, request) {
     if (!concerns(request, workspaces, ['CREATE', 'UPDATE'])) return
@@ -36,6 +37,29 @@ export const workspaceAdmission = (directory: Directory): AdmissionPlugin => ({
     if (problem !== undefined) throw refused(request, problem)
   },
 })
+
+/** Where its logical cluster is, and whose it is. */
+const believed: readonly string[] = [
+  chosenClusterAnnotation,
+  shardAnnotation,
+  shardHashAnnotation,
+  ownerAnnotation,
+]
+
+/** Who makes it, and the groups that its parent wants of everybody who enters. */
+function withOrigin(object: KubeObject, user: UserInfo, parent: LogicalCluster | undefined): KubeObject {
+  const { [requiredGroupsAnnotation]: sent, ...annotations } = object.metadata.annotations ?? {}
+  const privileged = isPrivileged(user)
+  const inherited = parent?.metadata.annotations?.[requiredGroupsAnnotation]
+  const groups = (privileged ? sent : undefined) ?? inherited
+  return withMetadata(object, {
+    annotations: {
+      ...annotations,
+      ...(privileged ? {} : { [ownerAnnotation]: JSON.stringify(ownerOf(user)) }),
+      ...(groups === undefined ? {} : { [requiredGroupsAnnotation]: groups }),
+    },
+  })
+}
 
 function createProblem({ spec }: Workspace, privileged: boolean): string | undefined {
   if (!privileged && spec?.cluster) return 'spec.Cluster can only be set by system privileged users'
