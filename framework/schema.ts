@@ -13,7 +13,8 @@ export interface Decoded {
  * content hash and shared by every logical cluster that serves it.
  */
 export interface ObjectSchema {
-  /** Prunes unknown fields, drops nulls that may not be, applies defaults (chapter 40, section 7.3). Does not modify its input. */
+  /** Prunes unknown fields, drops nulls that may not be, applies defaults (chapter 40, section 7.3). Does not modify its
+   * input, and shares with it what stays. Throws 400 when metadata has fields of the wrong type, or on too deep nesting. */
   decode(object: KubeObject): Decoded
   /** Schema errors of an already decoded object (chapter 40, section 7.4); with `old`, errors at unchanged values are
    * dropped (ratcheting, section 7.5). Metadata is not looked at. */

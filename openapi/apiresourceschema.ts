@@ -7,6 +7,7 @@ import { selectableFieldErrors, versionErrors, versionSchemaErrors, versionSetEr
 import { invalidValue, required } from './fielderror.ts'
 import { isObject, listAt, memberOf, textAt, valueAt } from './json.ts'
 import { dns1123SubdomainErrors } from './names.ts'
+import { patternCostErrors } from './structural-patterns.ts'
 import type { RawSchema } from './structural-schema.ts'
 
 /**
@@ -25,6 +26,8 @@ export function validateAPIResourceSchema(schema: KubeObject, old?: KubeObject):
 
 function specErrors(spec: unknown): readonly FieldError[] {
   const versions = listAt(spec, 'versions')
+  const tooLarge = patternCostErrors(versions, 'spec.versions')
+  if (tooLarge.length > 0) return tooLarge
   return [
     ...groupErrors(textAt(spec, 'group')),
     ...versions.flatMap((version, i) => schemaVersionErrors(version, `spec.versions[${i}]`)),

@@ -111,6 +111,12 @@ describe('pruning', () => {
     )
   })
 
+  it('has no limit to the number of unknown fields', () => {
+    const many = Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`k${i}`, 1]))
+    assert.equal(decode(string, many)[1].length, 300_000)
+    assert.equal(compileSchema(schemaOf({})).decode(objectOf({}, many)).unknown.length, 300_000)
+  })
+
   it('refuses schemas that are nested too deep', () => {
     let schema = string
     for (let i = 0; i < 10_000; i++) schema = { type: 'array', items: schema }

@@ -10,6 +10,7 @@ import type { JSONSchemaProps } from './jsonschema.ts'
 import { compilePruning, UnreadableError } from './pruning.ts'
 import { compileStructure, type StructureCheck } from './structure.ts'
 import { uniquenessCheck } from './uniqueness.ts'
+import { maxErrors } from './validation.ts'
 import { compileCheck, validate } from './validation-schema.ts'
 
 /** What compiling makes, on first use. */
@@ -60,18 +61,19 @@ function cannotBeHandled({ kind, apiVersion }: KubeObject, why: string): StatusE
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`)
 }
 
-/** In the order of Kubernetes: the schema, embedded resources, unique items. */
+/** In the order of Kubernetes: the schema, embedded resources, unique items. At most `maxErrors`. */
 function errorsOf(
   { check, embedded, uniqueness }: Compiled,
   object: KubeObject,
   old: KubeObject | undefined,
 ): readonly FieldError[] {
   const wasUnique = old === undefined || structureErrors(uniqueness, old).length === 0
-  return [
+  const errors = [
     ...validate(check, object, old),
     ...structureErrors(embedded, object),
     ...(wasUnique ? structureErrors(uniqueness, object) : []),
   ]
+  return errors.length > maxErrors ? errors.slice(0, maxErrors) : errors
 }
 
 function structureErrors(check: StructureCheck | undefined, object: KubeObject): readonly FieldError[] {

@@ -262,6 +262,17 @@ describe('CustomResourceDefinitions', () => {
     assert.deepEqual(approve({ 'api-approved.kubernetes.io': 'https://github.com/x/y/pull/1' }), [])
   })
 
+  it('may not spend all time on regular expressions', () => {
+    const pattern = '(?:a{1000})'.repeat(15)
+    const properties = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, i) => [`p${i}`, { type: 'string', pattern }]),
+    )
+    assert.deepEqual(
+      errorsOf({ versions: [{ ...v1, schema: { openAPIV3Schema: { type: 'object', properties } } }] }),
+      ['spec.versions: Forbidden: the regular expressions are too large'],
+    )
+  })
+
   it('never fail, whatever their shape', () => {
     for (const spec of [
       undefined,

@@ -8,6 +8,7 @@ import { selectableFieldErrors, versionErrors, versionSchemaErrors, versionSetEr
 import { invalidValue, required, unsupported } from './fielderror.ts'
 import { type Fields, isObject, listAt, memberOf, textAt, valueAt } from './json.ts'
 import { dns1123SubdomainErrors } from './names.ts'
+import { patternCostErrors } from './structural-patterns.ts'
 import type { RawSchema } from './structural-schema.ts'
 
 /** Fills in what a CustomResourceDefinition may leave out (chapter 40, rule 7.1). Takes objects of any shape. */
@@ -57,6 +58,8 @@ function defaultStatus(crd: KubeObject): unknown {
 export function validateCustomResourceDefinition(crd: KubeObject, old?: KubeObject): readonly FieldError[] {
   const { spec, status } = crd
   const versions = listAt(spec, 'versions')
+  const tooLarge = patternCostErrors(versions, 'spec.versions')
+  if (tooLarge.length > 0) return tooLarge
   return [
     ...objectNameErrors(crd),
     ...groupErrors(textAt(spec, 'group')),

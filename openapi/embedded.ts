@@ -1,6 +1,6 @@
 import type { FieldError } from '../framework/errors.ts'
 import { invalidValue, required } from './fielderror.ts'
-import { isObject, memberOf } from './json.ts'
+import { append, isObject, memberOf } from './json.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
 import { dns1035LabelErrors, labelValueErrors, pathSegmentErrors, qualifiedNameErrors } from './names.ts'
 import type { StructureCheck } from './structure.ts'
@@ -8,7 +8,7 @@ import type { StructureCheck } from './structure.ts'
 /** `x-kubernetes-embedded-resource`: the value has apiVersion and kind, and its metadata is valid. */
 export const embeddedCheck = (schema: JSONSchemaProps): StructureCheck | undefined =>
   schema['x-kubernetes-embedded-resource'] === true
-    ? (value, path, errors) => errors.push(...embeddedErrors(value, path))
+    ? (value, path, errors) => append(errors, embeddedErrors(value, path))
     : undefined
 
 function embeddedErrors(value: unknown, path: string): readonly FieldError[] {

@@ -65,3 +65,8 @@ export function deepFreeze<T>(value: T): T {
   for (const member of Object.values(value)) deepFreeze(member)
   return Object.freeze(value)
 }
+
+/** Like `push(...items)`, for any number of items. */
+export function append<T>(list: T[], items: readonly T[]): void {
+  for (const item of items) list.push(item)
+}

@@ -1,11 +1,20 @@
 import { RE2JS } from 're2js'
 
-/** Longer patterns are refused: no schema needs them, and compiling costs in proportion to their length. */
-const maxLength = 10_000
+/** More expensive patterns are refused: no schema needs them, and compiling costs in proportion. */
+const maxCost = 200_000
+
+/** At most how many instructions a pattern may become: its length times its repetitions, which RE2 limits to 1,000. */
+export function patternCost(pattern: string): number {
+  const repeats = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, min, max]) =>
+    Math.max(1, Number(min), Number(max ?? 0)),
+  )
+  const total = repeats.reduce((product, count) => Math.min(1000, product * count), 1)
+  return pattern.length * total
+}
 
 /** The compiled expression, or what is wrong with it in Go's words. */
 function compile(pattern: string): RE2JS | string {
-  if (pattern.length > maxLength) return `error parsing regexp: longer than ${maxLength} characters`
+  if (patternCost(pattern) > maxCost) return 'error parsing regexp: expression too large'
   try {
     return RE2JS.compile(pattern)
   } catch (error) {
@@ -22,14 +31,28 @@ export function patternError(pattern: string): string | undefined {
   return typeof compiled === 'string' ? compiled : undefined
 }
 
-/**
- * Whether a pattern matches anywhere in a text. Compiled on first use. A pattern that does not compile matches nothing,
- * as in Kubernetes, where stored schemas may hold such patterns.
- */
-export function patternTest(pattern: string): (text: string) => boolean {
+/** A pattern, compiled on first use. One that does not compile matches nothing, as in Kubernetes. */
+export interface Pattern {
+  /** Whether the pattern matches anywhere in the text. */
+  test(text: string): boolean
+  /** At most how many steps `test` takes. */
+  steps(text: string): number
+}
+
+export function lazyPattern(source: string): Pattern {
   let compiled: RE2JS | string | undefined
-  return text => {
-    compiled ??= compile(pattern)
-    return typeof compiled !== 'string' && compiled.test(text)
+  const expression = (): RE2JS | string => {
+    compiled ??= compile(source)
+    return compiled
+  }
+  return {
+    test: text => {
+      const regex = expression()
+      return typeof regex !== 'string' && regex.test(text)
+    },
+    steps: text => {
+      const regex = expression()
+      return typeof regex === 'string' ? 0 : regex.programSize() * text.length
+    },
   }
 }

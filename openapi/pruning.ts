@@ -125,7 +125,7 @@ function pruneAll(value: unknown, decoding: Decoding): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (!isObject(value)) return mapItems(value as readonly unknown[], pruneAll, decoding)
   const keys = Object.keys(value)
-  decoding.unknown.push(...keys.map(key => pathTo(decoding, key)))
+  for (const key of keys) decoding.unknown.push(pathTo(decoding, key))
   return keys.length === 0 ? value : {}
 }
 
@@ -211,7 +211,7 @@ function decodeTypeMeta(key: string, value: unknown, decoding: Decoding): unknow
 function decodeMetadata(value: unknown, decoding: Decoding): unknown {
   const path = pathTo(decoding, 'metadata')
   const { metadata, unknown, problem } = typeMetadata(value)
-  decoding.unknown.push(...unknown.map(field => child(path, field)))
+  for (const field of unknown) decoding.unknown.push(child(path, field))
   if (problem === undefined) return metadata
   throw decoding.steps.length === 0 ? new UnreadableError(problem) : unreadable(path, value, problem)
 }

@@ -1,17 +1,17 @@
 import type { FieldError } from '../framework/errors.ts'
 import { canonicalJson } from '../framework/json.ts'
 import { duplicate, invalidValue } from './fielderror.ts'
-import { isObject, memberOf } from './json.ts'
+import { append, isObject, memberOf } from './json.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
 import type { StructureCheck } from './structure.ts'
 
 /** Lists of type set have no equal items, lists of type map no items with equal keys. */
 export function uniquenessCheck(schema: JSONSchemaProps): StructureCheck | undefined {
   const type = schema['x-kubernetes-list-type']
-  if (type === 'set') return (value, path, errors) => errors.push(...checkSet(value, path))
+  if (type === 'set') return (value, path, errors) => append(errors, checkSet(value, path))
   if (type !== 'map') return undefined
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  return (value, path, errors) => errors.push(...checkMap(value, path, keys))
+  return (value, path, errors) => append(errors, checkMap(value, path, keys))
 }
 
 /** Each repeated value is reported once, where it is met for the second time. */

@@ -1,7 +1,7 @@
 import { invalidValue, required, tooMany } from './fielderror.ts'
 import { type Fields, isObject, memberOf } from './json.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
-import { type Check, type Compile, checkBelow, pathOf, type Rule, type Walk } from './validation.ts'
+import { type Check, type Compile, checkBelow, isFull, pathOf, type Rule, type Walk } from './validation.ts'
 import { allRules } from './validation-scalar.ts'
 
 /** Items first, then their number. */
@@ -14,9 +14,8 @@ export function listCheck(schema: JSONSchemaProps, compile: Compile): Check | un
     const list = value as readonly unknown[]
     if (items !== undefined) {
       const oldOf = correlate(old)
-      list.forEach((item, i) => {
-        checkBelow(i, items, [item, oldOf(item)], walk)
-      })
+      for (let i = 0; i < list.length && !isFull(walk); i++)
+        checkBelow(i, items, [list[i], oldOf(list[i])], walk)
     }
     size?.(list, walk)
   }
@@ -88,6 +87,7 @@ export function objectCheck(schema: JSONSchemaProps, compile: Compile): Check {
 function checkMembers({ known, other }: Members, values: readonly [Fields, unknown], walk: Walk): void {
   const [fields, old] = values
   for (const key of Object.keys(fields)) {
+    if (isFull(walk)) return
     const check = known.get(key) ?? other
     const value = fields[key]
     if (check === undefined || value === undefined) continue

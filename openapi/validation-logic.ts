@@ -12,9 +12,10 @@ interface Attempt {
 type Values = readonly [value: unknown, old: unknown]
 
 function attempt(check: Check, [value, old]: Values, walk: Walk): Attempt {
-  const own: Walk = { steps: walk.steps, errors: [], visits: 0 }
+  const own: Walk = { steps: walk.steps, errors: [], visits: 0, matching: walk.matching }
   check(value, old, own)
   walk.visits += own.visits
+  walk.matching = own.matching
   return own
 }
 

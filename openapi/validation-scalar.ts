@@ -5,7 +5,7 @@ import { invalidValue, tooLong, unsupported } from './fielderror.ts'
 import { formatCheck } from './formats.ts'
 import { codePoints, formatNumber } from './json.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
-import { patternTest } from './pattern.ts'
+import { lazyPattern } from './pattern.ts'
 import { pathOf, type Rule } from './validation.ts'
 import { effectiveFormat } from './validation-type.ts'
 
@@ -59,9 +59,19 @@ const minLength = (min: number): Rule<string> =>
     (path, value) => invalidValue(path, value, `${path} in body should be at least ${min} chars long`),
   )
 
+/** What all patterns of one validation may cost together: about a second. */
+const maxMatching = 50_000_000
+
 function pattern(source: string): Rule<string> {
-  const matches = patternTest(source)
-  return rule(matches, (path, value) => invalidValue(path, value, `${path} in body should match '${source}'`))
+  const regex = lazyPattern(source)
+  return (value, walk) => {
+    walk.matching += regex.steps(value)
+    const tooMuch = walk.matching > maxMatching
+    if (!tooMuch && regex.test(value)) return
+    const path = pathOf(walk)
+    const text = tooMuch ? `is too long to be matched against '${source}'` : `should match '${source}'`
+    walk.errors.push(invalidValue(path, tooMuch ? '' : value, `${path} in body ${text}`))
+  }
 }
 
 function format(schema: JSONSchemaProps): Rule<string> | undefined {

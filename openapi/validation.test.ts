@@ -349,6 +349,36 @@ describe('validation', () => {
   })
 })
 
+describe('validation of hostile objects', () => {
+  it('stops at a thousand errors', () => {
+    const many = Array.from({ length: 300_000 }, (_, i) => i >> 1)
+    assert.equal(errorsOf({ type: 'array', items: string }, many).length, 1000)
+    assert.equal(errorsOf({ type: 'array', 'x-kubernetes-list-type': 'set' }, many).length, 1000)
+    assert.equal(errorsOf({ type: 'object', additionalProperties: string }, { ...many }).length, 1000)
+  })
+
+  it('finds what changed behind a thousand old errors', () => {
+    const old = { x: Array.from({ length: 2000 }, () => 1), y: 'y' }
+    const schema = compileSchema(
+      schemaOf({ type: 'object', properties: { x: { type: 'array', items: string }, y: string } }),
+    )
+    const errors = schema.validate(objectOf({ ...old, y: 1 }), objectOf(old))
+    assert.deepEqual(
+      errors.map(e => e.field),
+      ['spec.a.y'],
+    )
+  })
+
+  it('limits the work of regular expressions', () => {
+    const costly: JSONSchemaProps = { type: 'string', pattern: '[ab]*a[ab]{900}[cd]' }
+    const texts = errorsOf({ type: 'array', items: costly }, ['ab'.repeat(20_000), 'ab'.repeat(40_000)])
+    assert.equal(
+      texts.at(-1),
+      `spec.a[1]: Invalid value: "": spec.a[1] in body is too long to be matched against '[ab]*a[ab]{900}[cd]'`,
+    )
+  })
+})
+
 describe('ratcheting', () => {
   const short: JSONSchemaProps = { type: 'string', maxLength: 1 }
   const validate = (a: JSONSchemaProps, value: unknown, old: unknown): readonly string[] =>

@@ -9,7 +9,14 @@ export interface Walk {
   readonly errors: FieldError[]
   /** How many values were looked at: tells which of several failing alternatives came closest. */
   visits: number
+  /** How many steps regular expressions have taken, at most. */
+  matching: number
 }
+
+/** With so many errors the rest is not looked at. */
+export const maxErrors = 1000
+
+export const isFull = (walk: Walk): boolean => walk.errors.length >= maxErrors
 
 /**
  * Appends what is wrong with a value. `old` is the value that was at the correlated place before; undefined when
@@ -23,7 +30,7 @@ export type Rule<T = unknown> = (value: T, walk: Walk) => void
 /** Compiles a schema below the one at hand. */
 export type Compile = (schema: JSONSchemaProps) => Check
 
-export const newWalk = (): Walk => ({ steps: [], errors: [], visits: 0 })
+export const newWalk = (): Walk => ({ steps: [], errors: [], visits: 0, matching: 0 })
 
 export const pathOf = (walk: Walk): string => formatPath(walk.steps)
 
