@@ -101,7 +101,7 @@ const rgbPattern = new RegExp(`^rgb\\(${color},${color},${color}\\)$`)
 /** Empty text is no bytes: built-in kinds have it (a Secret's empty key), although Kubernetes' CRDs refuse it. */
 const isBase64: Check = text => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 
-export const isDate: Check = text => {
+const isDate: Check = text => {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? []
   if (day === undefined) return false
   const date = new Date(0)
