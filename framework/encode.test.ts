@@ -7,13 +7,13 @@ import {
   encodeObject,
   labelsOf,
   metadataOf,
-  relabel,
   resourceVersionOf,
   withResourceVersion,
 } from './encode.ts'
 import { decodeItem, encodedOf, itemFrom, itemOf } from './item.ts'
 import { canonicalJson } from './json.ts'
 import type { KubeObject } from './object.ts'
+import { relabel } from './relabel.ts'
 
 const texts = fc.dictionary(
   fc.oneof(fc.string({ unit: 'binary' }), fc.constant('__proto__')),

@@ -29,18 +29,13 @@ export interface Offsets {
   readonly end: number
 }
 
-type Texts = Readonly<Record<string, string>>
+export type Texts = Readonly<Record<string, string>>
 
 const comma = 0x2c
 const closingBrace = 0x7d
 const annotationsKey = '"annotations":'
 const labelsKey = '"labels":'
 const versionKey = '"resourceVersion":'
-
-function isEmpty(texts: Texts): boolean {
-  for (const _ in texts) return false
-  return true
-}
 
 /** Like `canonicalJson`, for members that are nearly always sorted already. */
 function textsJson(texts: Texts): string {
@@ -52,9 +47,13 @@ function textsJson(texts: Texts): string {
   return JSON.stringify(texts)
 }
 
-const textsMember = (key: string, texts: Texts | undefined): string =>
-  texts === undefined || isEmpty(texts) ? '' : `${key}${textsJson(texts)}`
-const memberBefore = (member: string): string => (member === '' ? '' : `${member},`)
+/** The member `annotations` or `labels` as JSON; '' when there would be nothing in it. */
+function textsMember(key: string, texts: Texts | undefined): string {
+  const json = texts === undefined ? '{}' : textsJson(texts)
+  return json === '{}' ? '' : key + json
+}
+export const annotationsMember = (texts: Texts | undefined): string => textsMember(annotationsKey, texts)
+export const labelsMember = (texts: Texts | undefined): string => textsMember(labelsKey, texts)
 const versionMember = (version: string): string =>
   version === '' ? '' : `${versionKey}${JSON.stringify(version)}`
 
@@ -67,11 +66,7 @@ export function encodeObject(object: KubeObject): Encoded {
   const { annotations, labels, resourceVersion, ...others } = metadata
   const prefix = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":{`
   const rest = inside(others)
-  const members = [
-    textsMember(annotationsKey, annotations),
-    textsMember(labelsKey, labels),
-    versionMember(resourceVersion ?? ''),
-  ]
+  const members = [annotationsMember(annotations), labelsMember(labels), versionMember(resourceVersion ?? '')]
   const last = rest === '' ? members.findLastIndex(member => member !== '') : -1
   const head = members.map((member, i) => (member === '' || i === last ? member : `${member},`))
   const tail = inside(body)
@@ -109,68 +104,8 @@ export function withResourceVersion(encoded: Encoded, resourceVersion: string): 
   }
 }
 
-/** Labels and annotations that replace an object's own; what is absent stays. */
-export interface Relabeling {
-  readonly labels?: Texts
-  readonly annotations?: Texts
-}
-
-/** The front of metadata as text, as it is to be; members that are absent stay as they are. */
-export interface Front {
-  readonly annotations: string | undefined
-  readonly labels: string | undefined
-}
-
-export const frontOf = ({ annotations, labels }: Relabeling): Front => ({
-  annotations: annotations && memberBefore(textsMember(annotationsKey, annotations)),
-  labels: labels && memberBefore(textsMember(labelsKey, labels)),
-})
-
-/** Whether nothing follows labels in metadata, which no stored object has; then the commas differ. */
-const isBare = ({ bytes, offsets }: Encoded): boolean => bytes[offsets.version] === closingBrace
-
-/** The same object with other labels or annotations; everything behind them is copied as bytes. */
-export function relabel(encoded: Encoded, relabeling: Relabeling): Encoded {
-  if (isBare(encoded)) return reencode(encoded, relabeling)
-  const front = frontOf(relabeling)
-  const target = Buffer.allocUnsafe(longestWith(encoded, front))
-  const { at, offsets } = write(encoded, front, target, 0)
-  return { bytes: target.subarray(0, at), offsets }
-}
-
-/** At most so many bytes are written by `relabelInto`. */
-export const longestWith = ({ bytes }: Encoded, { annotations, labels }: Front): number =>
-  bytes.length + 3 * ((annotations?.length ?? 0) + (labels?.length ?? 0))
-
-/** Writes what `relabel` gives into `target`, which has `longestWith` bytes left; undefined when the parts do not fit together. */
-export const relabelInto = (
-  encoded: Encoded,
-  front: Front,
-  target: Buffer,
-  start: number,
-): number | undefined => (isBare(encoded) ? undefined : write(encoded, front, target, start).at - start)
-
-function write(
-  { bytes, offsets }: Encoded,
-  { annotations, labels }: Front,
-  target: Buffer,
-  start: number,
-): { at: number; offsets: Offsets } {
-  const { metadata, version, rest, end } = offsets
-  let at = start + bytes.copy(target, start, 0, annotations === undefined ? offsets.labels : metadata)
-  if (annotations !== undefined) at += target.write(annotations, at)
-  const labelsAt = at - start
-  if (labels !== undefined) at += target.write(labels, at)
-  const tail = labels === undefined ? offsets.labels : version
-  const by = at - start - tail
-  at += bytes.copy(target, at, tail)
-  return {
-    at,
-    offsets: { metadata, labels: labelsAt, version: version + by, rest: rest + by, end: end + by },
-  }
-}
-
-function reencode(encoded: Encoded, change: Metadata): Encoded {
+/** For the few objects whose commas would not fit: decodes, changes and encodes. */
+export function reencode(encoded: Encoded, change: Metadata): Encoded {
   const object = decodeObject(encoded.bytes)
   return encodeObject({ ...object, metadata: { ...object.metadata, ...change } })
 }

@@ -3,20 +3,21 @@ import {
   decodeObject,
   type Encoded,
   encodeObject,
-  type Front,
-  frontOf,
   labelsOf,
-  longestWith,
   type Offsets,
-  type Relabeling,
-  relabel,
-  relabelInto,
   resourceVersionOf,
+  type Texts,
   uidOf,
 } from './encode.ts'
 import type { ClusterName, KubeObject, Metadata, ObjectKey } from './object.ts'
-
-type Texts = Readonly<Record<string, string>>
+import {
+  longestReplaced,
+  type Relabeling,
+  type Replacement,
+  relabel,
+  replacementFor,
+  writeReplaced,
+} from './relabel.ts'
 
 /**
  * The part of `metadata` that filters read. Kept beside the bytes, so that a filter never decodes the body. Members may
@@ -168,21 +169,22 @@ class ObjectItem implements Item {
 
 /** An item with other labels or annotations. Sending it copies it once, from the old bytes to where it is sent from. */
 class RelabeledItem implements Item {
-  readonly key: ObjectKey
+  readonly #item: Item
   readonly #source: Encoded
-  readonly #meta: ObjectMeta
   readonly #relabeling: Relabeling
-  #front: Front | undefined
+  #replacement: Replacement | undefined
   #encoded: Encoded | undefined
   #object: KubeObject | undefined
   constructor(item: Item, relabeling: Relabeling) {
-    this.key = item.key
+    this.#item = item
     this.#source = encodedOf(item)
-    this.#meta = item.meta
     this.#relabeling = relabeling
   }
+  get key(): ObjectKey {
+    return this.#item.key
+  }
   get meta(): ObjectMeta {
-    return new RelabeledMeta(this.#meta, this.#relabeling)
+    return new RelabeledMeta(this.#item.meta, this.#relabeling)
   }
   get bytes(): Buffer {
     return this.#encode().bytes
@@ -195,12 +197,15 @@ class RelabeledItem implements Item {
     return this.#object
   }
   get length(): number {
-    this.#front ??= frontOf(this.#relabeling)
-    return longestWith(this.#source, this.#front)
+    this.#replacement ??= replacementFor(this.#source, this.#relabeling)
+    const replacement = this.#replacement
+    return replacement === undefined ? this.bytes.length : longestReplaced(this.#source, replacement)
   }
   copy(target: Buffer, start: number): number {
-    this.#front ??= frontOf(this.#relabeling)
-    return relabelInto(this.#source, this.#front, target, start) ?? this.bytes.copy(target, start)
+    this.#replacement ??= replacementFor(this.#source, this.#relabeling)
+    const replacement = this.#replacement
+    if (replacement === undefined) return this.bytes.copy(target, start)
+    return writeReplaced(this.#source, replacement, target, start)
   }
   #encode(): Encoded {
     this.#encoded ??= relabel(this.#source, this.#relabeling)

@@ -1,5 +1,5 @@
 import type { Params, RequestContext } from './context.ts'
-import { type Relabeling, withResourceVersion } from './encode.ts'
+import { withResourceVersion } from './encode.ts'
 import { methodNotSupported, notFound, notServed, type StatusError } from './errors.ts'
 import {
   encodedOf,
@@ -12,6 +12,7 @@ import {
   relabeledItem,
 } from './item.ts'
 import type { KubeObject, ObjectKey } from './object.ts'
+import type { Relabeling } from './relabel.ts'
 import { matchesFields, matchesLabels } from './selectors.ts'
 import type { ItemBatch, ItemList, ItemWatch, ListQuery, ResourceStorage, Selection } from './storage.ts'
 

@@ -95,8 +95,11 @@ describe('watch', () => {
     assert.deepEqual([first?.object['kind'], second?.object['kind']], ['Table', 'Table'])
     assert.equal(Array.isArray(first?.object['columnDefinitions']), true)
     assert.equal(second?.object['columnDefinitions'], undefined)
-    const [row] = second?.object['rows'] as readonly { cells: unknown }[]
-    assert.deepEqual(row?.cells, ['b', 'red'])
+    const rows = second?.object['rows'] as readonly { cells: unknown }[]
+    assert.deepEqual(
+      rows.map(row => row.cells),
+      [['b', 'red']],
+    )
   })
 
   it('sends PartialObjectMetadata', async () => {
