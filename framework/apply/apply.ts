@@ -1,0 +1,76 @@
+import { type Difference, differencesOf, type Filter, type Versions } from './change.ts'
+import { type Conflict, ConflictError } from './conflict.ts'
+import { intersection, pathsOf } from './fieldset.ts'
+import { type Entry, identityOf, type Managed, type Manager, managedFrom } from './managed.ts'
+import { merge } from './merge.ts'
+import { prune } from './prune.ts'
+import { toFieldSet } from './tofieldset.ts'
+import type { Type } from './types.ts'
+import { keeping, ownable, reconciled } from './update.ts'
+import { equals, isMembers, type Members } from './values.ts'
+
+/** One apply: a configuration that fits `type`, on an object. */
+export interface Apply {
+  readonly live: Members
+  readonly config: Members
+  readonly type: Type
+  readonly versions: Versions
+  readonly filter: Filter
+  readonly by: Manager
+  /** Takes fields from others instead of refusing. */
+  readonly force: boolean
+}
+
+export interface Applied {
+  /** undefined: the object stays as it is. */
+  readonly object: Members | undefined
+  readonly managed: Managed
+}
+
+/**
+ * Merges what a manager wants into the live object and removes what it wants no more (chapter 40, rule 5.50). Throws a
+ * `ConflictError` for fields that others own with other values, a `TypedError` for values that do not fit.
+ */
+export function apply(managed: Managed, wish: Apply): Applied {
+  const { live, config, type, versions, filter, by } = wish
+  const identity = identityOf(by)
+  const known = reconciled(managed, versions)
+  const last = known.get(identity)
+  const own: Entry = { ...timeOf(last), ...by, fields: filter(toFieldSet(type, config)) }
+  const entries = new Map(known).set(identity, own)
+  const next = prune({ merged: merge(type, live, config), managed: entries, versions }, last)
+  const object = isMembers(next) ? next : {}
+  const differenceAt = differencesOf({ live, next: object, versions, filter })
+  const others = [...entries.values()].filter(entry => identityOf(entry) !== identity)
+  const kept = wish.force ? others : unconflicted(others, differenceAt)
+  return {
+    object: equals(live, object) ? undefined : object,
+    managed: managedFrom([
+      ...kept.flatMap(entry => left(entry, differenceAt)),
+      { ...own, fields: ownable(own.fields) },
+    ]),
+  }
+}
+
+const timeOf = (entry: Entry | undefined): Pick<Entry, 'time'> =>
+  entry?.time === undefined ? {} : { time: entry.time }
+
+type Differences = (apiVersion: string) => Difference | undefined
+
+function left(entry: Entry, differenceAt: Differences): readonly Entry[] {
+  const changed = differenceAt(entry.apiVersion)
+  return changed === undefined ? [] : [{ ...entry, fields: keeping(entry, changed) }]
+}
+
+function unconflicted(others: readonly Entry[], differenceAt: Differences): readonly Entry[] {
+  const conflicts = [...others]
+    .sort((a, b) => (identityOf(a) < identityOf(b) ? -1 : 1))
+    .flatMap(entry => conflictsWith(entry, differenceAt(entry.apiVersion)))
+  if (conflicts.length > 0) throw new ConflictError(conflicts)
+  return others
+}
+
+function conflictsWith(manager: Entry, changed: Difference | undefined): readonly Conflict[] {
+  if (changed === undefined) return []
+  return [...pathsOf(intersection(manager.fields, changed.set))].map(path => ({ manager, path }))
+}

@@ -1,0 +1,221 @@
+import { badRequest, StatusError } from '../errors.ts'
+import type { MergeSchema } from '../mergeschema.ts'
+import type { Json, KubeObject, Metadata } from '../object.ts'
+import { type Applied, type Apply, apply } from './apply.ts'
+import { capUpdaters } from './cap.ts'
+import type { Change, Filter, Versions } from './change.ts'
+import { ConflictError, conflictStatus } from './conflict.ts'
+import { TypedError } from './failure.ts'
+import { checkLastApplied, kubectl, withLastApplied } from './lastapplied.ts'
+import { formatManaged, identityOf, type Managed, type Manager, parseManaged } from './managed.ts'
+import type { Type } from './types.ts'
+import { updateManaged } from './update.ts'
+import { validate } from './validate.ts'
+import { isMembers, type Members } from './values.ts'
+
+/** One endpoint, as field management sees it. */
+export interface Endpoint {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly apiVersion: string
+  /** '' for the object itself. */
+  readonly subresource: string
+  readonly type: Type
+  readonly versions: Versions
+  readonly filter: Filter
+  /** What a new object is before anybody has set anything. */
+  readonly zero: KubeObject
+}
+
+/** Who writes, and when. */
+export interface Writer {
+  readonly manager: string
+  /** RFC 3339, whole seconds. */
+  readonly time: string
+}
+
+export interface Applier extends Writer {
+  /** Takes fields from others. */
+  readonly force: boolean
+}
+
+const nobody: Managed = new Map()
+
+const managerOf = (
+  { apiVersion, subresource }: Endpoint,
+  operation: Manager['operation'],
+  manager: string,
+): Manager => ({
+  manager: manager === '' ? 'unknown' : manager,
+  operation,
+  apiVersion,
+  subresource,
+})
+
+function withoutManaged(object: KubeObject): KubeObject {
+  if (object.metadata.managedFields === undefined) return object
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+function withManaged(object: KubeObject, managed: Managed): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata
+  if (managed.size === 0) return { ...object, metadata }
+  return { ...object, metadata: { ...metadata, managedFields: formatManaged(managed) as readonly Json[] } }
+}
+
+/**
+ * An object that somebody has created (`live` absent) or changed, with `metadata.managedFields` brought up to date (chapter
+ * 40, rules 5.24, 5.27, 5.49). Never throws: an object whose fields cannot be told apart is not tracked any more.
+ */
+export function trackUpdate(
+  endpoint: Endpoint,
+  writer: Writer,
+  next: KubeObject,
+  live?: KubeObject,
+): KubeObject {
+  const managed = startingPoint(endpoint, next, live)
+  if (managed.size === 0 && live !== undefined) return withoutManaged(next)
+  const change = changeOf(endpoint, live ?? endpoint.zero, next)
+  try {
+    return withManaged(next, tracked(endpoint, managed, change, writer))
+  } catch (error) {
+    if (error instanceof TypedError) return withoutManaged(next)
+    throw error
+  }
+}
+
+const changeOf = ({ versions, filter }: Endpoint, live: KubeObject, next: KubeObject): Change => ({
+  live: withoutManaged(live),
+  next: withoutManaged(next),
+  versions,
+  filter,
+})
+
+const tracked = (endpoint: Endpoint, managed: Managed, change: Change, { manager, time }: Writer): Managed =>
+  capUpdaters(updateManaged(managed, change, managerOf(endpoint, 'Update', manager), time))
+
+/** The entries that an update starts from: the client's, if it sent any that can be read, else the live ones. */
+function startingPoint({ subresource }: Endpoint, next: KubeObject, live: KubeObject | undefined): Managed {
+  const sent = subresource === '' ? next.metadata.managedFields : undefined
+  if (sent !== undefined && isReset(sent)) return nobody
+  const parsed = parseManaged(sent ?? [])
+  if (parsed !== undefined && parsed.size > 0) return parsed
+  return managedIn(live)
+}
+
+const managedIn = (object: KubeObject | undefined): Managed =>
+  parseManaged(object?.metadata.managedFields ?? []) ?? nobody
+
+/** `[]` and `[{}]` clear the list. */
+const isReset = (sent: readonly unknown[]): boolean =>
+  sent.length === 0 || (sent.length === 1 && isMembers(sent[0]) && Object.keys(sent[0]).length === 0)
+
+/**
+ * The object with a configuration applied, not yet pruned and without defaults (chapter 40, sections 5.1, 5.7). Throws 400
+ * for another kind and for `metadata.managedFields`, 409 for conflicts, 500 for what does not fit the schema.
+ */
+export function applyConfiguration(
+  endpoint: Endpoint,
+  writer: Applier,
+  config: Members,
+  live: KubeObject | undefined,
+): KubeObject {
+  checkConfiguration(endpoint, config)
+  const wish = wishOf(endpoint, writer, config, live ?? endpoint.zero)
+  const { object, managed } = refusingAsStatus(() => applied(startOfApply(endpoint, writer, live), wish))
+  const result = (object ?? wish.live) as KubeObject
+  const timed = object === undefined ? managed : withTime(managed, wish.by, writer.time)
+  const final = withManaged({ ...result, metadata: result.metadata ?? {} }, timed)
+  return writer.manager === kubectl ? withLastApplied(final, config) : final
+}
+
+const wishOf = (
+  endpoint: Endpoint,
+  { manager, force }: Applier,
+  config: Members,
+  live: KubeObject,
+): Apply => ({
+  live: withoutManaged(live),
+  config,
+  type: endpoint.type,
+  versions: endpoint.versions,
+  filter: endpoint.filter,
+  by: managerOf(endpoint, 'Apply', manager),
+  force,
+})
+
+function checkConfiguration({ group, version, kind, type }: Endpoint, config: Members): void {
+  const sent = typeOf(config)
+  if (sent.group !== group || sent.version !== version || sent.kind !== kind)
+    throw badRequest(`invalid object type: ${printType(sent)}`)
+  const { metadata } = config
+  if (isMembers(metadata) && (metadata.managedFields ?? null) !== null)
+    throw badRequest('metadata.managedFields must be nil')
+  try {
+    validate(type, config)
+  } catch (error) {
+    if (!(error instanceof TypedError)) throw error
+    const { name = '', namespace = '' } = (isMembers(metadata) ? metadata : {}) as Metadata
+    const about = `${namespace}/${name}; ${printType(sent)}`
+    throw new StatusError(500, '', `failed to create typed patch object (${about}): ${error.message}`)
+  }
+}
+
+interface GroupVersionKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+function typeOf({ apiVersion, kind }: Members): GroupVersionKind {
+  const [group = '', version = ''] = typeof apiVersion === 'string' ? apiVersion.split('/') : []
+  const parts = version === '' ? { group: '', version: group } : { group, version }
+  return { ...parts, kind: typeof kind === 'string' ? kind : '' }
+}
+
+const printType = ({ group, version, kind }: GroupVersionKind): string => `${group}/${version}, Kind=${kind}`
+
+/** The first apply finds out what was there before it, and who did that nobody knows. */
+function startOfApply(endpoint: Endpoint, { time }: Writer, live: KubeObject | undefined): Managed {
+  const managed = managedIn(live)
+  if (managed.size > 0 || live === undefined) return managed
+  const change = changeOf(endpoint, endpoint.zero, live)
+  return tracked(endpoint, managed, change, { manager: 'before-first-apply', time })
+}
+
+/** kubectl takes over what it has applied from the client's side. */
+function applied(managed: Managed, wish: Apply): Applied {
+  try {
+    return apply(managed, wish)
+  } catch (error) {
+    if (!(error instanceof ConflictError) || wish.by.manager !== kubectl) throw error
+    checkLastApplied(error, wish.live, wish.type)
+    return apply(managed, { ...wish, force: true })
+  }
+}
+
+function refusingAsStatus<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof ConflictError) throw conflictStatus(error.conflicts)
+    if (error instanceof TypedError) throw new StatusError(500, '', error.message)
+    throw error
+  }
+}
+
+function withTime(managed: Managed, by: Manager, time: string): Managed {
+  const identity = identityOf(by)
+  const entry = managed.get(identity)
+  return entry === undefined ? managed : new Map(managed).set(identity, { ...entry, time })
+}
+
+/** What a new object of a built-in kind has: its structs, empty. They are those whose default is an empty object. */
+export function zeroValue(schema: MergeSchema): Members {
+  const entries = Object.entries(schema.properties ?? {}).filter(([, { default: value }]) => isHollow(value))
+  return Object.fromEntries(entries.map(([key, property]) => [key, zeroValue(property)]))
+}
+
+const isHollow = (value: unknown): boolean => isMembers(value) && Object.keys(value).length === 0

@@ -1,0 +1,93 @@
+import { canonicalJson } from '../json.ts'
+import type { KubeObject } from '../object.ts'
+import { compare } from './compare.ts'
+import { type Conflict, ConflictError } from './conflict.ts'
+import { TypedError } from './failure.ts'
+import { difference, type FieldSet, has, union } from './fieldset.ts'
+import { toFieldSet } from './tofieldset.ts'
+import type { Type } from './types.ts'
+import { validate } from './validate.ts'
+import { isMembers, type Members } from './values.ts'
+
+/** Where clients that merge by themselves remember what they applied. */
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** The only manager whose applies take over from its own client-side applies (chapter 40, rule 5.55). */
+export const kubectl = 'kubectl'
+
+const annotationsLimit = 262_144
+
+const annotationsOf = (object: Members): Members => {
+  const { metadata } = object
+  const annotations = isMembers(metadata) ? metadata.annotations : undefined
+  return isMembers(annotations) ? annotations : {}
+}
+
+const lastAppliedOf = (object: Members): string => {
+  const text = annotationsOf(object)[lastAppliedAnnotation]
+  return typeof text === 'string' ? text : ''
+}
+
+/**
+ * Of an apply's conflicts, those that stay: fields that are as the annotation says were set by the same client. Throws
+ * the `ConflictError` of those that stay, or returns when none do.
+ */
+export function checkLastApplied(error: ConflictError, live: Members, type: Type): void {
+  const allowed = lastAppliedFields(live, type)
+  if (allowed === undefined) throw error
+  const others = error.conflicts.filter(({ path }: Conflict) => !has(allowed, path))
+  if (others.length > 0) throw new ConflictError(others)
+}
+
+/** What the annotation says and the object still has; undefined when there is no usable annotation. */
+function lastAppliedFields(live: Members, type: Type): FieldSet | undefined {
+  const config = parse(lastAppliedOf(live))
+  if (config === undefined || config.apiVersion !== live.apiVersion) return undefined
+  try {
+    validate(type, config)
+    const { removed, modified, added } = compare(type, config, live)
+    return difference(toFieldSet(type, config), union(union(modified, added), removed))
+  } catch (error) {
+    if (error instanceof TypedError) return undefined
+    throw error
+  }
+}
+
+function parse(text: string): Members | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isMembers(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' }
+
+/** The object with the annotation brought up to date, if it has one. */
+export function withLastApplied(object: KubeObject, config: Members): KubeObject {
+  if (lastAppliedOf(object) === '') return object
+  const text = `${canonicalJson(withoutLastApplied(config)).replace(/[<>&]/g, c => escapes[c] ?? c)}\n`
+  const { [lastAppliedAnnotation]: _, ...others } = object.metadata.annotations ?? {}
+  const annotations = { ...others, [lastAppliedAnnotation]: text }
+  return {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      annotations: sizeOf(annotations) > annotationsLimit ? others : annotations,
+    },
+  }
+}
+
+function withoutLastApplied(config: Members): Members {
+  const { metadata } = config
+  if (!isMembers(metadata) || !isMembers(metadata.annotations)) return config
+  const { [lastAppliedAnnotation]: _, ...annotations } = metadata.annotations
+  return { ...config, metadata: { ...metadata, annotations } }
+}
+
+const sizeOf = (texts: Readonly<Record<string, string>>): number =>
+  Object.entries(texts).reduce(
+    (sum, pair) => sum + Buffer.byteLength(pair[0]) + Buffer.byteLength(pair[1]),
+    0,
+  )

@@ -1,0 +1,95 @@
+import type { FieldSet } from './fieldset.ts'
+import { isEmpty } from './fieldset.ts'
+import { formatFields, parseFields } from './fieldsv1.ts'
+import { isMembers } from './values.ts'
+
+/** One entry of `metadata.managedFields`: what one manager has set in one way (chapter 40, rule 5.18). */
+export interface Manager {
+  readonly manager: string
+  readonly operation: 'Apply' | 'Update'
+  /** In which the fields are named. */
+  readonly apiVersion: string
+  /** '' for the object itself. */
+  readonly subresource: string
+}
+
+export interface Entry extends Manager {
+  readonly fields: FieldSet
+  /** RFC 3339, whole seconds; absent when nobody knows. */
+  readonly time?: string
+}
+
+/** Entries by the identity of their manager. */
+export type Managed = ReadonlyMap<string, Entry>
+
+/** Appliers have one entry, whose version moves; updaters have one per version. Ordered as Go orders them. */
+export const identityOf = ({ manager, operation, apiVersion, subresource }: Manager): string =>
+  JSON.stringify({
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    ...(operation === 'Apply' ? {} : { apiVersion }),
+    ...(subresource === '' ? {} : { subresource }),
+  })
+
+/** Entries without fields are dropped. */
+export const managedFrom = (entries: Iterable<Entry>): Managed =>
+  new Map([...entries].filter(({ fields }) => !isEmpty(fields)).map(entry => [identityOf(entry), entry]))
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Reads `metadata.managedFields`; undefined when an entry is not as it must be (chapter 40, rule 3.18). */
+export function parseManaged(value: readonly unknown[]): Managed | undefined {
+  try {
+    const entries = value.map(parseEntry)
+    return new Map(entries.map(entry => [identityOf(entry), entry]))
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function parseEntry(value: unknown): Entry {
+  if (!isMembers(value)) throw new SyntaxError('an entry must be an object')
+  const { manager, operation, apiVersion, subresource, time, fieldsType, fieldsV1 = {} } = value
+  if (operation !== 'Apply' && operation !== 'Update')
+    throw new SyntaxError('operation must be `Apply` or `Update`')
+  if (typeof apiVersion !== 'string' || apiVersion === '')
+    throw new SyntaxError('apiVersion must not be empty')
+  if (fieldsType !== 'FieldsV1') throw new SyntaxError(`invalid fieldsType ${JSON.stringify(fieldsType)}`)
+  return {
+    manager: text(manager),
+    operation,
+    apiVersion,
+    subresource: text(subresource),
+    fields: parseFields(fieldsV1),
+    ...(typeof time === 'string' ? { time } : {}),
+  }
+}
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const seconds = ({ time }: Entry): number => (time === undefined ? 0 : Math.floor(Date.parse(time) / 1000))
+
+/** Chapter 40, rule 5.20. */
+const compareEntries = (a: Entry, b: Entry): number =>
+  compareTexts(a.operation, b.operation) ||
+  seconds(a) - seconds(b) ||
+  compareTexts(a.manager, b.manager) ||
+  compareTexts(a.apiVersion, b.apiVersion) ||
+  compareTexts(a.subresource, b.subresource)
+
+/** The oldest first, then by identity. */
+export const compareAges = (a: Entry, b: Entry): number =>
+  seconds(a) - seconds(b) || compareTexts(identityOf(a), identityOf(b))
+
+/** Writes `metadata.managedFields`. */
+export const formatManaged = (managed: Managed) =>
+  [...managed.values()].sort(compareEntries).map(({ fields, time, subresource, ...entry }) => ({
+    manager: entry.manager,
+    operation: entry.operation,
+    apiVersion: entry.apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: formatFields(fields),
+    ...(subresource === '' ? {} : { subresource }),
+  }))

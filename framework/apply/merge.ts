@@ -1,0 +1,125 @@
+import { elementsOf } from './elements.ts'
+import { TypedError } from './failure.ts'
+import { type Element, printElement } from './fieldpath.ts'
+import { branchOf, type ListType, type MapType, type Type } from './types.ts'
+import { isList, isMembers, type List, type Members } from './values.ts'
+
+/** The live value with a configuration merged into it (chapter 40, rule 5.47); undefined when nothing is left. */
+export function merge(type: Type, live: unknown, config: unknown): unknown {
+  switch (branchOf(type, config === undefined ? live : config)) {
+    case 'map':
+      return mergeMaps(type.map, live, config)
+    case 'list':
+      return mergeLists(type.list, live, config)
+    default:
+      return whole(live, config)
+  }
+}
+
+const whole = (live: unknown, config: unknown): unknown => (config === undefined ? live : config)
+
+function mergeMaps(map: MapType | undefined, live: unknown, config: unknown): unknown {
+  const [a, b] = [isMembers(live) ? live : {}, isMembers(config) ? config : {}]
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)])
+  if (map === undefined || map.isAtomic || keys.size === 0) return whole(live, config)
+  const merged = [...keys].map((key): [string, unknown] => [key, mergeMember(map, key, a, b)])
+  const kept = merged.filter(([, value]) => value !== undefined)
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}
+
+const own = (members: Members, key: string): unknown =>
+  Object.hasOwn(members, key) ? members[key] : undefined
+
+function mergeMember(map: MapType, key: string, live: Members, config: Members): unknown {
+  const [a, b] = [own(live, key), own(config, key)]
+  const type = map.member(key)
+  return type === undefined || b === undefined ? whole(a, b) : merge(type, a, b)
+}
+
+function mergeLists(list: ListType | undefined, live: unknown, config: unknown): unknown {
+  const [a, b] = [isList(live) ? live : [], isList(config) ? config : []]
+  if (list === undefined || list.isAtomic || a.length + b.length === 0) return whole(live, config)
+  const merged = new ListMerge(list, a, b).run()
+  return merged.length === 0 ? undefined : merged
+}
+
+/**
+ * Walks both lists: items of only one keep their place among their neighbours, shared items follow the configuration's
+ * order where that differs.
+ */
+class ListMerge {
+  readonly #list: ListType
+  readonly #live: List
+  readonly #left: readonly Element[]
+  readonly #right: readonly Element[]
+  /** null for items that are there twice: they are not merged with anything. */
+  readonly #leftValues = new Map<Element, unknown>()
+  readonly #rightValues = new Map<Element, unknown>()
+  /** Shared elements in the configuration's order that are still to come. */
+  readonly #shared: Element[]
+  readonly #done = new Set<Element>()
+  readonly #out: unknown[] = []
+
+  constructor(list: ListType, live: List, config: List) {
+    this.#list = list
+    this.#live = live
+    this.#left = elementsOf(list, live)
+    this.#right = elementsOf(list, config)
+    this.#left.forEach((element, i) => {
+      this.#leftValues.set(element, this.#leftValues.has(element) ? null : live[i])
+    })
+    this.#right.forEach((element, i) => {
+      if (this.#rightValues.has(element)) throw duplicate(element)
+      this.#rightValues.set(element, config[i])
+    })
+    this.#shared = this.#right.filter(element => this.#leftValues.has(element))
+  }
+
+  run(): List {
+    let l = 0
+    let r = 0
+    while (l < this.#left.length || r < this.#right.length) {
+      const left = this.#left[l]
+      const right = this.#right[r]
+      if (left !== undefined && left === right) {
+        this.#emit(right)
+        this.#shared.shift()
+        l++
+        r++
+      } else if (this.#comesLater(left, right)) l++
+      else if (left !== undefined && !this.#rightValues.has(left)) {
+        this.#push(this.#live[l++], undefined)
+      } else {
+        if (left !== undefined && this.#done.has(left)) l++
+        if (right !== undefined) this.#take(right)
+        if (right !== undefined) r++
+      }
+    }
+    return this.#out
+  }
+
+  /** A shared item, but not the one whose turn it is. */
+  #comesLater(left: Element | undefined, right: Element | undefined): boolean {
+    const next = this.#shared[0]
+    if (left === undefined || right === undefined || next === undefined) return false
+    return this.#rightValues.has(left) && next !== left
+  }
+
+  #take(right: Element): void {
+    this.#emit(right)
+    if (this.#shared[0] === right) this.#shared.shift()
+  }
+
+  #emit(element: Element): void {
+    this.#done.add(element)
+    this.#push(this.#leftValues.get(element), this.#rightValues.get(element))
+  }
+
+  #push(live: unknown, config: unknown): void {
+    const merged = merge(this.#list.item, live, config)
+    if (merged !== undefined) this.#out.push(merged)
+  }
+}
+
+const duplicate = (element: Element): TypedError =>
+  new TypedError([{ path: '', text: `duplicate entries for key ${printElement(element)}` }])

@@ -1,0 +1,61 @@
+import type { Versions } from './change.ts'
+import { difference, type FieldSet, intersection, noFields, union } from './fieldset.ts'
+import type { Entry, Managed } from './managed.ts'
+import { withNamedFields } from './named.ts'
+import { removeItems } from './remove.ts'
+import { toFieldSet } from './tofieldset.ts'
+import type { Type } from './types.ts'
+
+interface Pruning {
+  /** The live object with the configuration merged into it. */
+  readonly merged: unknown
+  /** All entries, with what the manager applies now. */
+  readonly managed: Managed
+  readonly versions: Versions
+}
+
+/**
+ * Removes what a manager has applied before and does not apply any more, unless somebody else owns it (chapter 40, rule
+ * 5.50, step 4).
+ */
+export function prune(pruning: Pruning, last: Entry | undefined): unknown {
+  const { merged, versions } = pruning
+  const type = last && versions(last.apiVersion)
+  if (last === undefined || type === undefined) return merged
+  const without = removeItems(type, merged, withNamedFields(last.fields, type))
+  return withDangling(pruning, withOwned(pruning, without, last.apiVersion), { type, last: last.fields })
+}
+
+/** Adds back what entries own, those of the pruned version first. */
+function withOwned({ merged, managed, versions }: Pruning, pruned: unknown, first: string): unknown {
+  const owned = new Map<string, FieldSet>([[first, noFields]])
+  for (const { apiVersion, fields } of managed.values()) {
+    owned.set(apiVersion, union(owned.get(apiVersion) ?? noFields, fields))
+  }
+  return [...owned].reduce((left, [apiVersion, fields]) => {
+    const type = versions(apiVersion)
+    return type === undefined ? left : addBack({ merged, pruned: left }, fields, type)
+  }, pruned)
+}
+
+interface States {
+  readonly merged: unknown
+  readonly pruned: unknown
+}
+
+function addBack({ merged, pruned }: States, owned: FieldSet, type: Type): unknown {
+  const kept = union(namedIn(type, pruned), withNamedFields(owned, type))
+  return removeItems(type, merged, difference(namedIn(type, merged), kept))
+}
+
+/** Adds back what was not the manager's to remove. */
+function withDangling(
+  { merged }: Pruning,
+  pruned: unknown,
+  { type, last }: { readonly type: Type; readonly last: FieldSet },
+): unknown {
+  const gone = difference(namedIn(type, merged), namedIn(type, pruned))
+  return removeItems(type, merged, intersection(gone, withNamedFields(last, type)))
+}
+
+const namedIn = (type: Type, value: unknown): FieldSet => withNamedFields(toFieldSet(type, value), type)

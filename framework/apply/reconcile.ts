@@ -1,0 +1,48 @@
+import { type Element, fieldOf } from './fieldpath.ts'
+import { type FieldSet, isEmpty } from './fieldset.ts'
+import type { MapType, Type } from './types.ts'
+
+/**
+ * A set that was made under another schema, as it would be now: what has become atomic is owned as a whole. The same set
+ * when nothing has changed (chapter 40, rule 5.49, step 1).
+ */
+export function reconcile(set: FieldSet, type: Type): FieldSet {
+  return reconcileChildren(set, element => memberType(type, element))
+}
+
+function memberType(type: Type, element: Element): Type | undefined {
+  if (type.map) return type.map.isFree ? undefined : mapMember(type.map, element)
+  return type.scalar ? undefined : type.list?.item
+}
+
+function mapMember(map: MapType, element: Element): Type | undefined {
+  const name = fieldOf(element)
+  return name === undefined ? undefined : map.member(name)
+}
+
+function reconcileChildren(set: FieldSet, typeAt: (element: Element) => Type | undefined): FieldSet {
+  const whole: Element[] = []
+  const changed: (readonly [Element, FieldSet])[] = []
+  for (const [element, child] of set.children) {
+    const type = typeAt(element)
+    if (type === undefined) continue
+    if (isWhole(type)) whole.push(element)
+    else {
+      const next = reconcile(child, type)
+      if (next !== child) changed.push([element, next])
+    }
+  }
+  if (whole.length === 0 && changed.length === 0) return set
+  const children = new Map([...set.children, ...changed])
+  for (const element of whole) children.delete(element)
+  return { members: new Set([...set.members, ...whole]), children: nonEmpty(children) }
+}
+
+/** Owned as a whole now: what was owned below it becomes the thing itself. */
+function isWhole({ map, scalar, list }: Type): boolean {
+  if (map) return !map.isFree && map.isAtomic
+  return !scalar && list?.isAtomic === true
+}
+
+const nonEmpty = (children: ReadonlyMap<Element, FieldSet>): ReadonlyMap<Element, FieldSet> =>
+  new Map([...children].filter(([, child]) => !isEmpty(child)))
