@@ -1,8 +1,9 @@
-import { type Encoded, labelsOf, relabel } from '../../framework/encode.ts'
 import type { ObjectMeta } from '../../framework/item.ts'
+import { canonicalJson } from '../../framework/json.ts'
 import type { ObjectKey } from '../../framework/object.ts'
+import { relabel } from '../../framework/relabel.ts'
 import type { StoredValue } from '../store/store.ts'
-import { atRevision, decodeStored } from './codec.ts'
+import { Arena, atRevision, type Place } from './codec.ts'
 import { CachedItem, type Texts } from './item.ts'
 import type { StoredResource } from './key.ts'
 
@@ -16,13 +17,16 @@ export interface Decorator {
 
 const none: Texts = Object.freeze({})
 const mostShared = 4_096
+const labelsKey = '"labels":'
+const slabSize = 8 * 1_024
 
 const size = (texts: Texts): number => Object.keys(texts).length
 const equal = (a: Texts, b: Texts): boolean =>
-  a === b || (size(a) === size(b) && Object.entries(a).every(([key, value]) => b[key] === value))
+  size(a) === size(b) && Object.entries(a).every(([key, value]) => b[key] === value)
 
 /** Makes items out of stored values. */
 export class Builder {
+  readonly #arena = new Arena(slabSize)
   #decorator: Decorator | undefined
   /** Label sets by their JSON: equal ones are one object. */
   #shared = new Map<string, Texts>()
@@ -33,19 +37,17 @@ export class Builder {
   }
 
   build(resource: StoredResource, key: ObjectKey, { value, modified }: StoredValue): CachedItem {
-    const encoded = decodeStored(value)
-    const state = { revision: modified, modified, labels: this.#labels(encoded) }
-    const item = new CachedItem(key, encoded, state)
-    const labels = this.#decorated(resource, item)
-    return labels === item.labels
-      ? new CachedItem(key, atRevision(encoded, modified), state)
-      : this.#relabelled(item, labels, modified)
+    const place = this.#arena.present(value, modified)
+    const item = new CachedItem(key, place, { revision: modified, modified, labels: this.#labels(place) })
+    return this.redecorate(resource, item, modified) ?? item
   }
 
   /** The item with the labels that it should have now, presented at `revision`; undefined when it has them. */
   redecorate(resource: StoredResource, item: CachedItem, revision: number): CachedItem | undefined {
     const labels = this.#decorated(resource, item)
-    return equal(labels, item.labels) ? undefined : this.#relabelled(item, labels, revision)
+    return labels === item.labels || equal(labels, item.labels)
+      ? undefined
+      : this.#relabelled(item, labels, revision)
   }
 
   #relabelled(item: CachedItem, labels: Texts, revision: number): CachedItem {
@@ -62,17 +64,19 @@ export class Builder {
     return added === undefined || size(added) === 0 ? stored : this.#share({ ...stored, ...added })
   }
 
-  #labels(encoded: Encoded): Texts {
-    const { labels, version } = encoded.offsets
-    return labels === version ? none : this.#share(labelsOf(encoded))
+  #labels({ bytes, offsets, start = 0 }: Place): Texts {
+    const { labels, version } = offsets
+    if (labels === version) return none
+    const json = bytes.toString('utf8', start + labels + labelsKey.length, start + version - 1)
+    return this.#shared.get(json) ?? this.#share(JSON.parse(json), json)
   }
 
-  #share(labels: Texts): Texts {
-    const name = JSON.stringify(labels)
-    const known = this.#shared.get(name)
+  /** `json` is the canonical JSON of the labels. */
+  #share(labels: Texts, json = canonicalJson(labels)): Texts {
+    const known = this.#shared.get(json)
     if (known !== undefined) return known
     if (this.#shared.size >= mostShared) this.#shared = new Map()
-    this.#shared.set(name, labels)
+    this.#shared.set(json, labels)
     return labels
   }
 }

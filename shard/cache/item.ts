@@ -1,6 +1,7 @@
-import { annotationsOf, decodeObject, type Encoded, type Offsets } from '../../framework/encode.ts'
+import { annotationsOf, decodeObject, type Offsets } from '../../framework/encode.ts'
 import { clusterAnnotation, type Item, type ObjectMeta } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import type { Place } from './codec.ts'
 import { idOf } from './key.ts'
 
 /** A UUID's, which is what uids are. */
@@ -37,23 +38,24 @@ export class CachedItem implements Item {
   readonly #rest: number
   readonly #end: number
   #slab: Buffer
-  #start = 0
+  #start: number
   #decoded: WeakRef<KubeObject> | undefined
 
-  constructor(key: ObjectKey, { bytes, offsets }: Encoded, state: ItemState) {
+  constructor(key: ObjectKey, { bytes, offsets, start = 0, length = bytes.length }: Place, state: ItemState) {
     this.id = idOf(key)
     this.cluster = key.cluster
     this.namespace = key.namespace
     this.revision = state.revision
     this.modified = state.modified
     this.labels = state.labels
-    this.length = bytes.length
+    this.length = length
     this.#metadata = offsets.metadata
     this.#labels = offsets.labels
     this.#version = offsets.version
     this.#rest = offsets.rest
     this.#end = offsets.end
     this.#slab = bytes
+    this.#start = start
   }
 
   get name(): string {

@@ -61,6 +61,10 @@ export class Page {
   changed(): void {
     this.#slab = undefined
     this.loose++
+  }
+
+  /** Joins the bytes when more than half of them lie elsewhere. */
+  tidy(): void {
     if (this.items.length >= full / 8 && this.loose * 2 > this.items.length) this.join()
   }
 }
@@ -101,6 +105,9 @@ function pageOf(pages: readonly Page[], id: string): number {
 }
 
 function positionOf(pages: readonly Page[], id: string): Position {
+  const newest = pages.at(-1)?.items
+  if (newest !== undefined && id > (newest.at(-1)?.id ?? ''))
+    return { page: pages.length - 1, index: newest.length, found: undefined }
   const page = pageOf(pages, id)
   const items = pages[page]?.items ?? []
   const index = lowerBound(items, id)
@@ -188,13 +195,17 @@ export class Pages {
   }
 
   put(item: CachedItem): void {
+    this.#pages[this.load(item)]?.tidy()
+  }
+
+  /** Like `put`, for many items at once: `join` is to be called after the last. Returns the page. */
+  load(item: CachedItem): number {
     const { page, index, found } = positionOf(this.#pages, item.id)
-    if (found === undefined) this.#insert(item, page, index)
-    else {
-      const edited = this.#edit(page)
-      edited.items[index] = item
-      edited.changed()
-    }
+    if (found === undefined) return this.#insert(item, page, index)
+    const edited = this.#edit(page)
+    edited.items[index] = item
+    edited.changed()
+    return page
   }
 
   remove(id: string): void {
@@ -210,20 +221,21 @@ export class Pages {
       this.#replace(page, 2, [[...edited.items, ...next.items]])
   }
 
-  #insert(item: CachedItem, page: number, index: number): void {
+  #insert(item: CachedItem, page: number, index: number): number {
     this.#size++
     const there = this.#pages[page]
     const append = page === this.#pages.length - 1 && index === there?.items.length
     if (there === undefined || (append && index >= full)) {
       this.#replace(page + 1, 0, [[item]])
-      return
+      return page + 1
     }
     const edited = this.#edit(page)
     edited.items.splice(index, 0, item)
     edited.changed()
-    if (edited.items.length <= splitAt) return
+    if (edited.items.length <= splitAt) return page
     const half = edited.items.length >>> 1
     this.#replace(page, 1, [edited.items.slice(0, half), edited.items.slice(half)])
+    return page
   }
 
   #replace(page: number, count: number, runs: readonly CachedItem[][]): void {

@@ -119,7 +119,7 @@ export class ResourceCache implements Source {
 
   /** Takes over one stored value as it was before the ring begins. */
   load(key: ObjectKey, value: StoredValue): void {
-    this.#items.put(this.#context.builder.build(this.resource, this.#shareTexts(key), value))
+    this.#items.load(this.#context.builder.build(this.resource, this.#shareTexts(key), value))
   }
 
   /** After loading: presents decorated labels, and gives every page one slab. */
