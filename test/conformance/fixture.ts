@@ -1,0 +1,130 @@
+import type { KubeObject } from '../../framework/index.ts'
+import type { Client, Reply, Sent } from '../support/client.ts'
+
+/** Where the cases of chapter 40, section 12, are tried: one logical cluster that serves fixture F, by some URL. */
+export interface Target {
+  /** Requests below the URL of the logical cluster. */
+  readonly client: Client
+  /** A name that nobody has used. */
+  fresh(): string
+  /** A namespace of its own, for cases that count objects. */
+  namespace(): Promise<string>
+  /** What a resource that is not served here answers: the view's authorizer comes first. */
+  readonly unknown: 403 | 404
+  /** Whether answers come from kcp, some of which are known to be worse than upstream's (chapters 10 and 40, 'do better'). */
+  readonly isKcp: boolean
+}
+
+export const group = 'example.com'
+export const namespaces = '/api/v1/namespaces'
+/** `W` of the chapter. */
+export const widgetsIn = (namespace: string, version = 'v1'): string =>
+  `/apis/${group}/${version}/namespaces/${namespace}/widgets`
+export const configMapsIn = (namespace: string): string => `${namespaces}/${namespace}/configmaps`
+
+const spec = {
+  type: 'object',
+  properties: {
+    size: { type: 'integer', minimum: 0, maximum: 10, default: 1 },
+    color: { type: 'string', enum: ['red', 'blue'] },
+    note: { type: 'string', nullable: true },
+    replicas: { type: 'integer' },
+    tags: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+    ports: {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+      items: {
+        type: 'object',
+        required: ['name'],
+        properties: { name: { type: 'string' }, port: { type: 'integer' } },
+      },
+    },
+    free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    atom: { type: 'array', 'x-kubernetes-list-type': 'atomic', items: { type: 'string' } },
+  },
+}
+
+const status = {
+  type: 'object',
+  properties: { phase: { type: 'string' }, replicas: { type: 'integer' } },
+}
+
+const version = (name: string, storage: boolean) => ({
+  name,
+  served: true,
+  storage,
+  subresources: {
+    status: {},
+    scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
+  },
+  selectableFields: [{ jsonPath: '.spec.color' }],
+  additionalPrinterColumns: [{ name: 'Color', type: 'string', jsonPath: '.spec.color' }],
+  schema: { openAPIV3Schema: { type: 'object', properties: { spec, status } } },
+})
+
+/** Fixture F. Its one CEL rule comes with the issue that evaluates CEL. */
+export const fixture: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `widgets.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: {
+      plural: 'widgets',
+      singular: 'widget',
+      kind: 'Widget',
+      listKind: 'WidgetList',
+      shortNames: ['wd'],
+      categories: ['all'],
+    },
+    versions: [version('v1', true), version('v1beta1', false)],
+  },
+}
+
+/** The fixture with other values allowed for `spec.color`. */
+export function fixtureWithColors(...colors: readonly string[]): KubeObject {
+  const copy = structuredClone(fixture) as KubeObject & {
+    spec: { versions: { schema: { openAPIV3Schema: { properties: { spec: typeof spec } } } }[] }
+  }
+  for (const { schema } of copy.spec.versions)
+    schema.openAPIV3Schema.properties.spec.properties.color.enum = [...colors]
+  return copy
+}
+
+export const widget = (name: string, spec: object = {}, metadata: object = {}): KubeObject => ({
+  apiVersion: `${group}/v1`,
+  kind: 'Widget',
+  metadata: { name, ...metadata },
+  spec,
+})
+
+export const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
+export const partial = (as: string): string => `application/json;as=${as};g=meta.k8s.io;v=v1`
+
+/** A request whose answer must have this status: the object in it. */
+export async function expect(code: number, answer: Promise<Reply>) {
+  const reply = await answer
+  if (reply.status !== code)
+    throw new Error(`${reply.status} instead of ${code}: ${reply.text.slice(0, 500)}`)
+  return reply.json()
+}
+
+export const post = (body: object | string, headers: Readonly<Record<string, string>> = {}): Sent => ({
+  method: 'POST',
+  body,
+  headers,
+})
+export const put = (body: object): Sent => ({ method: 'PUT', body })
+export const merge = (body: object): Sent => ({
+  method: 'PATCH',
+  body,
+  headers: { 'content-type': 'application/merge-patch+json' },
+})
+export const jsonPatch = (body: object): Sent => ({
+  method: 'PATCH',
+  body,
+  headers: { 'content-type': 'application/json-patch+json' },
+})
+export const remove = (body?: object): Sent => ({ method: 'DELETE', ...(body && { body }) })
