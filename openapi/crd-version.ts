@@ -1,8 +1,8 @@
 import type { FieldError } from '../framework/errors.ts'
+import { dns1035LabelErrors } from '../framework/names.ts'
 import { duplicate, invalidValue, required, tooMany } from './fielderror.ts'
 import { findField } from './fieldpath.ts'
 import { isObject, listAt, memberOf, textAt, valueAt } from './json.ts'
-import { dns1035LabelErrors } from './names.ts'
 import { checkStructural } from './structural.ts'
 import { isSchema, type RawSchema } from './structural-schema.ts'
 

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net'
-import { dns1123LabelErrors, dns1123SubdomainErrors } from './names.ts'
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '../framework/names.ts'
 
 type Check = (text: string) => boolean
 

@@ -1,4 +1,13 @@
 // The public surface of schemas and OpenAPI. Append; one export per line of origin.
+
+export {
+  dns1035LabelErrors,
+  dns1123LabelErrors,
+  dns1123SubdomainErrors,
+  labelValueErrors,
+  pathSegmentErrors,
+  qualifiedNameErrors,
+} from '../framework/names.ts'
 export { validateAPIResourceSchema } from './apiresourceschema.ts'
 export { columnsOf, selectableFieldsOf } from './columns.ts'
 export { compileCached, compileSchema, schemaCache, schemaHash } from './compile.ts'
@@ -27,14 +36,6 @@ export {
   exportLabel,
   reflexiveClaimValue,
 } from './labels.ts'
-export {
-  dns1035LabelErrors,
-  dns1123LabelErrors,
-  dns1123SubdomainErrors,
-  labelValueErrors,
-  pathSegmentErrors,
-  qualifiedNameErrors,
-} from './names.ts'
 export {
   allVerbs,
   apiResourcesOf,

@@ -22,7 +22,6 @@ const allowedPackages: Readonly<Record<string, RegExp>> = {
   pino: /^framework\/log\.ts$/,
   'prom-client': /^framework\/metrics\.ts$/,
   yaml: /^(framework\/yaml\.ts|cmd\/kubeconfig\.ts)$/,
-  rfc6902: /^framework\/jsonpatch\.ts$/,
   re2js: /^openapi\/pattern\.ts$/,
   'lru-cache': /^(openapi|framework|shard|authz)\/[a-z/-]+\.ts$/,
   lmdb: /^shard\/store\/lmdb\.ts$/,
