@@ -150,11 +150,21 @@ export class ResourceCache implements Source {
     }
   }
 
+  /** To be called once a minute: forgets what nobody should need any more. */
+  age(): void {
+    this.ring.age()
+    this.#forget()
+  }
+
+  #forget(): void {
+    for (const revision of this.#kept.keys()) if (revision < this.ring.floor) this.#kept.delete(revision)
+  }
+
   #record(event: CacheEvent): void {
     if (event.type === 'DELETED') this.#items.remove(event.item.id)
     else this.#items.put(event.item)
     this.ring.push(event)
-    for (const revision of this.#kept.keys()) if (revision < this.ring.floor) this.#kept.delete(revision)
+    this.#forget()
     this.#context.changed(this, event, this.#handlers)
   }
 

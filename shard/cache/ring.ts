@@ -5,9 +5,10 @@ import { Line } from './line.ts'
 export interface RingBounds {
   readonly events: number
   readonly bytes: number
+  readonly minutes: number
 }
 
-export const defaultRing: RingBounds = { events: 100_000, bytes: 64 * 1024 * 1024 }
+export const defaultRing: RingBounds = { events: 100_000, bytes: 64 * 1024 * 1024, minutes: 15 }
 
 /** The newest events of one resource, and lines of single clusters for as long as somebody watches those. */
 export class Ring {
@@ -15,6 +16,8 @@ export class Ring {
   readonly #bounds: RingBounds
   readonly #clusters = new Map<string, { readonly line: Line; watchers: number }>()
   readonly #touched = new Set<Line>()
+  /** Where the line ended at the ends of the last minutes. */
+  readonly #minutes: number[] = []
   #bytes = 0
   #floor: number
 
@@ -42,6 +45,14 @@ export class Ring {
     if (cluster !== undefined) this.#add(cluster.line, event)
     while (this.line.end - this.line.start > this.#bounds.events || this.#bytes > this.#bounds.bytes)
       this.drop()
+  }
+
+  /** To be called once a minute. */
+  age(): void {
+    this.#minutes.push(this.line.end)
+    if (this.#minutes.length <= this.#bounds.minutes) return
+    const old = this.#minutes.shift() ?? 0
+    while (this.line.start < old) this.drop()
   }
 
   /** Forgets the oldest event. */

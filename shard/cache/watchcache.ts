@@ -72,6 +72,7 @@ class LiveCache implements WatchCache, Context {
   readonly #closing = new AbortController()
   readonly #progress: Progress
   readonly #touched = new Set<Ring>()
+  readonly #aging: NodeJS.Timeout
 
   constructor(store: Store, options: WatchCacheOptions) {
     this.#store = store
@@ -81,6 +82,7 @@ class LiveCache implements WatchCache, Context {
     this.patience = options.patience ?? 3_000
     this.floor = store.compacted
     this.#progress = new Progress(store.compacted)
+    this.#aging = setInterval(() => this.#age(), 60_000).unref()
   }
 
   get revision(): number {
@@ -131,6 +133,7 @@ class LiveCache implements WatchCache, Context {
   close(): void {
     if (this.closed.aborted) return
     this.#closing.abort()
+    clearInterval(this.#aging)
     this.#progress.close()
     for (const { ring } of this.#resources.values()) ring.end()
   }
@@ -171,6 +174,10 @@ class LiveCache implements WatchCache, Context {
     }
     this.#progress.advance(events.at(-1)?.revision ?? this.revision)
     this.#wake()
+  }
+
+  #age(): void {
+    for (const resource of this.#resources.values()) resource.age()
   }
 
   #wake(): void {

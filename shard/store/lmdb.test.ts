@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { open as lmdb } from 'lmdb'
 import { storeContract } from '../../test/contract/store.ts'
 import { openLmdbStore } from './lmdb.ts'
 import type { Store } from './store.ts'
@@ -80,6 +81,27 @@ describe('lmdb store', () => {
         `the store in ${directory} is in use by process ${process.pid}: only one process may open it`,
       ),
     )
+  })
+
+  it('stops writing when another process has become the owner', async () => {
+    const first = await open()
+    await first.commit(put('a', '1'))
+    const root = lmdb({
+      path: join(directory, 'oriel.mdb'),
+      noSubdir: true,
+      encoding: 'binary',
+      cache: false,
+    })
+    const meta = root.openDB('meta', { encoding: 'binary', cache: false, useVersions: true })
+    await meta.put('owner', Buffer.from('{"pid":1,"started":"0"}'), 1)
+    const failed = /^Error: the store in .* was taken over by another process$/
+    await assert.rejects(first.commit(put('a', '2')), failed)
+    await assert.rejects(first.commit(put('a', '3')), failed)
+    assert.equal((await first.get('a'))?.value.toString(), '1')
+    await first.close()
+    const second = await open()
+    assert.equal((await second.get('a'))?.value.toString(), '1')
+    assert.equal(await second.commit(put('a', '2')), 2)
   })
 
   it('says so when the file is something else', async () => {

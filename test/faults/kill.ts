@@ -23,12 +23,16 @@ interface Knowledge {
   watched: number
 }
 
+/** A process that writes until it is killed, numbers from `first` on. */
+export const startWriter = (directory: string, first: number) =>
+  spawn(process.execPath, ['--import', 'tsx', writer, directory, String(first)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+
 /** Starts a writer, and kills it a little after its `acks`th acknowledgement. */
 async function runAndKill(directory: string, known: Knowledge, acks: number): Promise<void> {
   const first = 1 + Math.max(0, ...known.acknowledged.values()) + 1
-  const child = spawn(process.execPath, ['--import', 'tsx', writer, directory, String(first)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = startWriter(directory, first)
   const exited = once(child, 'exit')
   let heard = 0
   for await (const line of createInterface({ input: child.stdout })) {
