@@ -41,10 +41,13 @@ function isOlder(folder, time) {
   })
 }
 
+// Not `npm ci`: it refuses a lock file that was written where a registry lacks packages of other platforms.
+const installArguments = ['install', '--no-save', '--no-audit', '--no-fund']
+
 const install = () =>
   process.env.npm_execpath === undefined
-    ? run('npm', ['ci', '--no-audit', '--no-fund'], process.platform === 'win32')
-    : run(process.execPath, [process.env.npm_execpath, 'ci', '--no-audit', '--no-fund'])
+    ? run('npm', installArguments, process.platform === 'win32')
+    : run(process.execPath, [process.env.npm_execpath, ...installArguments])
 
 async function compile() {
   const started = new Date()
@@ -88,7 +91,7 @@ async function withSpinner(text, work) {
 }
 
 try {
-  if (!isInstalled()) await withSpinner('Installing packages (npm ci)', install)
+  if (!isInstalled()) await withSpinner('Installing packages (npm install)', install)
   if (!isCompiled()) await withSpinner('Compiling (tsc)', compile)
 } catch (error) {
   process.stderr.write(`${error.message}\n`)
