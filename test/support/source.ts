@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
@@ -26,10 +26,10 @@ export interface SourceFile {
   readonly functions: readonly MeasuredFunction[]
 }
 
-/** All TypeScript files below these folders, tests included, parsed. */
+/** All TypeScript files below those of these folders that exist, tests included, parsed. */
 export async function readSources(folders: readonly string[]): Promise<readonly SourceFile[]> {
   const paths: string[] = []
-  for (const folder of folders) {
+  for (const folder of folders.filter(name => existsSync(join(root, name)))) {
     const entries = await readdir(join(root, folder), { recursive: true })
     paths.push(...entries.filter(e => e.endsWith('.ts')).map(e => join(folder, e).split(sep).join('/')))
   }
