@@ -22,6 +22,7 @@ const allowedPackages: Readonly<Record<string, RegExp>> = {
   pino: /^framework\/log\.ts$/,
   'prom-client': /^framework\/metrics\.ts$/,
   yaml: /^(framework\/yaml\.ts|cmd\/kubeconfig\.ts)$/,
+  'openapi-types': /^openapi\/documents\//,
   re2js: /^openapi\/pattern\.ts$/,
   'lru-cache': /^(openapi|framework|shard|authz)\/[a-z/-]+\.ts$/,
   lmdb: /^shard\/store\/lmdb\.ts$/,

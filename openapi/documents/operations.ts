@@ -1,3 +1,4 @@
+import type { OpenAPIV3 } from 'openapi-types'
 import { meta, operationScope, operationTag } from './names.ts'
 import { type Parameter, queryParameters } from './parameters.ts'
 import { type GroupVersionKind, type Reference, reference } from './schema.ts'
@@ -44,7 +45,7 @@ interface Behaviour {
   readonly does: string
   readonly codes: readonly string[]
 }
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+export type Method = Exclude<`${OpenAPIV3.HttpMethods}`, 'head' | 'options' | 'trace'>
 
 const behaviours: Readonly<Record<Action, Behaviour>> = {
   get: { method: 'get', verb: 'read', does: 'Reads', codes: ['200'] },

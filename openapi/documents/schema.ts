@@ -1,9 +1,8 @@
+import type { OpenAPIV3 } from 'openapi-types'
 import type { JSONSchemaProps } from '../jsonschema.ts'
 
 /** A schema as documents have it: nodes may point at components. */
-export interface Reference extends JSONSchemaProps {
-  readonly $ref: string
-}
+export type Reference = JSONSchemaProps & Readonly<OpenAPIV3.ReferenceObject>
 
 /** Which kind a component or an operation is about: `x-kubernetes-group-version-kind`. */
 export interface GroupVersionKind {

@@ -1,3 +1,4 @@
+import type { OpenAPIV3 } from 'openapi-types'
 import type { ApiResource } from '../../framework/apis.ts'
 import { componentsOf } from './kinds.ts'
 import { sharedModels } from './models.ts'
@@ -9,7 +10,7 @@ import { type Components, mapValues, referencedModels } from './schema.ts'
 /** An OpenAPI 3.0 document: what is served below one path (chapter 40, rule 8.21). */
 export interface DocumentV3 {
   readonly openapi: '3.0.0'
-  readonly info: { readonly title: string; readonly version: string }
+  readonly info: Readonly<Pick<OpenAPIV3.InfoObject, 'title' | 'version'>>
   readonly paths: Paths
   readonly components: { readonly schemas: Components }
 }
