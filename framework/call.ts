@@ -1,3 +1,4 @@
+import type { ApiResource } from './apis.ts'
 import type { RequestContext } from './context.ts'
 import { badRequest, methodNotSupported, notServed } from './errors.ts'
 import type { VerbRequest } from './exchange.ts'
@@ -6,14 +7,22 @@ import type { ResourceRequest } from './requestinfo.ts'
 import { aboutOf, type Served } from './served.ts'
 import type { Admission, AdmissionRequest } from './workspace.ts'
 
+/** What the view around a resource says. */
+export interface Surroundings {
+  /** In order; run before the storage's own. */
+  readonly admission: readonly Admission[]
+  /** The same resource in another version; undefined when that is not served. */
+  atVersion(version: string): ApiResource | undefined
+  /** Throws 403 unless the caller may also create what turns out to be missing (chapter 40, rule 5.52). */
+  mayCreate(): Promise<void>
+}
+
 /** Everything a verb works with. */
-export interface Call {
+export interface Call extends Surroundings {
   readonly ctx: RequestContext
   readonly info: ResourceRequest
   readonly served: Served
   readonly request: VerbRequest
-  /** Of the view, in order; run before the storage's own. */
-  readonly admission: readonly Admission[]
 }
 
 /** The object that the path names. Throws 400 for `*`, 404 and 405 for paths that name no object of this resource. */

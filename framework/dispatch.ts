@@ -1,4 +1,5 @@
 import type { ApiSet } from './apis.ts'
+import { authorize } from './authorize.ts'
 import type { Backend } from './backend.ts'
 import type { RequestContext } from './context.ts'
 import { discoveryAnswer } from './discoveryanswer.ts'
@@ -51,7 +52,12 @@ async function resourceAnswer(
   exchange.serves(info)
   if (info.verb === 'watch' && apis?.replaced !== undefined)
     exchange.lifetime.follow(apis.replaced, 'replaced')
-  return handle(ctx, resource, exchange.incoming, workspace.admission ?? [])
+  return handle(ctx, resource, exchange.incoming, {
+    admission: workspace.admission ?? [],
+    atVersion: version => apis?.find(info.group, version, plural),
+    mayCreate: () =>
+      authorize({ ...ctx, info: { ...info, verb: 'create' } }, workspace, sources.backend.authorizer),
+  })
 }
 
 /** Only lists and watches reach over logical clusters (chapter 20, section 1.6). */

@@ -161,21 +161,46 @@ const validations = ['', 'Ignore', 'Strict', 'Warn']
 
 /** The query of a create, update or patch. Throws 422 (chapter 40, rules 2.33–2.36). */
 export function writeOptions(kind: OptionsKind, query: URLSearchParams, userAgent: string): WriteRequest {
-  const manager = query.get('fieldManager') ?? ''
-  const validation = query.get('fieldValidation') ?? ''
-  const dryRun = query.getAll('dryRun')
+  const isForced = kind === 'PatchOptions' && query.has('force')
   refuseOptions(kind, [
-    ...managerErrors(manager),
-    ...dryRunErrors(dryRun),
+    ...(isForced ? [forbiddenOption('force', 'may not be specified for non-apply patch')] : []),
+    ...writeErrors(query),
+  ])
+  return writeRequest(query, managerOf(userAgent))
+}
+
+/** Everything a query says about an apply. */
+export interface ApplyRequest extends WriteRequest {
+  /** Takes fields from other managers instead of refusing. */
+  readonly force: boolean
+}
+
+/** The query of an apply, which must name its manager. Throws 422 (chapter 40, rule 2.37). */
+export function applyOptions(query: URLSearchParams): ApplyRequest {
+  const isNamed = (query.get('fieldManager') ?? '') !== ''
+  const detail = 'is required for apply patch'
+  refuseOptions('PatchOptions', [
+    ...(isNamed ? [] : [{ type: 'FieldValueRequired' as const, field: 'fieldManager', detail }]),
+    ...writeErrors(query),
+  ])
+  return { ...writeRequest(query, ''), force: booleanOf(query, 'force') ?? false }
+}
+
+function writeErrors(query: URLSearchParams): readonly FieldError[] {
+  const validation = query.get('fieldValidation') ?? ''
+  return [
+    ...managerErrors(query.get('fieldManager') ?? ''),
+    ...dryRunErrors(query.getAll('dryRun')),
     ...(validations.includes(validation)
       ? []
       : [unsupportedOption('fieldValidation', validation, validations)]),
-    ...(kind === 'PatchOptions' && query.has('force')
-      ? [forbiddenOption('force', 'may not be specified for non-apply patch')]
-      : []),
-  ])
+  ]
+}
+
+function writeRequest(query: URLSearchParams, manager: string): WriteRequest {
+  const validation = query.get('fieldValidation') ?? ''
   return {
-    write: { dryRun: dryRun.length > 0, fieldManager: manager === '' ? managerOf(userAgent) : manager },
+    write: { dryRun: query.has('dryRun'), fieldManager: query.get('fieldManager') || manager },
     fieldValidation: validation === 'Ignore' || validation === 'Strict' ? validation : 'Warn',
   }
 }

@@ -3,6 +3,7 @@ import { readObject } from '../body.ts'
 import { admit, type Call, checkName, checkScope, inNamespace, namespaceOf } from '../call.ts'
 import { methodNotSupported } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
+import { tracked } from '../fieldtracking.ts'
 import { objectForm } from '../forms.ts'
 import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
@@ -20,8 +21,9 @@ export async function create(call: Call): Promise<Answer> {
     request.query,
     request.headers['user-agent'] ?? '',
   )
-  const object = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
-  const key = keyFor(object, call)
+  const sent = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
+  const key = keyFor(sent, call)
+  const object = tracked(call, write.fieldManager, sent)
   const admitted = await admit(call, { operation: 'CREATE', object, dryRun: write.dryRun })
   const item = await served.storage.create(ctx, key, admitted, write)
   return itemAnswer(item, form, how, 201)

@@ -1,11 +1,10 @@
 import type { ApiResource } from '../apis.ts'
-import type { Call } from '../call.ts'
+import type { Call, Surroundings } from '../call.ts'
 import type { RequestContext } from '../context.ts'
 import { notServed } from '../errors.ts'
 import type { Answer, VerbRequest } from '../exchange.ts'
 import type { Verb } from '../requestinfo.ts'
 import { requireVerb, servedBy } from '../served.ts'
-import type { Admission } from '../workspace.ts'
 import { create } from './create.ts'
 import { deleteOne } from './delete.ts'
 import { deletecollection } from './deletecollection.ts'
@@ -34,12 +33,12 @@ export async function handle(
   ctx: RequestContext,
   resource: ApiResource,
   request: VerbRequest,
-  admission: readonly Admission[],
+  around: Surroundings,
 ): Promise<Answer> {
   const { info } = ctx
   if (!info.isResource) throw notServed()
   const served = servedBy(resource, info.subresource, info.name)
   requireVerb(served, info.verb)
   if (resource.deprecationWarning !== undefined) ctx.record.warn(resource.deprecationWarning)
-  return verbs[info.verb]({ ctx, info, served, request, admission })
+  return verbs[info.verb]({ ...around, ctx, info, served, request })
 }

@@ -3,6 +3,7 @@ import { decodeValue, parseOrRefuse, report } from '../body.ts'
 import { admit, type Call, checkName, inNamespace, keyOf } from '../call.ts'
 import { invalid, type StatusError, unsupportedMediaType } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
+import { tracked } from '../fieldtracking.ts'
 import { objectForm } from '../forms.ts'
 import { goText } from '../gotext.ts'
 import type { Item } from '../item.ts'
@@ -18,6 +19,8 @@ import { isTooDeep } from '../parsebody.ts'
 import type { Served } from '../served.ts'
 import { applyStrategicMergePatch, readStrategicMergePatch } from '../strategicmerge.ts'
 import { wholeSchema } from '../wholeschema.ts'
+import { apply, applyType } from './apply.ts'
+import { unlocked } from './lock.ts'
 
 const strategicMergeType = 'application/strategic-merge-patch+json'
 
@@ -32,6 +35,7 @@ interface Patch {
 
 /** PATCH: applied to the current object, again after every lost race, so that it never conflicts by itself. */
 export async function patch(call: Call): Promise<Answer> {
+  if (bodyType(call.request) === applyType) return apply(call, typesFor(call.served))
   const { ctx, served, request } = call
   const key = keyOf(call)
   const how = negotiate(request, 'objects')
@@ -39,9 +43,11 @@ export async function patch(call: Call): Promise<Answer> {
   const read = readerOf(call)
   const options = writeOptions('PatchOptions', request.query, request.headers['user-agent'] ?? '')
   const parsed = read(await request.body(bodyLimit))
-  const change = async (current: Item): Promise<KubeObject> => {
-    const object = patched(call, current.object, { key, patch: parsed, ...options })
-    return admit(call, { operation: 'UPDATE', object, old: current.object, dryRun: options.write.dryRun })
+  const { dryRun, fieldManager } = options.write
+  const change = async ({ object: old }: Item): Promise<KubeObject> => {
+    const next = patched(call, old, { key, patch: parsed, ...options })
+    const object = unlocked(tracked(call, fieldManager, next, old), old)
+    return admit(call, { operation: 'UPDATE', object, old, dryRun })
   }
   return itemAnswer(await served.storage.update(ctx, key, change, options.write), form, how)
 }
@@ -53,11 +59,14 @@ const readers: ReadonlyMap<string, (body: Buffer, served: Served) => Patch> = ne
   [strategicMergeType, strategicMergePatch],
 ])
 
+const typesFor = ({ resource }: Served): readonly string[] =>
+  [...readers.keys()].filter(type => type !== strategicMergeType || !resource.custom)
+
 function readerOf({ request, served }: Call): (body: Buffer) => Patch {
   const type = bodyType(request)
-  const types = [...readers.keys()].filter(each => each !== strategicMergeType || !served.resource.custom)
+  const types = typesFor(served)
   const reader = types.includes(type) ? readers.get(type) : undefined
-  if (reader === undefined) throw unsupportedMediaType(types)
+  if (reader === undefined) throw unsupportedMediaType([...types, applyType])
   return body => reader(body, served)
 }
 
@@ -104,13 +113,7 @@ function patched(call: Call, current: KubeObject, { key, patch, fieldValidation 
   const placed = inNamespace(object, call)
   checkName(placed, key)
   checkResourceVersion(placed.metadata.resourceVersion ?? '')
-  return unlocked(placed, current)
-}
-
-/** Without a resourceVersion of its own a patch is no optimistic lock: a lost race applies it again (chapter 40, rule 5.5). */
-function unlocked(object: KubeObject, current: KubeObject): KubeObject {
-  const { resourceVersion, ...metadata } = object.metadata
-  return resourceVersion === current.metadata.resourceVersion ? { ...object, metadata } : object
+  return placed
 }
 
 function decodeResult(

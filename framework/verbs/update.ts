@@ -1,8 +1,9 @@
 import { itemAnswer } from '../answers.ts'
 import { readObject } from '../body.ts'
 import { admit, type Call, checkName, inNamespace, keyOf } from '../call.ts'
-import { conflict, invalid, StatusError } from '../errors.ts'
+import { conflict, invalid } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
+import { tracked } from '../fieldtracking.ts'
 import { objectForm } from '../forms.ts'
 import type { Item } from '../item.ts'
 import { negotiate } from '../negotiation.ts'
@@ -10,6 +11,7 @@ import type { KubeObject, ObjectKey } from '../object.ts'
 import { checkResourceVersion, writeOptions } from '../options.ts'
 import { aboutOf } from '../served.ts'
 import type { WriteOptions } from '../storage.ts'
+import { createdOr } from './createmissing.ts'
 
 /** PUT: replaces the object; creates it where the kind allows that (chapter 40, section 3.3). */
 export async function update(call: Call): Promise<Answer> {
@@ -39,19 +41,20 @@ async function replaceOrCreate(
   call: Call,
   replacement: Replacement,
 ): Promise<{ item: Item; status: number }> {
-  try {
-    return { item: await replace(call, replacement), status: 200 }
-  } catch (error) {
-    const isMissing = error instanceof StatusError && error.code === 404
-    if (!isMissing || !call.served.resource.createOnUpdate || call.served.subresource !== '') throw error
-    return { item: await createMissing(call, replacement), status: 201 }
-  }
+  const { resource, subresource } = call.served
+  if (resource.createOnUpdate && subresource === '')
+    return createdOr(
+      () => replace(call, replacement),
+      () => createMissing(call, replacement),
+    )
+  return { item: await replace(call, replacement), status: 200 }
 }
 
 function replace(call: Call, { key, object, write }: Replacement): Promise<Item> {
-  const change = (current: Item): Promise<KubeObject> => {
+  const change = ({ object: old }: Item): Promise<KubeObject> => {
     requireVersion(call, object)
-    return admit(call, { operation: 'UPDATE', object, old: current.object, dryRun: write.dryRun })
+    const next = tracked(call, write.fieldManager, object, old)
+    return admit(call, { operation: 'UPDATE', object: next, old, dryRun: write.dryRun })
   }
   return call.served.storage.update(call.ctx, key, change, write)
 }
@@ -78,6 +81,8 @@ async function createMissing(call: Call, { key, object, write }: Replacement): P
       `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
     )
   }
-  const admitted = await admit(call, { operation: 'CREATE', object, dryRun: write.dryRun })
+  await call.mayCreate()
+  const next = tracked(call, write.fieldManager, object)
+  const admitted = await admit(call, { operation: 'CREATE', object: next, dryRun: write.dryRun })
   return call.served.storage.create(call.ctx, key, admitted, write)
 }

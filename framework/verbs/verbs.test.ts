@@ -582,7 +582,7 @@ describe('patch', () => {
       'strategic merge patches',
       { headers: { 'content-type': 'application/strategic-merge-patch+json' } },
       415,
-      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json',
+      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
     ],
     [
       'another name',

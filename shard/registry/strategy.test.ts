@@ -59,7 +59,6 @@ describe('metadata on create', () => {
       resourceVersion: '7',
       deletionTimestamp: '2020-01-01T00:00:00Z',
       generation: 9,
-      managedFields: [{}],
       labels: { 'claimed.internal.apis.kcp.io/x': 'y', a: 'b' },
       annotations: { 'kcp.io/cluster': 'elsewhere', note: 'kept' },
     })

@@ -76,11 +76,10 @@ function storedLabels(labels: Metadata['labels']): Metadata['labels'] {
   return kept.length === 0 ? undefined : Object.fromEntries(kept)
 }
 
-/** What no client may set: versions, field management, and the labels and annotation that the server presents. */
+/** What no client may set: versions, and the labels and annotation that the server presents. */
 export const withoutPresented = (object: KubeObject, cluster: string): KubeObject =>
   withMetadata(object, {
     resourceVersion: undefined,
-    managedFields: undefined,
     selfLink: undefined,
     labels: storedLabels(object.metadata.labels),
     annotations: { ...object.metadata.annotations, 'kcp.io/cluster': cluster },
@@ -137,8 +136,11 @@ export function prepareForUpdate(
 }
 
 function ownPart(strategy: Strategy, part: Part, next: KubeObject, old: KubeObject): KubeObject {
-  if (part === 'status') return withField(old, 'status', next.status)
-  if (part === 'finalize') return withField(old, 'spec', withSpecFinalizers(old, next))
+  // Who owns which field is part of every write.
+  const { managedFields } = next.metadata
+  if (part === 'status') return withMetadata(withField(old, 'status', next.status), { managedFields })
+  if (part === 'finalize')
+    return withMetadata(withField(old, 'spec', withSpecFinalizers(old, next)), { managedFields })
   return strategy.status ? withField(next, 'status', old.status) : next
 }
 

@@ -1,3 +1,4 @@
+import { withTimesOf } from '../../framework/apply/times.ts'
 import type { RequestContext } from '../../framework/context.ts'
 import { encodeObject } from '../../framework/encode.ts'
 import { badRequest, conflict, invalid, modified, notFound } from '../../framework/errors.ts'
@@ -81,8 +82,11 @@ async function finished(
   validate(registry, object, old)
   await registry.admission.validate(ctx, { ...request, object })
   warn(ctx, [collapsed.warning, ...finalizerWarnings(strategy, object, old)])
-  return encodeObject(object).bytes.equals(encodeObject(old).bytes) ? undefined : object
+  return isSame(object, old) ? undefined : object
 }
+
+const isSame = (object: KubeObject, old: KubeObject): boolean =>
+  encodeObject(withTimesOf(object, old)).bytes.equals(encodeObject(old).bytes)
 
 const requestOf = (
   { group, resource, part }: Registry,

@@ -105,7 +105,11 @@ export async function ask(resource: ApiResource, asked: Asked): Promise<Told> {
     headers: asked.headers ?? {},
     body: async () => Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
   }
-  const answer = await handle(ctx, resource, request, asked.admission ?? [])
+  const answer = await handle(ctx, resource, request, {
+    admission: asked.admission ?? [],
+    atVersion: () => undefined,
+    mayCreate: async () => undefined,
+  })
   return { ...answer, warnings: ctx.warnings }
 }
 

@@ -1,0 +1,64 @@
+import type { ApiResource } from './apis.ts'
+import type { Versions } from './apply/change.ts'
+import { type Endpoint, trackUpdate, zeroValue } from './apply/fieldmanager.ts'
+import { type FieldSet, recursiveDifference, setOfFields } from './apply/fieldset.ts'
+import { typeOf } from './apply/types.ts'
+import type { Call } from './call.ts'
+import { apiVersionOf, type KubeObject } from './object.ts'
+import type { Served } from './served.ts'
+import { wholeSchema } from './wholeschema.ts'
+
+/** UTC, whole seconds (chapter 40, rule 3.39). */
+export const timestamp = (now: Date = new Date()): string => `${now.toISOString().slice(0, 19)}Z`
+
+/** What endpoints may not write, and nobody comes to own through them (chapter 40, rule 5.51 k). */
+const status = setOfFields(['status'])
+const allButStatus = setOfFields(['metadata'], ['spec'])
+const allButSpec = setOfFields(['metadata'], ['status'])
+
+function resetFields({ resource, subresource }: Served): FieldSet {
+  if (subresource === 'finalize') return allButSpec
+  if (subresource !== '') return allButStatus
+  return resource.subresources.some(each => each.name === 'status') ? status : setOfFields()
+}
+
+/**
+ * The endpoint of a call, as field management sees it; undefined for subresources that have objects of another kind: what
+ * is written there has no fields of its own.
+ */
+export function endpointOf({ served, atVersion }: Call): Endpoint | undefined {
+  const { group, version, kind, resource, subresource } = served
+  if (kind !== resource.names.kind || group !== resource.group) return undefined
+  const schema = wholeSchema(resource.openapi)
+  const reset = resetFields(served)
+  const apiVersion = apiVersionOf(group, version)
+  const zero = resource.custom ? {} : zeroValue(schema)
+  return {
+    group,
+    version,
+    kind,
+    apiVersion,
+    subresource,
+    type: typeOf(schema),
+    versions: versionsOf(resource, atVersion),
+    filter: fields => recursiveDifference(fields, reset),
+    zero: { ...zero, apiVersion, kind, metadata: {} },
+  }
+}
+
+/** Fields carry over between versions by their names. */
+const versionsOf =
+  ({ group, version, openapi }: ApiResource, atVersion: Call['atVersion']): Versions =>
+  apiVersion => {
+    if (apiVersion === apiVersionOf(group, version)) return typeOf(wholeSchema(openapi))
+    const other = apiVersion.startsWith(`${group}/`)
+      ? atVersion(apiVersion.slice(group.length + 1))
+      : undefined
+    return other && typeOf(wholeSchema(other.openapi))
+  }
+
+/** An object on its way to the storage, with its managedFields brought up to date. `live` is absent on create. */
+export function tracked(call: Call, manager: string, next: KubeObject, live?: KubeObject): KubeObject {
+  const endpoint = endpointOf(call)
+  return endpoint === undefined ? next : trackUpdate(endpoint, { manager, time: timestamp() }, next, live)
+}

@@ -1,0 +1,121 @@
+import { itemAnswer } from '../answers.ts'
+import { applyConfiguration, type Endpoint } from '../apply/fieldmanager.ts'
+import { decodeValue, report } from '../body.ts'
+import { admit, type Call, checkName, inNamespace, keyOf } from '../call.ts'
+import { badRequest, type StatusError, unsupportedMediaType } from '../errors.ts'
+import type { Answer } from '../exchange.ts'
+import { endpointOf, timestamp } from '../fieldtracking.ts'
+import { objectForm } from '../forms.ts'
+import type { Item } from '../item.ts'
+import { bodyLimit } from '../mediatypes.ts'
+import { DecodeError, jsonType } from '../metadata.ts'
+import { negotiate } from '../negotiation.ts'
+import type { KubeObject, ObjectKey } from '../object.ts'
+import { type ApplyRequest, applyOptions, checkResourceVersion } from '../options.ts'
+import { type ParsedBody, parseBody } from '../parsebody.ts'
+import { createdOr } from './createmissing.ts'
+import { unlocked } from './lock.ts'
+
+export const applyType = 'application/apply-patch+yaml'
+
+type Config = Readonly<Record<string, unknown>>
+
+/** Everything that one apply needs to be done again after a lost race. */
+interface Applying extends ApplyRequest {
+  readonly endpoint: Endpoint
+  readonly key: ObjectKey
+  readonly config: Config
+  readonly duplicates: readonly string[]
+}
+
+/** Server-side apply: merges a configuration into the current object, or creates it (chapter 40, section 5.7). */
+export async function apply(call: Call, others: readonly string[]): Promise<Answer> {
+  const { served, request } = call
+  const key = keyOf(call)
+  const how = negotiate(request, 'objects')
+  const form = objectForm(served, how, request.query)
+  const endpoint = endpointOf(call)
+  if (endpoint === undefined) throw unsupportedMediaType(others)
+  const body = await request.body(bodyLimit)
+  const options = applyOptions(request.query)
+  const { value, duplicates } = parseConfig(body)
+  const applying = { ...options, endpoint, key, config: readConfig(value), duplicates }
+  const { item, status } = await applyOrCreate(call, applying)
+  return itemAnswer(item, form, how, status)
+}
+
+/** JSON is YAML too, and read a hundred times as fast; only YAML's reader knows the lines of repeated keys. */
+function parseConfig(body: Buffer): ParsedBody {
+  try {
+    const parsed = body.toString('latin1', 0, 64).trimStart().startsWith('{') ? tryJson(body) : undefined
+    return parsed ?? parseBody(body, 'yaml')
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest(`error decoding YAML: ${error.message}`)
+    throw error
+  }
+}
+
+function tryJson(body: Buffer): ParsedBody | undefined {
+  try {
+    const parsed = parseBody(body, 'json')
+    return parsed.duplicates.length === 0 ? parsed : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function readConfig(value: unknown): Config {
+  if (value === null || jsonType(value) === 'object') return (value ?? {}) as Config
+  throw badRequest(
+    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`,
+  )
+}
+
+function applyOrCreate(call: Call, applying: Applying): Promise<{ item: Item; status: number }> {
+  const { ctx, served } = call
+  const { key, write } = applying
+  const change = async (current: Item): Promise<KubeObject> => {
+    const object = unlocked(applied(call, applying, current.object), current.object)
+    return admit(call, { operation: 'UPDATE', object, old: current.object, dryRun: write.dryRun })
+  }
+  const update = (): Promise<Item> => served.storage.update(ctx, key, change, write)
+  if (served.subresource !== '') return update().then(item => ({ item, status: 200 }))
+  return createdOr(update, async () => {
+    await call.mayCreate()
+    const object = withoutVersion(applied(call, applying))
+    const admitted = await admit(call, { operation: 'CREATE', object, dryRun: write.dryRun })
+    return served.storage.create(ctx, key, admitted, write)
+  })
+}
+
+/** A version of what is not there is no lock. */
+function withoutVersion(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+/** The object as it would be stored: `live` is absent on create. */
+function applied(call: Call, applying: Applying, live?: KubeObject): KubeObject {
+  const { endpoint, key, config, duplicates, force, write, fieldValidation } = applying
+  const writer = { manager: write.fieldManager, time: timestamp(), force }
+  const { object } = decoded(call, applyConfiguration(endpoint, writer, config, live))
+  report(call.ctx, fieldValidation, duplicates, strictProblem)
+  const placed = inNamespace(object, call)
+  checkName(placed, key)
+  checkResourceVersion(placed.metadata.resourceVersion ?? '')
+  return placed
+}
+
+const strictProblem = (text: string): StatusError =>
+  badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${text}`)
+
+/** Types that a schema does not tell apart, such as times. */
+function decoded(call: Call, object: KubeObject): ReturnType<typeof decodeValue> {
+  try {
+    return decodeValue(object, call.served)
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(error.message)
+    throw error
+  }
+}

@@ -1,0 +1,23 @@
+import { StatusError } from '../errors.ts'
+import type { Item } from '../item.ts'
+
+const isCode = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code
+
+/** Updates an object, or creates it when there is none; when somebody else has been faster, updates theirs. */
+export async function createdOr(
+  update: () => Promise<Item>,
+  create: () => Promise<Item>,
+): Promise<{ item: Item; status: number }> {
+  try {
+    return { item: await update(), status: 200 }
+  } catch (error) {
+    if (!isCode(error, 404)) throw error
+  }
+  try {
+    return { item: await create(), status: 201 }
+  } catch (error) {
+    const isTaken = isCode(error, 409) && (error as StatusError).reason === 'AlreadyExists'
+    if (!isTaken) throw error
+    return { item: await update(), status: 200 }
+  }
+}
