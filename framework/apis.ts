@@ -49,6 +49,8 @@ export interface ApiResource<P extends Params = Params> {
   readonly unconditionalUpdate: boolean
   /** PUT of a missing object creates it (chapter 40, rule 3.23). */
   readonly createOnUpdate: boolean
+  /** Fills in what no schema can say, such as a label with the object's own name; run after decoding. */
+  readonly complete?: (object: KubeObject) => KubeObject
   /** DELETE answers with the object instead of a Status (chapter 40, rule 6.6). */
   readonly deleteReturnsObject?: boolean
   /** Field selectors besides metadata.name and metadata.namespace: field → value as a string, '' when absent. */

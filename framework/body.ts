@@ -74,8 +74,11 @@ export function decodeValue(value: unknown, served: Served): DecodedObject {
   const { metadata, unknown } = decodeMetadata(fields['metadata'])
   const decoded = served.schema.decode({ ...fields, ...typed, metadata })
   const paths = [...new Set([...unknown, ...decoded.unknown])].sort()
-  return { object: decoded.object, problems: paths.map(path => `unknown field "${path}"`) }
+  return { object: completed(decoded.object, served), problems: paths.map(path => `unknown field "${path}"`) }
 }
+
+const completed = (object: KubeObject, { kind, resource }: Served): KubeObject =>
+  kind === resource.names.kind ? (resource.complete?.(object) ?? object) : object
 
 function typeOf(
   fields: Readonly<Record<string, unknown>>,

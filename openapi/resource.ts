@@ -32,6 +32,7 @@ export interface ResourceWiring<P extends Params = Params> {
   readonly unconditionalUpdate?: boolean
   readonly createOnUpdate?: boolean
   readonly deleteReturnsObject?: boolean
+  readonly complete?: (object: KubeObject) => KubeObject
   readonly selectableFields?: ApiResource['selectableFields']
   /** Other subresources, such as namespaces/finalize. */
   readonly subresources?: readonly Subresource<P>[]
@@ -66,6 +67,7 @@ function apiResourceOf<P extends Params>(
     unconditionalUpdate: wiring.unconditionalUpdate ?? false,
     createOnUpdate: wiring.createOnUpdate ?? false,
     deleteReturnsObject: wiring.deleteReturnsObject ?? false,
+    ...(wiring.complete === undefined ? {} : { complete: wiring.complete }),
     selectableFields: selectable,
     ...(version.deprecationWarning === undefined ? {} : { deprecationWarning: version.deprecationWarning }),
     openapi: { ...version.schema },

@@ -13,7 +13,7 @@ import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
 import { type ApplyRequest, applyOptions, checkResourceVersion } from '../options.ts'
 import { type ParsedBody, parseBody } from '../parsebody.ts'
-import { createdOr } from './createmissing.ts'
+import { checkUid, createdOr } from './createmissing.ts'
 import { unlocked } from './lock.ts'
 
 export const applyType = 'application/apply-patch+yaml'
@@ -82,8 +82,9 @@ function applyOrCreate(call: Call, applying: Applying): Promise<{ item: Item; st
   const update = (): Promise<Item> => served.storage.update(ctx, key, change, write)
   if (served.subresource !== '') return update().then(item => ({ item, status: 200 }))
   return createdOr(update, async () => {
-    await call.mayCreate()
     const object = withoutVersion(applied(call, applying))
+    checkUid(call.served, key, object)
+    await call.mayCreate()
     const admitted = await admit(call, { operation: 'CREATE', object, dryRun: write.dryRun })
     return served.storage.create(ctx, key, admitted, write)
   })

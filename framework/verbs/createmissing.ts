@@ -1,5 +1,17 @@
-import { StatusError } from '../errors.ts'
+import { conflict, StatusError } from '../errors.ts'
 import type { Item } from '../item.ts'
+import type { KubeObject, ObjectKey } from '../object.ts'
+import { aboutOf, type Served } from '../served.ts'
+
+/** Whoever names a uid means an object that there is: throws 409 when there is none. */
+export function checkUid(served: Served, { name }: ObjectKey, { metadata }: KubeObject): void {
+  const { uid = '' } = metadata
+  if (uid === '') return
+  throw conflict(
+    aboutOf(served, name),
+    `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+  )
+}
 
 const isCode = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code
 

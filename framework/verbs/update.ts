@@ -1,7 +1,7 @@
 import { itemAnswer } from '../answers.ts'
 import { readObject } from '../body.ts'
 import { admit, type Call, checkName, inNamespace, keyOf } from '../call.ts'
-import { conflict, invalid } from '../errors.ts'
+import { invalid } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
 import { tracked } from '../fieldtracking.ts'
 import { objectForm } from '../forms.ts'
@@ -9,9 +9,8 @@ import type { Item } from '../item.ts'
 import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
 import { checkResourceVersion, writeOptions } from '../options.ts'
-import { aboutOf } from '../served.ts'
 import type { WriteOptions } from '../storage.ts'
-import { createdOr } from './createmissing.ts'
+import { checkUid, createdOr } from './createmissing.ts'
 
 /** PUT: replaces the object; creates it where the kind allows that (chapter 40, section 3.3). */
 export async function update(call: Call): Promise<Answer> {
@@ -74,13 +73,7 @@ function requireVersion({ served }: Call, object: KubeObject): void {
 }
 
 async function createMissing(call: Call, { key, object, write }: Replacement): Promise<Item> {
-  const { uid = '' } = object.metadata
-  if (uid !== '') {
-    throw conflict(
-      aboutOf(call.served, key.name),
-      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
-    )
-  }
+  checkUid(call.served, key, object)
   await call.mayCreate()
   const next = tracked(call, write.fieldManager, object)
   const admitted = await admit(call, { operation: 'CREATE', object: next, dryRun: write.dryRun })

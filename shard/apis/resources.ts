@@ -71,6 +71,7 @@ function makeResources(wiring: Wiring, served: Served): readonly ApiResource[] {
     unconditionalUpdate: traits.unconditionalUpdate,
     createOnUpdate: traits.createOnUpdate,
     deleteReturnsObject: traits.deleteReturnsObject,
+    ...(traits.complete === undefined ? {} : { complete: traits.complete }),
     ...(fields === undefined || traits.custom ? {} : { selectableFields: fields }),
     subresources: subresourcesOf(wiring, served),
   })

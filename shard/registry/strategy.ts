@@ -19,6 +19,8 @@ export interface Traits {
   readonly deleteReturnsObject: boolean
   /** The garbage collector and other finalizer keepers may hold it; false for events. */
   readonly collected: boolean
+  /** Defaults that no schema can say: part of what the client has written, also for field management. */
+  readonly complete?: (object: KubeObject) => KubeObject
   /** Fills in what the kind's own rules add, after defaults. `old` is absent on create. */
   readonly prepare?: (object: KubeObject, old?: KubeObject) => KubeObject
   /** The kind's own rules beyond its schema. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FieldError } from '../../framework/errors.ts'
 import { dns1123LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/names.ts'
 import type { KubeObject } from '../../framework/object.ts'
+import { defaultCustomResourceDefinition } from '../../openapi/crd.ts'
 import { definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
 import { type Traits, withMetadata } from './strategy.ts'
 
@@ -84,12 +85,17 @@ type NamespaceSpec = { readonly finalizers?: readonly string[] } | undefined
 const specFinalizers = (object: KubeObject): readonly string[] =>
   (object.spec as NamespaceSpec)?.finalizers ?? []
 
+/** Without a name yet, there is nothing to say. */
+function labelNamespace(object: KubeObject): KubeObject {
+  const { name = '', labels } = object.metadata
+  return name === ''
+    ? object
+    : withMetadata(object, { labels: { ...labels, 'kubernetes.io/metadata.name': name } })
+}
+
 /** Namespaces: held by `spec.finalizers`, Active until their deletion starts, labelled with their own name. */
 function prepareNamespace(object: KubeObject, old?: KubeObject): KubeObject {
-  const name = object.metadata.name ?? ''
-  const labelled = withMetadata(object, {
-    labels: { ...object.metadata.labels, 'kubernetes.io/metadata.name': name },
-  })
+  const labelled = labelNamespace(object)
   if (old !== undefined) return { ...labelled, spec: old.spec }
   const finalizers = new Set([...specFinalizers(object), kubernetesFinalizer])
   return { ...labelled, spec: { finalizers: [...finalizers] }, status: { phase: 'Active' } }
@@ -99,6 +105,7 @@ const namespaces: Traits = {
   ...plain,
   nameErrors: labelName,
   deleteReturnsObject: true,
+  complete: labelNamespace,
   prepare: prepareNamespace,
   held: object => specFinalizers(object).length > 0,
   onDelete: object => ({ ...object, status: { ...(object.status as object), phase: 'Terminating' } }),
@@ -130,12 +137,18 @@ const bindingErrors = (object: KubeObject, old?: KubeObject): readonly FieldErro
     : [invalidValue('roleRef', object.roleRef, 'cannot change roleRef')]
 
 const roles: Traits = { ...plain, nameErrors: pathSegmentName, createOnUpdate: true }
-const roleBindings: Traits = { ...roles, prepare: prepareBinding, validate: bindingErrors }
+const roleBindings: Traits = {
+  ...roles,
+  complete: prepareBinding,
+  prepare: prepareBinding,
+  validate: bindingErrors,
+}
 const events: Traits = { ...plain, createOnUpdate: true, collected: false }
 
 const definitions: Traits = {
   ...policy,
   deleteReturnsObject: true,
+  complete: defaultCustomResourceDefinition,
   prepare: prepareDefinition,
   validate: definitionErrors,
   onDelete: startDefinitionDeletion,
@@ -144,7 +157,7 @@ const definitions: Traits = {
 /** Built-in kinds by `<plural>.<group>`; those that are not named here are `plain` (chapter 40, rules 2.31, 3.8, 3.22, 3.23, 6.6). */
 const builtinTraits: Readonly<Record<string, Traits>> = {
   configmaps: { ...plain, validate: immutableDataErrors },
-  secrets: { ...plain, prepare: mergeStringData, validate: secretErrors },
+  secrets: { ...plain, complete: mergeStringData, prepare: mergeStringData, validate: secretErrors },
   namespaces,
   serviceaccounts: { ...plain, deleteReturnsObject: true },
   resourcequotas: { ...plain, deleteReturnsObject: true },

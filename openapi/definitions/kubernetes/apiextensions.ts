@@ -141,7 +141,7 @@ export const customResourceDefinitions = builtin({
         {
           conversion,
           group: string('The API group of the resource.'),
-          names: names('How the resource and its kind are called.'),
+          names: { ...names('How the resource and its kind are called.'), default: {} },
           preserveUnknownFields: boolean('Must be false.'),
           scope: oneOfStrings('Whether objects live in namespaces.', ['Cluster', 'Namespaced']),
           versions: atomicList('The versions of the resource.', version),

@@ -15,10 +15,14 @@ const series = object(
   { required: ['count', 'lastObservedTime'] },
 )
 const source = (description: string) =>
-  object(description, {
-    component: string('The component.'),
-    host: string('The node it ran on.'),
-  })
+  object(
+    description,
+    {
+      component: string('The component.'),
+      host: string('The node it ran on.'),
+    },
+    { default: {} },
+  )
 
 /** What tables show of an event; the two groups have different names for the same things. */
 interface EventFields {
