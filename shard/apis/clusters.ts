@@ -132,9 +132,12 @@ function setSchema(index: Index, uid: string, schema: SchemaItem | undefined): v
 
 function setDefinition(index: Index, cluster: ClusterName, name: string, next: Served | undefined): void {
   const { definitions } = stateOf(index, cluster)
-  if (definitions.get(name)?.id === next?.id) return
+  const old = definitions.get(name)
+  if (old?.id === next?.id) return
   replace(definitions, name, next)
-  changed(index, cluster, [name])
+  // Whoever watches while a definition is deleted sees its objects go.
+  const isGoing = next?.terminating === true && old?.terminating === false
+  changed(index, cluster, isGoing ? [] : [name])
 }
 
 function apisOf(index: Index, cluster: ClusterName): ApiSet | undefined {
@@ -168,7 +171,7 @@ function forgetBinder(binders: Map<string, Set<ClusterName>>, uid: string, clust
 /** The resources that are served differently after a binding changed. */
 function changedNames(old: Bound | undefined, next: Bound | undefined): readonly string[] {
   const wordings = (bound: Bound | undefined): Map<string, string> =>
-    new Map(bound?.resources.map(r => [boundName(r), JSON.stringify([r, bound.terminating])]))
+    new Map(bound?.resources.map(r => [boundName(r), JSON.stringify(r)]))
   const [before, after] = [wordings(old), wordings(next)]
   return [...new Set([...before.keys(), ...after.keys()])].filter(
     name => before.get(name) !== after.get(name),

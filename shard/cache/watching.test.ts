@@ -24,6 +24,18 @@ describe('watching', () => {
     assert.deepEqual(await found, ['ADDED a/n/x=1@1', 'MODIFIED a/n/x=2@2', 'DELETED a/n/x=2@3'])
   })
 
+  it('tells what happened before its end, and ends', async () => {
+    const ending = new AbortController()
+    const watched = watch({}, ending.signal)
+    const first = events(watched, 1)
+    await fixture.write('a/n/x', '1')
+    await first
+    await fixture.write('a/n/x', undefined)
+    ending.abort()
+    assert.deepEqual(await events(watched, 1), ['DELETED a/n/x=1@2'])
+    assert.equal((await watched.next()).done, true)
+  })
+
   it('goes on after a version, also after one that has not come', async () => {
     await fixture.write('a/n/x', '1')
     await fixture.write('a/n/x', '2')

@@ -126,9 +126,16 @@ async function* follow(
         yield [bookmarks.make()]
       } else await watcher.sleep(reader.line)
     }
+    yield* rest(reader)
   } finally {
     signal.removeEventListener('abort', watcher.wake)
     source.ticker.remove(watcher)
     reader.line.forget(watcher.wake)
   }
+}
+
+/** What happened before the end is still told: of objects that went with their definition nobody would hear later. */
+function* rest(reader: Reader): Generator<readonly ItemEvent[]> {
+  for (let events = reader.next(); events !== undefined; events = reader.next())
+    if (events.length > 0) yield events
 }
