@@ -12,4 +12,6 @@ export interface OpenApiDocuments {
   index(apis: ApiSet): ReadonlyMap<string, string>
   v3(apis: ApiSet, path: string): Document | undefined
   v2(apis: ApiSet): Document
+  /** The same as protobuf, for clients that ask for nothing else (chapter 40, rule 8.17). */
+  v2Protobuf(apis: ApiSet): Document
 }

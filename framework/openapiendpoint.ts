@@ -4,7 +4,7 @@ import { notAcceptable, notServed } from './errors.ts'
 import type { Answer, VerbRequest } from './exchange.ts'
 import { parseAccept } from './negotiation.ts'
 
-/** `/openapi/v2` and everything below `/openapi/v3` (chapter 40, sections 8.4 and 8.5). JSON only. */
+/** `/openapi/v2` and everything below `/openapi/v3` (chapter 40, sections 8.4 and 8.5). */
 export function openApiAnswer(
   documents: OpenApiDocuments,
   apis: ApiSet,
@@ -12,6 +12,8 @@ export function openApiAnswer(
   request: VerbRequest,
 ): Answer {
   if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) throw notServed()
+  if (path === '/openapi/v2' && wantsProtobuf(request))
+    return documentWithTag(documents.v2Protobuf(apis), request, protobufType)
   requireJson(request)
   if (path === '/openapi/v2') return documentWithTag(documents.v2(apis), request)
   if (path === '/openapi/v3') return index(documents.index(apis))
@@ -25,6 +27,13 @@ export function openApiAnswer(
   const answer = documentWithTag(document, request)
   return hash === '' ? answer : { ...answer, headers: { ...answer.headers, ...immutable() } }
 }
+
+/** As it is asked for, and as it is answered (chapter 40, rule 8.16). */
+const askedProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+
+const wantsProtobuf = ({ headers }: VerbRequest): boolean =>
+  parseAccept(headers.accept)[0]?.type === askedProtobuf
 
 const jsonTypes = new Set(['application/json', 'application/*', '*/*', '*'])
 

@@ -27,6 +27,7 @@ const documents: OpenApiDocuments = {
   index: () => new Map([['apis/example.com/v1', 'ABC']]),
   v3: () => ({ bytes: Buffer.from('{"openapi":"3.0.0"}'), etag: 'ABC' }),
   v2: () => ({ bytes: Buffer.from('{"swagger":"2.0"}'), etag: 'DEF' }),
+  v2Protobuf: () => ({ bytes: Buffer.from('{"swagger":"2.0"}'), etag: 'DEF' }),
 }
 const tokens: Readonly<Record<string, readonly string[]>> = {
   admin: ['system:masters'],
@@ -331,13 +332,11 @@ describe('a server', () => {
     const base = `${server.url}/clusters/root/openapi/v3/apis/example.com/v1?hash=OLD`
     assert.equal(new URL(String(stale.headers.location), base).href, base.replace('OLD', 'ABC'))
     assert.equal((await get('/clusters/root/openapi/v2')).json.swagger, '2.0')
-    const protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
-    await refused(
-      '/clusters/root/openapi/v2',
-      406,
-      /media types/,
-      as('admin', { headers: { accept: protobuf } }),
-    )
+    const asked = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+    const protobuf = await get('/clusters/root/openapi/v2', as('admin', { headers: { accept: asked } }))
+    assert.equal(protobuf.headers['content-type'], asked.replace('@', '.'))
+    const xml = as('admin', { headers: { accept: 'application/xml' } })
+    await refused('/clusters/root/openapi/v2', 406, /media types/, xml)
     await refused('/clusters/root/openapi/v3/apis/other/v1', 404, /could not find/)
   })
 

@@ -5,6 +5,7 @@ import type { Document, OpenApiDocuments } from '../../framework/documents.ts'
 import { formatJson } from '../../framework/json.ts'
 import type { VersionInfo } from '../../framework/version.ts'
 import { contentKey } from './content.ts'
+import { gnosticDocument } from './gnostic.ts'
 import { groupPath, versionPath } from './names.ts'
 import { documentV2 } from './v2.ts'
 import {
@@ -25,8 +26,10 @@ interface Part {
 /** How many bytes of documents are kept ready. */
 const maxBytes = 128 * 1024 * 1024
 
-function render(document: object): Document {
-  const bytes = Buffer.from(formatJson(document))
+const json = (document: object): Buffer => Buffer.from(formatJson(document))
+
+function render(document: object, encode: (document: object) => Buffer): Document {
+  const bytes = encode(document)
   return { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() }
 }
 
@@ -49,10 +52,10 @@ export function createOpenApiDocuments(version: Pick<VersionInfo, 'gitVersion'>)
   const info: Info = { title: 'Oriel', version: version.gitVersion }
   const rendered = new LRUCache<string, Document>({ maxSize: maxBytes, sizeCalculation: d => d.bytes.length })
 
-  function documentFor(key: string, make: () => object): Document {
+  function documentFor(key: string, make: () => object, encode = json): Document {
     const known = rendered.get(key)
     if (known !== undefined) return known
-    const document = render(make())
+    const document = render(make(), encode)
     rendered.set(key, document)
     return document
   }
@@ -66,21 +69,24 @@ export function createOpenApiDocuments(version: Pick<VersionInfo, 'gitVersion'>)
       const part = parts(apis).get(path)
       return part === undefined ? undefined : documentFor(part.key, part.make)
     },
-    v2(apis) {
-      const all = [...parts(apis).values()]
-      const key = `v2 ${all.map(part => part.key).join(' ')}`
-      return documentFor(key, () =>
-        documentV2(
-          info,
-          all.map(part => part.make()),
-        ),
-      )
-    },
+    v2: apis => documentFor(`v2 ${keysOf(parts(apis))}`, () => swagger(info, parts(apis))),
+    v2Protobuf: apis =>
+      documentFor(`v2 protobuf ${keysOf(parts(apis))}`, () => swagger(info, parts(apis)), gnosticDocument),
   }
 }
 
+type Parts = ReadonlyMap<string, Part>
+
+const keysOf = (parts: Parts): string => [...parts.values()].map(part => part.key).join(' ')
+
+const swagger = (info: Info, parts: Parts): object =>
+  documentV2(
+    info,
+    [...parts.values()].map(part => part.make()),
+  )
+
 /** The documents of an ApiSet by path, in the order of paths. */
-function partsOf(info: Info, apis: ApiSet): ReadonlyMap<string, Part> {
+function partsOf(info: Info, apis: ApiSet): Parts {
   const versions = byVersion(apis.resources)
   const groups = new Set(apis.resources.map(r => r.group).filter(group => group !== ''))
   const fixed = (path: string, make: () => DocumentV3): readonly [string, Part] => [path, { key: path, make }]

@@ -31,6 +31,13 @@ describe('OpenAPI v2', () => {
       assert.ok(!text.includes(`"${key}":`), key)
   })
 
+  it('does not require what has a default: clients check before it is set', () => {
+    const workspace = document.definitions['io.kcp.tenancy.v1alpha1.Workspace'] as JSONSchemaProps
+    assert.ok(!workspace.required?.includes('spec'))
+    const binding = document.definitions['io.kcp.apis.v1alpha2.APIBinding'] as JSONSchemaProps
+    assert.ok(binding.properties?.spec?.required?.includes('reference'))
+  })
+
   it('leaves open what it cannot say', () => {
     const widget = document.definitions['com.example.v1.Widget'] as JSONSchemaProps
     const { color, size, template } = widget.properties?.spec?.properties ?? {}

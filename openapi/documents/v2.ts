@@ -35,8 +35,12 @@ function schemaV2(schema: JSONSchemaProps): JSONSchemaProps {
     const { default: _, ...beside } = rest
     return { ...beside, $ref } as JSONSchemaProps
   }
+  const { required = [], properties = {} } = rest
+  // Clients check before the server sets defaults.
+  const needed = required.filter(name => properties[name]?.default === undefined)
+  const closed = needed.length === required.length ? rest : { ...rest, required: needed }
   const isOpen = nullable === true || schema['x-kubernetes-preserve-unknown-fields'] === true
-  return isOpen ? openSchema(rest, nullable === true) : mapChildren(rest, schemaV2)
+  return isOpen ? openSchema(rest, nullable === true) : mapChildren(closed, schemaV2)
 }
 
 function openSchema(schema: JSONSchemaProps, isNullable: boolean): JSONSchemaProps {
