@@ -1,6 +1,7 @@
 // Watches every widget of every consumer through the URL that the provider's endpoint slice lists.
 //   KUBECONFIG=.oriel/admin.kubeconfig npx tsx examples/informer.ts
-import { CustomObjectsApi, KubeConfig, type KubernetesObject, makeInformer } from '@kubernetes/client-node'
+import { CustomObjectsApi, KubeConfig, type KubernetesObject, ListWatch } from '@kubernetes/client-node'
+import { ClusterWatch, keyed } from './clusterwatch.ts'
 
 const [, , provider = 'root:provider', name = 'widgets.example.com'] = process.argv
 
@@ -34,14 +35,18 @@ if (url === undefined)
 
 const view = at(`${url}/clusters/*`)
 const widgets = view.makeApiClient(CustomObjectsApi)
-const list = () =>
-  widgets.listCustomObjectForAllNamespaces({ group: 'example.com', version: 'v1', plural: 'widgets' })
-const informer = makeInformer<KubernetesObject>(view, '/apis/example.com/v1/widgets', list)
-for (const event of ['add', 'update', 'delete'] as const)
-  informer.on(event, object => {
-    const { annotations, namespace, name } = object.metadata ?? {}
-    console.log(event, annotations?.['kcp.io/cluster'], `${namespace}/${name}`)
+const list = async () => {
+  const found = await widgets.listCustomObjectForAllNamespaces({
+    group: 'example.com',
+    version: 'v1',
+    plural: 'widgets',
   })
+  return { ...found, items: found.items.map(keyed) }
+}
+const path = '/apis/example.com/v1/widgets'
+const informer = new ListWatch<KubernetesObject>(path, new ClusterWatch(view), list, false)
+for (const event of ['add', 'update', 'delete'] as const)
+  informer.on(event, ({ metadata }) => console.log(event, `${metadata?.namespace}/${metadata?.name}`))
 informer.on('error', error => {
   console.error(error)
   setTimeout(() => informer.start(), 1000)

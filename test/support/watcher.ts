@@ -20,6 +20,18 @@ export function configAt(oriel: Oriel, url: string, context = 'base'): KubeConfi
   return there
 }
 
+/** The credentials of a user with a token, or of nobody, at any URL of the server. */
+export function userAt(oriel: Oriel, url: string, token?: string): KubeConfig {
+  const cluster = configAt(oriel, url).getCurrentCluster()
+  if (cluster === null) throw new Error('the kubeconfig has no cluster')
+  const config = new KubeConfig()
+  config.loadFromClusterAndUser(cluster, {
+    name: 'user',
+    ...(token && { token }),
+  })
+  return config
+}
+
 /** A watch by @kubernetes/client-node that remembers what it saw. */
 export interface Watcher {
   readonly seen: readonly Seen[]
