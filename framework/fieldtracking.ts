@@ -4,6 +4,7 @@ import { type Endpoint, trackUpdate, zeroValue } from './apply/fieldmanager.ts'
 import { type FieldSet, recursiveDifference, setOfFields } from './apply/fieldset.ts'
 import { typeOf } from './apply/types.ts'
 import type { Call } from './call.ts'
+import type { MergeSchema } from './mergeschema.ts'
 import { apiVersionOf, type KubeObject } from './object.ts'
 import type { Served } from './served.ts'
 import { wholeSchema } from './wholeschema.ts'
@@ -22,12 +23,40 @@ function resetFields({ resource, subresource }: Served): FieldSet {
   return resource.subresources.some(each => each.name === 'status') ? status : setOfFields()
 }
 
+const integer: MergeSchema = { type: 'integer' }
+
+/** `autoscaling/v1 Scale`: its replicas are owned, and storages carry that over to the object. */
+const scaleSchema = wholeSchema({
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties: { replicas: integer }, default: {} },
+    status: { type: 'object', properties: { replicas: integer, selector: { type: 'string' } }, default: {} },
+  },
+})
+
+function scaleEndpoint({ group, version, kind, subresource }: Served): Endpoint {
+  const apiVersion = apiVersionOf(group, version)
+  const type = typeOf(scaleSchema)
+  return {
+    group,
+    version,
+    kind,
+    apiVersion,
+    subresource,
+    type,
+    versions: other => (other === apiVersion ? type : undefined),
+    filter: fields => fields,
+    zero: { ...zeroValue(scaleSchema), apiVersion, kind, metadata: {} },
+  }
+}
+
 /**
  * The endpoint of a call, as field management sees it; undefined for subresources that have objects of another kind: what
  * is written there has no fields of its own.
  */
 export function endpointOf({ served, atVersion }: Call): Endpoint | undefined {
   const { group, version, kind, resource, subresource } = served
+  if (subresource === 'scale') return scaleEndpoint(served)
   if (kind !== resource.names.kind || group !== resource.group) return undefined
   const schema = wholeSchema(resource.openapi)
   const reset = resetFields(served)
@@ -60,5 +89,13 @@ const versionsOf =
 /** An object on its way to the storage, with its managedFields brought up to date. `live` is absent on create. */
 export function tracked(call: Call, manager: string, next: KubeObject, live?: KubeObject): KubeObject {
   const endpoint = endpointOf(call)
-  return endpoint === undefined ? next : trackUpdate(endpoint, { manager, time: timestamp() }, next, live)
+  if (endpoint === undefined) return next
+  const sent = call.served.resource.custom ? withoutEmptyList(next) : next
+  return trackUpdate(endpoint, { manager, time: timestamp() }, sent, live)
+}
+
+/** What is empty in the metadata of a custom resource is not there. */
+function withoutEmptyList(object: KubeObject): KubeObject {
+  const { managedFields, ...metadata } = object.metadata
+  return managedFields?.length === 0 ? { ...object, metadata } : object
 }

@@ -86,12 +86,23 @@ export function trackUpdate(
   }
 }
 
-const changeOf = ({ versions, filter }: Endpoint, live: KubeObject, next: KubeObject): Change => ({
-  live: withoutManaged(live),
-  next: withoutManaged(next),
+const changeOf = ({ versions, filter, zero }: Endpoint, live: KubeObject, next: KubeObject): Change => ({
+  live: withStructs(zero, withoutManaged(live)),
+  next: withStructs(zero, withoutManaged(next)),
   versions,
   filter,
 })
+
+/** The object with the structs that it always has: nobody brings them into existence. */
+function withStructs<T extends Members>(zero: Members, object: T): T {
+  const missing = Object.entries(zero).flatMap(([key, struct]) => {
+    const value = object[key]
+    if (!isMembers(struct)) return []
+    const filled = value === undefined ? struct : isMembers(value) ? withStructs(struct, value) : value
+    return filled === value ? [] : [[key, filled]]
+  })
+  return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) }
+}
 
 const tracked = (endpoint: Endpoint, managed: Managed, change: Change, { manager, time }: Writer): Managed =>
   capUpdaters(updateManaged(managed, change, managerOf(endpoint, 'Update', manager), time))

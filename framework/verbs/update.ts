@@ -61,7 +61,7 @@ function replace(call: Call, { key, object, write }: Replacement): Promise<Item>
 /** Last write wins only where the kind says so (chapter 40, rule 3.22). */
 function requireVersion({ served }: Call, object: KubeObject): void {
   const { resourceVersion = '', name = '' } = object.metadata
-  if (served.resource.unconditionalUpdate || resourceVersion !== '') return
+  if (served.resource.unconditionalUpdate || served.subresource === 'scale' || resourceVersion !== '') return
   throw invalid(served.kind, served.group, name, [
     {
       type: 'FieldValueInvalid',

@@ -15,7 +15,7 @@ import { registryStorage } from '../registry/storage.ts'
 import type { Part } from '../registry/strategy.ts'
 import { type WatchEnds, withWatchEnds } from './ends.ts'
 import { groupEventStorage } from './events.ts'
-import { scaleStorage } from './scale.ts'
+import { replicasPath, scaleStorage } from './scale.ts'
 import { builtinServed, type ResourcesOf, type Served, servedName, storageVersionOf } from './served.ts'
 import { inVersion } from './versions.ts'
 
@@ -80,7 +80,10 @@ function makeResources(wiring: Wiring, served: Served): readonly ApiResource[] {
 function scaleOf(wiring: Wiring, served: Served, version: string): ResourceStorage {
   const paths = served.definition.versions.find(v => v.name === version)?.scale
   const main = endpoint(wiring, served, version, '')
-  return paths === undefined ? main : scaleStorage(main, paths)
+  if (paths === undefined) return main
+  const { group, versions } = served.definition
+  const replicas = new Map(versions.map(v => [apiVersionOf(group, v.name), replicasPath(v.scale)]))
+  return scaleStorage(main, { paths, apiVersion: apiVersionOf(group, version), replicas })
 }
 
 /** The storage of one version of a resource, or of the part of it that a subresource writes. */

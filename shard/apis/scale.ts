@@ -1,6 +1,11 @@
+import {
+  managedFieldsOfScale,
+  managedFieldsOfScaled,
+  type ReplicasPaths,
+} from '../../framework/apply/scale.ts'
 import { internalError, invalid } from '../../framework/errors.ts'
 import { type Item, itemOf } from '../../framework/item.ts'
-import type { KubeObject } from '../../framework/object.ts'
+import type { KubeObject, Metadata } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import type { ScalePaths } from '../../openapi/definitions/definition.ts'
 
@@ -10,6 +15,10 @@ const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const fieldsOf = (path: string): readonly string[] => path.split('.').filter(part => part !== '')
+
+/** Where a version keeps its replicas; undefined when it has no scale. */
+export const replicasPath = (paths: ScalePaths | undefined): readonly string[] | undefined =>
+  paths && fieldsOf(paths.specReplicasPath)
 
 const valueAt = (object: unknown, path: string): unknown =>
   fieldsOf(path).reduce<unknown>((value, field) => (isMembers(value) ? value[field] : undefined), object)
@@ -62,15 +71,37 @@ function scaled(object: KubeObject, scale: KubeObject, paths: ScalePaths): KubeO
   return { ...(withValueAt(object, fieldsOf(paths.specReplicasPath), replicas) as KubeObject), metadata }
 }
 
+/** A Scale that is about to change: it says who owns the replicas. */
+const withOwners = (scale: KubeObject, managedFields: Metadata['managedFields']): KubeObject =>
+  managedFields === undefined ? scale : { ...scale, metadata: { ...scale.metadata, managedFields } }
+
+function withoutOwners(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+/** One version's view on the replicas of an object; the other versions say how to read its managedFields. */
+export interface Scaling {
+  readonly paths: ScalePaths
+  readonly apiVersion: string
+  readonly replicas: ReplicasPaths
+}
+
 /** The storage below `/scale`: the same objects, seen as Scales. */
-export function scaleStorage(storage: ResourceStorage, paths: ScalePaths): ResourceStorage {
+export function scaleStorage(storage: ResourceStorage, scaling: Scaling): ResourceStorage {
+  const { paths, replicas, apiVersion } = scaling
   const shown = (item: Item): Item => itemOf(scaleOf(item.object, paths), item.key.cluster)
   return {
     ...storage,
     get: async (ctx, key) => shown(await storage.get(ctx, key)),
     async update(ctx, key, change, options) {
-      const inner = async (current: Item): Promise<KubeObject> =>
-        scaled(current.object, await change(shown(current)), paths)
+      const inner = async ({ object, key: { cluster } }: Item): Promise<KubeObject> => {
+        const { managedFields } = object.metadata
+        const scale = withOwners(scaleOf(object, paths), managedFieldsOfScale(managedFields, replicas))
+        const next = await change(itemOf(scale, cluster))
+        const owners = managedFieldsOfScaled(managedFields, next.metadata.managedFields, replicas, apiVersion)
+        return withOwners(withoutOwners(scaled(object, next, paths)), owners)
+      }
       return shown(await storage.update(ctx, key, inner, options))
     },
   }

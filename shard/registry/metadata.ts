@@ -22,6 +22,7 @@ export function metadataErrors(strategy: Strategy, object: KubeObject): readonly
     ...annotationErrors(metadata.annotations),
     ...ownerErrors(metadata.ownerReferences ?? []),
     ...finalizerErrors(metadata.finalizers ?? []),
+    ...managerErrors(metadata.managedFields ?? []),
   ]
 }
 
@@ -56,6 +57,24 @@ function annotationErrors(annotations: Metadata['annotations'] = {}): readonly F
   )
   return size > annotationsLimit ? [...keys, tooLong] : keys
 }
+
+const longestManager = 128
+const longestSubresource = 256
+
+/** What clients may have written into managedFields themselves (chapter 40, rule 3.18). */
+const managerErrors = (entries: NonNullable<Metadata['managedFields']>): readonly FieldError[] =>
+  entries.flatMap((entry, i) => {
+    const { manager, subresource } = entry as { readonly manager?: string; readonly subresource?: string }
+    return [
+      ...tooLong(`metadata.managedFields[${i}].manager`, manager, longestManager),
+      ...tooLong(`metadata.managedFields[${i}].subresource`, subresource, longestSubresource),
+    ]
+  })
+
+const tooLong = (field: string, text = '', limit: number): readonly FieldError[] =>
+  Buffer.byteLength(text) > limit
+    ? [fieldError('FieldValueTooLong', field, `may not be more than ${limit} bytes`)]
+    : []
 
 const ownerFields = ['apiVersion', 'kind', 'name', 'uid'] as const
 

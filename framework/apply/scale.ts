@@ -1,0 +1,81 @@
+import type { Json } from '../object.ts'
+import { fieldElement, type Path } from './fieldpath.ts'
+import { difference, has, insert, newFieldSet, setOfFields } from './fieldset.ts'
+import { type Entry, formatManaged, type Managed, managedFrom, parseManaged } from './managed.ts'
+
+type ManagedFields = readonly Json[] | undefined
+
+/** Where each version of a kind keeps its number of replicas, by apiVersion; undefined: it has no scale. */
+export type ReplicasPaths = ReadonlyMap<string, readonly string[] | undefined>
+
+const scaleVersion = 'autoscaling/v1'
+const replicas = setOfFields(['spec', 'replicas'])
+const replicasPath: Path = ['spec', 'replicas'].map(fieldElement)
+
+const read = (managedFields: ManagedFields): Managed => parseManaged(managedFields ?? []) ?? new Map()
+
+const write = (managed: Managed): ManagedFields =>
+  managed.size === 0 ? undefined : (formatManaged(managed) as readonly Json[])
+
+const pathOf = (paths: ReplicasPaths, apiVersion: string): Path | undefined =>
+  paths.get(apiVersion)?.map(fieldElement)
+
+const ownsReplicas = (paths: ReplicasPaths, { apiVersion, fields }: Entry): boolean => {
+  const path = pathOf(paths, apiVersion)
+  return path !== undefined && has(fields, path)
+}
+
+/** Who owns the replicas of an object, as its Scale shows it (chapter 40, rule 5.57). */
+export function managedFieldsOfScale(parent: ManagedFields, paths: ReplicasPaths): ManagedFields {
+  const owners = [...read(parent)].filter(([, entry]) => ownsReplicas(paths, entry))
+  const shown = owners.map(([key, entry]): [string, Entry] => [
+    key,
+    { ...entry, apiVersion: scaleVersion, fields: replicas },
+  ])
+  return write(new Map(shown))
+}
+
+/**
+ * The managedFields of an object after a write to its Scale: who has lost the replicas loses their path, who has gained
+ * them gets an entry of the subresource.
+ */
+export function managedFieldsOfScaled(
+  parent: ManagedFields,
+  scale: ManagedFields,
+  paths: ReplicasPaths,
+  apiVersion: string,
+): ManagedFields {
+  const owners = [...read(scale).values()].filter(({ fields }) => has(fields, replicasPath))
+  const kept = [...read(parent).values()].filter(entry => paths.has(entry.apiVersion))
+  const isKept = (owner: Entry): boolean =>
+    kept.some(entry => isSame(entry, owner) && ownsReplicas(paths, entry))
+  const left = kept.map(entry =>
+    owners.some(owner => isSame(entry, owner)) ? entry : withoutReplicas(entry, paths),
+  )
+  const gained = owners
+    .filter(owner => !isKept(owner))
+    .map(owner => ({ ...owner, apiVersion, fields: replicasAt(pathOf(paths, apiVersion) ?? []) }))
+  return write(managedFrom([...left, ...gained.map(untimed)]))
+}
+
+/** The Scale has every entry in its own version. */
+const isSame = (entry: Entry, owner: Entry): boolean =>
+  entry.manager === owner.manager &&
+  entry.operation === owner.operation &&
+  entry.subresource === owner.subresource
+
+function withoutReplicas(entry: Entry, paths: ReplicasPaths): Entry {
+  const path = pathOf(paths, entry.apiVersion)
+  return path === undefined ? entry : { ...entry, fields: difference(entry.fields, replicasAt(path)) }
+}
+
+function replicasAt(path: Path): Entry['fields'] {
+  const set = newFieldSet()
+  insert(set, path)
+  return set
+}
+
+/** As in Kubernetes, nobody knows when. */
+function untimed({ time: _, ...entry }: Entry): Entry {
+  return entry
+}
