@@ -126,6 +126,7 @@ describe('OpenAPI v3', () => {
     const { paths } = v3(everything, 'apis/example.com/v1')
     const body = paths['/apis/example.com/v1/namespaces/{namespace}/widgets/{name}']?.patch?.requestBody
     assert.deepEqual(Object.keys(body?.content ?? {}), [
+      'application/apply-patch+yaml',
       'application/json-patch+json',
       'application/merge-patch+json',
     ])

@@ -32,7 +32,11 @@ export interface Operation {
 const answerTypes = ['application/json', 'application/yaml']
 const streamTypes = ['application/json;stream=watch']
 /** Patches that every resource takes, and those of built-in kinds (chapter 40, rule 5.1); clients choose by what they find here. */
-const patchTypes = ['application/json-patch+json', 'application/merge-patch+json']
+const patchTypes = [
+  'application/apply-patch+yaml',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+]
 const builtinPatchTypes = [...patchTypes, 'application/strategic-merge-patch+json']
 
 const contentOf = (types: readonly string[], model: string): Content =>

@@ -53,7 +53,11 @@ describe('OpenAPI v2', () => {
     const path = document.paths['/apis/example.com/v1/namespaces/{namespace}/widgets/{name}'] as {
       patch: { consumes: readonly string[]; parameters: readonly { name: string; in: string }[] }
     }
-    assert.deepEqual(path.patch.consumes, ['application/json-patch+json', 'application/merge-patch+json'])
+    assert.deepEqual(path.patch.consumes, [
+      'application/apply-patch+yaml',
+      'application/json-patch+json',
+      'application/merge-patch+json',
+    ])
     assert.deepEqual(path.patch.parameters[0], {
       name: 'body',
       in: 'body',
