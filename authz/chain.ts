@@ -1,11 +1,11 @@
 import { type Action, type Authorizer, type Decision, noOpinion } from '../framework/authorizer.ts'
-import type { UserInfo } from '../framework/user.ts'
+import { type Asking, askingOf } from './asking.ts'
 
-/** One step before RBAC: it decides, or says why it leaves the decision to the steps behind it. */
+/** One step before RBAC: it decides, or says why it leaves the decision to the steps behind it. From memory. */
 export interface Gate {
   /** As in kcp's audit keys: '02-content'. */
   readonly name: string
-  check(user: UserInfo, action: Action, signal: AbortSignal): Promise<Verdict>
+  check(asking: Asking): Verdict
 }
 
 export type Verdict = Decision | Delegation
@@ -16,46 +16,77 @@ export interface Delegation {
 
 export const delegate = (why: string): Delegation => ({ delegate: why })
 
+/** One of the last steps: the first that allows wins. */
+export type Step = (asking: Asking) => Decision
+
 /**
- * Gates in order, then the last authorizer. A gate's "no opinion" ends the chain, too. What a client reads is only
- * `access granted` or `access denied`, so that nobody learns what exists; the trace keeps every step's own reason.
+ * Gates in order, then the last steps. A gate's "no opinion" ends the chain, too. What a client reads is only
+ * `access granted` or `access denied`, so that nobody learns what exists; the trace keeps every step's own reason, and
+ * for a gate that delegates the decision it led to, as kcp's audit annotations do.
  */
-export function chain(gates: readonly Gate[], last: Authorizer): Authorizer {
+export function chain(gates: readonly Gate[], steps: readonly Step[]): Authorizer {
   return {
-    authorize: async (user, action, signal) => {
-      const trace: Decision[] = []
-      for (const gate of gates) {
-        const verdict = await gate.check(user, action, signal)
-        if (!('delegate' in verdict))
-          return concluded(verdict, [...trace, { ...verdict, authorizer: gate.name }])
-        trace.push(noOpinion(`delegating due to ${verdict.delegate}`, gate.name))
+    authorize: async (user, action) => {
+      const asking = askingOf(user, action)
+      const delegations: string[] = []
+      for (const { name, check } of gates) {
+        const verdict = check(asking)
+        if (!('delegate' in verdict)) return concluded(gates, delegations, [{ ...verdict, authorizer: name }])
+        delegations.push(verdict.delegate)
       }
-      const decision = await last.authorize(user, action, signal)
-      return concluded(decision, [...trace, decision])
+      return concluded(gates, delegations, firstThatAllows(steps, asking))
     },
   }
 }
 
-const concluded = ({ effect }: Decision, trace: readonly Decision[]): Decision => ({
-  effect,
-  reason: effect === 'allow' ? 'access granted' : 'access denied',
-  authorizer: trace.at(-1)?.authorizer ?? '',
-  trace,
-})
+function firstThatAllows(steps: readonly Step[], asking: Asking): readonly Decision[] {
+  const decisions: Decision[] = []
+  for (const step of steps) {
+    const decision = step(asking)
+    decisions.push(decision)
+    if (decision.effect === 'allow') break
+  }
+  return decisions
+}
+
+function concluded(
+  gates: readonly Gate[],
+  delegations: readonly string[],
+  decisions: readonly Decision[],
+): Decision {
+  const last = decisions.at(-1)
+  const effect = last?.effect ?? 'no opinion'
+  const delegated = delegations.map((why, i): Decision => {
+    return { effect, reason: `delegating due to ${why}`, authorizer: gates[i]?.name ?? '', delegated: true }
+  })
+  return {
+    effect,
+    reason: effect === 'allow' ? 'access granted' : 'access denied',
+    authorizer: last?.authorizer ?? '',
+    trace: [...delegated, ...decisions],
+  }
+}
 
 /** The first "allow" or "deny" wins; otherwise no opinion, with all reasons (chapter 30, section 2.2). */
 export function firstOpinion(authorizers: readonly Authorizer[]): Authorizer {
   return {
-    authorize: async (user, action, signal) => {
+    authorize: async (user, action: Action, signal) => {
       const undecided: Decision[] = []
       for (const authorizer of authorizers) {
         const decision = await authorizer.authorize(user, action, signal)
-        if (decision.effect !== 'no opinion') return decision
+        if (decision.effect !== 'no opinion') return decided(undecided, decision)
         undecided.push(decision)
       }
       const reasons = undecided.map(({ reason }) => reason).filter(reason => reason !== '')
-      const trace = undecided.flatMap(decision => decision.trace ?? [decision])
-      return { effect: 'no opinion', reason: reasons.join('\n'), trace }
+      const authorizer = undecided.findLast(decision => decision.reason !== '')?.authorizer
+      return { ...noOpinion(reasons.join('\n'), authorizer), trace: traceOf(undecided) }
     },
   }
 }
+
+const decided = (before: readonly Decision[], decision: Decision): Decision =>
+  before.length === 0 ? decision : { ...decision, trace: traceOf([...before, decision]) }
+
+/** What was silent for want of anything to say is no part of the story. */
+const traceOf = (decisions: readonly Decision[]): readonly Decision[] =>
+  decisions.flatMap(decision => decision.trace ?? (decision.reason === '' ? [] : [decision]))

@@ -71,7 +71,7 @@ describe('escalation prevention', () => {
       message:
         'clusterroles.rbac.authorization.k8s.io "r" is forbidden: user "alice" (groups=["system:authenticated"]) is ' +
         'attempting to grant RBAC permissions not currently held:\n' +
-        '{APIGroups:[""], Resources:["pods"], Verbs:["delete", "patch"]}\n' +
+        '{APIGroups:[""], Resources:["pods"], Verbs:["delete" "patch"]}\n' +
         '{NonResourceURLs:["/metrics"], Verbs:["get"]}',
     })
   })
@@ -98,7 +98,7 @@ describe('escalation prevention', () => {
   it('refuses to bind a role that does not exist yet, except with the verb bind', async () => {
     await assert.rejects(write(alice, clusterBinding('later', userNamed('alice'))), {
       code: 404,
-      message: 'clusterroles.rbac.authorization.k8s.io "later" not found',
+      message: 'clusterrolebindings.rbac.authorization.k8s.io "later" not found',
     })
     await write(owner, clusterBinding('later', userNamed('alice')))
   })

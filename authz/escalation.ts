@@ -73,8 +73,8 @@ async function checkBinding(granting: Granting): Promise<void> {
   if (await permitted(granting, 'bind', role)) return
   const { cluster, namespace } = granting.key
   const rules = rulesOfRole(granting.rbac, cluster, { kind, name, namespace })
-  // Binding a role before it exists would grant whatever its author holds.
-  if (rules === undefined) throw notFound({ group: rbacGroup, ...role })
+  // Binding a role before it exists would grant whatever its author holds. Kubernetes names the wrong resource here.
+  if (rules === undefined) throw notFound({ group: rbacGroup, resource: granting.resource, name })
   confirm(granting, rules)
 }
 

@@ -1,11 +1,19 @@
-export { type AuthorizerOptions, createAuthorizer } from './authorizer.ts'
-export { chain, delegate, firstOpinion, type Gate, type Verdict } from './chain.ts'
+export {
+  type AuthorizationSources,
+  type AuthorizerName,
+  type AuthorizerOptions,
+  authorizerNames,
+  createAuthorizer,
+} from './authorizer.ts'
+export { delegate, firstOpinion, type Gate, type Verdict } from './chain.ts'
 export type { ClusterStates } from './content.ts'
+export { effectiveUsers, prefixUser } from './effectiveusers.ts'
 export { escalationPrevention } from './escalation.ts'
+export { type BoundExport, type BoundExports, bindingUser } from './maximalpolicy.ts'
 export { bindingIn, rbacGroup, rulesIn, subjectsIn } from './objects.ts'
 export { type PolicyRule, ruleAllows } from './policyrule.ts'
-export { type Grant, grants, rbacAuthorizer, systemAdmin } from './rbac.ts'
+export { systemAdmin } from './rbac.ts'
 export type { Binding, RbacSource } from './rbacsource.ts'
 export { type ReviewResource, reviewStorages } from './reviews.ts'
 export { rulesOf, rulesOfRole, uncovered } from './ruleslist.ts'
-export { effectiveUser, keysOf, type Subject, subjectKey } from './subjects.ts'
+export { keysOf, type Subject, subjectKey } from './subjects.ts'

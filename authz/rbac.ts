@@ -1,84 +1,57 @@
-import { type Action, type Authorizer, allow, type Decision, noOpinion } from '../framework/authorizer.ts'
+import type { Action } from '../framework/authorizer.ts'
 import type { ClusterName } from '../framework/object.ts'
 import type { UserInfo } from '../framework/user.ts'
 import { type PolicyRule, ruleAllows } from './policyrule.ts'
 import type { Binding, RbacSource } from './rbacsource.ts'
-import { effectiveUser, keysOf } from './subjects.ts'
+import { keysOf, printSubject } from './subjects.ts'
 
 /** The logical cluster whose roles every cluster may refer to and whose bindings hold everywhere (chapter 30, section 2.7). */
 export const systemAdmin = 'system:admin'
 
-/** What a binding gives, and through what. */
+/** What a binding gives somebody. */
 export interface Grant {
-  readonly rules: readonly PolicyRule[]
-  readonly because: string
+  /** undefined: the role does not exist. */
+  readonly rules: readonly PolicyRule[] | undefined
+  readonly binding: Binding
+  /** Of the binding; '' for a ClusterRoleBinding. */
+  readonly namespace: string
+  /** By which of the user's keys it was found. */
+  readonly subject: string
 }
 
-/** Evaluates roles and bindings of the bootstrap policy and of the request's cluster (chapter 30, step 05). */
-export function rbacAuthorizer(source: RbacSource): Authorizer {
-  return { authorize: async (user, action) => decide(source, user, action) }
+/** Whose bindings are asked. */
+export interface Holder {
+  /** The identities that count, together. */
+  readonly users: readonly UserInfo[]
+  /** Where the bindings are. */
+  readonly cluster: ClusterName
+  /** '': only what holds in all namespaces. */
+  readonly namespace: string
 }
 
-function decide(source: RbacSource, user: UserInfo, action: Action): Decision {
-  const namespace = action.resource?.namespace ?? ''
-  for (const { rules, because } of grants(source, user, action.cluster, namespace))
-    if (rules.some(rule => ruleAllows(rule, action))) return allow(because, '05-rbac')
-  return noOpinion('RBAC: no rule matched', '05-rbac')
+/** Everything somebody holds by the bindings of one cluster. Lazily: decisions stop early. */
+export function* grants(source: RbacSource, holder: Holder): Generator<Grant> {
+  for (const user of holder.users) {
+    const subjects = keysOf(user)
+    for (const subject of subjects) yield* clusterGrants(source, holder, subject)
+    if (holder.namespace === '') continue
+    for (const subject of subjects) yield* namespaceGrants(source, holder, subject)
+  }
 }
 
-/** Everything a user holds in a cluster, and in a namespace of it unless that is ''. Lazily: decisions stop early. */
-export function* grants(
-  source: RbacSource,
-  user: UserInfo,
-  cluster: ClusterName,
-  namespace: string,
-): Generator<Grant> {
-  const subjects = keysOf(effectiveUser(user, cluster))
-  yield* bootstrapAnd(cluster, owner => clusterGrants(source, owner, subjects))
-  if (namespace === '') return
-  yield* bootstrapAnd(cluster, owner => namespaceGrants(source, owner, namespace, subjects))
+function* clusterGrants(source: RbacSource, { cluster }: Holder, subject: string): Iterable<Grant> {
+  for (const binding of source.clusterRoleBindings(cluster, subject))
+    yield { rules: clusterRoleRules(source, cluster, binding.role.name), binding, namespace: '', subject }
 }
 
-function* bootstrapAnd(cluster: ClusterName, of: (owner: ClusterName) => Iterable<Grant>): Iterable<Grant> {
-  yield* of(systemAdmin)
-  if (cluster !== systemAdmin) yield* of(cluster)
-}
-
-function* clusterGrants(
-  source: RbacSource,
-  cluster: ClusterName,
-  subjects: readonly string[],
-): Iterable<Grant> {
-  for (const subject of subjects)
-    for (const binding of source.clusterRoleBindings(cluster, subject))
-      yield {
-        rules: clusterRoleRules(source, cluster, binding.role.name) ?? [],
-        because: because('ClusterRoleBinding', binding, cluster, subject),
-      }
-}
-
-function* namespaceGrants(
-  source: RbacSource,
-  cluster: ClusterName,
-  namespace: string,
-  subjects: readonly string[],
-): Iterable<Grant> {
-  for (const subject of subjects)
-    for (const binding of source.roleBindings(cluster, namespace, subject))
-      yield {
-        rules: namespacedRules(source, cluster, namespace, binding),
-        because: because('RoleBinding', binding, cluster, subject),
-      }
-}
-
-function namespacedRules(
-  source: RbacSource,
-  cluster: ClusterName,
-  namespace: string,
-  { role }: Binding,
-): readonly PolicyRule[] {
-  if (role.kind === 'ClusterRole') return clusterRoleRules(source, cluster, role.name) ?? []
-  return source.role(cluster, namespace, role.name) ?? []
+function* namespaceGrants(source: RbacSource, holder: Holder, subject: string): Iterable<Grant> {
+  const { cluster, namespace } = holder
+  for (const binding of source.roleBindings(cluster, namespace, subject)) {
+    const { kind, name } = binding.role
+    const rules =
+      kind === 'ClusterRole' ? clusterRoleRules(source, cluster, name) : source.role(cluster, namespace, name)
+    yield { rules, binding, namespace, subject }
+  }
 }
 
 /** Rules of equally named roles add up: a workspace's own `cluster-admin` extends the system's. undefined: no such role. */
@@ -93,9 +66,37 @@ export function clusterRoleRules(
   return local === undefined || shared === undefined ? (local ?? shared) : [...local, ...shared]
 }
 
-function because(kind: string, binding: Binding, cluster: ClusterName, subject: string): string {
-  const where = cluster === systemAdmin ? 'bootstrap policy' : `local cluster "${cluster}" policy`
-  const [subjectKind] = subject.split('/', 1)
-  const subjectName = subject.slice((subjectKind?.length ?? 0) + 1)
-  return `${where}: RBAC: allowed by ${kind} "${binding.name}" of ${binding.role.kind} "${binding.role.name}" to ${subjectKind} "${subjectName}"`
+/** What the bindings of one cluster say of an action. */
+export interface RbacVerdict {
+  readonly allowed: boolean
+  /** In Kubernetes' words: `RBAC: allowed by ClusterRoleBinding "a" of ClusterRole "b" to User "c"`. */
+  readonly reason: string
 }
+
+/** Evaluates the bindings of one cluster for somebody, Kubernetes' way. */
+export function evaluate(source: RbacSource, holder: Holder, action: Action): RbacVerdict {
+  const missing = new Set<string>()
+  for (const grant of grants(source, holder)) {
+    if (grant.rules === undefined) missing.add(missingRole(grant.binding))
+    else if (grant.rules.some(rule => ruleAllows(rule, action)))
+      return { allowed: true, reason: `RBAC: allowed by ${printGrant(grant)}` }
+  }
+  return missing.size === 0 ? nothing : { allowed: false, reason: `RBAC: ${printErrors([...missing])}` }
+}
+
+const nothing: RbacVerdict = { allowed: false, reason: '' }
+
+function printGrant({ binding, namespace, subject }: Grant): string {
+  const { name, role } = binding
+  const what =
+    namespace === ''
+      ? `ClusterRoleBinding "${name}"`
+      : `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`
+  return `${what} of ${role.kind} "${role.name}" to ${printSubject(subject)}`
+}
+
+const missingRole = ({ role: { kind, name } }: Binding): string =>
+  `${kind.toLowerCase()}.rbac.authorization.k8s.io "${name}" not found`
+
+const printErrors = (errors: readonly string[]): string =>
+  errors.length === 1 ? errors.join() : `[${errors.join(', ')}]`

@@ -1,7 +1,8 @@
 import type { ClusterName } from '../framework/object.ts'
 import type { UserInfo } from '../framework/user.ts'
+import { effectiveUsers } from './effectiveusers.ts'
 import { type PolicyRule, pathMatches } from './policyrule.ts'
-import { clusterRoleRules, grants } from './rbac.ts'
+import { clusterRoleRules, grants, systemAdmin } from './rbac.ts'
 import type { RbacSource } from './rbacsource.ts'
 
 /** The rules of one role, by reference. `namespace` is where a Role is looked up. */
@@ -12,12 +13,21 @@ export interface RoleReference {
 }
 
 /** Every rule a user holds in a cluster and, unless it is '', in a namespace. Duplicates stay, as in kcp. */
-export const rulesOf = (
+export function rulesOf(
   source: RbacSource,
   user: UserInfo,
   cluster: ClusterName,
   namespace: string,
-): readonly PolicyRule[] => [...grants(source, user, cluster, namespace)].flatMap(({ rules }) => rules)
+): readonly PolicyRule[] {
+  const users = effectiveUsers(user, cluster)
+  const owners = cluster === systemAdmin ? [systemAdmin] : [systemAdmin, cluster]
+  const byBinding = new Map<object, readonly PolicyRule[]>()
+  // A binding that names somebody twice gives once.
+  for (const owner of owners)
+    for (const { binding, rules } of grants(source, { users, cluster: owner, namespace }))
+      byBinding.set(binding, rules ?? [])
+  return [...byBinding.values()].flat()
+}
 
 /** undefined: no such role. */
 export const rulesOfRole = (
@@ -81,17 +91,17 @@ function coversResource(held: readonly string[], wanted: string): boolean {
   return slash >= 0 && held.includes(`*${wanted.slice(slash)}`)
 }
 
-/** A rule as Kubernetes prints it in refusals: `{APIGroups:["g"], Resources:["r"], Verbs:["v"]}`. */
+/** A rule as Kubernetes prints it in refusals: `{APIGroups:["g"], Resources:["r"], Verbs:["v" "w"]}`. */
 export function printRule(rule: PolicyRule): string {
   const parts: readonly (readonly [string, readonly string[] | undefined])[] = [
     ['APIGroups', rule.apiGroups],
     ['Resources', rule.resources],
-    ['ResourceNames', rule.resourceNames],
     ['NonResourceURLs', rule.nonResourceURLs],
+    ['ResourceNames', rule.resourceNames],
     ['Verbs', rule.verbs],
   ]
   const printed = parts.flatMap(([label, values]) =>
-    values?.length ? `${label}:[${values.map(quote).join(', ')}]` : [],
+    values?.length ? `${label}:[${values.map(quote).join(' ')}]` : [],
   )
   return `{${printed.join(', ')}}`
 }

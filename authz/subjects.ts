@@ -1,5 +1,4 @@
-import type { ClusterName } from '../framework/object.ts'
-import { anonymous, systemAuthenticated, systemUnauthenticated, type UserInfo } from '../framework/user.ts'
+import type { UserInfo } from '../framework/user.ts'
 
 /** `subjects[]` of a binding. */
 export interface Subject {
@@ -22,40 +21,16 @@ export const keysOf = (user: UserInfo): readonly string[] => [
   ...user.groups.map(group => keyOf('Group', group)),
 ]
 
+/** A key in the words of reasons: `User "alice"`, `ServiceAccount "robot/default"`. */
+export function printSubject(key: string): string {
+  const slash = key.indexOf('/')
+  const [kind, name] = [key.slice(0, slash), key.slice(slash + 1)]
+  if (kind !== 'User' || !name.startsWith(serviceAccountPrefix)) return `${kind} ${JSON.stringify(name)}`
+  const [namespace, account] = name.slice(serviceAccountPrefix.length).split(':')
+  return `ServiceAccount "${account}/${namespace}"`
+}
+
 const subjectKinds = new Set(['User', 'Group'])
 const keyOf = (kind: string, name: string): string => `${kind}/${name}`
 
 const serviceAccountPrefix = 'system:serviceaccount:'
-/** Extra keys that say where an identity is valid (chapter 30, sections 1.7 and 1.8). */
-const clusterNameKey = 'authentication.kcp.io/cluster-name'
-const scopesKey = 'authentication.kcp.io/scopes'
-
-export const isServiceAccount = (user: UserInfo): boolean => user.name.startsWith(serviceAccountPrefix)
-
-/** A service account of this very logical cluster, used within its scopes. */
-export const isLocalServiceAccount = (user: UserInfo, cluster: ClusterName): boolean =>
-  isServiceAccount(user) && !isForeign(user, cluster) && inScope(user, cluster)
-
-/** As whom a user is judged in a cluster: service accounts of other clusters and users out of scope lose what they are. */
-export function effectiveUser(user: UserInfo, cluster: ClusterName): UserInfo {
-  if (!inScope(user, cluster)) return degraded(user, anonymous.name)
-  if (!isServiceAccount(user) || !isForeign(user, cluster)) return user
-  const homes = user.extra?.[clusterNameKey] ?? []
-  if (homes.length !== 1) return degraded(user, anonymous.name)
-  const rest = user.name.slice(serviceAccountPrefix.length)
-  return degraded(user, `system:kcp:serviceaccount:${homes[0]}:${rest}`)
-}
-
-function isForeign(user: UserInfo, cluster: ClusterName): boolean {
-  const homes = user.extra?.[clusterNameKey] ?? []
-  return homes.length > 0 && !(homes.length === 1 && homes[0] === cluster)
-}
-
-/** Values are alternatives joined by commas; all values must hold. */
-const inScope = (user: UserInfo, cluster: ClusterName): boolean =>
-  (user.extra?.[scopesKey] ?? []).every(value => value.split(',').includes(`cluster:${cluster}`))
-
-const degraded = (user: UserInfo, name: string): UserInfo => ({
-  name,
-  groups: [user.groups.includes(systemAuthenticated) ? systemAuthenticated : systemUnauthenticated],
-})

@@ -1,4 +1,5 @@
-import { deny } from '../framework/authorizer.ts'
+import { deny, noOpinion } from '../framework/authorizer.ts'
+import { isNowhere } from './asking.ts'
 import { delegate, type Gate } from './chain.ts'
 
 const refused: Readonly<Record<string, string>> = {
@@ -9,9 +10,11 @@ const refused: Readonly<Record<string, string>> = {
 /** Statuses that carry identities and bound resources are the controllers' alone (chapter 30, section 2.6, step 03). */
 export const systemStatus: Gate = {
   name: '03-systemcrd',
-  check: async (_user, { resource }) => {
+  check: asking => {
+    if (isNowhere(asking)) return noOpinion('empty cluster name')
+    const { resource } = asking.action
     const guarded = resource?.group === 'apis.kcp.io' && resource.subresource === 'status'
     const reason = guarded ? refused[resource.resource] : undefined
-    return reason === undefined ? delegate('no system status') : deny(reason)
+    return reason === undefined ? delegate('no system CRD violation') : deny(reason)
   },
 }

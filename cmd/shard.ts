@@ -1,5 +1,6 @@
 import { createAuthorizer, escalationPrevention, reviewStorages } from '../authz/index.ts'
 import type { Logger } from '../framework/log.ts'
+import { boundExportsOf } from '../shard/boundexports.ts'
 import { clusterStatesOf } from '../shard/clusterstates.ts'
 import { openShard, type Shard } from '../shard/index.ts'
 import { bootstrap, kcpParts } from '../shard/kcp.ts'
@@ -33,7 +34,11 @@ export async function openEmbedded({ store, url, rootCA, log, signal }: Embedded
     signal,
     authorizer: informers => {
       followRbac(informers, rbac)
-      return createAuthorizer({ rbac, clusters: clusterStatesOf(informers) })
+      return createAuthorizer({
+        rbac,
+        clusters: clusterStatesOf(informers),
+        exports: boundExportsOf(informers),
+      })
     },
     reviews: authorizer => reviewStorages(authorizer, rbac),
     admission: host => [...kcp.admission(host), escalationPrevention(rbac, host.backend.authorizer)],

@@ -13,19 +13,15 @@ export function actionOf(info: RequestInfo, cluster: ClusterScope): Action {
   return { verb: info.verb, cluster, resource: { group, version, resource, subresource, namespace, name } }
 }
 
-/** Open to everybody below every cluster of the plain endpoint (chapter 30, section 2.2). */
-const publicPaths = new Set(['/healthz', '/livez', '/readyz', '/version'])
-
 /**
- * Lets a request pass or throws 403. In this order: public paths, `system:masters`, the view's own authorizer or,
- * without one, the backend. Whatever else is thrown has not allowed: it ends as a 500.
+ * Lets a request pass or throws 403. In this order: `system:masters`, the view's own authorizer or, without one,
+ * the backend. Whatever else is thrown has not allowed: it ends as a 500.
  */
 export async function authorize(
   ctx: RequestContext,
   workspace: VirtualWorkspace,
   authorizer: Authorizer,
 ): Promise<void> {
-  if (workspace.path.pattern === '' && !ctx.info.isResource && publicPaths.has(ctx.info.path)) return
   if (isPrivileged(ctx.user)) return
   const decision = await decide(ctx, workspace, authorizer)
   if (decision.authorizer !== undefined) ctx.record.annotate('authorizer', decision.authorizer)

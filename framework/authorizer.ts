@@ -26,6 +26,8 @@ export interface Decision {
   readonly reason: string
   /** Who decided, for the trace: '05-local', 'virtual.apiexport.content'. */
   readonly authorizer?: string
+  /** It left the decision to those behind it in the trace, and `effect` is theirs. */
+  readonly delegated?: true
   readonly trace?: readonly Decision[]
 }
 

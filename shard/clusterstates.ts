@@ -4,17 +4,31 @@ import type { ItemEvent } from '../framework/item.ts'
 import type { ClusterName } from '../framework/object.ts'
 import { type LogicalCluster, logicalClusterName, resources } from './controllers/objects.ts'
 
-/** The phase of every logical cluster, kept beside the objects because every request asks for one. */
-export function clusterStatesOf(informers: Informers): ClusterStates {
-  const phases = new Map<ClusterName, string>()
-  informers.for(resources.logicalClusters).onEvent(event => apply(phases, event))
-  return { phase: cluster => phases.get(cluster) }
+const requiredGroupsAnnotation = 'authorization.kcp.io/required-groups'
+
+interface State {
+  readonly phase: string
+  readonly requiredGroups: string | undefined
 }
 
-function apply(phases: Map<ClusterName, string>, { type, item }: ItemEvent): void {
+/** What every request asks of its logical cluster, kept beside the objects. */
+export function clusterStatesOf(informers: Informers): ClusterStates {
+  const states = new Map<ClusterName, State>()
+  informers.for(resources.logicalClusters).onEvent(event => apply(states, event))
+  return {
+    phase: cluster => states.get(cluster)?.phase,
+    requiredGroups: cluster => states.get(cluster)?.requiredGroups,
+  }
+}
+
+function apply(states: Map<ClusterName, State>, { type, item }: ItemEvent): void {
   if (type === 'BOOKMARK' || item.key.name !== logicalClusterName) return
-  if (type === 'DELETED') phases.delete(item.key.cluster)
-  else phases.set(item.key.cluster, phaseOf(item.object as LogicalCluster))
+  if (type === 'DELETED') states.delete(item.key.cluster)
+  else
+    states.set(item.key.cluster, {
+      phase: phaseOf(item.object as LogicalCluster),
+      requiredGroups: item.meta.annotations[requiredGroupsAnnotation],
+    })
 }
 
 const phaseOf = ({ status }: LogicalCluster): string => status?.phase ?? ''

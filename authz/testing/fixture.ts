@@ -7,7 +7,8 @@ import type { RequestInfo } from '../../framework/requestinfo.ts'
 import type { UserInfo } from '../../framework/user.ts'
 import { systemPolicy } from '../../shard/bootstrap/policy.ts'
 import { createRbacIndex, type RbacIndex } from '../../shard/rbacindex.ts'
-import { createAuthorizer } from '../authorizer.ts'
+import { type AuthorizationSources, createAuthorizer } from '../authorizer.ts'
+import type { BoundExport } from '../maximalpolicy.ts'
 import { rbacGroup } from '../objects.ts'
 import type { PolicyRule } from '../policyrule.ts'
 import type { Subject } from '../subjects.ts'
@@ -15,6 +16,7 @@ import type { Subject } from '../subjects.ts'
 /** RBAC of a few logical clusters, with the real index and the real bootstrap policy in `system:admin`. */
 export interface Fixture {
   readonly rbac: RbacIndex
+  readonly sources: AuthorizationSources
   readonly authorizer: ReturnType<typeof createAuthorizer>
   put(cluster: ClusterName, object: KubeObject): void
   remove(cluster: ClusterName, object: KubeObject): void
@@ -29,12 +31,24 @@ const resourceOf = {
   RoleBinding: 'rolebindings',
 } as const
 
-export function createFixture(
-  phases: Readonly<Record<ClusterName, string>> = { ws: 'Ready', other: 'Ready' },
-): Fixture {
+export interface FixtureOptions {
+  readonly phases?: Readonly<Record<ClusterName, string>>
+  /** The annotation, by cluster. */
+  readonly requiredGroups?: Readonly<Record<ClusterName, string>>
+  /** By `<cluster>/<group>/<resource>`. */
+  readonly exports?: Readonly<Record<string, readonly BoundExport[]>>
+}
+
+export function createFixture(options: FixtureOptions = {}): Fixture {
+  const { phases = { ws: 'Ready', other: 'Ready' }, requiredGroups = {}, exports = {} } = options
   const rbac = createRbacIndex()
   const stored = new Map<string, Item>()
-  const authorizer = createAuthorizer({ rbac, clusters: { phase: cluster => phases[cluster] } })
+  const sources: AuthorizationSources = {
+    rbac,
+    clusters: { phase: cluster => phases[cluster], requiredGroups: cluster => requiredGroups[cluster] },
+    exports: { of: (...place) => exports[place.join('/')] ?? [] },
+  }
+  const authorizer = createAuthorizer(sources)
   const { signal } = new AbortController()
   const change = (type: 'PUT' | 'DELETED', cluster: ClusterName, object: KubeObject): void => {
     const item = itemOf(object, cluster)
@@ -51,6 +65,7 @@ export function createFixture(
     authorizer.authorize(user, action, signal)
   return {
     rbac,
+    sources,
     authorizer,
     put: (cluster, object) => change('PUT', cluster, object),
     remove: (cluster, object) => change('DELETED', cluster, object),

@@ -2,6 +2,7 @@ import { loopbackContext } from '../../framework/loopback.ts'
 import type { ResourcesOf } from '../apis/served.ts'
 import type { ShardHost } from '../options.ts'
 import { ifFound } from './client.ts'
+import { aggregationController } from './clusterroleaggregation.ts'
 import type { Controller } from './controller.ts'
 import { definitionController } from './customresourcedefinition.ts'
 import { eventExpiryController } from './eventexpiry.ts'
@@ -24,6 +25,7 @@ export function kubernetesControllers(
   return [
     definitionController({ client, informers, resourcesOf, signal, log }),
     namespaceController({ client, informers, apis, log }),
+    aggregationController({ client, informers, log }),
     eventExpiryController({ client, informers, log }),
     garbageCollector({ cache, client, apis, read, log }),
   ]
