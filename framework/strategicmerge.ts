@@ -33,7 +33,10 @@ export function applyStrategicMergePatch(document: Members, patch: Members, sche
   for (const key of Object.keys(changes)) {
     if (key.startsWith(setOrder)) order({ members, changes: left, schema }, key)
   }
-  for (const [key, change] of left) mergeMember(members, schema, [key, change])
+  // What a patch both deletes and adds is there.
+  const isDeletion = (key: string): boolean => key.startsWith(deleteFromList)
+  for (const change of left) if (isDeletion(change[0])) mergeMember(members, schema, change)
+  for (const change of left) if (!isDeletion(change[0])) mergeMember(members, schema, change)
   return Object.fromEntries(members)
 }
 

@@ -51,9 +51,22 @@ export function orderedList({ live, change, wanted }: Ordered, merging: OrderedM
   const { mergeKey } = merging
   checkOrder(change ?? [], wanted, mergeKey)
   const merged = contentOf({ live, change, wanted }, merging)
-  if ((live ?? []).length > 0 || (change ?? []).length > 0) kindOf(live ?? [], change ?? [])
-  return arranged(merged, { wanted, live: live ?? [], mergeKey })
+  kindOf(live ?? [], change ?? [])
+  const isKeyed = merging.isMerged && mergeKey !== ''
+  const order = isKeyed ? orderOf(live ?? [], change ?? [], mergeKey) : (live ?? [])
+  return arranged(merged, { wanted, live: order, mergeKey })
 }
+
+/** The live order, where new items stand in for deleted ones: behind all others. */
+function orderOf(live: List, change: List, mergeKey: string): List {
+  const gone = change.filter(isDeleted).map(item => keyOf(item, mergeKey))
+  const kept = live.filter(item => !gone.includes(keyOf(item, mergeKey)))
+  const known = new Set(kept.map(item => keyOf(item, mergeKey)))
+  const added = change.filter(item => !hasDirective(item) && !known.has(keyOf(item, mergeKey)))
+  return [...kept, ...added.slice(0, live.length - kept.length)]
+}
+
+const isDeleted = (item: unknown): boolean => isMembers(item) && item.$patch === 'delete'
 
 function contentOf({ live, change }: Ordered, merging: OrderedMerging): List {
   if (change === undefined) return live ?? []
@@ -64,19 +77,25 @@ function contentOf({ live, change }: Ordered, merging: OrderedMerging): List {
 /** What all items are; throws 422 for lists of lists, and refuses mixtures. */
 function kindOf(...lists: readonly List[]): string {
   const [first, ...others] = lists.flat(1)
+  if (first === undefined) throw mergeFailed('no elements in any of the given slices')
   const type = goType(first)
   if (Array.isArray(first)) throw listOfLists()
-  if (first === null || first === undefined || others.some(item => goType(item) !== type)) {
+  if (first === null || others.some(item => goType(item) !== type)) {
     throw mergeFailed(`list element types are not identical: ${goText(lists)}`)
   }
   return jsonType(first)
 }
 
-const keyOf = (item: unknown, mergeKey: string): unknown => {
+function membersOf(item: unknown): Members {
+  if (isMembers(item)) return item
+  throw badArgument({}, item)
+}
+
+function keyOf(item: unknown, mergeKey: string): unknown {
   if (mergeKey === '') return item
-  if (!isMembers(item)) throw badArgument({}, item)
-  if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey)
-  return item[mergeKey]
+  const members = membersOf(item)
+  if (Object.hasOwn(members, mergeKey)) return members[mergeKey]
+  throw noMergeKey(members, mergeKey)
 }
 
 /** Items with `$patch`: some delete by key, one replaces the whole list. */
@@ -119,12 +138,13 @@ function mergeItems(
 /** The items of a patch must come in the order that it asks for (deletions aside). */
 function checkOrder(change: List, wanted: List, mergeKey: string): void {
   if (wanted.length === 0 || change.length === 0) return
-  const items = mergeKey === '' ? change : change.filter(item => !hasDirective(item))
+  const items = mergeKey === '' ? change : change.filter(item => !isDeleted(membersOf(item)))
   let at = 0
   for (const item of wanted) {
+    while (hasDirective(items[at])) at++
     if (at < items.length && keyOf(items[at], mergeKey) === keyOf(item, mergeKey)) at++
   }
-  if (at === items.length) return
+  if (at >= items.length) return
   throw mergeFailed(
     `The order in patch list:\n${goText(change)}\n doesn't match $setElementOrder list:\n${goText(wanted)}\n`,
   )
