@@ -105,7 +105,8 @@ const entriesOf = (resource: ApiResource): readonly object[] => [
     namespaced: resource.namespaced,
     ...foreignVersion(subresource, resource),
     kind: subresource.kind,
-    verbs: [...subresource.verbs].sort(),
+    // Kubernetes' null: there, but not to be used here.
+    verbs: subresource.verbs.length === 0 ? null : [...subresource.verbs].sort(),
   })),
 ]
 

@@ -96,6 +96,7 @@ async function admit(pipeline: Pipeline, asking: Asking): Promise<Admitted> {
     throw forbiddenTo(user, target.info, 'access denied')
   const ctx = contextOf(pipeline, asking)
   await authorize(ctx, workspace, pipeline.backend.authorizer)
+  await workspace.guard?.(ctx)
   return { ctx, workspace, exchange }
 }
 

@@ -58,6 +58,8 @@ export interface VirtualWorkspace<P extends Params = Params> {
   apis(params: P, cluster: ClusterScope): ApiSet<P> | undefined
   /** Default: ask the backend, for the action in `ctx.cluster`. */
   authorize?(ctx: RequestContext<P>): Promise<Decision>
+  /** Refuses requests that nobody may make, privileged or not: throws a `StatusError`. Called after `authorize`. */
+  guard?(ctx: RequestContext<P>): Promise<void>
   /** Default: `ctx.user`. */
   actAs?(ctx: Omit<RequestContext<P>, 'actAs'>): UserInfo
   /** Requests that `apis()` does not cover. Default: 'not found'. */

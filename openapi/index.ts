@@ -34,7 +34,10 @@ export {
   type ExportReference,
   exportHash,
   exportLabel,
+  initializerLabel,
+  type Label,
   reflexiveClaimValue,
+  terminatorLabel,
 } from './labels.ts'
 export {
   allVerbs,

@@ -1,5 +1,46 @@
 import assert from 'node:assert/strict'
-import { base62Hash, claimLabelKey, claimLabelValue, exportHash, reflexiveClaimValue } from './labels.ts'
+import {
+  base62Hash,
+  claimLabelKey,
+  claimLabelValue,
+  exportHash,
+  initializerLabel,
+  reflexiveClaimValue,
+  terminatorLabel,
+} from './labels.ts'
+
+const lifecycle: [key: string, value: string, label: { key: string; value: string }][] = [
+  [
+    'initializer.internal.kcp.io/d1d6459a03641b6fd7560fc2849f6c66fa9',
+    'd1d6459a03641b6fd7560fc2849f6c66fa971a0afeded6ba2d2743f2',
+    initializerLabel('root:universal'),
+  ],
+  [
+    'terminator.internal.kcp.io/d1d6459a03641b6fd7560fc2849f6c66fa97',
+    'd1d6459a03641b6fd7560fc2849f6c66fa971a0afeded6ba2d2743f2',
+    terminatorLabel('root:universal'),
+  ],
+  [
+    'initializer.internal.kcp.io/04eebc0754736412e4ffddc1cbc6504ae0a',
+    '04eebc0754736412e4ffddc1cbc6504ae0a58414b7015f0d55bb865d',
+    initializerLabel('1oget0q1249b2vcy:example'),
+  ],
+  [
+    'terminator.internal.kcp.io/04eebc0754736412e4ffddc1cbc6504ae0a5',
+    '04eebc0754736412e4ffddc1cbc6504ae0a58414b7015f0d55bb865d',
+    terminatorLabel('1oget0q1249b2vcy:example'),
+  ],
+  [
+    'initializer.internal.kcp.io/dd58c810629ccc3e49c7d8225b9bcfaa42a',
+    'dd58c810629ccc3e49c7d8225b9bcfaa42a4a2ecbb7e4a9be76614e3',
+    initializerLabel('system:apibindings'),
+  ],
+  [
+    'terminator.internal.kcp.io/5f4acfc155d0af135cfa4b1656835c380315',
+    '5f4acfc155d0af135cfa4b1656835c380315b4080527169dba3c7ae2',
+    terminatorLabel('root:team'),
+  ],
+]
 
 describe('label encodings', () => {
   it('hashes without padding', () => {
@@ -48,4 +89,8 @@ describe('label encodings', () => {
 
   it('has the constant of a binding to its own export', () =>
     assert.equal(reflexiveClaimValue, 'LstvmbbzVDDOn90ZbhzSQO5U3DMCf88h1pZ'))
+
+  for (const [key, value, label] of lifecycle) {
+    it(`labels who waits for ${key}`, () => assert.deepEqual(label, { key, value }))
+  }
 })

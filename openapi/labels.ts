@@ -49,3 +49,24 @@ export function claimLabelValue(claim: ClaimedResource): string {
     }),
   )
 }
+
+/** A label as key and value. */
+export interface Label {
+  readonly key: string
+  readonly value: string
+}
+
+/** The label of a LogicalCluster that waits for the initializer `<cluster>:<type>` or `system:…` (chapter 10, section 2.5). */
+export const initializerLabel = (identifier: string): Label =>
+  lifecycleLabel('initializer.internal.kcp.io/', identifier)
+
+/** The label of a LogicalCluster that waits for the terminator `<cluster>:<type>`. */
+export const terminatorLabel = (identifier: string): Label =>
+  lifecycleLabel('terminator.internal.kcp.io/', identifier)
+
+const labelKeyLimit = 63
+
+function lifecycleLabel(prefix: string, identifier: string): Label {
+  const value = createHash('sha224').update(identifier).digest('hex')
+  return { key: prefix + value.slice(0, labelKeyLimit - prefix.length), value }
+}

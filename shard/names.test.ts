@@ -5,11 +5,9 @@ import {
   hash224,
   homeClusterName,
   identityHash,
-  initializerLabel,
   newIdentityKey,
   paddedBase36,
   shardHash,
-  terminatorLabel,
   workspaceClusterName,
 } from './names.ts'
 
@@ -36,45 +34,9 @@ const clusters: Record<string, [actual: string, expected: string]> = {
   'shard shard-1': [shardHash('shard-1'), '2e1tfbst'],
 }
 
-const lifecycle: [key: string, value: string, label: { key: string; value: string }][] = [
-  [
-    'initializer.internal.kcp.io/d1d6459a03641b6fd7560fc2849f6c66fa9',
-    'd1d6459a03641b6fd7560fc2849f6c66fa971a0afeded6ba2d2743f2',
-    initializerLabel('root:universal'),
-  ],
-  [
-    'terminator.internal.kcp.io/d1d6459a03641b6fd7560fc2849f6c66fa97',
-    'd1d6459a03641b6fd7560fc2849f6c66fa971a0afeded6ba2d2743f2',
-    terminatorLabel('root:universal'),
-  ],
-  [
-    'initializer.internal.kcp.io/04eebc0754736412e4ffddc1cbc6504ae0a',
-    '04eebc0754736412e4ffddc1cbc6504ae0a58414b7015f0d55bb865d',
-    initializerLabel('1oget0q1249b2vcy:example'),
-  ],
-  [
-    'terminator.internal.kcp.io/04eebc0754736412e4ffddc1cbc6504ae0a5',
-    '04eebc0754736412e4ffddc1cbc6504ae0a58414b7015f0d55bb865d',
-    terminatorLabel('1oget0q1249b2vcy:example'),
-  ],
-  [
-    'initializer.internal.kcp.io/dd58c810629ccc3e49c7d8225b9bcfaa42a',
-    'dd58c810629ccc3e49c7d8225b9bcfaa42a4a2ecbb7e4a9be76614e3',
-    initializerLabel('system:apibindings'),
-  ],
-  [
-    'terminator.internal.kcp.io/5f4acfc155d0af135cfa4b1656835c380315',
-    '5f4acfc155d0af135cfa4b1656835c380315b4080527169dba3c7ae2',
-    terminatorLabel('root:team'),
-  ],
-]
-
 describe('names', () => {
   for (const [name, [actual, expected]] of Object.entries({ ...encodings, ...clusters })) {
     it(name, () => assert.equal(actual, expected))
-  }
-  for (const [key, value, label] of lifecycle) {
-    it(key, () => assert.deepEqual(label, { key, value }))
   }
   it('names default bindings by cluster and export', () => {
     const cluster = '2hx8kq0p4z7vw1a9'

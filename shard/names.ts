@@ -30,20 +30,6 @@ export const homeClusterName = (user: string): string => paddedBase36(hash224(us
 /** The value of the deprecated annotation `internal.tenancy.kcp.io/shard`. */
 export const shardHash = (shard: string): string => paddedBase36(hash224(shard)).slice(0, 8)
 
-/** A label as key and value. */
-export interface Label {
-  readonly key: string
-  readonly value: string
-}
-
-/** The label of a LogicalCluster that waits for the initializer `<cluster>:<type>` or `system:…`. */
-export const initializerLabel = (identifier: string): Label =>
-  lifecycleLabel('initializer.internal.kcp.io/', identifier)
-
-/** The label of a LogicalCluster that waits for the terminator `<cluster>:<type>`. */
-export const terminatorLabel = (identifier: string): Label =>
-  lifecycleLabel('terminator.internal.kcp.io/', identifier)
-
 /** The name of the binding that a workspace type's default export gets in `cluster` (chapter 20, section 3.8). */
 export function defaultBindingName(cluster: string, exportPath: string, exportName: string): string {
   const suffix = base62Hash(`${cluster}|${exportPath}|${exportName}`).slice(0, 5).toLowerCase()
@@ -57,10 +43,3 @@ export const identityHash = (key: string | Uint8Array): string =>
 /** A new identity key: 43 characters, the URL-safe base64 of 32 random bytes. */
 export const newIdentityKey = (random: Uint8Array = randomBytes(32)): string =>
   Buffer.from(random).toString('base64url')
-
-const labelKeyLimit = 63
-
-function lifecycleLabel(prefix: string, identifier: string): Label {
-  const value = hash224(identifier).toString('hex')
-  return { key: prefix + value.slice(0, labelKeyLimit - prefix.length), value }
-}
