@@ -1,9 +1,11 @@
+import { bindingUser } from '../../authz/index.ts'
 import {
   type Action,
   allow,
   type Decision,
   deny,
   type Host,
+  loopback,
   noOpinion,
   type RequestContext,
   type ResourceRequest,
@@ -18,13 +20,15 @@ type Step = (ctx: Context, object: APIExport) => Promise<Decision>
 
 /**
  * Who may use the view: first what the consumer's binding allows, then the provider's `apiexports/content`, then the
- * policies of claimed exports (chapter 10, section 3.5). Every step must allow; a client reads only `access denied`.
+ * policies of claimed exports, at last the consumer's logical cluster (chapter 10, section 3.5). Every step must allow; a
+ * client reads only `access denied`.
  */
 export function exportAuthorizer(host: Host, exports: Exports): (ctx: Context) => Promise<Decision> {
   const steps: readonly Step[] = [
     async (ctx, object) => boundApi(ctx, object, exports),
     ctx => content(ctx, host),
     (ctx, object) => maximalPermissions(ctx, object, host, exports),
+    ctx => inCluster(ctx, host),
   ]
   return async ctx => {
     const object = exports.find(ctx.params)
@@ -52,7 +56,7 @@ function boundApi({ cluster, info, params }: Context, object: APIExport, exports
   if (cluster === '*' || !info.isResource) return allow('not about one binding', by)
   const binding = exports.bindingIn(cluster, params)
   if (binding === undefined) return deny('could not find suitable APIBinding in target logical cluster', by)
-  if (isBound(binding, info)) return allow('bound resource', by)
+  if (isBound(binding, object, info)) return allow('bound resource', by)
   if (isClaimed(binding, object, info)) return allow('accepted permission claim', by)
   if (info.group === 'apis.kcp.io' && info.resource === 'apibindings') return ownBinding(info, by)
   return deny('failed to find suitable reason to allow access in APIBinding', by)
@@ -63,16 +67,25 @@ const ownBinding = ({ verb }: ResourceRequest, by: string): Decision =>
     ? allow('bindings are always readable', by)
     : noOpinion('write access to APIBinding is not allowed from virtual workspace', by)
 
-const isBound = (binding: APIBinding, info: ResourceRequest): boolean =>
-  (binding.status?.boundResources ?? []).some(r => r.group === info.group && r.resource === info.resource)
-
-/** The consumer accepted a claim that the export still makes, and both name the verb (`*` names all). */
-function isClaimed(binding: APIBinding, object: APIExport, info: ResourceRequest): boolean {
-  const accepted = (binding.spec.permissionClaims ?? []).filter(
-    c => c.state === 'Accepted' && isAbout(c, info),
+/** The binding serves the resource, and with the identity under which the view finds its objects. */
+const isBound = (binding: APIBinding, object: APIExport, info: ResourceRequest): boolean =>
+  (binding.status?.boundResources ?? []).some(
+    ({ group, resource, schema }) =>
+      group === info.group &&
+      resource === info.resource &&
+      (schema?.identityHash ?? object.status?.identityHash) === object.status?.identityHash,
   )
-  const exported = object.spec?.permissionClaims ?? []
-  return accepted.some(a => names(a, info.verb) && exported.some(e => sameClaim(a, e) && names(e, info.verb)))
+
+/**
+ * The consumer accepted the claim that the view serves, the export's first on the resource, identity included; and both
+ * name the verb (`*` names all).
+ */
+function isClaimed(binding: APIBinding, object: APIExport, info: ResourceRequest): boolean {
+  const served = object.spec?.permissionClaims?.find(claim => isAbout(claim, info))
+  if (served === undefined || !names(served, info.verb)) return false
+  return (binding.spec.permissionClaims ?? []).some(
+    claim => claim.state === 'Accepted' && sameClaim(claim, served) && names(claim, info.verb),
+  )
 }
 
 const isAbout = (claim: PermissionClaim, info: ResourceRequest): boolean =>
@@ -116,8 +129,8 @@ async function maximalPermissions(
   for (const { key, object: provider } of providers) {
     if ((provider as APIExport).spec?.maximalPermissionPolicy?.local === undefined) continue
     const decision = await host.backend.authorizer.authorize(
-      bindingUser(user),
-      actionOf(info, key.cluster),
+      policyUser(user),
+      { ...actionOf(info, key.cluster), deep: true },
       signal,
     )
     if (decision.effect !== 'allow') return { ...decision, effect: 'no opinion', authorizer: by }
@@ -129,15 +142,33 @@ const actionOf = (info: ResourceRequest, cluster: string): Action => ({
   verb: info.verb,
   cluster,
   resource: info,
-  deep: true,
 })
 
-const prefix = 'apis.kcp.io:binding:'
-const bindingUser = (user: UserInfo): UserInfo => ({
-  ...user,
-  name: prefix + user.name,
-  groups: user.groups.map(group => prefix + group),
-})
+/**
+ * Asks the consumer's logical cluster, as which the request is then carried out. The warrant opens the cluster and its
+ * RBAC; what is left are its phase and the policies of bound exports, the provider's own among them.
+ */
+async function inCluster(ctx: Context, { backend }: Host): Promise<Decision> {
+  const { cluster, info, signal } = ctx
+  if (cluster === '*' || !info.isResource)
+    return allow('not about one logical cluster', 'virtual.apiexport.cluster')
+  return backend.authorizer.authorize(actAs(ctx, loopback), actionOf(info, cluster), signal)
+}
+
+/**
+ * The user as policies name him. The policy lies in another logical cluster than the one that a service account is
+ * scoped to, and its name says already where it is from.
+ */
+function policyUser(user: UserInfo): UserInfo {
+  const { extra, ...named } = bindingUser(user)
+  if (extra === undefined || !user.name.startsWith('system:serviceaccount:')) return bindingUser(user)
+  const {
+    'authentication.kcp.io/scopes': _scopes,
+    'authentication.kcp.io/cluster-name': _home,
+    ...kept
+  } = extra
+  return { ...named, extra: kept }
+}
 
 /**
  * Whose rights apply in the backend. In one logical cluster the caller's, with a warrant that opens that cluster and

@@ -41,7 +41,11 @@ export interface APIBinding extends KubeObject {
   }
   readonly status?: {
     readonly apiExportClusterName?: string
-    readonly boundResources?: readonly { readonly group: string; readonly resource: string }[]
+    readonly boundResources?: readonly {
+      readonly group: string
+      readonly resource: string
+      readonly schema?: { readonly identityHash?: string }
+    }[]
   }
 }
 
