@@ -1,0 +1,58 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { list } from './list.ts'
+import { point } from './point.ts'
+import { showProgress } from './progress.ts'
+import { type Baseline, baselineFrom, table } from './report.ts'
+import type { Benchmark, Row } from './result.ts'
+import { startUp } from './start.ts'
+import { watch } from './watch.ts'
+import { watchMemory } from './watchmemory.ts'
+import { workspaces } from './workspaces.ts'
+
+/** In the order in which they run. */
+const benchmarks: Readonly<Record<string, Benchmark>> = {
+  list,
+  watch,
+  'watch-memory': watchMemory,
+  point,
+  start: startUp,
+  workspaces,
+}
+
+const usage = `npm run bench -- [--save] [${Object.keys(benchmarks).join('|')} …]`
+
+const compiled = import.meta.dirname.endsWith(join('dist', 'bench'))
+const baselinePath = join(import.meta.dirname, compiled ? '../../bench' : '', 'baseline.json')
+
+const readBaseline = (): Baseline | undefined =>
+  existsSync(baselinePath) ? (JSON.parse(readFileSync(baselinePath, 'utf8')) as Baseline) : undefined
+
+async function run(names: readonly string[]): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  const progress = showProgress()
+  for (const name of names)
+    rows.push(...((await benchmarks[name]?.({ progress: text => progress.say(`${name}: ${text}`) })) ?? []))
+  progress.end()
+  return rows
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  const save = args.includes('--save')
+  const asked = args.filter(arg => arg !== '--save')
+  const unknown = asked.find(name => !(name in benchmarks))
+  if (unknown !== undefined) {
+    process.stderr.write(`There is no benchmark "${unknown}".\n${usage}\n`)
+    process.exitCode = 1
+    return
+  }
+  const before = readBaseline()
+  const rows = await run(asked.length > 0 ? asked : Object.keys(benchmarks))
+  process.stdout.write(`${table(rows, before)}\n`)
+  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`
+  if (save)
+    writeFileSync(baselinePath, `${JSON.stringify(baselineFrom(rows, { machine, before }), null, 2)}\n`)
+}
+
+await main(process.argv.slice(2))

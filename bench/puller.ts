@@ -1,0 +1,27 @@
+import { childOptions, serveTasks } from './child.ts'
+import { type Address, encodeRequest } from './connection.ts'
+import { load } from './load.ts'
+
+/** Clients in a process of their own, so that what they read does not delay those who are measured. */
+
+const { address } = childOptions<{ address: Address }>()
+
+const tasks = {
+  /** Pulls a path without pause. */
+  pull: ({
+    path,
+    connections,
+    milliseconds,
+  }: {
+    path: string
+    connections: number
+    milliseconds: number
+  }) => {
+    const request = encodeRequest({ path })
+    return load(address, { connections, milliseconds, request: () => request })
+  },
+}
+
+export type PullerTasks = typeof tasks
+
+serveTasks(tasks)

@@ -1,0 +1,35 @@
+import { type ApiSet, allow, apiSetOf, defineVirtualWorkspace, viewOf } from '../framework/index.ts'
+import { apiResourcesOf, definitionOf } from '../openapi/index.ts'
+import { schema } from './objects.ts'
+
+/** A view that rewrites one annotation of every widget, as views that present labels or paths do. */
+export const relabeling = defineVirtualWorkspace(
+  'relabeling',
+  '/services/relabeling/:identity',
+  ({ backend }) => {
+    const sets = new Map<string, ApiSet>()
+    const setOf = (identity: string): ApiSet =>
+      apiSetOf(
+        apiResourcesOf(definitionOf(schema), {
+          custom: true,
+          storage: version =>
+            viewOf(
+              backend.storage({ group: 'bench.oriel.dev', version, resource: 'widgets', identity }),
+              () => ({
+                relabel: ({ annotations }) => ({
+                  annotations: { ...annotations, 'bench.oriel.dev/seen': 'yes' },
+                }),
+              }),
+            ),
+        }),
+      )
+    return {
+      authorize: async () => allow('it is a benchmark'),
+      apis: ({ identity }) => {
+        const set = sets.get(identity) ?? setOf(identity)
+        sets.set(identity, set)
+        return set
+      },
+    }
+  },
+)

@@ -1,0 +1,82 @@
+import { audience, prepareAuthentication } from '../cmd/authentication.ts'
+import { issueAuthority, issueServing } from '../cmd/certificates.ts'
+import { plain } from '../cmd/plain.ts'
+import { newServiceAccountKey } from '../cmd/serviceaccountkey.ts'
+import { openEmbedded } from '../cmd/shard.ts'
+import { openStore } from '../cmd/store.ts'
+import { bearerTokens, sha256, signingKeys, tokenUsers } from '../framework/authn/index.ts'
+import { createLogger } from '../framework/log.ts'
+import { createMetrics } from '../framework/metrics.ts'
+import { createServer } from '../framework/server.ts'
+import { versionInfo } from '../framework/version.ts'
+import { createOpenApiDocuments } from '../openapi/index.ts'
+import { workspaces } from '../virtual/index.ts'
+import { childOptions, serveTasks } from './child.ts'
+import { churn } from './churn.ts'
+import { type Address, token } from './connection.ts'
+import { memory } from './memory.ts'
+import { relabeling } from './relabeling.ts'
+import { fill, makeTenants, makeWorkspaces, type Tenants } from './tenants.ts'
+
+/** The system that is measured, in a process of its own: what `oriel start` starts, over plain HTTP unless told so. */
+export interface ServeOptions {
+  /** `memory:` or a directory. */
+  readonly store: string
+  readonly tls?: boolean
+}
+
+const { store: where, tls: overTls = false } = childOptions<ServeOptions>()
+const log = createLogger('warn')
+const stopping = new AbortController()
+const { signal } = stopping
+
+async function certificates() {
+  const authority = await issueAuthority()
+  const serving = await issueServing(authority, ['127.0.0.1', 'localhost'])
+  return { ca: authority.certificate, tls: { cert: serving.certificate, key: serving.key } }
+}
+
+const store = await openStore(where)
+const url = 'https://127.0.0.1:6443'
+const keys = signingKeys(newServiceAccountKey())
+const authentication = await prepareAuthentication({}, [], { keys, issuer: audience })
+const shard = await openEmbedded({ store, url, rootCA: Promise.resolve(''), authentication, log, signal })
+const user = { name: 'bench', groups: ['system:kcp:admin'] }
+const version = versionInfo({ version: '0', commit: '', date: '' })
+const made = overTls ? await certificates() : undefined
+
+const server = await createServer({
+  host: '127.0.0.1',
+  port: 0,
+  ...(made && { tls: made.tls }),
+  workspaces: [...workspaces, relabeling, plain].map(factory => factory(shard)),
+  backend: shard.backend,
+  informers: shard.informers,
+  authenticator: bearerTokens(tokenUsers([{ sha256: sha256(token), user }])),
+  documents: createOpenApiDocuments(version),
+  version,
+  log,
+  metrics: createMetrics(),
+  checks: [],
+})
+const controllers = shard.run()
+
+const tasks = {
+  address: (): Address => ({ port: server.port, ...(made && { ca: made.ca }) }),
+  tenants: (count: number) => makeTenants(shard, count),
+  workspaces: (names: readonly string[]) => makeWorkspaces(shard, names),
+  fill: ({ tenants, count }: { tenants: Tenants; count: number }) => fill(shard, tenants, count),
+  churn: (options: Parameters<typeof churn>[1]) => churn(shard, options),
+  memory: () => memory(),
+}
+
+/** What a parent may ask of this process. */
+export type OrielTasks = typeof tasks
+
+serveTasks(tasks, async () => {
+  stopping.abort()
+  await server.close(0)
+  await controllers
+  shard.close()
+  await store.close()
+})
