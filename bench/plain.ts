@@ -88,6 +88,7 @@ const tasks = {
     return items.length
   },
   churn,
+  cpu: () => process.cpuUsage(),
 }
 
 export type PlainTasks = typeof tasks

@@ -68,6 +68,7 @@ const tasks = {
   fill: ({ tenants, count }: { tenants: Tenants; count: number }) => fill(shard, tenants, count),
   churn: (options: Parameters<typeof churn>[1]) => churn(shard, options),
   memory: () => memory(),
+  cpu: () => process.cpuUsage(),
 }
 
 /** What a parent may ask of this process. */
