@@ -11,6 +11,8 @@ import type { VerbRequest } from './exchange.ts'
 export interface Incoming extends VerbRequest {
   /** Without the query, still percent-encoded. */
   readonly path: string
+  /** The query as it came, with its `?`; '' when there is none. */
+  readonly search: string
   /** For authentication only: `headers` have no credentials and no asserted identity any more. */
   readonly credentials: Credentials
   /** A client certificate was presented that no configured authority has issued. */
@@ -31,6 +33,7 @@ export function readRequest(request: HttpRequest): Incoming {
   return {
     method,
     path: question < 0 ? url : url.slice(0, question),
+    search: question < 0 ? '' : url.slice(question),
     query: new URLSearchParams(question < 0 ? '' : url.slice(question + 1)),
     headers: withoutIdentity(headers),
     credentials: certificate === undefined ? { headers, rawHeaders } : { headers, rawHeaders, certificate },

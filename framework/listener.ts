@@ -1,9 +1,16 @@
 import { once } from 'node:events'
-import { createServer as createHttpServer, type Server as HttpServer, type RequestListener } from 'node:http'
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  ServerResponse,
+} from 'node:http'
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecureContextOptions } from 'node:tls'
+import type { Upgrade } from './passage.ts'
 
 export interface TlsOptions {
   /** PEM. */
@@ -33,12 +40,28 @@ export interface Listener {
 
 type NodeServer = HttpServer | Http2SecureServer
 
-/** Opens a port for HTTP/2 and HTTP/1.1 over TLS. Rejects when it is taken. */
-export async function listen(options: ListenOptions, listener: RequestListener): Promise<Listener> {
+/** A request that asks for another protocol comes with its connection, and may be answered as any other. */
+export type UpgradeListener = (request: IncomingMessage, response: ServerResponse, upgrade: Upgrade) => void
+
+/**
+ * Opens a port for HTTP/2 and HTTP/1.1 over TLS. Rejects when it is taken. Without an upgrade listener, requests for
+ * other protocols are requests like others.
+ */
+export async function listen(
+  options: ListenOptions,
+  listener: RequestListener,
+  onUpgrade?: UpgradeListener,
+): Promise<Listener> {
   const server = createNodeServer(options.tls)
   const connections = trackConnections(server)
   const running = trackRequests(server)
   server.on('request', listener as (...args: unknown[]) => void)
+  if (onUpgrade !== undefined) {
+    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      running.follow(socket)
+      onUpgrade(request, responseOn(request, socket), { socket, head })
+    })
+  }
   server.listen(options.port, options.host)
   await once(server, 'listening')
   return {
@@ -74,6 +97,20 @@ const contextOf = ({ cert, key, clientCA }: TlsOptions): SecureContextOptions =>
   ...(clientCA !== undefined && { ca: clientCA }),
 })
 
+/** Node hands a connection over with its upgrade request; most such requests get an ordinary answer, the last on it. */
+function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
+  // Whoever leaves early is no error of ours.
+  socket.on('error', () => undefined)
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  response.once('finish', () => {
+    response.detachSocket(socket)
+    socket.end()
+  })
+  return response
+}
+
 interface Connections {
   readonly sockets: ReadonlySet<Socket>
   readonly sessions: ReadonlySet<ServerHttp2Session>
@@ -94,6 +131,8 @@ function track<T extends Socket | ServerHttp2Session>(set: Set<T>, member: T): v
 
 interface Running {
   readonly count: number
+  /** What runs until it is closed. */
+  follow(one: { once(event: 'close', done: () => void): void }): void
   /** Resolves when no request is running. */
   none(): Promise<void>
 }
@@ -105,14 +144,16 @@ function trackRequests(server: NodeServer): Running {
     count--
     if (count === 0) for (const resolve of waiting.splice(0)) resolve()
   }
-  server.on('request', (_request: unknown, response: { once(event: 'close', done: () => void): void }) => {
+  const follow: Running['follow'] = one => {
     count++
-    response.once('close', done)
-  })
+    one.once('close', done)
+  }
+  server.on('request', (_request: unknown, response: ServerResponse) => follow(response))
   return {
     get count() {
       return count
     },
+    follow,
     none: () => (count === 0 ? Promise.resolve() : new Promise(resolve => void waiting.push(resolve))),
   }
 }

@@ -42,7 +42,7 @@ describe('answering one request', () => {
     const { tls } = await testCertificates()
     const serving: RequestListener = (request, response) => {
       const service = { log, metrics, requestTimeout, isStopping: () => stopping.signal.aborted }
-      void serve(service, request, response, exchange => handler(exchange))
+      void serve(service, { request, response }, exchange => handler(exchange))
     }
     listener = await listen({ host: '127.0.0.1', port: 0, tls }, serving)
     url = `https://127.0.0.1:${listener.port}`

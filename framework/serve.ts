@@ -7,6 +7,7 @@ import { type HttpRequest, type Incoming, readRequest } from './incoming.ts'
 import { createLifetime, type Lifetime } from './lifetime.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import type { Passage, Upgrade } from './passage.ts'
 import { createRecording, type Recording } from './recorder.ts'
 import type { ResourceRequest } from './requestinfo.ts'
 import { respond } from './respond.ts'
@@ -20,7 +21,7 @@ export interface Exchange {
   serves(resource: ResourceRequest): void
 }
 
-export type Handler = (exchange: Exchange) => Promise<Answer>
+export type Handler = (exchange: Exchange) => Promise<Answer | Passage>
 
 /** What all requests share. */
 export interface Service {
@@ -31,18 +32,22 @@ export interface Service {
   isStopping(): boolean
 }
 
+/** The two ends of one request, as Node has them. */
+export interface Ends {
+  readonly request: HttpRequest
+  readonly response: ServerResponse
+  readonly upgrade?: Upgrade
+}
+
 /** Answers one request: reads it, runs its handler against the deadline, and writes what comes out. Never throws. */
-export async function serve(
-  service: Service,
-  request: HttpRequest,
-  response: ServerResponse,
-  handler: Handler,
-): Promise<void> {
+export async function serve(service: Service, ends: Ends, handler: Handler): Promise<void> {
+  const { request, response } = ends
   const exchange = open(service, request)
   response.once('close', () => exchange.lifetime.end('client gone'))
   try {
     const answer = service.isStopping() ? stopping : await answerOf(exchange, handler)
-    await send(service, exchange, response, answer)
+    if ('pass' in answer) await answer.pass({ ...ends, lifetime: exchange.lifetime })
+    else await send(service, exchange, response, answer)
   } catch (error) {
     // The stream failed before its first chunk: the client can still be told.
     await send(service, exchange, response, failureAnswer(error, exchange.incoming, exchange.record.log))
@@ -82,7 +87,7 @@ function open(service: Service, request: HttpRequest): OpenExchange {
 }
 
 /** What the handler answers, or what its failure is to the client. */
-async function answerOf(exchange: Exchange, handler: Handler): Promise<Answer> {
+async function answerOf(exchange: Exchange, handler: Handler): Promise<Answer | Passage> {
   try {
     return await unlessCutShort(exchange.lifetime, handler(exchange))
   } catch (error) {
@@ -91,7 +96,7 @@ async function answerOf(exchange: Exchange, handler: Handler): Promise<Answer> {
 }
 
 /** Rejects early when the request is not to be waited for any more. What may end well is left to end by itself. */
-const unlessCutShort = (lifetime: Lifetime, answer: Promise<Answer>): Promise<Answer> =>
+const unlessCutShort = <T>(lifetime: Lifetime, answer: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     answer.then(resolve, reject)
     lifetime.onEnd(failure => {

@@ -63,7 +63,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const pipeline = { ...options, requestTimeout, views, checks, stopping: stopping.signal, address: '' }
   const service = { ...options, requestTimeout, isStopping: () => stopping.signal.aborted }
   try {
-    const listener = await listen(options, appFor(service, pipeline).callback())
+    const app = appFor(service, pipeline).callback()
+    const listener = await listen(options, app, (request, response, upgrade) => {
+      // Only what a view passes on can speak another protocol.
+      if (!isView.test(request.url ?? '')) app(request, response)
+      else void serve(service, { request, response, upgrade }, exchange => answerRequest(pipeline, exchange))
+    })
     pipeline.address = `${urlHost(options.host)}:${listener.port}`
     const url = `${options.tls === undefined ? 'http' : 'https'}://${pipeline.address}`
     const baseUrl = options.publicUrl ?? url
@@ -100,7 +105,7 @@ function appFor(service: Service, pipeline: Pipeline): Koa {
     (handler: Handler): Koa.Middleware =>
     koa => {
       koa.respond = false
-      return serve(service, koa.req, koa.res, handler)
+      return serve(service, { request: koa.req, response: koa.res }, handler)
     }
   const router = new Router({ sensitive: true })
   for (const [path, handler] of fixedEndpoints(pipeline, service.metrics))

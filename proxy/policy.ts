@@ -1,0 +1,118 @@
+import { type LookupAddress, lookup as resolveHost } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { badGateway } from './failure.ts'
+
+/** Which servers outside may be reached. */
+export interface TargetPolicy {
+  /** Host names, addresses and networks (`10.1.0.0/16`) that may be reached although they are not public. */
+  readonly allow: readonly string[]
+  /** Host names, addresses and networks that must not be reached, whatever else is said. */
+  readonly deny?: readonly string[]
+  /** Without TLS: for tests and closed networks. */
+  readonly allowHttp?: boolean
+}
+
+export interface Targets {
+  /** What is wrong with a URL, in one sentence; undefined when nothing is. */
+  problemOf(url: string): string | undefined
+  /** Resolves a name to the addresses of it that may be reached: what is connected to is what was looked at. */
+  readonly lookup: LookupFunction
+}
+
+/** Loopback, private, link-local (where clouds keep their metadata), multicast, and addresses that hide others. */
+const notPublic: readonly string[] = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '224.0.0.0/3',
+  '::/128',
+  '::1/128',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '2002::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'ff00::/8',
+]
+
+interface Places {
+  readonly names: ReadonlySet<string>
+  readonly networks: BlockList
+}
+
+/** Throws an `Error` of one sentence on a place that is neither a name nor an address nor a network. */
+export function placesOf(texts: readonly string[]): Places {
+  const names = new Set<string>()
+  const networks = new BlockList()
+  for (const text of texts) {
+    const [address = '', bits] = text.split('/')
+    const family = isIP(address)
+    if (family !== 0) addNetwork(networks, text, { address, family, bits })
+    else if (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text)) names.add(text.toLowerCase())
+    else throw new Error(`"${text}" is neither a host name nor an address nor a network such as 10.1.0.0/16`)
+  }
+  return { names, networks }
+}
+
+interface Network {
+  readonly address: string
+  readonly family: number
+  readonly bits: string | undefined
+}
+
+function addNetwork(networks: BlockList, text: string, { address, family, bits }: Network): void {
+  const most = family === 6 ? 128 : 32
+  const length = bits === undefined ? most : Number(bits)
+  if (!/^\d{1,3}$/.test(bits ?? '0') || length > most)
+    throw new Error(`"${text}" is no network: its prefix is not 0 to ${most}`)
+  networks.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+const holds = (networks: BlockList, address: string): boolean =>
+  networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+/** Safe by default: https to public addresses. */
+export function createTargets(policy: TargetPolicy): Targets {
+  const allowed = placesOf(policy.allow)
+  const denied = placesOf(policy.deny ?? [])
+  const hidden = placesOf(notPublic)
+  const mayReach = (host: string, address: string): boolean => {
+    if (holds(denied.networks, address)) return false
+    return allowed.names.has(host) || holds(allowed.networks, address) || !holds(hidden.networks, address)
+  }
+  return {
+    problemOf(text) {
+      const url = URL.canParse(text) ? new URL(text) : undefined
+      if (url === undefined) return 'it is not an absolute URL'
+      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.allowHttp === true))
+        return 'its scheme is not https'
+      if (url.username !== '' || url.password !== '') return 'it has credentials in it'
+      if (url.search !== '' || url.hash !== '') return 'it has a query or a fragment'
+      const host = hostOf(url)
+      if (denied.names.has(host)) return refused
+      return isIP(host) !== 0 && !mayReach(host, host) ? refused : undefined
+    },
+    lookup: (host, options, callback) => {
+      resolveHost(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
+        if (error !== null) return callback(error, '')
+        const open = found.filter(({ address }) => mayReach(host.toLowerCase(), address))
+        const [first] = open
+        if (first === undefined) return callback(refusal, '')
+        if (options.all === true) callback(null, open)
+        else callback(null, first.address, first.family)
+      })
+    },
+  }
+}
+
+const refused = 'its host must not be reached from here'
+const refusal: NodeJS.ErrnoException = badGateway(refused) as Error
+
+/** In lower case, without brackets and without a dot at its end. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
