@@ -52,8 +52,17 @@ function writeWhole(response: ServerResponse, reply: Reply, body: Buffer): void 
   const headers = headersOf(reply)
   if (hasBody) headers['content-length'] = body.length
   response.writeHead(reply.answer.status, headers)
-  if (hasBody && !reply.isHead) response.end(body)
+  if (hasBody && !reply.isHead) endWith(response, body)
   else response.end()
+}
+
+/**
+ * Over HTTP/1.1 the end of a large body waits until the rest has left. Node pauses a connection whose next request
+ * comes while much is still waiting to be sent, and its parser then fails on what that request brings along.
+ */
+function endWith(response: ServerResponse, body: Buffer): void {
+  if ('stream' in response || body.length < response.writableHighWaterMark) response.end(body)
+  else response.write(body.subarray(0, -1), () => response.end(body.subarray(-1)))
 }
 
 function writeHeadOnly(response: ServerResponse, reply: Reply): void {

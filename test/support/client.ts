@@ -62,6 +62,8 @@ export interface Stream {
 export interface Client {
   (path: string, sent?: Sent): Promise<Reply>
   watch(path: string, sent?: Sent): Promise<Stream>
+  /** An answer of which nothing has been read. */
+  open(path: string, sent?: Sent): Promise<IncomingMessage>
   /** The same credentials below another URL. */
   at(url: string): Client
   /** Closes idle connections. */
@@ -80,6 +82,7 @@ function clientAt(base: string, options: RequestOptions): Client {
     readReply(await open(`${base}${path}`, options, sent))
   return Object.assign(send, {
     watch: async (path: string, sent: Sent = {}) => streamOf(await open(`${base}${path}`, options, sent)),
+    open: (path: string, sent: Sent = {}) => open(`${base}${path}`, options, sent),
     at: (url: string) => clientAt(url, options),
     close: () => (options.agent as Agent).destroy(),
   })
@@ -108,7 +111,8 @@ async function open(url: string, options: RequestOptions, sent: Sent): Promise<I
   return response
 }
 
-async function readReply(response: IncomingMessage): Promise<Reply> {
+/** Reads an answer to its end. Rejects when it is cut off. */
+export async function readReply(response: IncomingMessage): Promise<Reply> {
   const chunks: Buffer[] = []
   for await (const chunk of response) chunks.push(chunk)
   const text = Buffer.concat(chunks).toString()
