@@ -18,6 +18,7 @@ program
   .option('--external-hostname <name>', 'the name or address that clients use', hostname)
   .option('--token-auth-file <path>', 'users with fixed tokens: lines of token,user,uid,"group1,group2"')
   .option('--client-ca-file <path>', 'authorities whose client certificates are users, PEM')
+  .option('--service-account-key-file <path>', 'what tokens of service accounts are signed with, PEM')
   .option('--store <where>', 'memory: or a directory (default: "store" in the data directory)')
   .addOption(new Option('--log-level <level>', 'what is logged').choices(logLevels).default('warn'))
   .action(async (options: StartOptions) => {

@@ -13,6 +13,7 @@ export interface StartOptions {
   readonly externalHostname?: string
   readonly tokenAuthFile?: string
   readonly clientCaFile?: string
+  readonly serviceAccountKeyFile?: string
   readonly logLevel: (typeof logLevels)[number]
   /** `memory:` or the directory of an LMDB environment; absent: `store` in the data directory. */
   readonly store?: string

@@ -5,8 +5,9 @@ import { versionInfo } from '../framework/version.ts'
 import type { Host } from '../framework/workspace.ts'
 import { createOpenApiDocuments } from '../openapi/index.ts'
 import { workspaces } from '../virtual/index.ts'
-import type { Authentication } from './authentication.ts'
+import type { PreparedAuthentication } from './authentication.ts'
 import { build } from './build.ts'
+import { openIdPages } from './openid.ts'
 import { listenError, publicUrl, type StartOptions } from './options.ts'
 import { plain } from './plain.ts'
 import type { ServingFiles } from './servingfiles.ts'
@@ -14,7 +15,7 @@ import type { ServingFiles } from './servingfiles.ts'
 export interface ServeOptions {
   readonly options: StartOptions
   readonly host: Host
-  readonly authentication: Authentication
+  readonly authentication: PreparedAuthentication
   readonly serving: ServingFiles
   readonly log: Logger
 }
@@ -22,7 +23,8 @@ export interface ServeOptions {
 /** Serves every view of the menu and the plain endpoint, on one port. Throws `StartError` when the port cannot be had. */
 export async function serve({ options, host, authentication, serving, log }: ServeOptions): Promise<Server> {
   const version = versionInfo(build())
-  const { authenticator, clientCA } = authentication
+  const { clientCA, serviceAccounts } = authentication
+  const { authenticator } = authentication.over(host.informers)
   try {
     return await createServer({
       host: options.bindAddress,
@@ -37,6 +39,7 @@ export async function serve({ options, host, authentication, serving, log }: Ser
       log,
       metrics: createMetrics(),
       checks: [],
+      pages: openIdPages(serviceAccounts, publicUrl(options)),
       publicUrl: publicUrl(options),
     })
   } catch (error) {

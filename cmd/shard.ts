@@ -1,4 +1,5 @@
 import { createAuthorizer, escalationPrevention, reviewStorages } from '../authz/index.ts'
+import { tokenIssuer } from '../framework/authn/index.ts'
 import type { Logger } from '../framework/log.ts'
 import { boundExportsOf } from '../shard/boundexports.ts'
 import { clusterStatesOf } from '../shard/clusterstates.ts'
@@ -7,6 +8,8 @@ import { bootstrap, kcpParts } from '../shard/kcp.ts'
 import { followRbac } from '../shard/rbac.ts'
 import { createRbacIndex } from '../shard/rbacindex.ts'
 import type { Store } from '../shard/store/store.ts'
+import { tokenParts } from '../shard/tokens/index.ts'
+import type { PreparedAuthentication } from './authentication.ts'
 
 export interface EmbeddedOptions {
   readonly store: Store
@@ -14,6 +17,7 @@ export interface EmbeddedOptions {
   readonly url: string
   /** PEM: what clients verify the server by. Awaited only after the store has been prepared. */
   readonly rootCA: Promise<string>
+  readonly authentication: PreparedAuthentication
   readonly log: Logger
   /** Ends everything. */
   readonly signal: AbortSignal
@@ -22,10 +26,17 @@ export interface EmbeddedOptions {
 const name = 'root'
 
 /** The logical clusters of a store, kcp's way, guarded by their own RBAC. */
-export async function openEmbedded({ store, url, rootCA, log, signal }: EmbeddedOptions): Promise<Shard> {
+export async function openEmbedded(options: EmbeddedOptions): Promise<Shard> {
+  const { store, url, authentication, log, signal } = options
   const addresses = { name, baseURL: url, externalURL: url, virtualWorkspaceURL: url }
   const tenancy = await bootstrap({ store, shard: addresses })
-  const kcp = kcpParts({ tenancy, shard: addresses, rootCA: await rootCA })
+  const rootCA = await options.rootCA
+  const kcp = kcpParts({ tenancy, shard: addresses, rootCA })
+  const tokens = tokenParts({
+    issuer: tokenIssuer(authentication.serviceAccounts),
+    tokens: informers => authentication.over(informers).tokens,
+    rootCA,
+  })
   const rbac = createRbacIndex()
   return openShard({
     ...kcp,
@@ -40,7 +51,12 @@ export async function openEmbedded({ store, url, rootCA, log, signal }: Embedded
         exports: boundExportsOf(informers),
       })
     },
-    reviews: authorizer => reviewStorages(authorizer, rbac),
+    subresources: tokens.subresources,
+    reviews: (authorizer, informers) => ({
+      ...reviewStorages(authorizer, rbac),
+      ...tokens.reviews(authorizer, informers),
+    }),
+    controllers: host => [...kcp.controllers(host), ...tokens.controllers(host)],
     admission: host => [...kcp.admission(host), escalationPrevention(rbac, host.backend.authorizer)],
   })
 }

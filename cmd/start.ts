@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createLogger } from '../framework/log.ts'
 import { prepareAdmins } from './admins.ts'
-import { prepareAuthentication } from './authentication.ts'
+import { audience, prepareAuthentication } from './authentication.ts'
 import { banner } from './banner.ts'
 import { watchCertificate } from './certificatewatch.ts'
 import { openDataDirectory } from './directory.ts'
@@ -9,6 +9,7 @@ import { writePrivately } from './files.ts'
 import { adminKubeconfig } from './kubeconfig.ts'
 import { publicUrl, type StartOptions, servingHosts, withPort } from './options.ts'
 import { withProgress } from './progress.ts'
+import { prepareServiceAccountKeys } from './serviceaccountkey.ts'
 import { prepareServing } from './servingfiles.ts'
 import { stopSignal } from './shutdown.ts'
 import { openStore } from './store.ts'
@@ -26,7 +27,8 @@ export async function start(given: StartOptions): Promise<void> {
   const kubeconfig = join(directory.path, 'admin.kubeconfig')
   const where = options.store ?? join(directory.path, 'store')
   const admins = await prepareAdmins(directory.path, kubeconfig)
-  const authentication = await prepareAuthentication(options, admins.users)
+  const keys = await prepareServiceAccountKeys(directory.path, options.serviceAccountKeyFile)
+  const authentication = await prepareAuthentication(options, admins.users, { keys, issuer: audience })
   const stopping = new AbortController()
 
   const { shard, server, store, authority } = await withProgress('Starting', async () => {
@@ -39,7 +41,7 @@ export async function start(given: StartOptions): Promise<void> {
       import('./shard.ts'),
       import('./serve.ts'),
     ])
-    const shard = await openEmbedded({ store, url, rootCA, log, signal: stopping.signal })
+    const shard = await openEmbedded({ store, url, rootCA, authentication, log, signal: stopping.signal })
     const server = await serve({ options, host: shard, authentication, serving: await serving, log })
     return { shard, server, store, authority: await rootCA }
   })

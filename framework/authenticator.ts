@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { PeerCertificate } from 'node:tls'
+import type { ClusterName } from './object.ts'
 import type { UserInfo } from './user.ts'
 
 /** What authentication may look at: headers, and the client certificate if TLS verified it against a client CA. */
@@ -14,7 +15,8 @@ export interface Credentials {
 /**
  * Finds out who asks. `undefined`: no credentials of this kind were presented. Throws `unauthorized()` when credentials
  * were presented and are bad: they never fall through to anonymous (chapter 40, rule 9.2).
+ * `cluster`: the logical cluster of the request, where it has one; some users are known in some clusters only.
  */
 export interface Authenticator {
-  authenticate(credentials: Credentials): Promise<UserInfo | undefined>
+  authenticate(credentials: Credentials, cluster?: ClusterName): Promise<UserInfo | undefined>
 }

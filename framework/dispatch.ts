@@ -10,6 +10,7 @@ import type { Answer } from './exchange.ts'
 import { type HealthCheck, healthAnswer } from './health.ts'
 import { negotiate } from './negotiation.ts'
 import { openApiAnswer } from './openapiendpoint.ts'
+import type { Pages } from './pages.ts'
 import type { ResourceRequest } from './requestinfo.ts'
 import type { Exchange } from './serve.ts'
 import { handle } from './verbs/index.ts'
@@ -22,6 +23,7 @@ export interface Sources {
   readonly documents: OpenApiDocuments
   readonly version: VersionInfo
   readonly checks: readonly HealthCheck[]
+  readonly pages?: Pages
   /** Host and port. */
   readonly address: string
 }
@@ -87,6 +89,8 @@ function localAnswer(
   if (workspace.path.pattern === '' && /^\/(healthz|livez|readyz)$/.test(path)) {
     return healthAnswer(sources.checks, path, incoming.query)
   }
+  const page = workspace.path.pattern === '' ? sources.pages?.get(path) : undefined
+  if (page !== undefined) return page()
   const apis = workspace.apis(ctx.params, ctx.cluster)
   if (apis === undefined) return undefined
   if (path === '/') return documentAnswer({ paths: pathsOf(apis) }, negotiate(incoming, 'documents'))

@@ -1,10 +1,11 @@
+import { refuseImpersonation, userOf } from './authenticate.ts'
 import { forbiddenTo } from './authorize.ts'
 import { documentAnswer } from './documentanswer.ts'
 import type { Answer } from './exchange.ts'
 import { healthAnswer } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import { negotiate } from './negotiation.ts'
-import { type Pipeline, userOf } from './pipeline.ts'
+import type { Pipeline } from './pipeline.ts'
 import type { Handler } from './serve.ts'
 import { isPrivileged } from './user.ts'
 
@@ -23,8 +24,10 @@ export function fixedEndpoints(pipeline: Pipeline, metrics: Metrics): ReadonlyMa
 /** Metrics tell about all tenants: for the privileged, and for whom the root cluster's policy lets read them. */
 const metricsHandler =
   ({ authenticator, backend }: Pipeline, metrics: Metrics): Handler =>
-  async ({ incoming, lifetime }): Promise<Answer> => {
-    const user = await userOf(authenticator, incoming)
+  async (exchange): Promise<Answer> => {
+    const { incoming, lifetime } = exchange
+    const user = await userOf(authenticator, exchange)
+    refuseImpersonation(incoming)
     if (!isPrivileged(user)) {
       const action = { verb: 'get', cluster: 'root', path: '/metrics' }
       const decision = await backend.authorizer.authorize(user, action, lifetime.signal)

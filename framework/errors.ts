@@ -71,7 +71,9 @@ const gr = (about: About): string => groupResource(about.group, about.resource)
 
 // The closed table of chapter 40, section 2.2: one factory per row.
 export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message)
-export const unauthorized = (): StatusError => new StatusError(401, 'Unauthorized', 'Unauthorized')
+/** `why` is for the log only: clients learn nothing about credentials. */
+export const unauthorized = (why?: string): StatusError =>
+  Object.assign(new StatusError(401, 'Unauthorized', 'Unauthorized'), why === undefined ? {} : { cause: why })
 export function forbidden(
   about: About | undefined,
   why: string,

@@ -1,16 +1,16 @@
+import { refuseImpersonation, userOf } from './authenticate.ts'
 import type { Authenticator } from './authenticator.ts'
 import { authorize, forbiddenTo } from './authorize.ts'
 import type { RequestContext } from './context.ts'
 import { type Admitted, dispatch, type Sources } from './dispatch.ts'
 import { parseDuration } from './duration.ts'
-import { badRequest, forbidden, notServed, serviceUnavailable, unauthorized } from './errors.ts'
+import { badRequest, notServed, serviceUnavailable } from './errors.ts'
 import type { Answer } from './exchange.ts'
-import type { Incoming } from './incoming.ts'
 import type { RunningViews } from './readiness.ts'
 import type { RequestInfo } from './requestinfo.ts'
-import { clusterOf, resolveUrl, shardCluster, type Target } from './resolve.ts'
+import { clusterOf, homeOf, namedCluster, resolveUrl, shardCluster, type Target } from './resolve.ts'
 import type { Exchange } from './serve.ts'
-import { anonymous, isPrivileged, type UserInfo } from './user.ts'
+import { isPrivileged, type UserInfo } from './user.ts'
 import type { VirtualWorkspace } from './workspace.ts'
 
 /** What a request passes through. */
@@ -32,10 +32,11 @@ export async function answerRequest(pipeline: Pipeline, exchange: Exchange): Pro
   const { incoming } = exchange
   const target = resolveUrl(pipeline.workspaces, incoming)
   limitTime(pipeline, exchange, target.info)
-  const user = await userOf(pipeline.authenticator, incoming)
+  const user = await userOf(pipeline.authenticator, exchange, namedCluster(pipeline.backend, target))
   exchange.record.annotate('user', user.name)
   if (target.workspace === undefined) throw unresolved(user, target.info)
-  const admitted = await admit(pipeline, { exchange, target, user })
+  refuseImpersonation(incoming)
+  const admitted = await admit(pipeline, { exchange, target: homeOf(target, user), user })
   return dispatch(pipeline, admitted)
 }
 
@@ -65,15 +66,6 @@ function timeoutIn(query: URLSearchParams): number {
   } catch (error) {
     throw badRequest(`invalid timeout specified in the request URL - ${(error as Error).message}`)
   }
-}
-
-/** Who asks. Bad credentials never become anonymous (chapter 40, rule 9.2). */
-export async function userOf(authenticator: Authenticator, incoming: Incoming): Promise<UserInfo> {
-  if (incoming.badCertificate) throw unauthorized()
-  const user = await authenticator.authenticate(incoming.credentials)
-  // Ignoring these headers would do with all rights what was meant to be done with fewer.
-  if (incoming.impersonates) throw forbidden(undefined, 'impersonation is not allowed for the requestor')
-  return user ?? anonymous
 }
 
 /** The privileged learn that nothing is there; others only that it is not for them (chapter 10, section 1.2). */
@@ -112,6 +104,7 @@ function contextOf({ backend }: Pipeline, { exchange, target, user }: Asking): R
     user,
     actAs: user,
     hops: incoming.hops,
+    deepReview: incoming.headers['x-kcp-internal-deep-subjectaccessreview'] === 'true',
     record,
     get signal() {
       return lifetime.signal

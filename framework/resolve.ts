@@ -1,8 +1,10 @@
+import type { Backend } from './backend.ts'
 import type { Params } from './context.ts'
 import { badRequest, notFound } from './errors.ts'
-import type { ClusterScope } from './object.ts'
+import type { ClusterName, ClusterScope } from './object.ts'
 import { isClusterName, isClusterPath, overlaps } from './path.ts'
 import { type KubernetesUrl, parseRequestInfo, type RequestInfo } from './requestinfo.ts'
+import { clusterNameKey, isServiceAccount, type UserInfo } from './user.ts'
 import type { VirtualWorkspace } from './workspace.ts'
 
 /** A request that a view answers, before anything is known about who asks. */
@@ -51,6 +53,28 @@ export function resolveUrl(workspaces: readonly VirtualWorkspace[], url: Kuberne
 
 /** The cluster of URLs without one: only the privileged reach it that way. */
 export const shardCluster = 'system:admin'
+
+/** The one logical cluster that a URL names, as far as that can be said before it is known who asks. */
+export function namedCluster(
+  { resolve }: Pick<Backend, 'resolve'>,
+  { workspace, ...target }: Target | Unresolved,
+): ClusterName | undefined {
+  const written = workspace === undefined ? undefined : (target as Target).cluster
+  if (written === undefined || written === '*' || !isClusterPath(written)) return undefined
+  return isClusterName(written) ? written : resolve(written)
+}
+
+/**
+ * Clients inside workspaces know no prefix: a service account that names no cluster means its own (chapter 20, section
+ * 1.4). Decided by who it is found to be, never by what its token says unverified.
+ */
+export function homeOf(target: Target, { name, extra }: UserInfo): Target {
+  if (target.cluster !== undefined || !isServiceAccount(name)) return target
+  const [home, ...others] = extra?.[clusterNameKey] ?? []
+  return home === undefined || others.length > 0 || !isClusterName(home)
+    ? target
+    : { ...target, cluster: home }
+}
 
 /** The logical cluster that is meant. Paths of workspaces are resolved; names are taken as they are (chapter 20, section 1.5). */
 export function clusterOf(written: string, resolve: (path: string) => string | undefined): ClusterScope {

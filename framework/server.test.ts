@@ -37,7 +37,7 @@ const tokens: Readonly<Record<string, readonly string[]>> = {
 const users = bearerTokens(async token =>
   tokens[token] === undefined
     ? undefined
-    : { name: token, groups: [...tokens[token], 'system:authenticated'] },
+    : { user: { name: token, groups: [...tokens[token], 'system:authenticated'] } },
 )
 const as = (token: string, more: WireRequest = {}): WireRequest => ({
   ...more,

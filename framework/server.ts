@@ -9,6 +9,7 @@ import type { Informers } from './informer.ts'
 import { type Listener, type ListenOptions, listen } from './listener.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import type { Pages } from './pages.ts'
 import { answerRequest, type Pipeline } from './pipeline.ts'
 import { publishUrls } from './publisher.ts'
 import { runViews } from './readiness.ts'
@@ -30,6 +31,7 @@ export interface ServerOptions extends ListenOptions {
   readonly metrics: Metrics
   /** Besides `ping`, `shutdown` and one for each view with controllers. */
   readonly checks: readonly HealthCheck[]
+  readonly pages?: Pages
   /** What published URLs start with, without a trailing slash; default: the server's own URL. */
   readonly publicUrl?: string
   /** Milliseconds that a request may take which is not a watch; default 60,000. */

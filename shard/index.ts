@@ -21,7 +21,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const informers = cacheInformers(cacheOfRef(cache))
   const authorizer = options.authorizer(informers)
   const plugins: AdmissionPlugin[] = [namespaceLifecycle(namespacesIn(cache))]
-  const { backend, resourcesOf } = wireBackend(options, { cache, authorizer, plugins })
+  const { backend, resourcesOf } = wireBackend(options, { cache, informers, authorizer, plugins })
   const client = createClient({ backend, signal, log })
   const host: ShardHost = { backend, cache, client, informers, log }
   plugins.push(...(options.admission?.(host) ?? []))

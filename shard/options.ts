@@ -36,9 +36,12 @@ export interface ShardOptions {
   /** Controllers besides those of plain Kubernetes. */
   readonly controllers?: (host: ShardHost) => readonly Controller[]
   /** Who answers review kinds, by `<plural>.<group>`; those without an answer are not served. */
-  readonly reviews?: (authorizer: Authorizer) => Readonly<Record<string, ResourceStorage>>
+  readonly reviews?: (
+    authorizer: Authorizer,
+    informers: Informers,
+  ) => Readonly<Record<string, ResourceStorage>>
   /** Endpoints below objects that others answer, by `<plural>.<group>`: `serviceaccounts` → token. */
-  readonly subresources?: Readonly<Record<string, readonly Subresource[]>>
+  readonly subresources?: (informers: Informers) => Readonly<Record<string, readonly Subresource[]>>
   /** How much of the past of each resource stays in memory. */
   readonly ring?: Partial<RingBounds>
 }

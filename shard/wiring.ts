@@ -1,5 +1,6 @@
 import type { ApiResource } from '../framework/apis.ts'
 import type { Backend } from '../framework/backend.ts'
+import type { Informers } from '../framework/informer.ts'
 import { groupResource } from '../framework/object.ts'
 import type { ResourceStorage } from '../framework/storage.ts'
 import type { KindDefinition } from '../openapi/definitions/definition.ts'
@@ -45,6 +46,7 @@ export function cacheOfRef(cache: WatchCache): CacheOf {
 /** What a backend is wired from. */
 export interface BackendParts {
   readonly cache: WatchCache
+  readonly informers: Informers
   readonly authorizer: Backend['authorizer']
   /** May still grow: plugins are asked for at each write. */
   readonly plugins: readonly AdmissionPlugin[]
@@ -57,20 +59,20 @@ export interface WiredBackend {
 
 /** Connects storage, definitions and the workspace tree to the cache. */
 export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
-  const { cache, authorizer, plugins } = parts
+  const { cache, informers, authorizer, plugins } = parts
   const ends = createWatchEnds()
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
     shelfOf: resource => openShelf(options.store, cache, resource),
     admission: admissionChain(plugins),
     ends,
-    subresources: options.subresources ?? {},
+    subresources: options.subresources?.(informers) ?? {},
   }
   const resourcesOf = resourceMaker(wiring)
   const served: ClusterApisOptions = {
     system: systemKinds.map(systemServed),
     builtin: storedKinds.map(builtinServed),
-    unstored: reviewResources(options.reviews?.(authorizer) ?? {}),
+    unstored: reviewResources(options.reviews?.(authorizer, informers) ?? {}),
     resourcesOf,
     ends,
   }

@@ -201,8 +201,8 @@ describe('authentication over TLS', () => {
 describe('token file', () => {
   it('reads quotes, empty lines, and lines without groups', async () => {
     const read = tokenFile('"a,b","say ""hi""",1,"g1,g2"\r\n\r\nt,u,\n')
-    assert.equal((await read('a,b'))?.name, 'say "hi"')
-    assert.deepEqual(await read('t'), { name: 'u', groups: ['system:authenticated'] })
+    assert.equal((await read('a,b', {}))?.user.name, 'say "hi"')
+    assert.deepEqual((await read('t', {}))?.user, { name: 'u', groups: ['system:authenticated'] })
   })
   for (const [line, problem] of [
     ['t,u', /line 1 has 2 of at least 3 columns/],

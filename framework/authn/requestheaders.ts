@@ -21,14 +21,15 @@ const extraPrefix = 'x-remote-extra-'
 export function requestHeaders({ ca, allowedNames, otherwise }: RequestHeaderOptions): Authenticator {
   const trusted = trustIn(ca)
   return {
-    authenticate: async credentials => {
+    authenticate: async (credentials, cluster) => {
       const { certificate } = credentials
-      if (certificate === undefined || !trusted(certificate)) return otherwise.authenticate(credentials)
+      if (certificate === undefined || !trusted(certificate))
+        return otherwise.authenticate(credentials, cluster)
       if (allowedNames.length > 0 && !allowedNames.includes(commonName(certificate) ?? ''))
         throw unauthorized()
       // The proxy's certificate is an identity of the proxy, not of the client it speaks for.
       const { certificate: _proxy, ...rest } = credentials
-      return assertedUser(credentials) ?? otherwise.authenticate(rest)
+      return assertedUser(credentials) ?? otherwise.authenticate(rest, cluster)
     },
   }
 }

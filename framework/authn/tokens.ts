@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { Authenticator } from '../authenticator.ts'
 import { unauthorized } from '../errors.ts'
 import type { UserInfo } from '../user.ts'
 import { authenticated } from './authenticated.ts'
 import { headerLines } from './headers.ts'
-
-/** Finds the user of a bearer token; undefined: not a token of this kind. */
-export type TokenReader = (token: string) => Promise<UserInfo | undefined>
+import { sha256 } from './sha256.ts'
+import { type TokenAuthenticator, TokenError, type TokenReader, tokenAuthenticator } from './token.ts'
 
 /** A user with one fixed token, of which only the SHA-256 is kept. */
 export interface TokenUser {
@@ -15,21 +13,26 @@ export interface TokenUser {
   readonly user: UserInfo
 }
 
-export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+/** Longer than every token, and shorter than what is worth hashing. */
+const longest = 64 * 1024
 
-/** Users by `Authorization: Bearer`. A header that no reader understands is a bad credential (chapter 40, rule 9.2). */
-export function bearerTokens(...readers: readonly TokenReader[]): Authenticator {
+/** Users by `Authorization: Bearer`, of tokens that are for the server and nobody else. */
+export const bearerTokens = (...readers: readonly TokenReader[]): Authenticator =>
+  bearers(tokenAuthenticator(readers, ['']))
+
+/** Users by `Authorization: Bearer`. A token that is nobody's is a bad credential (chapter 40, rule 9.2). */
+export function bearers(tokens: TokenAuthenticator): Authenticator {
   return {
-    authenticate: async credentials => {
+    authenticate: async (credentials, cluster) => {
       const lines = headerLines(credentials, 'authorization')
       if (lines.length === 0) return undefined
       const token = lines.length === 1 ? bearerToken(lines[0] ?? '') : undefined
-      if (token === undefined) throw unauthorized()
-      for (const read of readers) {
-        const user = await read(token)
-        if (user !== undefined) return user
+      if (token === undefined || token.length > longest) throw unauthorized('malformed Authorization header')
+      try {
+        return (await tokens.identify(token, cluster === undefined ? {} : { cluster })).user
+      } catch (error) {
+        throw error instanceof TokenError ? unauthorized(error.message) : error
       }
-      throw unauthorized()
     },
   }
 }
@@ -38,7 +41,10 @@ const bearerToken = (line: string): string | undefined => /^ *bearer +([^\s,]+) 
 
 /** A reader for fixed tokens. The look-up is by digest, so its timing says nothing about any token. */
 export function tokenUsers(users: readonly TokenUser[]): TokenReader {
-  const byDigest = new Map(users.map(({ sha256, user }) => [sha256.toString('latin1'), authenticated(user)]))
+  const identified = users.map(
+    ({ sha256, user }) => [sha256.toString('latin1'), { user: authenticated(user) }] as const,
+  )
+  const byDigest = new Map(identified)
   return async token => byDigest.get(sha256(token).toString('latin1'))
 }
 

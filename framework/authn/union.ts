@@ -7,10 +7,10 @@ import type { UserInfo } from '../user.ts'
  */
 export function union(...authenticators: readonly Authenticator[]): Authenticator {
   return {
-    authenticate: async credentials => {
+    authenticate: async (credentials, cluster) => {
       let user: UserInfo | undefined
       for (const authenticator of authenticators) {
-        const found = await authenticator.authenticate(credentials)
+        const found = await authenticator.authenticate(credentials, cluster)
         user ??= found
       }
       return user

@@ -1,6 +1,6 @@
 import { itemAnswer } from '../answers.ts'
 import { readObject } from '../body.ts'
-import { admit, type Call, checkName, checkScope, inNamespace, namespaceOf } from '../call.ts'
+import { admit, type Call, checkScope, inNamespace, namespaceOf } from '../call.ts'
 import { methodNotSupported } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
 import { tracked } from '../fieldtracking.ts'
@@ -36,11 +36,9 @@ function checkTarget(call: Call): void {
   if (isNamed !== (served.subresource !== '')) throw methodNotSupported(aboutOf(served), info.verb)
 }
 
-/** The name of a new object is in its body; '' leaves it to `generateName`. */
+/** The name of a new object is in its body, and that of a subresource's parent in the path; '' leaves it to `generateName`. */
 function keyFor(object: KubeObject, call: Call): ObjectKey {
   const { ctx, info } = call
   const name = info.name === '' ? (object.metadata.name ?? '') : info.name
-  const key = { cluster: ctx.cluster, namespace: namespaceOf(call), name }
-  if (info.name !== '' && (object.metadata.name ?? '') !== '') checkName(object, key)
-  return key
+  return { cluster: ctx.cluster, namespace: namespaceOf(call), name }
 }

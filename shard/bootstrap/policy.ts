@@ -100,6 +100,17 @@ const aggregated = (to: string): { labels: Record<string, string> } => ({
 const health = ['/healthz', '/livez', '/readyz']
 const version = ['/version', '/version/']
 
+/** Service accounts may read by which keys their tokens are verified. */
+const discoveryOfKeys = (): readonly KubeObject[] => [
+  defaultRole('system:service-account-issuer-discovery', [
+    pathRule(
+      ['get'],
+      ['/.well-known/openid-configuration', '/openid/v1/jwks'].flatMap(path => [path, `${path}/`]),
+    ),
+  ]),
+  defaultBinding('system:service-account-issuer-discovery', ['system:serviceaccounts']),
+]
+
 const kubernetesPolicy = (): readonly KubeObject[] => [
   defaultRole('cluster-admin', everything),
   defaultRole('system:aggregate-to-admin', adminRules, aggregated('admin')),
@@ -131,6 +142,7 @@ const kubernetesPolicy = (): readonly KubeObject[] => [
   defaultBinding('system:basic-user', ['system:authenticated']),
   defaultBinding('system:public-info-viewer', ['system:authenticated', 'system:unauthenticated']),
   defaultBinding('system:monitoring', ['system:monitoring']),
+  ...discoveryOfKeys(),
 ]
 
 const tenancy = 'tenancy.kcp.io'

@@ -1,0 +1,27 @@
+import type { Authenticator } from './authenticator.ts'
+import { forbidden, StatusError, unauthorized } from './errors.ts'
+import type { Incoming } from './incoming.ts'
+import type { ClusterName } from './object.ts'
+import type { Exchange } from './serve.ts'
+import { anonymous, type UserInfo } from './user.ts'
+
+/** Who asks. Bad credentials never become anonymous (chapter 40, rule 9.2); why they are bad is logged, and not told. */
+export async function userOf(
+  authenticator: Authenticator,
+  { incoming, record }: Exchange,
+  cluster?: ClusterName,
+): Promise<UserInfo> {
+  try {
+    if (incoming.badCertificate) throw unauthorized('a certificate that no client authority has issued')
+    return (await authenticator.authenticate(incoming.credentials, cluster)) ?? anonymous
+  } catch (error) {
+    if (error instanceof StatusError && error.code === 401)
+      record.log.warn({ reason: error.cause ?? 'bad credentials' }, 'a request could not be authenticated')
+    throw error
+  }
+}
+
+/** Ignoring these headers would do with all rights what was meant to be done with fewer. */
+export function refuseImpersonation({ impersonates }: Incoming): void {
+  if (impersonates) throw forbidden(undefined, 'impersonation is not allowed for the requestor')
+}

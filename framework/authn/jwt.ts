@@ -1,0 +1,31 @@
+/** The claims of a JSON web token. */
+export type Claims = Readonly<Record<string, unknown>>
+
+/**
+ * What a token says of itself, before anybody has verified it: good for finding out who could, and for nothing else.
+ * undefined: not a JSON web token in compact form.
+ */
+export function unverifiedClaims(token: string): Claims | undefined {
+  const [header, payload, signature, ...more] = token.split('.')
+  if (!header || !payload || signature === undefined || more.length > 0) return undefined
+  return objectIn(Buffer.from(payload, 'base64url').toString())
+}
+
+function objectIn(json: string): Claims | undefined {
+  try {
+    const value: unknown = JSON.parse(json)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const isObject = (value: unknown): value is Claims =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every(entry => typeof entry === 'string')
+
+/** `aud` is a text or a list of them (RFC 7519, section 4.1.3). */
+export const audiencesIn = ({ aud }: Claims): readonly string[] =>
+  typeof aud === 'string' ? [aud] : isTexts(aud) ? aud : []

@@ -1,0 +1,67 @@
+import type { ClusterName } from '../object.ts'
+import type { UserInfo } from '../user.ts'
+
+/** What a token is presented for. */
+export interface TokenUse {
+  /** The logical cluster of the request; absent where it has none, or all of them. */
+  readonly cluster?: ClusterName
+  /** For whom the token must be, of which one is enough; absent: for the server itself. */
+  readonly audiences?: readonly string[]
+}
+
+/** Whose a token is. */
+export interface Identity {
+  readonly user: UserInfo
+  /** For whom the token is, as it says itself; absent: for the server. */
+  readonly audiences?: readonly string[]
+}
+
+/** Finds the user of a bearer token. undefined: not a token of this kind; throws `TokenError` when it is, and is bad. */
+export type TokenReader = (token: string, use: TokenUse) => Promise<Identity | undefined>
+
+/** Why a token is not believed, in words that may be logged and shown to who reviews it. */
+export class TokenError extends Error {
+  override readonly name = 'TokenError'
+}
+
+/** Asks all readers in order: a token that one of them cannot use may be another one's. */
+export interface TokenAuthenticator {
+  /** The user, and those of the audiences asked for that the token is for. Throws `TokenError`. */
+  identify(token: string, use: TokenUse): Promise<Required<Identity>>
+}
+
+/** `own`: the audiences that mean the server itself. */
+export function tokenAuthenticator(
+  readers: readonly TokenReader[],
+  own: readonly string[],
+): TokenAuthenticator {
+  return {
+    async identify(token, use) {
+      const wanted = use.audiences?.length ? use.audiences : own
+      const problems = ['invalid bearer token']
+      for (const read of readers) {
+        const found = await problemOf(() => read(token, use), problems)
+        if (found === undefined) continue
+        const audiences = (found.audiences ?? own).filter(audience => wanted.includes(audience))
+        if (audiences.length > 0) return { user: found.user, audiences }
+        if (found.audiences !== undefined) problems.push(misdirected(found.audiences, wanted))
+      }
+      throw new TokenError(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`)
+    },
+  }
+}
+
+async function problemOf<T>(work: () => Promise<T>, problems: string[]): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof TokenError)) throw error
+    problems.push(error.message)
+    return undefined
+  }
+}
+
+const misdirected = (audiences: readonly string[], wanted: readonly string[]): string =>
+  `token audiences ${quoted(audiences)} is invalid for the target audiences ${quoted(wanted)}`
+
+const quoted = (texts: readonly string[]): string => `[${texts.map(text => JSON.stringify(text)).join(' ')}]`

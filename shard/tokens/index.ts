@@ -1,0 +1,29 @@
+import type { TokenAuthenticator, TokenIssuer } from '../../framework/authn/index.ts'
+import type { Informers } from '../../framework/informer.ts'
+import type { ShardOptions } from '../options.ts'
+import { secretTokenController } from './secrettokens.ts'
+import { tokenSubresource } from './tokenrequest.ts'
+import { tokenReviewStorage } from './tokenreview.ts'
+
+export interface TokenOptions {
+  readonly issuer: TokenIssuer
+  /** Who is known, over the objects of this shard. */
+  readonly tokens: (informers: Informers) => TokenAuthenticator
+  /** PEM: what clients inside workspaces verify the server by. */
+  readonly rootCA: string
+}
+
+/** What makes a shard issue tokens of its service accounts and review tokens: to be merged into the options of `openShard`. */
+export const tokenParts = ({
+  issuer,
+  tokens,
+  rootCA,
+}: TokenOptions): Required<Pick<ShardOptions, 'subresources' | 'reviews' | 'controllers'>> => ({
+  subresources: informers => ({ serviceaccounts: [tokenSubresource(informers, issuer)] }),
+  reviews: (_authorizer, informers) => ({
+    'tokenreviews.authentication.k8s.io': tokenReviewStorage(tokens(informers)),
+  }),
+  controllers: ({ client, informers, log }) => [
+    secretTokenController({ client, informers, log, issuer, rootCA }),
+  ],
+})

@@ -1,0 +1,161 @@
+import type { Subresource } from '../../framework/apis.ts'
+import type { AccountRef, TokenIssuer } from '../../framework/authn/index.ts'
+import type { RequestContext } from '../../framework/context.ts'
+import { createOnly } from '../../framework/createonly.ts'
+import { badRequest, conflict, type FieldError, invalid, notFound } from '../../framework/errors.ts'
+import type { Informers } from '../../framework/informer.ts'
+import { type Item, itemOf } from '../../framework/item.ts'
+import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import { compileCached } from '../../openapi/compile.ts'
+import { tokenRequestSchema } from '../../openapi/definitions/kubernetes/reviews.ts'
+import { resources } from '../controllers/objects.ts'
+
+const group = 'authentication.k8s.io'
+const schema = compileCached(tokenRequestSchema)
+
+/** `serviceaccounts/token`: a token for the account that the URL names (chapter 40, rule 9.22). */
+export const tokenSubresource = (informers: Informers, issuer: TokenIssuer): Subresource => ({
+  name: 'token',
+  group,
+  version: 'v1',
+  kind: 'TokenRequest',
+  verbs: ['create'],
+  schema,
+  storage: createOnly({ group: '', resource: 'serviceaccounts' }, async (ctx, key, object) =>
+    itemOf(await answer({ informers, issuer }, ctx, key, object as TokenRequest), key.cluster),
+  ),
+})
+
+interface TokenRequest extends KubeObject {
+  readonly spec?: {
+    readonly audiences?: readonly string[]
+    readonly expirationSeconds?: number
+    readonly boundObjectRef?: ObjectReference
+  }
+}
+
+interface ObjectReference {
+  readonly kind?: string
+  readonly apiVersion?: string
+  readonly name?: string
+  readonly uid?: string
+}
+
+interface Deps {
+  readonly informers: Informers
+  readonly issuer: TokenIssuer
+}
+
+async function answer(
+  { informers, issuer }: Deps,
+  ctx: RequestContext,
+  key: ObjectKey,
+  object: TokenRequest,
+): Promise<KubeObject> {
+  checkMetadata(object, key)
+  const { cluster, namespace, name } = key
+  const account = found(
+    informers.for(resources.serviceAccounts).get(cluster, namespace, name),
+    'serviceaccounts',
+    name,
+  )
+  checkUid(object.metadata.uid, account)
+  const audiences = object.spec?.audiences?.length ? object.spec.audiences : issuer.audiences
+  const seconds = object.spec?.expirationSeconds ?? 3600
+  const spec = { ...object.spec, audiences, expirationSeconds: seconds }
+  refuse(object, '', [...schema.validate({ ...object, spec }), ...durationErrors(seconds)])
+  const secret = boundSecret(informers, key, object.spec?.boundObjectRef)
+  const ref: AccountRef = { cluster, namespace, name, uid: account.meta.uid }
+  const issued = await issuer.issue({ ...ref, audiences, seconds, ...(secret && { secret }) })
+  ctx.record.annotate('authentication.kubernetes.io/issued-credential-id', issued.credentialId)
+  const metadata = {
+    ...object.metadata,
+    name,
+    namespace,
+    uid: ref.uid,
+    creationTimestamp: timestamp(Date.now()),
+  }
+  const status = { token: issued.token, expirationTimestamp: timestamp(issued.expires) }
+  return { ...object, metadata, spec, status }
+}
+
+/** As Kubernetes writes times: to the second. */
+const timestamp = (milliseconds: number): string =>
+  new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
+
+function found(item: Item | undefined, resource: string, name: string): Item {
+  if (item === undefined) throw notFound({ group: '', resource, name })
+  return item
+}
+
+function checkMetadata(object: TokenRequest, { namespace, name }: ObjectKey): void {
+  const { name: sent, namespace: sentNamespace } = object.metadata
+  const wrong = (field: string, value: string): FieldError => ({
+    type: 'FieldValueInvalid',
+    field: `metadata.${field}`,
+    value,
+    detail: `must match the service account ${field} if specified`,
+  })
+  refuse(object, name, sent && sent !== name ? [wrong('name', sent)] : [])
+  refuse(
+    object,
+    name,
+    sentNamespace && sentNamespace !== namespace ? [wrong('namespace', sentNamespace)] : [],
+  )
+}
+
+function checkUid(sent: string | undefined, { meta }: Item): void {
+  if (!sent || sent === meta.uid) return
+  throw conflict(
+    { group, resource: 'TokenRequest', name: meta.name },
+    `the UID in the token request (${sent}) does not match the UID of the service account (${meta.uid})`,
+  )
+}
+
+const shortest = 600
+const longest = 2 ** 32
+
+function durationErrors(seconds: number): readonly FieldError[] {
+  const detail =
+    seconds < shortest
+      ? 'may not specify a duration less than 10 minutes'
+      : seconds > longest
+        ? 'may not specify a duration larger than 2^32 seconds'
+        : undefined
+  const field = 'spec.expirationSeconds'
+  return detail === undefined ? [] : [{ type: 'FieldValueInvalid', field, value: seconds, detail }]
+}
+
+function refuse({ kind }: KubeObject, name: string, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid(kind, group, name, errors)
+}
+
+const hosted: Readonly<Record<string, string>> = { Pod: 'pods', Node: 'nodes' }
+
+/** The secret with which the token is to end. Pods and nodes, the other kinds that Kubernetes knows, do not exist here. */
+function boundSecret(
+  informers: Informers,
+  { cluster, namespace }: ObjectKey,
+  ref: ObjectReference | undefined,
+): { readonly name: string; readonly uid: string } | undefined {
+  if (ref === undefined) return undefined
+  const { kind = '', apiVersion = '', name = '', uid = '' } = ref
+  const ours = apiVersion === '' || apiVersion === 'v1'
+  if (ours && hosted[kind] !== undefined) throw notFound({ group: '', resource: hosted[kind], name })
+  if (!ours || kind !== 'Secret')
+    throw badRequest(`cannot bind token to object of type ${printed(apiVersion, kind)}`)
+  const { meta } = found(informers.for(resources.secrets).get(cluster, namespace, name), 'secrets', name)
+  if (uid !== '' && uid !== meta.uid) {
+    throw conflict(
+      { group: '', resource: 'Secret', name },
+      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    )
+  }
+  return { name, uid: meta.uid }
+}
+
+/** Group, version and kind in Go's words: `apps/v1, Kind=Deployment`. */
+function printed(apiVersion: string, kind: string): string {
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  return `${group}/${version}, Kind=${kind}`
+}

@@ -1,0 +1,41 @@
+import { type TokenAuthenticator, TokenError } from '../../framework/authn/index.ts'
+import type { RequestContext } from '../../framework/context.ts'
+import { createOnly } from '../../framework/createonly.ts'
+import { badRequest } from '../../framework/errors.ts'
+import { itemOf } from '../../framework/item.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import type { ResourceStorage } from '../../framework/storage.ts'
+import { type PrintedUser, printUser } from '../../framework/user.ts'
+
+interface TokenReview extends KubeObject {
+  readonly spec?: { readonly token?: string; readonly audiences?: readonly string[] }
+}
+
+interface Status {
+  readonly authenticated?: true
+  readonly user: Partial<PrintedUser>
+  readonly audiences?: readonly string[]
+  readonly error?: string
+}
+
+/** Whose a token is in this logical cluster (chapter 40, rule 9.20): nothing is stored, the object comes back with a status. */
+export const tokenReviewStorage = (tokens: TokenAuthenticator): ResourceStorage =>
+  createOnly({ group: 'authentication.k8s.io', resource: 'tokenreviews' }, async (ctx, _key, object) =>
+    itemOf({ ...object, status: await statusOf(tokens, ctx, object as TokenReview) }, ctx.cluster),
+  )
+
+async function statusOf(
+  tokens: TokenAuthenticator,
+  { cluster }: RequestContext,
+  { spec }: TokenReview,
+): Promise<Status> {
+  const { token, audiences = [] } = spec ?? {}
+  if (!token) throw badRequest('token is required for TokenReview in authentication')
+  try {
+    const found = await tokens.identify(token, { cluster, audiences })
+    return { authenticated: true, user: printUser(found.user), audiences: found.audiences }
+  } catch (error) {
+    if (error instanceof TokenError) return { user: {}, error: error.message }
+    throw error
+  }
+}
