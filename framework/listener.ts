@@ -82,6 +82,8 @@ function createNodeServer(tls: TlsOptions | undefined): NodeServer {
   const server = createSecureServer({
     ...contextOf(tls),
     allowHTTP1: true,
+    // HTTP/2 sets it by itself. Without it an event waits until the client has acknowledged the one before.
+    noDelay: true,
     requestCert: tls.clientCA !== undefined,
     // A bad certificate is answered with 401, not with a broken handshake.
     rejectUnauthorized: false,
