@@ -11,6 +11,8 @@ export interface Target {
   namespace(): Promise<string>
   /** What a resource that is not served here answers: the view's authorizer comes first. */
   readonly unknown: 403 | 404
+  /** A view on a workspace, not the workspace itself. */
+  readonly isView: boolean
   /** Whether answers come from kcp, some of which are known to be worse than upstream's (chapters 10 and 40, 'do better'). */
   readonly isKcp: boolean
 }

@@ -1,5 +1,6 @@
 import { startServer } from '../support/kcp.ts'
 import { discard, type Oriel } from '../support/oriel.ts'
+import { applyCases } from './apply.ts'
 import { createCases } from './create.ts'
 import { definitionCases, publishedCases } from './definitions.ts'
 import type { Target } from './fixture.ts'
@@ -12,6 +13,7 @@ const areas: Readonly<Record<string, (target: () => Target) => void>> = {
   'paths and negotiation': pathCases,
   'create and metadata': createCases,
   'update, patch and delete': updateCases,
+  'server-side apply': applyCases,
   'list and watch': readingCases,
   'discovery and OpenAPI': publishedCases,
 }

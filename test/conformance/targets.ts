@@ -48,7 +48,14 @@ function targetAt(client: Client, unknown: Target['unknown']): Target {
     await expect(201, client(namespaces, post(namespaceOf(name))))
     return name
   }
-  return { client, fresh, namespace, unknown, isKcp: process.env.KCP_BIN !== undefined }
+  return {
+    client,
+    fresh,
+    namespace,
+    unknown,
+    isView: unknown === 403,
+    isKcp: process.env.KCP_BIN !== undefined,
+  }
 }
 
 const namespaceOf = (name: string): KubeObject => ({
