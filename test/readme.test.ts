@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { type Block, blocksOf } from './support/markdown.ts'
 import { discard, type Oriel, readText, run, startOriel } from './support/oriel.ts'
 import { root } from './support/source.ts'
@@ -23,6 +25,14 @@ function assertShows(stdout: string, promised: string): void {
 }
 const squeeze = (line: string): string => line.trim().replace(/\s+/g, ' ')
 
+/** `virtual/<view>/README.md`, where a view has one. */
+async function viewPages(): Promise<readonly string[]> {
+  const folders = await readdir(join(root, 'virtual'))
+  return folders.map(name => `virtual/${name}/README.md`).filter(file => existsSync(join(root, file)))
+}
+
+const textOf = (file: string): Promise<string> => readText(join(root, file))
+
 describe('the README', function () {
   this.timeout(180_000)
   let oriel: Oriel
@@ -31,10 +41,13 @@ describe('the README', function () {
   })
   after(() => discard(oriel))
 
-  it('does what it says, command by command', async () => {
-    const blocks = blocksOf(await readText(join(root, 'README.md')))
+  it('does what it says, command by command, and so do the pages of the views after it', async () => {
+    const blocks: Block[] = []
+    for (const file of ['README.md', ...(await viewPages())]) blocks.push(...blocksOf(await textOf(file)))
     const marker = '=== block '
-    const script = commands(blocks).map((block, i) => `echo '${marker}${i}'\n${adapted(block.text, oriel)}`)
+    const script = commands(blocks).map(
+      (block, i) => `printf '\\n${marker}${i}\\n'\n${adapted(block.text, oriel)}`,
+    )
     const outcome = await run('bash', ['-euo', 'pipefail', '-c', script.join('\n')])
     assert.equal(outcome.code, 0, `${outcome.stdout}\n${outcome.stderr}\n${oriel.output()}`)
     const outputs = outcome.stdout.split(new RegExp(`^${marker}\\d+$`, 'm')).slice(1)
@@ -44,10 +57,19 @@ describe('the README', function () {
     })
   })
 
+  it('is followed by pages of the views that are all built alike', async () => {
+    for (const file of await viewPages()) {
+      const headings = [...(await textOf(file)).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
+      assert.deepEqual(headings, ['Name', 'URL', 'APIs', 'Authorization', 'Example'], file)
+    }
+  })
+
   it('names files that exist', async () => {
-    const text = await readText(join(root, 'README.md'))
-    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)\)/g))
-      await readText(join(root, fileOf(target ?? '')))
+    for (const file of ['README.md', ...(await viewPages())]) {
+      const text = await textOf(file)
+      for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)\)/g))
+        await readText(join(root, dirname(file), fileOf(target ?? '')))
+    }
   })
 })
 
