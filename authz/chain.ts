@@ -31,10 +31,11 @@ export function chain(gates: readonly Gate[], steps: readonly Step[]): Authorize
       const delegations: string[] = []
       for (const { name, check } of gates) {
         const verdict = check(asking)
-        if (!('delegate' in verdict)) return concluded(gates, delegations, [{ ...verdict, authorizer: name }])
+        if (!('delegate' in verdict))
+          return concluded(gates, asking, delegations, [{ ...verdict, authorizer: name }])
         delegations.push(verdict.delegate)
       }
-      return concluded(gates, delegations, firstThatAllows(steps, asking))
+      return concluded(gates, asking, delegations, firstThatAllows(steps, asking))
     },
   }
 }
@@ -51,6 +52,7 @@ function firstThatAllows(steps: readonly Step[], asking: Asking): readonly Decis
 
 function concluded(
   gates: readonly Gate[],
+  { user, action }: Asking,
   delegations: readonly string[],
   decisions: readonly Decision[],
 ): Decision {
@@ -63,9 +65,15 @@ function concluded(
     effect,
     reason: effect === 'allow' ? 'access granted' : 'access denied',
     authorizer: last?.authorizer ?? '',
+    asked: { user, action },
+    // Only who has passed all gates is told that there is something behind them.
+    ...(effect !== 'allow' && delegations.length === gates.length ? { hint: missingRole } : {}),
     trace: [...delegated, ...decisions],
   }
 }
+
+const missingRole =
+  'you have access to this workspace, but no role in it that allows this; "oriel explain" says which rule is missing'
 
 /** The first "allow" or "deny" wins; otherwise no opinion, with all reasons (chapter 30, section 2.2). */
 export function firstOpinion(authorizers: readonly Authorizer[]): Authorizer {
@@ -78,8 +86,8 @@ export function firstOpinion(authorizers: readonly Authorizer[]): Authorizer {
         undecided.push(decision)
       }
       const reasons = undecided.map(({ reason }) => reason).filter(reason => reason !== '')
-      const authorizer = undecided.findLast(decision => decision.reason !== '')?.authorizer
-      return { ...noOpinion(reasons.join('\n'), authorizer), trace: traceOf(undecided) }
+      const last = undecided.findLast(decision => decision.reason !== '')
+      return { ...last, ...noOpinion(reasons.join('\n'), last?.authorizer), trace: traceOf(undecided) }
     },
   }
 }

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
-import { anonymous, type UserInfo } from '../framework/user.ts'
-import {
-  clusterNameKey,
-  effectiveUsers,
-  isInScope,
-  prefixUser,
-  scopesKey,
-  warrantKey,
-} from './effectiveusers.ts'
+import { anonymous, clusterNameKey, scopesKey, type UserInfo, warrantKey } from '../framework/user.ts'
+import { effectiveUsers, isInScope, prefixUser } from './effectiveusers.ts'
 
 const authenticated = 'system:authenticated'
 const robotName = 'system:serviceaccount:ns:robot'

@@ -1,15 +1,14 @@
 import type { ClusterName } from '../framework/object.ts'
-import { anonymous, systemAuthenticated, systemUnauthenticated, type UserInfo } from '../framework/user.ts'
+import {
+  anonymous,
+  clusterNameKey,
+  scopesKey,
+  systemAuthenticated,
+  systemUnauthenticated,
+  type UserInfo,
+  warrantKey,
+} from '../framework/user.ts'
 import { isRecord } from './objects.ts'
-
-// Keys of `user.extra` that say where an identity is valid (chapter 30, sections 1.7 and 1.8).
-
-/** The home of a service account: one logical cluster. */
-export const clusterNameKey = 'authentication.kcp.io/cluster-name'
-/** `cluster:<name>` items: alternatives within one value, and all values must hold. */
-export const scopesKey = 'authentication.kcp.io/scopes'
-/** More identities, as JSON, whose rights add to those of the user. */
-export const warrantKey = 'authorization.kcp.io/warrant'
 
 const serviceAccountPrefix = 'system:serviceaccount:'
 const scopePrefix = 'cluster:'

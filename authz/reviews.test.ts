@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { loopback, type UserInfo } from '../framework/user.ts'
+import { createExplainer } from './explanation.ts'
 import { type ReviewResource, reviewStorages } from './reviews.ts'
 import {
   clusterBinding,
@@ -21,6 +22,12 @@ const kinds = {
   selfsubjectreviews: 'SelfSubjectReview',
 } as const
 
+interface Asked {
+  readonly by?: UserInfo
+  readonly namespace?: string
+  readonly deepReview?: boolean
+}
+
 describe('reviews', () => {
   let fixture: Fixture
   beforeEach(() => {
@@ -33,17 +40,17 @@ describe('reviews', () => {
   async function ask(
     plural: keyof typeof kinds,
     spec: object,
-    by: UserInfo = alice,
-    namespace = '',
+    { by = alice, namespace = '', deepReview = false }: Asked = {},
   ): Promise<unknown> {
     const object = { apiVersion: 'authorization.k8s.io/v1', kind: kinds[plural], metadata: {}, spec }
-    const ctx = contextOf(by, { group: 'authorization.k8s.io', resource: plural, namespace })
+    const info = { group: 'authorization.k8s.io', resource: plural, namespace }
+    const ctx = { ...contextOf(by, info), deepReview }
     const group = plural === 'selfsubjectreviews' ? 'authentication.k8s.io' : 'authorization.k8s.io'
     const resource = `${plural}.${group}` as ReviewResource
     const key = { cluster: 'ws', namespace, name: '' }
     const storage = reviewStorages(fixture.authorizer, fixture.rbac)[resource]
     const item = await storage.create(ctx, key, object, { dryRun: false, fieldManager: '' })
-    assert.deepEqual(item.object.spec, spec)
+    assert.deepEqual(item.object.spec, plural === 'selfsubjectrulesreviews' ? {} : spec)
     return item.object.status
   }
 
@@ -67,7 +74,7 @@ describe('reviews', () => {
 
   it('answer what somebody else may, with the groups as they are given', async () => {
     const about = (subject: object) =>
-      ask('subjectaccessreviews', { ...subject, resourceAttributes: pods }, loopback)
+      ask('subjectaccessreviews', { ...subject, resourceAttributes: pods }, { by: loopback })
     const denied = { allowed: false, reason: 'access denied' }
     assert.deepEqual(await about({ user: 'alice' }), denied)
     assert.deepEqual(await about({ user: 'bob', groups: ['system:authenticated'] }), denied)
@@ -115,11 +122,11 @@ describe('reviews', () => {
     ],
   ] as const)
     it(`refuse to be about ${what}`, async () => {
-      await assert.rejects(ask(plural, spec, loopback, 'ns2'), { code: 422, message })
+      await assert.rejects(ask(plural, spec, { by: loopback, namespace: 'ns2' }), { code: 422, message })
     })
 
   it('list the rules of a plain member exactly', async () => {
-    const plain = await ask('selfsubjectrulesreviews', { namespace: 'default' }, user('bob'))
+    const plain = await ask('selfsubjectrulesreviews', { namespace: 'default' }, { by: user('bob') })
     const review = (resources: string[], group: string) => ({
       verbs: ['create'],
       apiGroups: [group],
@@ -149,9 +156,76 @@ describe('reviews', () => {
     })
   })
 
+  describe('that look past the guards of a workspace', () => {
+    const closed = () => createFixture({ requiredGroups: { ws: 'nobody' } })
+    const about = { user: 'alice', resourceAttributes: pods }
+    const deeply = async (by: UserInfo, kind: keyof typeof kinds = 'subjectaccessreviews') => {
+      fixture = closed()
+      fixture.put('ws', clusterBinding('view', userNamed('alice')))
+      const { allowed } = (await ask(kind, about, { by, deepReview: true })) as { allowed: boolean }
+      return allowed
+    }
+
+    it('are for system:masters', async () => {
+      assert.equal(await deeply(loopback), true)
+      const warrant = { 'authorization.kcp.io/warrant': ['{"groups":["system:masters"]}'] }
+      for (const by of [user('kcp-admin', 'system:kcp:admin'), { ...alice, extra: warrant }])
+        assert.equal(await deeply(by), false)
+    })
+
+    it('are SubjectAccessReviews, and nothing else', async () => {
+      assert.equal(await deeply(loopback, 'localsubjectaccessreviews').catch(() => false), false)
+    })
+
+    it('have to be asked for', async () => {
+      fixture = closed()
+      fixture.put('ws', clusterBinding('view', userNamed('alice')))
+      assert.deepEqual(await ask('subjectaccessreviews', about, { by: loopback }), {
+        allowed: false,
+        denied: true,
+        reason: 'access denied',
+      })
+    })
+  })
+
+  it('say that they could not be evaluated', async () => {
+    const authorizer = { authorize: () => Promise.reject(new Error('the webhook at https://inner is gone')) }
+    fixture = { ...fixture, authorizer }
+    assert.deepEqual(await ask('selfsubjectaccessreviews', { resourceAttributes: pods }), {
+      allowed: false,
+      evaluationError: 'the authorizer has failed',
+    })
+  })
+
+  it('explain themselves only when they are asked to', async () => {
+    const explainer = createExplainer(fixture.authorizer, fixture.sources)
+    const told = async (annotations: Record<string, string>) => {
+      const storage = reviewStorages(fixture.authorizer, fixture.rbac, explainer)[
+        'subjectaccessreviews.authorization.k8s.io'
+      ]
+      const ctx = contextOf(loopback, { group: 'authorization.k8s.io', resource: 'subjectaccessreviews' })
+      const spec = { user: 'bob', resourceAttributes: pods }
+      const object = {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        metadata: { annotations },
+        spec,
+      }
+      const key = { cluster: 'ws', namespace: '', name: '' }
+      return (await storage.create(ctx, key, object, { dryRun: false, fieldManager: '' })).object.metadata
+        .annotations
+    }
+    assert.equal((await told({}))?.['oriel/explanation'], undefined)
+    const explanation = JSON.parse((await told({ 'oriel/explain': 'true' }))?.['oriel/explanation'] ?? '{}')
+    assert.deepEqual(
+      explanation.missing.map(({ authorizer }: { authorizer: string }) => authorizer),
+      ['02-content', '05-local'],
+    )
+  })
+
   it('tell the caller who he is', async () => {
     const known = { ...alice, uid: '7', extra: { k: ['v'] } }
-    assert.deepEqual(await ask('selfsubjectreviews', {}, known), {
+    assert.deepEqual(await ask('selfsubjectreviews', {}, { by: known }), {
       userInfo: { username: 'alice', uid: '7', groups: alice.groups, extra: { k: ['v'] } },
     })
   })

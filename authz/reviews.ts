@@ -4,7 +4,8 @@ import { badRequest, methodNotSupported } from '../framework/errors.ts'
 import { type Item, itemOf } from '../framework/item.ts'
 import type { KubeObject } from '../framework/object.ts'
 import type { ItemList, ItemWatch, ResourceStorage } from '../framework/storage.ts'
-import type { UserInfo } from '../framework/user.ts'
+import { isPrivileged, type UserInfo } from '../framework/user.ts'
+import type { Explainer } from './explanation.ts'
 import { record, text } from './objects.ts'
 import type { PolicyRule } from './policyrule.ts'
 import type { RbacSource } from './rbacsource.ts'
@@ -21,15 +22,15 @@ type Answer = (ctx: RequestContext, object: KubeObject) => Promise<KubeObject>
 export function reviewStorages(
   authorizer: Authorizer,
   rbac: RbacSource,
+  explainer?: Explainer,
 ): Readonly<Record<ReviewResource, ResourceStorage>> {
   const access =
     (userOf: (ctx: RequestContext, object: KubeObject) => UserInfo): Answer =>
     async (ctx, object) => {
       checkReview(object, namespaceOf(ctx))
-      return withStatus(
-        object,
-        await accessStatus(authorizer, ctx, userOf(ctx, object), actionOf(ctx, object)),
-      )
+      const question = { user: userOf(ctx, object), action: actionOf(ctx, object) }
+      const reviewed = withStatus(object, await accessStatus(authorizer, ctx, question))
+      return explainer === undefined ? reviewed : explained(explainer, ctx, question, reviewed)
     }
   const answers: Readonly<Record<ReviewResource, Answer>> = {
     'selfsubjectaccessreviews.authorization.k8s.io': access(callerOf),
@@ -76,34 +77,71 @@ function subjectOf(_ctx: RequestContext, object: KubeObject): UserInfo {
   return { name: user, groups, ...(uid === '' ? {} : { uid }), ...(extra === undefined ? {} : { extra }) }
 }
 
+/** Who and what a review is about. */
+interface Question {
+  readonly user: UserInfo
+  readonly action: Action
+}
+
 function actionOf(ctx: RequestContext, object: KubeObject): Action {
   const spec = record(object.spec)
+  const { cluster } = ctx
+  const deep = isDeep(ctx, object) ? { deep: true } : {}
   if (spec.resourceAttributes === undefined || spec.resourceAttributes === null) {
     const { path, verb } = record(spec.nonResourceAttributes)
-    return { verb: text(verb), cluster: ctx.cluster, path: text(path) }
+    return { verb: text(verb), cluster, path: text(path), ...deep }
   }
-  const { verb, group, version, resource, subresource, namespace, name } = record(spec.resourceAttributes)
+  const { verb, ...attributes } = record(spec.resourceAttributes)
+  return { verb: text(verb), cluster, resource: resourceIn(attributes), ...deep }
+}
+
+function resourceIn(attributes: Readonly<Record<string, unknown>>): NonNullable<Action['resource']> {
+  const { group, version, resource, subresource, namespace, name } = attributes
   return {
-    verb: text(verb),
-    cluster: ctx.cluster,
-    resource: {
-      group: text(group),
-      version: text(version),
-      resource: text(resource),
-      subresource: text(subresource),
-      namespace: text(namespace),
-      name: text(name),
-    },
+    group: text(group),
+    version: text(version),
+    resource: text(resource),
+    subresource: text(subresource),
+    namespace: text(namespace),
+    name: text(name),
   }
 }
 
-async function accessStatus(authorizer: Authorizer, ctx: RequestContext, user: UserInfo, action: Action) {
-  const { effect, reason } = await authorizer.authorize(user, action, ctx.signal)
-  return {
-    allowed: effect === 'allow',
-    ...(effect === 'deny' ? { denied: true } : {}),
-    ...(reason === '' ? {} : { reason }),
+/** Asked for by header, and only for direct members of `system:masters`: a warrant does not make one. */
+const isDeep = ({ deepReview, user }: RequestContext, { kind }: KubeObject): boolean =>
+  deepReview === true && kind === 'SubjectAccessReview' && isPrivileged(user)
+
+async function accessStatus(authorizer: Authorizer, ctx: RequestContext, { user, action }: Question) {
+  try {
+    const decision = await authorizer.authorize(user, action, ctx.signal)
+    ctx.record.decided?.('sar.auth.kcp.io', decision)
+    const { effect, reason } = decision
+    return {
+      allowed: effect === 'allow',
+      ...(effect === 'deny' ? { denied: true } : {}),
+      ...(reason === '' ? {} : { reason }),
+    }
+  } catch (error) {
+    ctx.record.log.error({ error: String(error) }, 'a review could not be evaluated')
+    return { allowed: false, evaluationError: 'the authorizer has failed' }
   }
+}
+
+/** Asks for an explanation, on the review that is sent; what is answered has it as JSON in the other. */
+export const explainAnnotation = 'oriel/explain'
+export const explanationAnnotation = 'oriel/explanation'
+
+/** An annotation, because clients that know nothing of it keep it in every encoding, and read past it. */
+async function explained(
+  explainer: Explainer,
+  { user: asker, signal }: RequestContext,
+  question: Question,
+  object: KubeObject,
+): Promise<KubeObject> {
+  const { annotations = {}, ...metadata } = object.metadata
+  if (annotations[explainAnnotation] !== 'true') return object
+  const explanation = JSON.stringify(await explainer.explain({ asker, signal, ...question }))
+  return { ...object, metadata: { ...metadata, annotations: { [explanationAnnotation]: explanation } } }
 }
 
 const rulesAnswer =
@@ -112,11 +150,15 @@ const rulesAnswer =
     const namespace = text(record(object.spec).namespace)
     if (namespace === '') throw badRequest('no namespace on request')
     const rules = rulesOf(rbac, ctx.actAs, ctx.cluster, namespace)
-    return withStatus(object, {
-      resourceRules: rules.filter(rule => rule.resources?.length).map(printResourceRule),
-      nonResourceRules: rules.filter(rule => rule.nonResourceURLs?.length).map(printPathRule),
-      incomplete: false,
-    })
+    // As Kubernetes, which sends no spec back here.
+    return withStatus(
+      { ...object, spec: {} },
+      {
+        resourceRules: rules.filter(rule => rule.resources?.length).map(printResourceRule),
+        nonResourceRules: rules.filter(rule => rule.nonResourceURLs?.length).map(printPathRule),
+        incomplete: false,
+      },
+    )
   }
 
 const printResourceRule = ({ verbs, apiGroups = [], resources = [], resourceNames = [] }: PolicyRule) => ({

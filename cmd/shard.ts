@@ -1,15 +1,11 @@
-import { createAuthorizer, escalationPrevention, reviewStorages } from '../authz/index.ts'
 import { tokenIssuer } from '../framework/authn/index.ts'
 import type { Logger } from '../framework/log.ts'
-import { boundExportsOf } from '../shard/boundexports.ts'
-import { clusterStatesOf } from '../shard/clusterstates.ts'
 import { openShard, type Shard } from '../shard/index.ts'
 import { bootstrap, kcpParts } from '../shard/kcp.ts'
-import { followRbac } from '../shard/rbac.ts'
-import { createRbacIndex } from '../shard/rbacindex.ts'
 import type { Store } from '../shard/store/store.ts'
 import { tokenParts } from '../shard/tokens/index.ts'
 import type { PreparedAuthentication } from './authentication.ts'
+import { authorizationParts } from './authorization.ts'
 
 export interface EmbeddedOptions {
   readonly store: Store
@@ -37,26 +33,20 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Shard> {
     tokens: informers => authentication.over(informers).tokens,
     rootCA,
   })
-  const rbac = createRbacIndex()
+  const authorization = authorizationParts()
   return openShard({
     ...kcp,
+    externalUrl: url,
     store,
     log,
     signal,
-    authorizer: informers => {
-      followRbac(informers, rbac)
-      return createAuthorizer({
-        rbac,
-        clusters: clusterStatesOf(informers),
-        exports: boundExportsOf(informers),
-      })
-    },
+    authorizer: authorization.authorizer,
     subresources: tokens.subresources,
     reviews: (authorizer, informers) => ({
-      ...reviewStorages(authorizer, rbac),
+      ...authorization.reviews(authorizer),
       ...tokens.reviews(authorizer, informers),
     }),
     controllers: host => [...kcp.controllers(host), ...tokens.controllers(host)],
-    admission: host => [...kcp.admission(host), escalationPrevention(rbac, host.backend.authorizer)],
+    admission: host => [...kcp.admission(host), authorization.admission(host.backend.authorizer)],
   })
 }

@@ -26,7 +26,8 @@ export async function authorize(
   const decision = await decide(ctx, workspace, authorizer)
   if (decision.authorizer !== undefined) ctx.record.annotate('authorizer', decision.authorizer)
   ctx.record.annotate('decision', decision.effect)
-  if (decision.effect !== 'allow') throw forbiddenTo(ctx.user, ctx.info, decision.reason)
+  ctx.record.decided?.('request.auth.kcp.io', decision)
+  if (decision.effect !== 'allow') throw forbiddenTo(ctx.user, ctx.info, decision.reason, decision.hint)
 }
 
 const decide = (
@@ -38,11 +39,14 @@ const decide = (
     ? authorizer.authorize(ctx.user, actionOf(ctx.info, ctx.cluster), ctx.signal)
     : workspace.authorize(ctx)
 
-/** The 403 of chapter 40, section 2.3: who may not do what where, and the authorizer's reason if it has one. */
-export function forbiddenTo(user: UserInfo, info: RequestInfo, reason = ''): StatusError {
+/**
+ * The 403 of chapter 40, section 2.3: who may not do what where, and the authorizer's reason if it has one. A hint is a
+ * cause, which clients that know nothing of it read past.
+ */
+export function forbiddenTo(user: UserInfo, info: RequestInfo, reason = '', hint?: string): StatusError {
   const why = escapeHtml(`User ${JSON.stringify(user.name)} cannot ${info.verb} ${objectOf(info)}`)
-  const text = reason === '' ? why : `${why}: ${reason}`
-  return forbidden(info.isResource ? info : undefined, text)
+  const causes = hint === undefined ? undefined : [{ reason: 'MissingPermission', message: hint }]
+  return forbidden(info.isResource ? info : undefined, reason === '' ? why : `${why}: ${reason}`, causes)
 }
 
 function objectOf(info: RequestInfo): string {

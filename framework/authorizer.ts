@@ -19,6 +19,12 @@ export interface Action {
   readonly path?: string
 }
 
+/** Who wants to do what. */
+export interface Question {
+  readonly user: UserInfo
+  readonly action: Action
+}
+
 /** A verdict that carries its reasons as data, so that it can be explained. */
 export interface Decision {
   readonly effect: 'allow' | 'deny' | 'no opinion'
@@ -28,6 +34,10 @@ export interface Decision {
   readonly authorizer?: string
   /** It left the decision to those behind it in the trace, and `effect` is theirs. */
   readonly delegated?: true
+  /** What the user may know besides the reason: the same whatever exists that he cannot see. */
+  readonly hint?: string
+  /** The question, where somebody could explain it further. */
+  readonly asked?: Question
   readonly trace?: readonly Decision[]
 }
 

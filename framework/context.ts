@@ -1,3 +1,4 @@
+import type { Decision } from './authorizer.ts'
 import type { Logger } from './log.ts'
 import type { ClusterScope } from './object.ts'
 import type { RequestInfo } from './requestinfo.ts'
@@ -12,8 +13,13 @@ export interface Recorder {
   warn(text: string): void
   /** An audit annotation. */
   annotate(key: string, value: string): void
+  /** What was decided, and why: of the request itself, or of a review that it asks for. For the audit log. */
+  decided?(domain: DecisionDomain, decision: Decision): void
   readonly log: Logger
 }
+
+/** What a decision is about, as kcp's audit annotations name it. */
+export type DecisionDomain = 'request.auth.kcp.io' | 'sar.auth.kcp.io'
 
 /** One request. Built once by the server, frozen, passed explicitly; there is no bag and no lookup by key. */
 export interface RequestContext<P extends Params = Params> {
@@ -28,6 +34,8 @@ export interface RequestContext<P extends Params = Params> {
   readonly actAs: UserInfo
   /** Forwards so far (chapter 10, section 1.13). */
   readonly hops: number
+  /** Asks an access review to look past what guards the workspace (chapter 30, section 2.8, deep SAR). */
+  readonly deepReview?: boolean
   /** Aborted when the client is gone, the deadline passed, the definition was replaced, or the server stops. */
   readonly signal: AbortSignal
   readonly record: Recorder
