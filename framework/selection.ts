@@ -39,8 +39,9 @@ function namedFields(name: string, fields: FieldSelector): FieldSelector {
 
 function refuseUnknownField(field: string, { selectableFields, namespaced, custom }: Selectable): void {
   if (field === 'metadata.name' || (field === 'metadata.namespace' && (namespaced || !custom))) return
-  if (selectableFields !== undefined && Object.hasOwn(selectableFields, field)) return
-  if (custom || selectableFields !== undefined) throw badRequest(`field label not supported: ${field}`)
+  const fields = Object.keys(selectableFields ?? {})
+  if (fields.includes(field)) return
+  if (custom || fields.length > 0) throw badRequest(`field label not supported: ${field}`)
   throw badRequest(
     `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   )

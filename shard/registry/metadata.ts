@@ -21,7 +21,7 @@ export function metadataErrors(strategy: Strategy, object: KubeObject): readonly
     ...labelErrors(metadata.labels),
     ...annotationErrors(metadata.annotations),
     ...ownerErrors(metadata.ownerReferences ?? []),
-    ...finalizerErrors(metadata.finalizers ?? []),
+    ...finalizerErrors(strategy, metadata.finalizers ?? []),
     ...managerErrors(metadata.managedFields ?? []),
   ]
 }
@@ -103,8 +103,24 @@ function ownerErrorsAt(owner: OwnerReference, path: string): readonly FieldError
   return [...empty, ...version, ...disallowed]
 }
 
-function finalizerErrors(finalizers: readonly string[]): readonly FieldError[] {
-  const each = finalizers.flatMap(f => invalidValues('metadata.finalizers', f, qualifiedNameErrors(f)))
+const standardFinalizers = ['kubernetes', orphanFinalizer, foregroundFinalizer]
+
+/** Built-in kinds take standard names and qualified ones; the others are warned (chapter 40, rule 3.16). */
+function foreignErrors({ group, traits }: Strategy, finalizers: readonly string[]): readonly FieldError[] {
+  if (traits.custom || group === 'apiextensions.k8s.io') return []
+  const detail = 'name is neither a standard finalizer name nor is it fully qualified'
+  return finalizers.flatMap((f, i) =>
+    f.includes('/') || standardFinalizers.includes(f)
+      ? []
+      : invalidValues(`metadata.finalizers[${i}]`, f, [detail]),
+  )
+}
+
+function finalizerErrors(strategy: Strategy, finalizers: readonly string[]): readonly FieldError[] {
+  const each = [
+    ...finalizers.flatMap(f => invalidValues('metadata.finalizers', f, qualifiedNameErrors(f))),
+    ...foreignErrors(strategy, finalizers),
+  ]
   const both = finalizers.includes(orphanFinalizer) && finalizers.includes(foregroundFinalizer)
   const text = `finalizer ${orphanFinalizer} and ${foregroundFinalizer} cannot be both set`
   return both ? [...each, ...invalidValues('metadata.finalizers', finalizers, [text])] : each

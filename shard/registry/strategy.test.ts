@@ -163,6 +163,19 @@ describe('metadata validation', () => {
     )
   })
 
+  it('asks for qualified finalizers of built-in kinds, definitions excepted', () => {
+    const found = (strategy: Strategy) =>
+      texts(
+        metadataErrors(strategy, widget({ namespace: 'ns', finalizers: ['orphan', 'example.com/a', 'x'] })),
+      )
+    assert.deepEqual(found(widgets), [])
+    const traits = traitsOf('customresourcedefinitions.apiextensions.k8s.io')
+    assert.deepEqual(found({ ...widgets, group: 'apiextensions.k8s.io', traits }), [])
+    assert.deepEqual(found(builtin('configmaps', 'ConfigMap')), [
+      'metadata.finalizers[2]: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
+    ])
+  })
+
   it('takes any path segment as the name of a role, and labels only as the name of a namespace', () => {
     const named = (strategy: Strategy, name: string) =>
       texts(metadataErrors(strategy, widget({ name, namespace: 'ns' })))
