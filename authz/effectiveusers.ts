@@ -8,7 +8,7 @@ import {
   type UserInfo,
   warrantKey,
 } from '../framework/user.ts'
-import { isRecord } from './objects.ts'
+import { parseWarrant, printWarrant } from '../framework/warrant.ts'
 
 const serviceAccountPrefix = 'system:serviceaccount:'
 const scopePrefix = 'cluster:'
@@ -100,31 +100,6 @@ function scopeGroups(user: UserInfo): readonly string[] {
   return agreed.filter(scope => scope.startsWith(scopePrefix)).map(scope => `system:${scope}`)
 }
 
-/** undefined for what is no warrant in every field, as in kcp: half of one would be somebody else. */
-function parseWarrant(value: string): UserInfo | undefined {
-  const warrant = jsonIn(value)
-  if (!isRecord(warrant)) return undefined
-  const { user: name = '', uid = '', groups, extra } = warrant
-  const known = groups ?? []
-  const more = extra ?? {}
-  if (typeof name !== 'string' || typeof uid !== 'string' || !isTexts(known) || !isExtra(more))
-    return undefined
-  return { name, uid, groups: known, extra: more }
-}
-
-const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every(entry => typeof entry === 'string')
-const isExtra = (value: unknown): value is NonNullable<UserInfo['extra']> =>
-  isRecord(value) && Object.values(value).every(isTexts)
-
-function jsonIn(value: string): unknown {
-  try {
-    return JSON.parse(value)
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * A user as the policies of exports name it: `prefix` before the name and before each group, in warrants too (chapter
  * 30, section 1.8). A service account goes by the name that other clusters know; without one home it is nobody.
@@ -153,12 +128,3 @@ function prefixedExtra(
   })
   return { ...others, [warrantKey]: prefixed }
 }
-
-/** A user as the value of a warrant. */
-export const printWarrant = ({ name, groups, uid, extra }: UserInfo): string =>
-  JSON.stringify({
-    ...(name === '' ? {} : { user: name }),
-    ...(groups.length === 0 ? {} : { groups }),
-    ...(Object.keys(extra ?? {}).length === 0 ? {} : { extra }),
-    ...(uid ? { uid } : {}),
-  })

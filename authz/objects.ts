@@ -38,7 +38,7 @@ function ruleIn(rule: Fields): PolicyRule {
 
 type Fields = Readonly<Record<string, unknown>>
 
-export const isRecord = (value: unknown): value is Fields =>
+const isRecord = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const record = (value: unknown): Fields => (isRecord(value) ? value : {})

@@ -2,7 +2,7 @@ import type { Action, Authorizer, Decision } from './authorizer.ts'
 import type { RequestContext } from './context.ts'
 import { forbidden, type StatusError } from './errors.ts'
 import type { ClusterScope } from './object.ts'
-import type { RequestInfo } from './requestinfo.ts'
+import type { RequestInfo, ResourceRequest } from './requestinfo.ts'
 import { isPrivileged, type UserInfo } from './user.ts'
 import type { VirtualWorkspace } from './workspace.ts'
 
@@ -39,17 +39,25 @@ const decide = (
     ? authorizer.authorize(ctx.user, actionOf(ctx.info, ctx.cluster), ctx.signal)
     : workspace.authorize(ctx)
 
+/** What is wanted of a resource, with verbs that no URL has: `impersonate`. */
+export type ResourceWish = Omit<ResourceRequest, 'verb'> & { readonly verb: string }
+
 /**
  * The 403 of chapter 40, section 2.3: who may not do what where, and the authorizer's reason if it has one. A hint is a
  * cause, which clients that know nothing of it read past.
  */
-export function forbiddenTo(user: UserInfo, info: RequestInfo, reason = '', hint?: string): StatusError {
+export function forbiddenTo(
+  user: UserInfo,
+  info: RequestInfo | ResourceWish,
+  reason = '',
+  hint?: string,
+): StatusError {
   const why = escapeHtml(`User ${JSON.stringify(user.name)} cannot ${info.verb} ${objectOf(info)}`)
   const causes = hint === undefined ? undefined : [{ reason: 'MissingPermission', message: hint }]
   return forbidden(info.isResource ? info : undefined, reason === '' ? why : `${why}: ${reason}`, causes)
 }
 
-function objectOf(info: RequestInfo): string {
+function objectOf(info: RequestInfo | ResourceWish): string {
   if (!info.isResource) return `path ${JSON.stringify(info.path)}`
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
   const where = info.namespace === '' ? 'at the cluster scope' : `in the namespace "${info.namespace}"`

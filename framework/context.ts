@@ -30,6 +30,8 @@ export interface RequestContext<P extends Params = Params> {
   readonly info: RequestInfo
   /** Who asks. */
   readonly user: UserInfo
+  /** Who really asks, where `user` is impersonated. */
+  readonly requestor?: UserInfo
   /** Whose rights apply in the backend; `user` unless the view says otherwise. */
   readonly actAs: UserInfo
   /** Forwards so far (chapter 10, section 1.13). */

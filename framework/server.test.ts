@@ -201,14 +201,24 @@ describe('a server', () => {
     )
   })
 
-  it('refuses impersonation rather than ignoring it', async () => {
+  it('acts as whom the headers name, and never with all rights where they name nobody', async () => {
     await start()
-    const wanted = as('admin', { headers: { 'impersonate-user': 'reader' } })
+    const named = (headers: Record<string, string>) => as('admin', { headers })
+    for (const protocol of protocols) {
+      const { status } = await get('/clusters/root/api', named({ 'impersonate-user': 'crash' }), protocol)
+      assert.equal(status, 500, 'the authorizer fails for that user')
+    }
     await refused(
       '/clusters/root/api',
+      400,
+      /without impersonating a user name/,
+      named({ 'impersonate-group': 'devs' }),
+    )
+    await refused(
+      '/metrics',
       403,
       'forbidden: impersonation is not allowed for the requestor',
-      wanted,
+      named({ 'impersonate-user': 'reader' }),
     )
   })
 
