@@ -33,11 +33,16 @@ export const fieldOf = (element: Element): string | undefined =>
 
 export const isKey = (element: Element): boolean => element.startsWith('k:')
 
+const plainValue = '("[^"\\\\<>&\\u2028\\u2029]*"|0|[1-9]\\d{0,14})'
+/** Elements in their one form: fields, plain texts and small integers, and keys of one such value. */
+const simple = new RegExp(`^(f:|v:${plainValue}$|k:\\{"[^"\\\\]*":${plainValue}\\}$)`)
+
 /**
  * The canonical form of an element that somebody wrote; undefined for kinds of elements that a later version may know.
  * Throws `SyntaxError` for what is no element.
  */
 export function parseElement(text: string): Element | undefined {
+  if (simple.test(text)) return text
   if (text.length < 2) throw new SyntaxError('key must be 2 characters long:')
   if (text[1] !== ':') throw new SyntaxError(`missing colon: ${text}`)
   switch (text[0]) {

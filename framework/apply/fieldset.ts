@@ -67,15 +67,21 @@ export const intersection = (a: FieldSet, b: FieldSet): FieldSet =>
     [...a.children].map(([element, child]) => [element, intersection(child, below(b, element))]),
   )
 
-/** What is in `a` and not in `b`; a parent does not stand for its children (chapter 40, rule 5.39). */
-export const difference = (a: FieldSet, b: FieldSet): FieldSet =>
-  setFrom(
-    [...a.members].filter(element => !b.members.has(element)),
-    [...a.children].map(([element, child]) => {
-      const removed = b.children.get(element)
-      return [element, removed === undefined ? child : difference(child, removed)]
-    }),
-  )
+/**
+ * What is in `a` and not in `b`; a parent does not stand for its children (chapter 40, rule 5.39). `a` itself when nothing
+ * is removed.
+ */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  const members = [...a.members].filter(element => !b.members.has(element))
+  let isSame = members.length === a.members.size
+  const children = [...a.children].map(([element, child]): readonly [Element, FieldSet] => {
+    const removed = b.children.get(element)
+    const left = removed === undefined ? child : difference(child, removed)
+    if (left !== child) isSame = false
+    return [element, left]
+  })
+  return isSame ? a : setFrom(members, children)
+}
 
 /** Like `difference`, and what is below a member of `b` goes too. */
 export const recursiveDifference = (a: FieldSet, b: FieldSet): FieldSet =>

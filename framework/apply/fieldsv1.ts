@@ -8,8 +8,14 @@ export type FieldsV1 = { readonly [element: string]: FieldsV1 }
 const itself = '.'
 const nothing: FieldsV1 = {}
 
+/** What sets were read from, without `.`: most parts of a set are written as they were read. */
+const sources = new WeakMap<FieldSet, FieldsV1>()
+
 /** Keys in the order of their bytes. */
-export function formatFields({ members, children }: FieldSet): FieldsV1 {
+export function formatFields(set: FieldSet): FieldsV1 {
+  const known = sources.get(set)
+  if (known !== undefined) return known
+  const { members, children } = set
   const elements = [...new Set([...members, ...children.keys()])].sort()
   return Object.fromEntries(
     elements.map((element): [Element, FieldsV1] => {
@@ -25,6 +31,8 @@ interface Node {
   /** undefined: there is nothing below. */
   readonly children: FieldSet | undefined
   readonly isMember: boolean
+  /** Everything in it has the one form that it would be written in. */
+  readonly isCanonical: boolean
 }
 
 /** Throws `SyntaxError` for what is no `fieldsV1`; unknown kinds of elements are skipped. */
@@ -33,19 +41,23 @@ export const parseFields = (value: unknown): FieldSet => parseNode(value).childr
 function parseNode(value: unknown): Node {
   if (!isMembers(value)) throw new SyntaxError('fieldsV1 is made of objects')
   const set = newFieldSet()
-  let isUsed = false
-  for (const [element, child] of elementsOf(value)) {
-    const { children, isMember } = parseNode(child)
-    if (isMember) set.members.add(element)
-    if (children !== undefined) set.children.set(element, children as typeof set)
-    isUsed = true
+  const isOwned = Object.hasOwn(value, itself)
+  let isCanonical = true
+  for (const key of Object.keys(value)) {
+    const element = key === itself ? undefined : parseElement(key)
+    if (element !== key && key !== itself) isCanonical = false
+    if (element === undefined) continue
+    const child = parseNode(value[key])
+    if (!child.isCanonical) isCanonical = false
+    if (child.isMember) set.members.add(element)
+    if (child.children !== undefined) set.children.set(element, child.children as typeof set)
   }
-  const children = isUsed ? set : undefined
-  return { children, isMember: children === undefined || Object.hasOwn(value, itself) }
+  const isEmpty = set.members.size === 0 && set.children.size === 0
+  if (isCanonical && !isEmpty) sources.set(set, isOwned ? without(value, itself) : (value as FieldsV1))
+  return { children: isEmpty ? undefined : set, isMember: isEmpty || isOwned, isCanonical }
 }
 
-const elementsOf = (value: Members): readonly (readonly [Element, unknown])[] =>
-  Object.entries(value).flatMap(([key, child]) => {
-    const element = key === itself ? undefined : parseElement(key)
-    return element === undefined ? [] : [[element, child] as const]
-  })
+function without(value: Members, key: string): FieldsV1 {
+  const { [key]: _, ...rest } = value
+  return rest as FieldsV1
+}

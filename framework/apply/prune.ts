@@ -1,6 +1,6 @@
 import type { Versions } from './change.ts'
-import { difference, type FieldSet, intersection, noFields, union } from './fieldset.ts'
-import type { Entry, Managed } from './managed.ts'
+import { difference, type FieldSet, intersection, isEmpty, noFields, union } from './fieldset.ts'
+import { type Entry, identityOf, type Managed } from './managed.ts'
 import { withNamedFields } from './named.ts'
 import { removeItems } from './remove.ts'
 import { toFieldSet } from './tofieldset.ts'
@@ -22,6 +22,8 @@ export function prune(pruning: Pruning, last: Entry | undefined): unknown {
   const { merged, versions } = pruning
   const type = last && versions(last.apiVersion)
   if (last === undefined || type === undefined) return merged
+  const own = pruning.managed.get(identityOf(last))
+  if (own?.apiVersion === last.apiVersion && isEmpty(difference(last.fields, own.fields))) return merged
   const without = removeItems(type, merged, withNamedFields(last.fields, type))
   return withDangling(pruning, withOwned(pruning, without, last.apiVersion), { type, last: last.fields })
 }
