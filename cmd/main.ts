@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, Option } from 'commander'
 import { version } from './build.ts'
+import { mountFlags } from './mountflags.ts'
 import { address, hostname, logLevels, portNumber, type StartOptions } from './options.ts'
 import { StartError } from './starterror.ts'
 
@@ -9,8 +10,7 @@ const program = new Command('oriel')
   .version(version())
   .showHelpAfterError('Try --help.')
 
-program
-  .command('start')
+mountFlags(program.command('start'))
   .description('serve logical clusters and their views from this machine')
   .option('--data-directory <path>', 'where certificates, tokens and objects are kept', '.oriel')
   .option('--bind-address <address>', 'the address to listen on', address, '127.0.0.1')

@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, isIP } from 'node:net'
 import { hostname as machineName } from 'node:os'
 import { InvalidArgumentError } from 'commander'
+import type { MountOptions } from './mountflags.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /** The flags of `oriel start`, checked. */
-export interface StartOptions {
+export interface StartOptions extends MountOptions {
   readonly dataDirectory: string
   readonly bindAddress: string
   /** 0: any free port. */

@@ -9,6 +9,7 @@ import type { PreparedAuthentication } from './authentication.ts'
 import { build } from './build.ts'
 import { openIdPages } from './openid.ts'
 import { listenError, publicUrl, type StartOptions } from './options.ts'
+import { openOutbound } from './outbound.ts'
 import { plain } from './plain.ts'
 import type { ServingFiles } from './servingfiles.ts'
 
@@ -25,6 +26,7 @@ export async function serve({ options, host, authentication, serving, log }: Ser
   const version = versionInfo(build())
   const { clientCA, serviceAccounts } = authentication
   const { authenticator } = authentication.over(host.informers)
+  const outbound = await openOutbound(options)
   try {
     return await createServer({
       host: options.bindAddress,
@@ -41,6 +43,7 @@ export async function serve({ options, host, authentication, serving, log }: Ser
       checks: [],
       pages: openIdPages(serviceAccounts, publicUrl(options)),
       publicUrl: publicUrl(options),
+      outbound,
     })
   } catch (error) {
     throw listenError(error, options)

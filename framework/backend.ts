@@ -4,6 +4,7 @@ import type { RequestContext } from './context.ts'
 import type { VerbRequest } from './exchange.ts'
 import type { ClusterName, ClusterScope } from './object.ts'
 import type { ResourceStorage } from './storage.ts'
+import type { Place } from './tree.ts'
 
 /** One resource as a backend stores it. */
 export interface ResourceRef {
@@ -31,6 +32,11 @@ export interface Backend {
   apis(cluster: ClusterScope): ApiSet | undefined
   /** `root:org:team` → `k3x9…`; a cluster name resolves to itself when the cluster exists. */
   resolve(path: string): ClusterName | undefined
+  /**
+   * Where a path of workspaces leads, mounts and links included; undefined: nowhere. Without it there are no mounts, and
+   * `resolve` says it all.
+   */
+  place?(path: string): Place | undefined
   /** The escape hatch: bytes in, bytes out, as `ctx.actAs`. `request` has no credentials and no asserted identity. */
   forward(ctx: RequestContext, request: VerbRequest): Promise<RawResponse>
 }

@@ -1,5 +1,6 @@
 import Router from '@koa/router'
 import Koa from 'koa'
+import type { Auditor } from './audit/index.ts'
 import type { Authenticator } from './authenticator.ts'
 import type { Backend } from './backend.ts'
 import type { OpenApiDocuments } from './documents.ts'
@@ -10,6 +11,7 @@ import { type Listener, type ListenOptions, listen } from './listener.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Pages } from './pages.ts'
+import type { Outbound } from './passage.ts'
 import { answerRequest, type Pipeline } from './pipeline.ts'
 import { publishUrls } from './publisher.ts'
 import { runViews } from './readiness.ts'
@@ -25,6 +27,8 @@ export interface ServerOptions extends ListenOptions {
   /** For publishing URLs. */
   readonly informers: Informers
   readonly authenticator: Authenticator
+  /** Without one, nothing is audited. */
+  readonly auditor?: Auditor
   readonly documents: OpenApiDocuments
   readonly version: VersionInfo
   readonly log: Logger
@@ -34,6 +38,8 @@ export interface ServerOptions extends ListenOptions {
   readonly pages?: Pages
   /** What published URLs start with, without a trailing slash; default: the server's own URL. */
   readonly publicUrl?: string
+  /** The way to mounted servers; without it mounts of such are not served. */
+  readonly outbound?: Outbound
   /** Milliseconds that a request may take which is not a watch; default 60,000. */
   readonly requestTimeout?: number
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { rootCertificates, type SecureContextOptions } from 'node:tls'
-import { Agent } from 'undici'
+import type { Agent } from 'undici'
 import { serviceUnavailable } from '../framework/errors.ts'
 import type { Departure, Endpoint, Glimpse, Outbound } from '../framework/passage.ts'
 import { failureOf } from './failure.ts'
@@ -37,9 +37,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const tls = tlsOf(departure.endpoint)
       const sent = sentTo(url, departure)
       return {
-        pass: client =>
+        pass: async client =>
           client.upgrade === undefined
-            ? forward({ ...sent, ...patience, dispatcher: agents.of(tls) }, client)
+            ? forward({ ...sent, ...patience, dispatcher: await agents.of(tls) }, client)
             : forwardUpgrade(
                 {
                   ...sent,
@@ -52,7 +52,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
     async look(endpoint, path, signal) {
       const url = checked(endpoint)
-      return look(agents.of(tlsOf(endpoint)), { url, path, headers: endpoint.headers ?? {} }, signal)
+      return look(await agents.of(tlsOf(endpoint)), { url, path, headers: endpoint.headers ?? {} }, signal)
     },
   }
 }
@@ -91,7 +91,7 @@ function answersOf(
 }
 
 interface Agents {
-  of(tls: SecureContextOptions): Agent
+  of(tls: SecureContextOptions): Promise<Agent>
 }
 
 /** So many different sets of TLS credentials keep their connections. */
@@ -101,7 +101,9 @@ const mostAgents = 256
 function createAgents({ lookup }: Targets): Agents {
   const agents = new Map<string, Agent>()
   return {
-    of(tls) {
+    async of(tls) {
+      // Loaded when first needed: few servers ever pass a request on.
+      const { Agent } = await import('undici')
       const key = createHash('sha256')
         .update(JSON.stringify([tls.ca, tls.cert, tls.key]))
         .digest('base64')

@@ -2,12 +2,12 @@ import type { ApiSet } from '../framework/apis.ts'
 import type { Authorizer } from '../framework/authorizer.ts'
 import type { Backend, ResourceRef } from '../framework/backend.ts'
 import { notServed } from '../framework/errors.ts'
-import type { ClusterScope } from '../framework/object.ts'
+import type { ClusterName, ClusterScope } from '../framework/object.ts'
 import type { ResourceStorage } from '../framework/storage.ts'
+import type { WorkspaceTree } from '../framework/tree.ts'
 import { anywhere } from './apis/anywhere.ts'
 import { type ClusterApis, type ClusterApisOptions, compose } from './apis/clusters.ts'
 import type { Wiring } from './apis/resources.ts'
-import type { WorkspaceTree } from './apis/tree.ts'
 import { wildcardApis } from './apis/wildcard.ts'
 
 export interface BackendOptions {
@@ -36,12 +36,14 @@ export function shardBackend({ wiring, served, clusters, tree, authorizer }: Bac
     storages.set(idOf(ref), made)
     return made
   }
+  const exists = (cluster: ClusterName): boolean => clusters.of(cluster) !== undefined
   const wildcard = wildcardApis({ common, clusters, resourcesOf: served.resourcesOf, storage })
   return {
     authorizer,
     storage,
     apis,
-    resolve: path => tree.resolve(path, cluster => clusters.of(cluster) !== undefined),
+    resolve: path => tree.resolve(path, exists),
+    place: path => tree.place(path, exists),
     forward: () => Promise.reject(notServed()),
   }
 }

@@ -8,6 +8,7 @@ import type { Controller } from './controllers/controller.ts'
 import type { KcpControllerDeps, ShardIdentity, TenancyResources } from './controllers/deps.ts'
 import { endpointSliceController } from './controllers/endpointslice.ts'
 import { logicalClusterController } from './controllers/logicalcluster.ts'
+import { mountController } from './controllers/mount.ts'
 import { namespaceDefaultsController } from './controllers/namespacedefaults.ts'
 import { workspaceController } from './controllers/workspace.ts'
 import { createDirectory, type Directory } from './directory.ts'
@@ -59,6 +60,7 @@ export function kcpControllers(host: ShardHost, options: KcpOptions): readonly C
   }
   return [
     workspaceController(deps),
+    mountController(deps),
     logicalClusterController(deps),
     apiExportController(deps),
     apiBindingController(deps),

@@ -42,6 +42,8 @@ export interface ShardOptions {
   ) => Readonly<Record<string, ResourceStorage>>
   /** Endpoints below objects that others answer, by `<plural>.<group>`: `serviceaccounts` → token. */
   readonly subresources?: (informers: Informers) => Readonly<Record<string, readonly Subresource[]>>
+  /** What the URLs of workspaces start with, without a trailing slash: mounts of such URLs are links within the tree. */
+  readonly externalUrl?: string
   /** How much of the past of each resource stays in memory. */
   readonly ring?: Partial<RingBounds>
 }

@@ -3,6 +3,7 @@ import type { Backend } from '../framework/backend.ts'
 import type { Informers } from '../framework/informer.ts'
 import { groupResource } from '../framework/object.ts'
 import type { ResourceStorage } from '../framework/storage.ts'
+import { createWorkspaceTree } from '../framework/tree.ts'
 import type { KindDefinition } from '../openapi/definitions/definition.ts'
 import { kcpKinds } from '../openapi/definitions/kcp/index.ts'
 import { builtinKinds, reviewKinds } from '../openapi/definitions/kubernetes/index.ts'
@@ -19,7 +20,6 @@ import {
   type ResourcesOf,
   systemServed,
 } from './apis/served.ts'
-import { createWorkspaceTree } from './apis/tree.ts'
 import { shardBackend } from './backend.ts'
 import type { WatchCache } from './cache/watchcache.ts'
 import type { CacheOf } from './informers.ts'
@@ -77,7 +77,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
     ends,
   }
   const clusters = createClusterApis(served)
-  const tree = createWorkspaceTree()
+  const tree = createWorkspaceTree(options.externalUrl)
   followDefinitions(cache, clusters)
   followWorkspaces(cache, tree)
   return { backend: shardBackend({ wiring, served, clusters, tree, authorizer }), resourcesOf }

@@ -28,6 +28,7 @@ const allowedPackages: Readonly<Record<string, RegExp>> = {
   lmdb: /^shard\/store\/lmdb\.ts$/,
   '@peculiar/x509': /^cmd\/certificates\.ts$/,
   'reflect-metadata': /^cmd\/certificates\.ts$/,
+  undici: /^proxy\/[a-z]+\.ts$/,
   commander: /^cmd\/[a-z-]+\.ts$/,
 }
 

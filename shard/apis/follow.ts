@@ -1,11 +1,11 @@
 import type { ClusterName } from '../../framework/object.ts'
+import type { WorkspaceTree } from '../../framework/tree.ts'
 import type { CacheEvent } from '../cache/event.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { APIExport } from '../controllers/objects.ts'
 import { logicalClusterName } from '../controllers/objects.ts'
 import type { ClusterApis } from './clusters.ts'
 import { builtinSegment, customSegment } from './served.ts'
-import type { WorkspaceTree } from './tree.ts'
 
 const replay = { replay: true } as const
 

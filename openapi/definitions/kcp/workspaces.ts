@@ -38,6 +38,10 @@ const mount = object(
         ),
       },
     ),
+    type: oneOfStrings(
+      'URL passes requests on to the endpoint. Redirect sends clients to another workspace. Workspace is a link: what is done here is done there. Cluster means URL.',
+      ['URL', 'Redirect', 'Workspace', 'Cluster'],
+    ),
   },
   { required: ['ref'], ...rules(['self == oldSelf', 'mount is immutable']) },
 )

@@ -5,6 +5,7 @@ import { apiResourceSchemaAdmission, type SchemaCheck } from './apiresourceschem
 import { endpointSliceAdmission } from './endpointslice.ts'
 import type { ExportRules } from './exportreference.ts'
 import { logicalClusterAdmission } from './logicalcluster.ts'
+import { mountAdmission } from './mount.ts'
 import { pathAnnotationAdmission } from './pathannotation.ts'
 import { reservedDefinitions } from './reserved.ts'
 import { workspaceAdmission } from './workspace.ts'
@@ -23,6 +24,7 @@ export const kcpAdmission = ({
 }: KcpAdmissionDeps): readonly AdmissionPlugin[] => [
   apiResourceSchemaAdmission(schemaErrors),
   workspaceAdmission(directory),
+  mountAdmission,
   workspaceTypeAdmission(directory, authorizer),
   workspaceTypeExists(directory, authorizer),
   logicalClusterAdmission,

@@ -1,0 +1,20 @@
+import type { Outbound } from '../framework/passage.ts'
+import { createOutbound } from '../proxy/outbound.ts'
+import { readFlagFile } from './files.ts'
+import type { MountOptions } from './mountflags.ts'
+
+/** The way to mounted servers, as far as the flags open it. */
+export async function openOutbound({
+  mountAllow = [],
+  mountDeny = [],
+  mountAllowHttp = false,
+  mountCaFile,
+}: MountOptions): Promise<Outbound> {
+  const ca = mountCaFile === undefined ? undefined : await readFlagFile('--mount-ca-file', mountCaFile)
+  return createOutbound({
+    allow: mountAllow,
+    deny: mountDeny,
+    allowHttp: mountAllowHttp,
+    ...(ca === undefined ? {} : { ca }),
+  })
+}
