@@ -14,9 +14,9 @@ const known = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
 const schema: ObjectSchema = {
   decode(object) {
     const extra = Object.keys(object).filter(key => !known.includes(key))
-    const { unknown, ...spec } = (object['spec'] ?? {}) as Record<string, unknown>
+    const { unknown, ...spec } = (object.spec ?? {}) as Record<string, unknown>
     const kept = Object.fromEntries(Object.entries(object).filter(([key]) => known.includes(key)))
-    const pruned = object['spec'] === undefined ? kept : { ...kept, spec }
+    const pruned = object.spec === undefined ? kept : { ...kept, spec }
     return {
       object: pruned as KubeObject,
       unknown: [...extra, ...(unknown === undefined ? [] : ['spec.unknown'])],
@@ -52,14 +52,14 @@ export const widgets = (storage: ResourceStorage, more: Partial<ApiResource> = {
       format: '',
       description: 'Its color.',
       priority: 0,
-      cell: object => ((object['spec'] as { color?: string } | undefined)?.color ?? null) as string | null,
+      cell: object => ((object.spec as { color?: string } | undefined)?.color ?? null) as string | null,
     },
   ],
   subresources: [{ name: 'status', kind: 'Widget', verbs: ['get', 'update', 'patch'], storage, schema }],
   custom: true,
   unconditionalUpdate: false,
   createOnUpdate: false,
-  selectableFields: { 'spec.color': object => String((object['spec'] as { color?: string })?.color ?? '') },
+  selectableFields: { 'spec.color': object => String((object.spec as { color?: string })?.color ?? '') },
   openapi: {},
   ...more,
 })
@@ -76,6 +76,10 @@ export interface Asked {
   readonly signal?: AbortSignal
   readonly cluster?: string
   readonly admission?: readonly Admission[]
+  /** Throws unless what is missing may be created. */
+  readonly mayCreate?: () => Promise<void>
+  /** The resource in its other versions. */
+  readonly versions?: Readonly<Record<string, ApiResource>>
 }
 
 export interface Told extends Answer {
@@ -107,8 +111,8 @@ export async function ask(resource: ApiResource, asked: Asked): Promise<Told> {
   }
   const answer = await handle(ctx, resource, request, {
     admission: asked.admission ?? [],
-    atVersion: () => undefined,
-    mayCreate: async () => undefined,
+    atVersion: version => asked.versions?.[version],
+    mayCreate: asked.mayCreate ?? (async () => undefined),
   })
   return { ...answer, warnings: ctx.warnings }
 }
