@@ -1,4 +1,4 @@
-import { refuseImpersonation, userOf } from './authenticate.ts'
+import { userOf } from './authenticate.ts'
 import { authorize, forbiddenTo } from './authorize.ts'
 import { answerBeyond, beyondOf, type WayOut } from './beyond.ts'
 import type { RequestContext } from './context.ts'
@@ -6,6 +6,8 @@ import { type Admitted, dispatch, type Sources } from './dispatch.ts'
 import { parseDuration } from './duration.ts'
 import { badRequest, notServed, serviceUnavailable } from './errors.ts'
 import type { Answer } from './exchange.ts'
+import { impersonate } from './impersonate.ts'
+import { wantedIdentity } from './impersonation.ts'
 import type { Passage } from './passage.ts'
 import type { RunningViews } from './readiness.ts'
 import type { RequestInfo } from './requestinfo.ts'
@@ -33,12 +35,25 @@ export async function answerRequest(pipeline: Pipeline, exchange: Exchange): Pro
     return answerBeyond(pipeline, exchange, beyond, next => answerRequest(pipeline, next))
   const target = resolveUrl(pipeline.workspaces, incoming)
   limitTime(pipeline, exchange, target.info)
-  const user = await userOf(pipeline.authenticator, exchange, namedCluster(pipeline.backend, target))
-  exchange.record.annotate('user', user.name)
-  if (target.workspace === undefined) throw unresolved(user, target.info)
-  refuseImpersonation(incoming)
-  const admitted = await admit(pipeline, { exchange, target: homeOf(target, user), user })
+  const requestor = await userOf(pipeline.authenticator, exchange, namedCluster(pipeline.backend, target))
+  exchange.record.annotate('user', requestor.name)
+  if (target.workspace === undefined) throw unresolved(requestor, target.info)
+  const asking = { exchange, target: homeOf(target, requestor), user: requestor }
+  const admitted = await admit(pipeline, incoming.impersonates ? await asOther(pipeline, asking) : asking)
   return dispatch(pipeline, admitted)
+}
+
+/** The same request, as whom its headers name. */
+async function asOther({ backend }: Pipeline, asking: Asking): Promise<Asking> {
+  const { exchange, target, user: requestor } = asking
+  const wanted = wantedIdentity(exchange.incoming.credentials)
+  refuseBareUrl(asking)
+  const cluster = clusterOf(target.cluster ?? shardCluster, path => backend.resolve(path))
+  const { authorizer } = backend
+  const { signal } = exchange.lifetime
+  const user = await impersonate({ requestor, wanted, cluster, authorizer, signal })
+  exchange.record.annotate('impersonated', user.name)
+  return { ...asking, user, requestor }
 }
 
 /** Watches live until somebody ends them; everything else has a deadline (chapter 40, rules 1.39–1.42). */
@@ -77,23 +92,30 @@ interface Asking {
   readonly exchange: Exchange
   readonly target: Target
   readonly user: UserInfo
+  /** Who really asks, where the user is impersonated. */
+  readonly requestor?: UserInfo
+}
+
+function refuseBareUrl({ target, user }: Asking): void {
+  if (target.cluster === undefined && !isPrivileged(user))
+    throw forbiddenTo(user, target.info, 'access denied')
 }
 
 async function admit(pipeline: Pipeline, asking: Asking): Promise<Admitted> {
-  const { exchange, target, user } = asking
+  const { exchange, target } = asking
   const { workspace } = target
   if (!pipeline.views.isReady(workspace.name)) {
     throw serviceUnavailable(`${workspace.name} virtual workspace controllers are not started`, 1)
   }
-  if (target.cluster === undefined && !isPrivileged(user))
-    throw forbiddenTo(user, target.info, 'access denied')
+  refuseBareUrl(asking)
   const ctx = contextOf(pipeline, asking)
   await authorize(ctx, workspace, pipeline.backend.authorizer)
   await workspace.guard?.(ctx)
   return { ctx, workspace, exchange }
 }
 
-function contextOf({ backend }: Pipeline, { exchange, target, user }: Asking): RequestContext {
+function contextOf({ backend }: Pipeline, asking: Asking): RequestContext {
+  const { exchange, target, user, requestor } = asking
   const { workspace, params, info } = target
   const { incoming, lifetime, record } = exchange
   const cluster = clusterOf(target.cluster ?? shardCluster, path => backend.resolve(path))
@@ -104,6 +126,7 @@ function contextOf({ backend }: Pipeline, { exchange, target, user }: Asking): R
     info,
     user,
     actAs: user,
+    ...(requestor && { requestor }),
     hops: incoming.hops,
     deepReview: incoming.headers['x-kcp-internal-deep-subjectaccessreview'] === 'true',
     record,

@@ -1,6 +1,5 @@
 import Router from '@koa/router'
 import Koa from 'koa'
-import type { Auditor } from './audit/index.ts'
 import type { Authenticator } from './authenticator.ts'
 import type { Backend } from './backend.ts'
 import type { OpenApiDocuments } from './documents.ts'
@@ -11,8 +10,8 @@ import { type Listener, type ListenOptions, listen } from './listener.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Pages } from './pages.ts'
-import type { Outbound } from './passage.ts'
 import { answerRequest, type Pipeline } from './pipeline.ts'
+import type { Outbound } from './passage.ts'
 import { publishUrls } from './publisher.ts'
 import { runViews } from './readiness.ts'
 import { checkViews } from './resolve.ts'
@@ -27,8 +26,6 @@ export interface ServerOptions extends ListenOptions {
   /** For publishing URLs. */
   readonly informers: Informers
   readonly authenticator: Authenticator
-  /** Without one, nothing is audited. */
-  readonly auditor?: Auditor
   readonly documents: OpenApiDocuments
   readonly version: VersionInfo
   readonly log: Logger
