@@ -35,8 +35,11 @@ export async function answerRequest(pipeline: Pipeline, exchange: Exchange): Pro
     return answerBeyond(pipeline, exchange, beyond, next => answerRequest(pipeline, next))
   const target = resolveUrl(pipeline.workspaces, incoming)
   limitTime(pipeline, exchange, target.info)
-  const requestor = await userOf(pipeline.authenticator, exchange, namedCluster(pipeline.backend, target))
+  const cluster = namedCluster(pipeline.backend, target)
+  exchange.audit?.about(target.info, cluster, target.workspace?.path.pattern === '')
+  const requestor = await userOf(pipeline.authenticator, exchange, cluster)
   exchange.record.annotate('user', requestor.name)
+  exchange.audit?.by(requestor)
   if (target.workspace === undefined) throw unresolved(requestor, target.info)
   const asking = { exchange, target: homeOf(target, requestor), user: requestor }
   const admitted = await admit(pipeline, incoming.impersonates ? await asOther(pipeline, asking) : asking)
@@ -53,6 +56,7 @@ async function asOther({ backend }: Pipeline, asking: Asking): Promise<Asking> {
   const { signal } = exchange.lifetime
   const user = await impersonate({ requestor, wanted, cluster, authorizer, signal })
   exchange.record.annotate('impersonated', user.name)
+  exchange.audit?.as(user)
   return { ...asking, user, requestor }
 }
 

@@ -1,4 +1,5 @@
-import type { Recorder } from './context.ts'
+import type { Decision } from './authorizer.ts'
+import type { DecisionDomain, Recorder } from './context.ts'
 import type { Logger } from './log.ts'
 
 /** What one request has left behind, for the answer's headers and for the log. */
@@ -12,8 +13,12 @@ export interface Recording extends Recorder {
 const budget = 4096
 const shortened = 256
 
+/** Who wants to know of decisions: the audit log, where there is one. */
+export type Listener = Pick<Required<Recorder>, 'decided'>
+
 /** `log` is made on first use: most requests log nothing of their own. */
-export const createRecording = (makeLog: () => Logger): Recording => new RequestRecording(makeLog)
+export const createRecording = (makeLog: () => Logger, audit?: Listener): Recording =>
+  new RequestRecording(makeLog, audit)
 
 /** A class, because there is one for every request and closures would be made anew each time. */
 class RequestRecording implements Recording {
@@ -22,8 +27,11 @@ class RequestRecording implements Recording {
   #texts: Set<string> | undefined
   readonly #annotations: Record<string, string> = {}
 
-  constructor(makeLog: () => Logger) {
+  readonly #audit: Listener | undefined
+
+  constructor(makeLog: () => Logger, audit: Listener | undefined) {
     this.#makeLog = makeLog
+    this.#audit = audit
   }
 
   get log(): Logger {
@@ -38,6 +46,10 @@ class RequestRecording implements Recording {
 
   annotate(key: string, value: string): void {
     this.#annotations[key] = value
+  }
+
+  decided(domain: DecisionDomain, decision: Decision): void {
+    this.#audit?.decided(domain, decision)
   }
 
   warnings(): readonly string[] {

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Auditor, RequestAudit } from './audit/index.ts'
 import { compressed } from './compress.ts'
 import type { Answer } from './exchange.ts'
 import { failureAnswer } from './failure.ts'
@@ -17,6 +18,8 @@ export interface Exchange {
   readonly incoming: Incoming
   readonly lifetime: Lifetime
   readonly record: Recording
+  /** Only where requests are audited. */
+  readonly audit?: RequestAudit
   /** Called when the request turns out to be for a resource that is served: it is then measured as such. */
   serves(resource: ResourceRequest): void
 }
@@ -29,6 +32,7 @@ export interface Service {
   readonly metrics: Metrics
   /** Milliseconds that a request may take which is not long-running. */
   readonly requestTimeout: number
+  readonly auditor?: Auditor
   isStopping(): boolean
 }
 
@@ -61,10 +65,12 @@ interface OpenExchange extends Exchange {
 }
 
 function open(service: Service, request: HttpRequest): OpenExchange {
-  const incoming = readRequest(request)
+  const received = readRequest(request)
+  const audit = service.auditor?.begin(received, request.socket.remoteAddress ?? '')
+  const incoming = audit?.incoming ?? received
   const lifetime = createLifetime()
   lifetime.limit(service.requestTimeout)
-  const record = createRecording(() => service.log.child({ audit: incoming.auditId }))
+  const record = createRecording(() => service.log.child({ audit: incoming.auditId }), audit)
   const started = { method: incoming.method, since: performance.now() }
   let resource: ResourceRequest | undefined
   let ended: ((code: number) => void) | undefined
@@ -72,6 +78,7 @@ function open(service: Service, request: HttpRequest): OpenExchange {
     incoming,
     lifetime,
     record,
+    ...(audit && { audit }),
     resource: () => resource,
     serves: found => {
       resource = found
@@ -81,6 +88,7 @@ function open(service: Service, request: HttpRequest): OpenExchange {
       lifetime.dispose()
       ended ??= service.metrics.started(started)
       ended(code)
+      audit?.close(code)
       logRequest(service.log, { incoming, record, since: started.since, code })
     },
   }
@@ -112,7 +120,7 @@ async function send(
 ): Promise<void> {
   const resource = exchange.resource()
   const headers = commonHeaders(exchange)
-  const encoded = await compressed(answer, exchange.incoming)
+  const encoded = await compressed(exchange.audit?.answering(answer) ?? answer, exchange.incoming)
   // HTTP/2 has no such header: there the session is told to close.
   if (service.isStopping() && !('stream' in response)) headers.connection = 'close'
   const reply = { answer: encoded, headers, isHead: exchange.incoming.method === 'HEAD' }

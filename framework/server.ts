@@ -1,5 +1,6 @@
 import Router from '@koa/router'
 import Koa from 'koa'
+import type { Auditor } from './audit/index.ts'
 import type { Authenticator } from './authenticator.ts'
 import type { Backend } from './backend.ts'
 import type { OpenApiDocuments } from './documents.ts'
@@ -26,6 +27,8 @@ export interface ServerOptions extends ListenOptions {
   /** For publishing URLs. */
   readonly informers: Informers
   readonly authenticator: Authenticator
+  /** Without one, nothing is audited. */
+  readonly auditor?: Auditor
   readonly documents: OpenApiDocuments
   readonly version: VersionInfo
   readonly log: Logger

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { silent } from '../log.ts'
+import { type BatchOptions, batchSink } from './batch.ts'
+import type { AuditEvent } from './event.ts'
+
+const event = (auditID: string) => ({ auditID }) as AuditEvent
+const never = 2 ** 30
+
+/** A receiver that notes what it gets, and fails as often as it is told. */
+function receiver(failures = 0) {
+  const got: string[][] = []
+  const waiting: (() => void)[] = []
+  let left = failures
+  const send = async (events: readonly AuditEvent[]): Promise<void> => {
+    if (left-- > 0) throw new Error('not now')
+    got.push(events.map(({ auditID }) => auditID))
+    for (const wake of waiting.splice(0)) wake()
+  }
+  const received = async (count: number): Promise<void> => {
+    while (got.length < count) await new Promise<void>(resolve => void waiting.push(resolve))
+  }
+  return { send, got, received }
+}
+
+const sinkTo = (send: BatchOptions['send'], more: Partial<BatchOptions> = {}) =>
+  batchSink({ send, log: silent, buffer: 10, batch: 2, wait: never, backoff: 1, attempts: 3, ...more })
+
+describe('audit events in batches', () => {
+  it('leave as soon as there are enough, in order', async () => {
+    const { send, got, received } = receiver()
+    const sink = sinkTo(send)
+    for (const id of ['a', 'b', 'c', 'd', 'e']) sink.write(event(id))
+    await received(2)
+    assert.deepEqual(got, [
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+    await sink.close()
+    assert.deepEqual(got.at(-1), ['e'])
+  })
+
+  it('leave after a while, though they are few', async () => {
+    const { send, got, received } = receiver()
+    const sink = sinkTo(send, { wait: 1 })
+    sink.write(event('a'))
+    await received(1)
+    assert.deepEqual(got, [['a']])
+    await sink.close()
+  })
+
+  it('are tried again, and given up', async () => {
+    const { send, got, received } = receiver(2)
+    const sink = sinkTo(send)
+    for (const id of ['a', 'b']) sink.write(event(id))
+    await received(1)
+    assert.deepEqual(got, [['a', 'b']])
+    await sink.close()
+    const hopeless = receiver(never)
+    const other = sinkTo(hopeless.send)
+    other.write(event('a'))
+    await other.close()
+    assert.deepEqual(hopeless.got, [])
+  })
+
+  it('are dropped when too many wait, and nobody waits for them', async () => {
+    const lines: object[] = []
+    const log = { ...silent, error: (fields: object) => void lines.push(fields) }
+    const { send, got } = receiver()
+    const sink = sinkTo(send, { buffer: 3, batch: 100, log: log as never })
+    for (const id of ['a', 'b', 'c', 'd', 'e']) sink.write(event(id))
+    await sink.close()
+    assert.deepEqual(got, [['a', 'b', 'c']])
+    assert.deepEqual(lines, [{ events: 2 }])
+  })
+})

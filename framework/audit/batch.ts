@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../log.ts'
+import type { AuditSink } from './auditor.ts'
+import type { AuditEvent } from './event.ts'
+
+export interface BatchOptions {
+  /** Hands over some events, in order. Rejects when they may be tried again. */
+  readonly send: (events: readonly AuditEvent[]) => Promise<void>
+  readonly log: Logger
+  /** Events that wait at most; more are dropped, and counted in the log. */
+  readonly buffer: number
+  /** Events that are sent at once. */
+  readonly batch: number
+  /** Milliseconds that an event waits for others. */
+  readonly wait: number
+  /** Milliseconds before the first of `attempts`; each next waits half as long again. */
+  readonly backoff: number
+  readonly attempts: number
+}
+
+/** Kubernetes' defaults for webhooks. */
+export const batchDefaults = {
+  buffer: 10_000,
+  batch: 400,
+  wait: 30_000,
+  backoff: 10_000,
+  attempts: 5,
+} as const
+
+/** Collects events and hands them over in batches, one batch at a time: a slow receiver costs events, not requests. */
+export function batchSink(options: BatchOptions): AuditSink {
+  const waiting: AuditEvent[] = []
+  const closing = new AbortController()
+  const state: State = { waiting, dropped: 0, wake: () => undefined }
+  const finished = run(state, options, closing.signal)
+  return {
+    write(event) {
+      if (waiting.length >= options.buffer) state.dropped++
+      else waiting.push(event)
+      if (waiting.length >= options.batch) state.wake()
+    },
+    close() {
+      closing.abort()
+      return finished
+    },
+  }
+}
+
+interface State {
+  readonly waiting: AuditEvent[]
+  dropped: number
+  wake: () => void
+}
+
+async function run(state: State, options: BatchOptions, closing: AbortSignal): Promise<void> {
+  while (!closing.aborted) {
+    await enough(state, options, closing)
+    await sendNext(state, options, closing)
+  }
+  while (state.waiting.length > 0) await sendNext(state, options, closing)
+}
+
+/** A full batch, or what is there when the time is over. */
+async function enough(state: State, { batch, wait }: BatchOptions, closing: AbortSignal): Promise<void> {
+  if (state.waiting.length >= batch) return
+  const full = new AbortController()
+  state.wake = () => full.abort()
+  await sleep(wait, undefined, { signal: AbortSignal.any([full.signal, closing]), ref: false }).catch(
+    () => undefined,
+  )
+  state.wake = () => undefined
+}
+
+async function sendNext(state: State, options: BatchOptions, closing: AbortSignal): Promise<void> {
+  const events = state.waiting.splice(0, options.batch)
+  if (events.length > 0) await sendOrGiveUp(events, options, closing)
+  if (state.dropped > 0)
+    options.log.error({ events: state.dropped }, 'audit events were dropped: the buffer is full')
+  state.dropped = 0
+}
+
+/** While closing there is one attempt: a receiver that is gone must not keep the process. */
+async function sendOrGiveUp(
+  events: readonly AuditEvent[],
+  { send, log, backoff, attempts }: BatchOptions,
+  closing: AbortSignal,
+): Promise<void> {
+  let pause = backoff
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send(events)
+    } catch (error) {
+      if (attempt >= attempts || closing.aborted)
+        return log.error({ events: events.length, error: String(error) }, 'audit events could not be sent')
+      await sleep(pause, undefined, { signal: closing }).catch(() => undefined)
+      pause *= 1.5
+    }
+  }
+}

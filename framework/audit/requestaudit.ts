@@ -1,0 +1,174 @@
+import type { Decision, Question } from '../authorizer.ts'
+import type { DecisionDomain } from '../context.ts'
+import type { Answer } from '../exchange.ts'
+import type { Incoming } from '../incoming.ts'
+import type { ClusterName } from '../object.ts'
+import type { RequestInfo } from '../requestinfo.ts'
+import { anonymous, type UserInfo } from '../user.ts'
+import { BodyCopy, keepBody } from './bodycopy.ts'
+import { decisionAnnotations, refusedQuestion } from './decisions.ts'
+import { type AuditEvent, auditUserOf, objectReference } from './event.ts'
+import { answeredObject, answeredStatus, nameIn, requestedObject, withoutManagedFields } from './objects.ts'
+import { type AuditPolicy, type AuditStage, type AuditWish, wishFor } from './policy.ts'
+import { sourcesOf } from './sources.ts'
+import { microTime } from './time.ts'
+
+/** What the audits of all requests share. */
+export interface Auditing {
+  readonly policy: AuditPolicy
+  readonly pathOf: (cluster: ClusterName) => string
+  readonly missing?: (question: Question) => string | undefined
+  readonly write: (event: AuditEvent) => void
+}
+
+const now = (): number => performance.timeOrigin + performance.now()
+
+/** One request's part in the audit log: it is told what the server finds out, and writes an event at each stage. */
+export class RequestAudit {
+  readonly #auditing: Auditing
+  readonly #received = now()
+  readonly #incoming: Incoming
+  readonly #remoteAddress: string
+  readonly #annotations: Record<string, string> = {}
+  #sent: Buffer | undefined
+  #info: RequestInfo
+  #user: UserInfo | undefined
+  #impersonated: UserInfo | undefined
+  #isPlain = true
+  #wish: AuditWish | undefined
+  #answer: { readonly status: number; readonly copy: BodyCopy } | undefined
+
+  constructor(auditing: Auditing, incoming: Incoming, remoteAddress: string) {
+    this.#auditing = auditing
+    this.#incoming = incoming
+    this.#remoteAddress = remoteAddress
+    this.#info = { isResource: false, verb: incoming.method.toLowerCase(), path: incoming.path }
+  }
+
+  /** The same request, whose body is remembered when somebody reads it. */
+  get incoming(): Incoming {
+    const keep = (bytes: Buffer): Buffer => {
+      this.#sent = bytes
+      return bytes
+    }
+    return { ...this.#incoming, body: async limit => keep(await this.#incoming.body(limit)) }
+  }
+
+  /** What is asked, in which logical cluster, and whether at the plain endpoint. */
+  about(info: RequestInfo, cluster: ClusterName | undefined, isPlain: boolean): void {
+    this.#info = info
+    this.#isPlain = isPlain
+    if (cluster === undefined) return
+    this.#annotations['kcp.io/cluster'] = cluster
+    this.#annotations['tenancy.kcp.io/workspace'] = cluster
+    this.#annotations['kcp.io/path'] = this.#auditing.pathOf(cluster)
+  }
+
+  /** Who asks: the first event is written. */
+  by(user: UserInfo): void {
+    this.#user = user
+    this.#write('RequestReceived')
+  }
+
+  as(impersonated: UserInfo): void {
+    this.#impersonated = impersonated
+  }
+
+  decided(domain: DecisionDomain, decision: Decision): void {
+    if (this.#wished.level === 'None') return
+    Object.assign(this.#annotations, decisionAnnotations(domain, decision))
+    if (domain !== 'request.auth.kcp.io' || decision.effect === 'allow') return
+    const question = refusedQuestion(decision)
+    const missing = question && this.#auditing.missing?.(question)
+    if (missing !== undefined) this.#annotations['oriel/missing'] = missing
+  }
+
+  /** The same answer, remembered as far as the policy wants it. */
+  answering(answer: Answer): Answer {
+    const { level } = this.#wished
+    if (level === 'None') return answer
+    const { isResource, verb } = this.#info
+    const isWatch = isResource && verb === 'watch'
+    const copy = new BodyCopy()
+    this.#answer = { status: answer.status, copy }
+    if (isWatch && answer.status === 200) {
+      this.#write('ResponseStarted', { responseStatus: { metadata: {}, code: answer.status } })
+      return answer
+    }
+    return keepBody(answer, copy, level === 'RequestResponse')
+  }
+
+  /** The answer has been sent, or the client has left. */
+  close(code: number): void {
+    const status = this.#answer?.status ?? code
+    const responseStatus = answeredStatus(status, this.#answer?.copy)
+    if (this.#user === undefined && status === 401) this.#write('ResponseStarted', { responseStatus })
+    else this.#write('ResponseComplete', { responseStatus, ...this.#answered() })
+  }
+
+  #answered(): Pick<AuditEvent, 'responseObject'> {
+    const object = this.#wished.level === 'RequestResponse' && answeredObject(this.#answer?.copy)
+    return object ? { responseObject: this.#tidied(object) } : {}
+  }
+
+  get #wished(): AuditWish {
+    this.#wish ??= wishFor(this.#auditing.policy, this.#user ?? anonymous, this.#info)
+    return this.#wish
+  }
+
+  #write(stage: AuditStage, more: Partial<AuditEvent> = {}): void {
+    const { level, omitStages } = this.#wished
+    if (level !== 'None' && !omitStages.has(stage)) this.#auditing.write(this.#event(stage, more))
+  }
+
+  #event(stage: AuditStage, { responseStatus, responseObject }: Partial<AuditEvent>): AuditEvent {
+    const { auditId, headers } = this.#incoming
+    const requested = this.#requested()
+    const objectRef = objectReference(this.#info, nameIn(requested))
+    const agent = headers['user-agent']
+    const hasBody = this.#wished.level !== 'Metadata' && requested !== undefined
+    return {
+      kind: 'Event',
+      apiVersion: 'audit.k8s.io/v1',
+      level: this.#wished.level,
+      auditID: auditId,
+      stage,
+      requestURI: this.#requestUri(),
+      verb: this.#info.verb,
+      user: auditUserOf(this.#userNow()),
+      ...(this.#impersonated && { impersonatedUser: auditUserOf(this.#impersonated) }),
+      sourceIPs: sourcesOf(headers, this.#remoteAddress),
+      ...(agent === undefined ? {} : { userAgent: agent }),
+      ...(objectRef && { objectRef }),
+      ...(responseStatus && { responseStatus }),
+      ...(hasBody ? { requestObject: this.#tidied(requested) } : {}),
+      ...(responseObject === undefined ? {} : { responseObject }),
+      requestReceivedTimestamp: microTime(this.#received),
+      stageTimestamp: microTime(stage === 'RequestReceived' ? this.#received : now()),
+      ...(Object.keys(this.#annotations).length > 0 && { annotations: { ...this.#annotations } }),
+    }
+  }
+
+  /** What was sent, where it is recorded or has the name that the URL lacks. */
+  #requested(): unknown {
+    const named = !this.#info.isResource || this.#info.name !== ''
+    if (this.#sent === undefined || (named && this.#wished.level === 'Metadata')) return undefined
+    return requestedObject(this.#incoming, this.#sent)
+  }
+
+  /** Nobody in particular before anybody was found out; a failed login is by nobody at all. */
+  #userNow(): UserInfo {
+    if (this.#user !== undefined) return this.#user
+    return this.#answer?.status === 401 ? { name: '', groups: [] } : anonymous
+  }
+
+  /** As kcp, which has taken the cluster off when it audits. */
+  #requestUri(): string {
+    const { path, search } = this.#incoming
+    return (this.#isPlain ? path.replace(/^\/clusters\/[^/]+/, '') || '/' : path) + search
+  }
+
+  #tidied(object: unknown): unknown {
+    return this.#wished.omitManagedFields ? withoutManagedFields(object) : object
+  }
+}
