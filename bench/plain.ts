@@ -26,7 +26,7 @@ async function rewriteEach(response: ServerResponse): Promise<void> {
   let size = 0
   for (const [i, bytes] of items.entries()) {
     const object = JSON.parse(bytes.toString())
-    object.metadata.annotations = { ...object.metadata.annotations, 'bench.oriel.dev/seen': 'yes' }
+    object.metadata.annotations = { ...object.metadata.annotations, 'kcp.io/path': 'root:consumer' }
     const json = JSON.stringify(object)
     chunk.push(i === 0 ? json : `,${json}`)
     size += json.length

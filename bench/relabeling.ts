@@ -17,7 +17,7 @@ export const relabeling = defineVirtualWorkspace(
               backend.storage({ group: 'bench.oriel.dev', version, resource: 'widgets', identity }),
               () => ({
                 relabel: ({ annotations }) => ({
-                  annotations: { ...annotations, 'bench.oriel.dev/seen': 'yes' },
+                  annotations: { ...annotations, 'kcp.io/path': 'root:consumer' },
                 }),
               }),
             ),

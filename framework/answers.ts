@@ -15,6 +15,8 @@ const largestWrite = 256 * 1024
 const worthAWrite = 64 * 1024
 /** A chunk that has less room than this left is sent. */
 const room = 4 * 1024
+/** Less room than this is not worth beginning a chunk in. */
+const worthAChunk = worthAWrite / 2
 
 /** Whether JSON on one line is wanted: then bytes can be passed on as they are. */
 const isPlain = ({ format, pretty }: Negotiated): boolean => format === 'json' && !pretty
@@ -68,44 +70,50 @@ async function joined(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(all)
 }
 
-/** A chunk that is being filled. Items are copied straight into it; large runs pass beside it as they are. */
+/** Chunks that are being filled, one behind the other in a buffer. Items are copied straight into it; large runs pass
+ * beside it as they are. */
 class Outbox {
-  #chunk = Buffer.allocUnsafe(worthAWrite)
+  #buffer = Buffer.allocUnsafe(worthAWrite)
+  /** Where the chunk begins that is being filled. */
+  #from = 0
   #at = 0
 
   /** Whether so many bytes more would still fit. */
   fits(length: number): boolean {
-    return this.#at + length <= this.#chunk.length
+    return this.#at + length <= this.#buffer.length
   }
   get isEmpty(): boolean {
-    return this.#at === 0
+    return this.#at === this.#from
   }
   addText(text: string): void {
     this.add(Buffer.from(text))
   }
   add(bytes: Buffer): void {
-    if (!this.fits(bytes.length)) this.#grow(bytes.length)
-    this.#at += bytes.copy(this.#chunk, this.#at)
+    this.#makeRoom(bytes.length)
+    this.#at += bytes.copy(this.#buffer, this.#at)
   }
   addComma(): void {
-    if (!this.fits(1)) this.#grow(1)
-    this.#chunk[this.#at++] = 0x2c
+    this.#makeRoom(1)
+    this.#buffer[this.#at++] = 0x2c
   }
   addItem(item: Item): void {
-    const length = item.length ?? item.bytes.length
-    if (!this.fits(length)) this.#grow(length)
-    this.#at += item.copy?.(this.#chunk, this.#at) ?? item.bytes.copy(this.#chunk, this.#at)
+    this.#makeRoom(item.length ?? item.bytes.length)
+    this.#at += item.copy?.(this.#buffer, this.#at) ?? item.bytes.copy(this.#buffer, this.#at)
   }
   take(): Buffer {
-    const chunk = this.#chunk.subarray(0, this.#at)
-    this.#chunk = Buffer.allocUnsafe(worthAWrite)
-    this.#at = 0
+    const chunk = this.#buffer.subarray(this.#from, this.#at)
+    // A new chunk begins in what is left, unless that is too little for one.
+    this.#from = this.#at = this.#at + worthAChunk <= this.#buffer.length ? this.#at : this.#buffer.length
     return chunk
   }
-  #grow(by: number): void {
-    const larger = Buffer.allocUnsafe(Math.max(this.#at + by, 2 * this.#chunk.length))
-    this.#chunk.copy(larger, 0, 0, this.#at)
-    this.#chunk = larger
+  #makeRoom(length: number): void {
+    if (this.fits(length)) return
+    const begun = this.#at - this.#from
+    const larger = Buffer.allocUnsafe(Math.max(worthAWrite, 2 * (begun + length)))
+    this.#buffer.copy(larger, 0, this.#from, this.#at)
+    this.#buffer = larger
+    this.#from = 0
+    this.#at = begun
   }
 }
 

@@ -16,6 +16,7 @@ import {
   type Replacement,
   relabel,
   replacementFor,
+  type Source,
   writeReplaced,
 } from './relabel.ts'
 
@@ -170,14 +171,12 @@ class ObjectItem implements Item {
 /** An item with other labels or annotations. Sending it copies it once, from the old bytes to where it is sent from. */
 class RelabeledItem implements Item {
   readonly #item: Item
-  readonly #source: Encoded
   readonly #relabeling: Relabeling
   #replacement: Replacement | undefined
   #encoded: Encoded | undefined
   #object: KubeObject | undefined
   constructor(item: Item, relabeling: Relabeling) {
     this.#item = item
-    this.#source = encodedOf(item)
     this.#relabeling = relabeling
   }
   get key(): ObjectKey {
@@ -197,21 +196,35 @@ class RelabeledItem implements Item {
     return this.#object
   }
   get length(): number {
-    this.#replacement ??= replacementFor(this.#source, this.#relabeling)
-    const replacement = this.#replacement
-    return replacement === undefined ? this.bytes.length : longestReplaced(this.#source, replacement)
+    const replacement = this.#replaced()
+    return replacement === undefined
+      ? this.bytes.length
+      : longestReplaced({ length: lengthOf(this.#item) }, replacement)
   }
   copy(target: Buffer, start: number): number {
-    this.#replacement ??= replacementFor(this.#source, this.#relabeling)
-    const replacement = this.#replacement
+    const replacement = this.#replaced()
     if (replacement === undefined) return this.bytes.copy(target, start)
-    return writeReplaced(this.#source, replacement, target, start)
+    return writeReplaced(sourceOf(this.#item), replacement, target, start)
+  }
+  /** undefined when the item has to be encoded anew. */
+  #replaced(): Replacement | undefined {
+    const { offsets } = this.#item
+    if (this.#replacement === undefined && offsets !== undefined)
+      this.#replacement = replacementFor(offsets, this.#relabeling)
+    return this.#replacement
   }
   #encode(): Encoded {
-    this.#encoded ??= relabel(this.#source, this.#relabeling)
+    this.#encoded ??= relabel(encodedOf(this.#item), this.#relabeling)
     return this.#encoded
   }
 }
+
+/** At most so many bytes. */
+export const lengthOf = (item: Item): number => item.length ?? item.bytes.length
+
+/** What an item is copied from. */
+const sourceOf = (item: Item): Pick<Source, 'copy'> =>
+  item.copy === undefined ? item.bytes : (item as Source)
 
 /** The metadata of a decoded object, as filters read it. */
 export const metaOf = (metadata: Metadata, key: ObjectKey): ObjectMeta => ({

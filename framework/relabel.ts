@@ -22,15 +22,22 @@ export interface Replacement {
   readonly annotations: number
 }
 
-const closingBrace = 0x7d
+/** An encoded object that can be copied without being looked at. */
+export interface Source {
+  readonly offsets: Offsets
+  /** In bytes. */
+  readonly length: number
+  copy(target: Buffer, start: number): number
+}
+
 const withComma = (member: string): string => (member === '' ? '' : `${member},`)
 
 /** undefined when nothing follows labels in metadata, which no stored object has: then the commas would not fit. */
 export function replacementFor(
-  { bytes, offsets }: Encoded,
+  offsets: Offsets,
   { annotations, labels }: Relabeling,
 ): Replacement | undefined {
-  if (bytes[offsets.version] === closingBrace) return undefined
+  if (offsets.version === offsets.end) return undefined
   const first = annotations === undefined ? '' : withComma(annotationsMember(annotations))
   const second = labels === undefined ? '' : withComma(labelsMember(labels))
   return {
@@ -42,35 +49,34 @@ export function replacementFor(
 }
 
 /** At most so many bytes are written by `writeReplaced`. */
-export const longestReplaced = ({ bytes }: Encoded, { text }: Replacement): number =>
-  bytes.length + 3 * text.length
+export const longestReplaced = ({ length }: Pick<Source, 'length'>, { text }: Replacement): number =>
+  length + 3 * text.length
 
 /** Writes the object with the replacement into `target`, which has `longestReplaced` bytes left; returns how many. */
 export function writeReplaced(
-  { bytes }: Encoded,
+  source: Pick<Source, 'copy'>,
   { from, to, text }: Replacement,
   target: Buffer,
   start: number,
 ): number {
-  const by = Buffer.byteLength(text) - (to - from)
-  if (by < 0) {
-    bytes.copy(target, start, 0, from)
-    bytes.copy(target, start + to + by, to)
-  } else {
-    // One whole copy and a small move within the target cost half of two partial copies.
-    bytes.copy(target, start + by)
-    target.copyWithin(start, start + by, start + by + from)
-  }
+  // All of it is copied once, to where its end belongs: the little in front is moved within the target.
+  const size = Buffer.byteLength(text)
+  const by = Math.max(0, size - (to - from))
+  const length = source.copy(target, start + by)
+  target.copyWithin(start, start + by, start + by + from)
   target.write(text, start + from)
-  return bytes.length + by
+  const shorter = to - from + by - size
+  if (shorter > 0) target.copyWithin(start + from + size, start + to, start + length)
+  return length + by - shorter
 }
 
 /** The same object with other labels or annotations; everything behind them is copied as bytes. */
 export function relabel(encoded: Encoded, relabeling: Relabeling): Encoded {
-  const replacement = replacementFor(encoded, relabeling)
+  const { bytes, offsets } = encoded
+  const replacement = replacementFor(offsets, relabeling)
   if (replacement === undefined) return reencode(encoded, relabeling)
-  const target = Buffer.allocUnsafe(longestReplaced(encoded, replacement))
-  const length = writeReplaced(encoded, replacement, target, 0)
+  const target = Buffer.allocUnsafe(longestReplaced(bytes, replacement))
+  const length = writeReplaced(bytes, replacement, target, 0)
   return { bytes: target.subarray(0, length), offsets: movedOffsets(encoded, replacement, length) }
 }
 

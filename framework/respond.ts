@@ -100,12 +100,15 @@ interface Pumping extends Reply {
   readonly first: IteratorResult<Buffer>
 }
 
+/** Bytes that may wait to be sent: more, and the source waits. Enough to keep a fast reader busy meanwhile. */
+const mostWaiting = 256 * 1024
+
 async function pump(response: ServerResponse, from: Pumping, lifetime: Lifetime): Promise<void> {
   let next = from.first
   while (!next.done && lifetime.ended === undefined && !response.destroyed) {
     const taken = response.write(next.value)
     from.sent?.(next.value)
-    if (!taken) await drained(response, lifetime)
+    if (!taken && response.writableLength >= mostWaiting) await drained(response, lifetime)
     if (lifetime.ended === undefined) next = await from.chunks.next()
   }
 }

@@ -7,6 +7,7 @@ import { idOf } from './key.ts'
 /** A UUID's, which is what uids are. */
 const uidLength = 36
 const uidKey = '"uid":"'
+const onlyCluster = `"annotations":{"${clusterAnnotation}":""},`
 
 export type Texts = Readonly<Record<string, string>>
 
@@ -23,7 +24,7 @@ export interface ItemState {
  * One object in the cache: a few numbers and a place in a slab that it shares with its neighbours. Everything else is
  * made when asked for. Immutable to the outside; only where the bytes lie may change.
  */
-export class CachedItem implements Item {
+export class CachedItem implements Item, ObjectMeta {
   /** `cluster/namespace/name`: list order. */
   readonly id: string
   readonly cluster: string
@@ -80,21 +81,25 @@ export class CachedItem implements Item {
     }
   }
 
-  /** Most objects have no annotation but the one that names their cluster: that is known without decoding. */
+  /** Most objects have no annotation but the one that names their cluster, which every object has: then the length of
+   * them all says so. */
   get annotations(): Texts {
-    const only = `"annotations":{"${clusterAnnotation}":"${this.cluster}"},`
-    const isOnly =
-      only.length === this.#labels - this.#metadata && this.#text(this.#metadata, this.#labels) === only
+    const isOnly = this.#labels - this.#metadata === onlyCluster.length + this.cluster.length
     return isOnly ? { [clusterAnnotation]: this.cluster } : annotationsOf(this)
   }
 
+  get resourceVersion(): string {
+    return String(this.revision)
+  }
+
   get meta(): ObjectMeta {
-    return this.metaWith(this.labels)
+    return this
   }
 
   metaWith(labels: Texts): ObjectMeta {
-    const { cluster, namespace, name, uid, annotations } = this
-    return { cluster, namespace, name, uid, resourceVersion: String(this.revision), labels, annotations }
+    if (labels === this.labels) return this
+    const { cluster, namespace, name, uid, annotations, resourceVersion } = this
+    return { cluster, namespace, name, uid, resourceVersion, labels, annotations }
   }
 
   /** Canonical metadata is sorted, so that it ends with the uid. */
