@@ -193,7 +193,7 @@ export function fieldErrorBody(error: FieldError): string {
   return `${text}${value}${error.detail === '' ? '' : `: ${error.detail}`}`
 }
 
-const fieldErrorText = (error: FieldError): string =>
+export const fieldErrorText = (error: FieldError): string =>
   `${error.field === '' ? '<nil>' : error.field}: ${fieldErrorBody(error)}`
 
 /** 422 for an object of `kind` (a Kind, not a resource): all its field errors at once (chapter 40, section 2.5). */

@@ -1,0 +1,114 @@
+import { credentialKey, type UserInfo } from '../../user.ts'
+import { authenticated } from '../authenticated.ts'
+import { type Claims, isTexts } from '../jwt.ts'
+import { TokenError } from '../token.ts'
+import type { Expression } from './config.ts'
+import type { CompiledRule, JwtRules } from './rules.ts'
+
+/** The user that verified claims make, by the rules of their issuer. Throws `TokenError` when one does not hold. */
+export function userOfClaims(rules: JwtRules, claims: Claims): UserInfo {
+  const name = usernameOf(rules, claims)
+  const uid = uidOf(rules, claims)
+  const extra = extraOf(rules, claims)
+  const groups = groupsOf(rules, claims)
+  checkRequired(rules, claims)
+  checkAll(rules.claimRules, claims, 'claim validation expression')
+  const user = { username: name, uid, groups, extra }
+  checkAll(rules.userRules, user, 'user info validation rule')
+  return authenticated({
+    name,
+    groups,
+    ...(uid === '' ? {} : { uid }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  })
+}
+
+const failure = (why: string): TokenError => new TokenError(`oidc: ${why}`)
+
+function evaluate(expression: Expression, value: unknown, what: string): unknown {
+  try {
+    return expression.evaluate(value)
+  } catch (error) {
+    throw failure(`error evaluating ${what}: ${(error as Error).message}`)
+  }
+}
+
+function text(claims: Claims, claim: string, what: string): string {
+  const value = claims[claim]
+  if (value === undefined) throw failure(`parse ${what} ${JSON.stringify(claim)}: claim not present`)
+  if (typeof value !== 'string') throw failure(`parse ${what} ${JSON.stringify(claim)}: not a string`)
+  return value
+}
+
+function usernameOf({ config, username }: JwtRules, claims: Claims): string {
+  if (username !== undefined) {
+    const name = evaluate(username, claims, 'username claim expression')
+    if (typeof name !== 'string') throw failure('username claim expression must return a string')
+    if (name === '') throw failure('empty username via CEL expression is not allowed')
+    return name
+  }
+  const { claim = '', prefix = '' } = config.claimMappings.username
+  const name = text(claims, claim, 'username claims')
+  const { email_verified: verified = true } = claims
+  if (claim === 'email' && verified !== true) throw failure('email not verified')
+  return prefix + name
+}
+
+function groupsOf({ config, groups }: JwtRules, claims: Claims): readonly string[] {
+  if (groups !== undefined)
+    return texts(evaluate(groups, claims, 'group claim expression'), 'group claim expression')
+  const { claim = '', prefix = '' } = config.claimMappings.groups ?? {}
+  const value = claim === '' ? undefined : claims[claim]
+  if (value === undefined) return []
+  const found = typeof value === 'string' ? [value] : value
+  if (!isTexts(found)) throw failure(`parse groups claim ${JSON.stringify(claim)}: not a list of strings`)
+  return found.map(group => prefix + group)
+}
+
+function uidOf({ config, uid }: JwtRules, claims: Claims): string {
+  if (uid !== undefined) {
+    const value = evaluate(uid, claims, 'uid claim expression')
+    if (typeof value !== 'string') throw failure('uid claim expression must return a string')
+    return value
+  }
+  const claim = config.claimMappings.uid?.claim
+  return claim ? text(claims, claim, 'uid claim') : ''
+}
+
+function extraOf({ extra }: JwtRules, claims: Claims): Record<string, readonly string[]> {
+  const found: Record<string, readonly string[]> = {}
+  if (typeof claims.jti === 'string' && claims.jti !== '') found[credentialKey] = [`JTI=${claims.jti}`]
+  for (const { key, values } of extra) {
+    const given = texts(evaluate(values, claims, 'extra claim expression'), 'extra claim expression')
+    if (given.length > 0) found[key] = given
+  }
+  return found
+}
+
+/** A string or a list of strings; empty ones are none. */
+function texts(value: unknown, what: string): readonly string[] {
+  if (value === null) return []
+  const found = typeof value === 'string' ? [value] : value
+  if (!isTexts(found))
+    throw failure(`error evaluating ${what}: expression must return a string or a list of strings`)
+  return found.filter(entry => entry !== '')
+}
+
+function checkRequired({ config }: JwtRules, claims: Claims): void {
+  for (const { claim, requiredValue = '' } of config.claimValidationRules ?? []) {
+    if (!claim) continue
+    if (claims[claim] === undefined) throw failure(`required claim ${claim} not present in ID token`)
+    if (text(claims, claim, 'claim') !== requiredValue)
+      throw failure(`required claim ${claim} value does not match`)
+  }
+}
+
+function checkAll(rules: readonly CompiledRule[], value: unknown, what: string): void {
+  for (const { expression, message, holds } of rules) {
+    const outcome = evaluate(holds, value, what)
+    if (typeof outcome !== 'boolean')
+      throw failure(`error evaluating ${what}: validation expression must return a boolean`)
+    if (!outcome)
+      throw failure(`error evaluating ${what}: validation expression '${expression}' failed: ${message}`)
+  }
+}

@@ -1,0 +1,5 @@
+export { jwtTokens, readAuthenticationConfig } from './authenticationconfig.ts'
+export type { Expression, ExpressionCompiler, JwtConfig } from './config.ts'
+export { type JwtIssuer, jwtIssuer } from './jwttokens.ts'
+export { checkRules } from './rules.ts'
+export { workspaceTokens } from './workspacetokens.ts'

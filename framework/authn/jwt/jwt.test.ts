@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict'
+import { createHmac, createPublicKey } from 'node:crypto'
+import type { JWK } from 'jose'
+import { createTargets } from '../../../proxy/policy.ts'
+import { type Issuer, startIssuer } from '../../../test/support/issuer.ts'
+import type { UserInfo } from '../../user.ts'
+import { TokenError } from '../token.ts'
+import { jwtTokens, readAuthenticationConfig } from './authenticationconfig.ts'
+import type { ExpressionCompiler, JwtConfig } from './config.ts'
+import { type JwtIssuer, jwtIssuer } from './jwttokens.ts'
+import { checkRules } from './rules.ts'
+
+const none: ExpressionCompiler = {
+  compile: () => {
+    throw new Error('expressions are not supported')
+  },
+}
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const now = (): number => Math.floor(Date.now() / 1000)
+
+function configOf({ url, ca }: Pick<Issuer, 'url' | 'ca'>, more: Partial<JwtConfig> = {}): JwtConfig {
+  return {
+    issuer: { url, certificateAuthority: ca, audiences: ['oriel'] },
+    claimMappings: {
+      username: { claim: 'sub', prefix: 'oidc:' },
+      groups: { claim: 'groups', prefix: 'oidc:' },
+      uid: { claim: 'uid' },
+    },
+    ...more,
+  }
+}
+
+function issuerOf(config: JwtConfig, cooldown = 0): JwtIssuer {
+  const { rules, errors } = checkRules(config, 'jwt[0]', none)
+  assert.deepEqual(errors, [])
+  return jwtIssuer({ rules, cooldown })
+}
+
+const refused = (promise: Promise<unknown>, why: RegExp): Promise<void> =>
+  assert.rejects(promise, error => error instanceof TokenError && why.test(error.message))
+
+describe('tokens of an OpenID issuer', () => {
+  let idp: Issuer
+  let issuer: JwtIssuer
+  beforeEach(async () => {
+    idp = await startIssuer()
+    issuer = issuerOf(configOf(idp))
+  })
+  afterEach(() => idp.stop())
+  const bob = { sub: 'bob', uid: '7', groups: ['devs'] }
+
+  it('make users by their claims', async () => {
+    const user = await issuer.userOf(await idp.token({ ...bob, jti: 'x1' }))
+    assert.deepEqual(user, {
+      name: 'oidc:bob',
+      uid: '7',
+      groups: ['oidc:devs', 'system:authenticated'],
+      extra: { 'authentication.kubernetes.io/credential-id': ['JTI=x1'] },
+    } satisfies UserInfo)
+    assert.deepEqual((await issuer.userOf(await idp.token({ ...bob, groups: 'ops' }))).groups, [
+      'oidc:ops',
+      'system:authenticated',
+    ])
+  })
+
+  it('ask for the issuer’s keys once, whoever waits', async () => {
+    await Promise.all(['a', 'b', 'c'].map(async sub => issuer.userOf(await idp.token({ ...bob, sub }))))
+    assert.deepEqual([...idp.asked.values()], [1, 1])
+  })
+
+  it('are good with a new key, and not with a withdrawn one', async () => {
+    const old = await idp.token(bob)
+    await issuer.userOf(old)
+    await idp.rotate('published')
+    await issuer.userOf(await idp.token(bob))
+    await issuer.userOf(await idp.token({ ...bob, sub: 'eve' }))
+    await idp.rotate('withdrawn')
+    const fresh = issuerOf(configOf(idp))
+    await fresh.userOf(await idp.token(bob))
+    await refused(fresh.userOf(old), /no applicable key found/)
+  })
+
+  it('with unknown keys do not make us ask the issuer each time', async () => {
+    const patient = issuerOf(configOf(idp), 60_000)
+    await patient.userOf(await idp.token(bob))
+    for (const kid of ['a', 'b', '../../etc/passwd', 'https://evil/jwks'])
+      await refused(patient.userOf(await idp.token(bob, { kid })), /no applicable key found/)
+    assert.equal(idp.asked.get('/jwks'), 1)
+  })
+
+  it('are tried with every key where none is named', async () => {
+    const anonymous = await startIssuer({ anonymousKeys: true })
+    const token = await anonymous.token(bob)
+    await anonymous.rotate('published')
+    const own = issuerOf(configOf(anonymous))
+    assert.equal((await own.userOf(token)).name, 'oidc:bob')
+    assert.equal((await own.userOf(await anonymous.token(bob))).name, 'oidc:bob')
+    await anonymous.stop()
+  })
+
+  it('are refused when over, not yet good, for others, of others, or endless', async () => {
+    const { url } = idp
+    for (const [claims, why] of [
+      [{ exp: now() - 1 }, /expired/],
+      [{ nbf: now() + 301 }, /nbf/],
+      [{ aud: 'other' }, /aud/],
+      [{ aud: [] }, /aud/],
+      [{ aud: ['other', 'another'], azp: 'oriel' }, /aud/],
+      [{ iss: `${url}/` }, /iss/],
+      [{ exp: undefined }, /exp/],
+    ] as const)
+      await refused(issuer.userOf(await idp.token({ ...bob, ...claims })), why)
+    assert.ok(await issuer.userOf(await idp.token({ ...bob, nbf: now() + 290, aud: ['x', 'oriel'] })))
+  })
+
+  it('end in mid-use', async () => {
+    const token = await idp.token({ ...bob, exp: now() + 1 })
+    await issuer.userOf(token)
+    for (;;) {
+      const outcome = await issuer.userOf(token).catch(error => error as TokenError)
+      if (outcome instanceof TokenError) return assert.match(outcome.message, /expired/)
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
+  })
+
+  it('are refused unsigned, and signed with what is no secret', async () => {
+    await issuer.userOf(await idp.token(bob))
+    const body = encode({ iss: idp.url, aud: 'oriel', exp: now() + 600, ...bob })
+    await refused(issuer.userOf(`${encode({ alg: 'none' })}.${body}.`), /alg/i)
+    const jwk = await idp.publicKey()
+    const pem = createPublicKey({ key: jwk as JWK, format: 'jwk' }).export({ type: 'spki', format: 'pem' })
+    for (const secret of [String(pem), JSON.stringify(jwk), String(jwk.n)]) {
+      const head = `${encode({ alg: 'HS256', kid: jwk.kid })}.${body}`
+      const signature = createHmac('sha256', secret).update(head).digest('base64url')
+      await refused(issuer.userOf(`${head}.${signature}`), /alg/i)
+    }
+    const [head, , signature] = (await idp.token(bob)).split('.')
+    await refused(issuer.userOf(`${head}.${body}.${signature}`), /signature/)
+  })
+
+  it('do not bring their own keys', async () => {
+    const other = await startIssuer()
+    const jwk = await other.publicKey()
+    for (const header of [{ jwk }, { jku: `${other.url}/jwks` }, { x5u: other.url }])
+      await refused(
+        issuer.userOf(await other.token({ iss: idp.url, ...bob }, { ...header, kid: 'key-0' })),
+        /signature/,
+      )
+    assert.equal(other.asked.size, 0)
+    await other.stop()
+  })
+
+  it('wait for an issuer that is down, and work once it is there', async () => {
+    const token = await idp.token(bob)
+    for (const instead of [
+      500,
+      302,
+      { issuer: 'https://other', jwks_uri: `${idp.url}/jwks` },
+      { issuer: idp.url },
+    ]) {
+      idp.answer(instead)
+      await refused(issuer.userOf(token), /not initialized/)
+    }
+    idp.answer(undefined)
+    assert.equal((await issuer.userOf(token)).name, 'oidc:bob')
+  })
+
+  it('do not make us ask a dead issuer each time', async () => {
+    idp.answer(500)
+    const patient = issuerOf(configOf(idp), 60_000)
+    const token = await idp.token(bob)
+    for (let i = 0; i < 5; i++) await refused(patient.userOf(token), /not initialized/)
+    assert.equal(idp.asked.get('/.well-known/openid-configuration'), 1)
+  })
+
+  it('are not believed of an issuer whose certificate is not', async () => {
+    const { certificateAuthority: _, ...rest } = configOf(idp).issuer
+    await refused(issuerOf(configOf(idp, { issuer: rest })).userOf(await idp.token(bob)), /not initialized/)
+  })
+
+  it('may have their discovery elsewhere', async () => {
+    const discoveryURL = `${idp.url}/.well-known/openid-configuration`
+    const { rules } = checkRules(
+      configOf(idp, { issuer: { ...configOf(idp).issuer, discoveryURL } }),
+      'jwt[0]',
+      none,
+    )
+    await jwtIssuer({ rules }).userOf(await idp.token(bob))
+  })
+
+  it('of tenants’ issuers in our own networks are not looked at', async () => {
+    const { rules } = checkRules(configOf(idp), 'jwt[0]', none)
+    const tenant = jwtIssuer({ rules, targets: createTargets({ allow: [] }) })
+    await refused(tenant.userOf(await idp.token(bob)), /must not be reached from here/)
+    assert.equal(idp.asked.size, 0)
+  })
+
+  it('must have the claims that are needed, as they are needed', async () => {
+    for (const [claims, why] of [
+      [{ sub: undefined }, /parse username claims "sub": claim not present/],
+      [{ sub: 7 }, /parse username claims "sub"/],
+      [{ groups: [1] }, /parse groups claim "groups"/],
+      [{ groups: { a: 'b' } }, /parse groups claim "groups"/],
+      [{ uid: 7 }, /parse uid claim "uid"/],
+    ] as const)
+      await refused(issuer.userOf(await idp.token({ ...bob, ...claims })), why)
+    const strict = issuerOf(
+      configOf(idp, { claimValidationRules: [{ claim: 'tenant', requiredValue: 'us' }] }),
+    )
+    await refused(strict.userOf(await idp.token(bob)), /required claim tenant not present/)
+    await refused(strict.userOf(await idp.token({ ...bob, tenant: 'them' })), /value does not match/)
+    assert.ok(await strict.userOf(await idp.token({ ...bob, tenant: 'us' })))
+  })
+
+  it('name no user by an address that is not verified', async () => {
+    const byMail = issuerOf(configOf(idp, { claimMappings: { username: { claim: 'email', prefix: '' } } }))
+    const email = 'bob@example.com'
+    assert.equal((await byMail.userOf(await idp.token({ email }))).name, email)
+    assert.equal((await byMail.userOf(await idp.token({ email, email_verified: true }))).name, email)
+    for (const verified of [false, 'true', null])
+      await refused(byMail.userOf(await idp.token({ email, email_verified: verified })), /email not verified/)
+  })
+
+  it('name nobody of the system, unless the issuer is trusted with that', async () => {
+    const plain = issuerOf(
+      configOf(idp, {
+        claimMappings: { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: '' } },
+      }),
+    )
+    const groups = ['system:masters', 'devs', 'system:kcp:admin', 'devs']
+    const token = await idp.token({ sub: 'bob', groups })
+    const safe = await jwtTokens(() => [plain], false)(token, {})
+    assert.deepEqual(safe?.user.groups, ['devs', 'system:authenticated'])
+    const trusted = await jwtTokens(() => [plain], true)(token, {})
+    assert.ok(trusted?.user.groups.includes('system:masters'))
+    const admin = await idp.token({ sub: 'system:admin' })
+    await refused(jwtTokens(() => [plain], false)(admin, {}), /system usernames are not admitted/)
+    assert.equal(await jwtTokens(() => [plain], false)('opaque', {}), undefined)
+  })
+})
+
+describe('an AuthenticationConfiguration', () => {
+  const head = 'apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\n'
+  const read = (jwt: unknown, text = head): readonly JwtIssuer[] =>
+    readAuthenticationConfig(`${text}jwt: ${JSON.stringify(jwt)}`, {
+      compiler: none,
+      forbidden: ['https://kcp.default.svc'],
+    })
+  const good = {
+    issuer: { url: 'https://idp.example.com', audiences: ['a'] },
+    claimMappings: { username: { claim: 'sub', prefix: '' } },
+  }
+
+  it('has several issuers, each once', () => {
+    const other = { ...good, issuer: { ...good.issuer, url: 'https://other.example.com' } }
+    assert.deepEqual(
+      read([good, other]).map(({ url }) => url),
+      ['https://idp.example.com', 'https://other.example.com'],
+    )
+    assert.throws(
+      () => read([good, good]),
+      /jwt\[1\].issuer.url: Duplicate value: "https:\/\/idp.example.com"/,
+    )
+    assert.throws(() => read(Array.from({ length: 65 }, () => good)), /Too many/)
+  })
+
+  for (const [what, issuer, problem] of [
+    ['plain HTTP', { url: 'http://a', audiences: ['a'] }, 'URL scheme must be https'],
+    ['a password', { url: 'https://a:b@c', audiences: ['a'] }, 'URL must not contain a username or password'],
+    ['a query', { url: 'https://c?a', audiences: ['a'] }, 'URL must not contain a query'],
+    ['a fragment', { url: 'https://c#a', audiences: ['a'] }, 'URL must not contain a fragment'],
+    ['no URL', { audiences: ['a'] }, 'jwt\\[0\\].issuer.url: Required value'],
+    [
+      'itself',
+      { url: 'https://kcp.default.svc', audiences: ['a'] },
+      'must not overlap with disallowed issuers',
+    ],
+    [
+      'the URL as discovery URL',
+      { url: 'https://a', discoveryURL: 'https://a/', audiences: ['a'] },
+      'must be different from URL',
+    ],
+    ['no audience', { url: 'https://a' }, 'at least one jwt\\[0\\].issuer.audiences is required'],
+    [
+      'two audiences of one',
+      { url: 'https://a', audiences: ['a', 'b'] },
+      'must be MatchAny for multiple audiences',
+    ],
+    [
+      'no certificate',
+      { url: 'https://a', audiences: ['a'], certificateAuthority: 'x' },
+      'Invalid value: "<omitted>"',
+    ],
+  ] as const)
+    it(`refuses ${what}`, () => assert.throws(() => read([{ ...good, issuer }]), new RegExp(problem)))
+
+  for (const [what, more, problem] of [
+    [
+      'no username',
+      { claimMappings: { username: {} } },
+      'username: Required value: claim or expression is required',
+    ],
+    [
+      'no prefix',
+      { claimMappings: { username: { claim: 'a' } } },
+      'username.prefix: Required value: prefix is required',
+    ],
+    [
+      'both',
+      { claimMappings: { username: { claim: 'a', expression: 'b' } } },
+      "claim and expression can't both be set",
+    ],
+    [
+      'an expression that cannot be',
+      { claimMappings: { username: { expression: 'b' } } },
+      'username.expression: Invalid value: "b": expressions are not supported',
+    ],
+    [
+      'a key of Kubernetes',
+      { claimMappings: { ...good.claimMappings, extra: [{ key: 'k8s.io/a', valueExpression: 'b' }] } },
+      'reserved for Kubernetes use',
+    ],
+    [
+      'a key without a domain',
+      { claimMappings: { ...good.claimMappings, extra: [{ key: 'a', valueExpression: 'b' }] } },
+      'must be a domain-prefixed path',
+    ],
+    [
+      'an empty rule',
+      { claimValidationRules: [{}] },
+      'claimValidationRules\\[0\\]: Required value: claim or expression is required',
+    ],
+    ['a misspelled field', { claimMapping: {} }, 'unknown field "jwt\\[0\\].claimMapping"'],
+    ['a list for a text', { issuer: { url: ['a'] } }, 'jwt\\[0\\].issuer.url: not a string'],
+  ] as const)
+    it(`refuses ${what}`, () => assert.throws(() => read([{ ...good, ...more }]), new RegExp(problem)))
+
+  it('refuses other kinds', () => {
+    assert.throws(() => read([good], 'apiVersion: v1\nkind: Config\n'), /no AuthenticationConfiguration/)
+    assert.throws(() => read({ a: 1 }), /jwt: not a list/)
+  })
+})

@@ -1,0 +1,88 @@
+import type { webcrypto } from 'node:crypto'
+import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+import type { UserInfo } from '../../user.ts'
+import type { Targets } from '../httpsjson.ts'
+import { type Claims, unverifiedClaims } from '../jwt.ts'
+import { TokenError } from '../token.ts'
+import { createVerdicts, type Verdict } from '../verdicts.ts'
+import { userOfClaims } from './claims.ts'
+import { type IssuerKeys, issuerKeys } from './issuerkeys.ts'
+import type { JwtRules } from './rules.ts'
+
+/** The users of one issuer. */
+export interface JwtIssuer {
+  readonly url: string
+  /** Throws `TokenError`. */
+  userOf(token: string): Promise<UserInfo>
+  /** Asks for the keys before the first token needs them. Never rejects. */
+  prepare(): Promise<void>
+}
+
+export interface JwtIssuerOptions {
+  readonly rules: JwtRules
+  /** Where it may be; anywhere when absent. */
+  readonly targets?: Targets
+  readonly cooldown?: number
+}
+
+/** Clocks of issuers may be ahead by so many seconds (`nbf`); what is over (`exp`) is over. */
+const leeway = 300
+/** As Kubernetes': how long a withdrawn key is still believed of tokens seen before. */
+const longest = 10_000
+
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512']
+
+export function jwtIssuer({ rules, ...more }: JwtIssuerOptions): JwtIssuer {
+  const { issuer } = rules.config
+  const known = issuerKeys({ issuer, ...more }) })
+  const verdicts = createVerdicts<UserInfo>(longest)
+  return {
+    url: issuer.url,
+    userOf: token => verdicts.of(token, () => judge(rules, known, token)),
+    prepare: () =>
+      known.keys().then(
+        () => undefined,
+        () => undefined,
+      ),
+  }
+}
+
+/** Whether this issuer claims to have made a token; nothing is verified yet. */
+export const isIssuedBy = (token: string, url: string): boolean => unverifiedClaims(token)?.iss === url
+
+async function judge(rules: JwtRules, known: IssuerKeys, token: string): Promise<Verdict<UserInfo>> {
+  const claims = await verified(rules, await known.keys(), token)
+  const expires = Number(claims.exp) * 1000
+  if (expires <= Date.now()) throw new TokenError('oidc: verify token: oidc: token is expired')
+  return { value: userOfClaims(rules, claims), expires }
+}
+
+async function verified({ config }: JwtRules, keys: JWTVerifyGetKey, token: string): Promise<Claims> {
+  const { jwtVerify } = await import('jose')
+  const options: JWTVerifyOptions = {
+    algorithms,
+    issuer: config.issuer.url,
+    audience: [...(config.issuer.audiences ?? [])],
+    clockTolerance: leeway,
+    requiredClaims: ['exp'],
+  }
+  try {
+    return (await jwtVerify(token, keys, options)).payload
+  } catch (error) {
+    return verifiedByAny(error, key => jwtVerify(token, key, options))
+  }
+}
+
+/** A token that names no key is tried with all that would fit. */
+async function verifiedByAny(
+  error: unknown,
+  verify: (key: webcrypto.CryptoKey) => Promise<{ readonly payload: Claims }>,
+): Promise<Claims> {
+  const { code, message } = error as { readonly code?: string; readonly message?: string }
+  if (code === 'ERR_JWKS_MULTIPLE_MATCHING_KEYS')
+    for await (const key of error as AsyncIterable<webcrypto.CryptoKey>) {
+      const found = await verify(key).catch(() => undefined)
+      if (found !== undefined) return found.payload
+    }
+  throw new TokenError(`oidc: verify token: ${message ?? 'unreadable'}`)
+}

@@ -1,0 +1,25 @@
+import { isObject } from '../jwt.ts'
+
+/** What a value may be: a string, a list of something, or an object with some fields. */
+export type Shape = 'string' | readonly [Shape] | { readonly [field: string]: Shape }
+
+/** What does not fit: `unknown field "jwt[0].isuer"`, `jwt: not a list`. Absent and null always fit. */
+export function unknownFields(value: unknown, shape: Shape, path = ''): readonly string[] {
+  if (value === undefined || value === null) return []
+  if (shape === 'string') return typeof value === 'string' ? [] : [`${path}: not a string`]
+  if (isList(shape)) {
+    const [element] = shape
+    if (!Array.isArray(value)) return [`${path}: not a list`]
+    return value.flatMap((entry, i) => unknownFields(entry, element, `${path}[${i}]`))
+  }
+  if (!isObject(value)) return [`${path}: not an object`]
+  return Object.entries(value).flatMap(([field, inner]) => {
+    const at = path === '' ? field : `${path}.${field}`
+    const expected = shape[field]
+    return expected === undefined
+      ? [`unknown field ${JSON.stringify(at)}`]
+      : unknownFields(inner, expected, at)
+  })
+}
+
+const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)

@@ -1,0 +1,78 @@
+import { LRUCache } from 'lru-cache'
+import { fieldErrorText } from '../../errors.ts'
+import type { Item } from '../../item.ts'
+import type { Logger } from '../../log.ts'
+import type { ClusterName, KubeObject } from '../../object.ts'
+import type { Targets } from '../httpsjson.ts'
+import { TokenError, type TokenReader } from '../token.ts'
+import type { ExpressionCompiler, JwtConfig } from './config.ts'
+import { ofWorkspace } from './filters.ts'
+import { isIssuedBy, type JwtIssuer, jwtIssuer } from './jwttokens.ts'
+import { checkRules } from './rules.ts'
+
+export interface WorkspaceTokensOptions {
+  /** The WorkspaceAuthenticationConfigurations that hold in a logical cluster, from memory. */
+  readonly configurationsOf: (cluster: ClusterName) => readonly Item[]
+  readonly compiler: ExpressionCompiler
+  /** Issuers that no tenant may name: the server itself. */
+  readonly forbidden: readonly string[]
+  /** Where tenants' issuers may be. */
+  readonly targets: Targets
+  readonly log: Logger
+}
+
+interface Built {
+  readonly version: string
+  readonly issuers: readonly JwtIssuer[]
+}
+
+const remembered = 1000
+
+/** Users by tokens of issuers that a workspace's type trusts (chapter 30, section 1.6), known in that workspace alone. */
+export function workspaceTokens(options: WorkspaceTokensOptions): TokenReader {
+  const built = new LRUCache<string, Built>({ max: remembered })
+  const issuersOf = (item: Item): readonly JwtIssuer[] => {
+    const { resourceVersion: version, uid } = item.meta
+    const known = built.get(uid)
+    if (known?.version === version) return known.issuers
+    const issuers = build(item.object, options)
+    built.set(uid, { version, issuers })
+    return issuers
+  }
+  return async (token, { cluster }) => {
+    if (cluster === undefined) return undefined
+    const issuers = options.configurationsOf(cluster).flatMap(issuersOf)
+    const claimed = issuers.filter(({ url }) => isIssuedBy(token, url))
+    const problems: string[] = []
+    for (const issuer of claimed) {
+      try {
+        return { user: ofWorkspace(await issuer.userOf(token), cluster) }
+      } catch (error) {
+        if (!(error instanceof TokenError)) throw error
+        problems.push(error.message)
+      }
+    }
+    if (problems.length > 0) throw new TokenError(problems.join(', '))
+    return undefined
+  }
+}
+
+interface Configuration extends KubeObject {
+  readonly spec?: { readonly jwt?: readonly JwtConfig[] }
+}
+
+/** What cannot be used is logged, and is nobody's way in. */
+function build(object: Configuration, options: WorkspaceTokensOptions): readonly JwtIssuer[] {
+  const { compiler, forbidden, targets, log } = options
+  return (object.spec?.jwt ?? []).flatMap((config, i) => {
+    const { rules, errors } = checkRules(config, `spec.jwt[${i}]`, compiler, forbidden)
+    if (errors.length === 0) return [jwtIssuer({ rules, targets })]
+    const { name, annotations } = object.metadata
+    const cluster = annotations?.['kcp.io/cluster']
+    log.warn(
+      { cluster, name, errors: errors.map(fieldErrorText) },
+      'a workspace authentication configuration cannot be used',
+    )
+    return []
+  })
+}
