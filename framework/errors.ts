@@ -160,7 +160,10 @@ export type FieldErrorType =
   | 'FieldValueNotFound'
   | 'InternalError'
 
-/** One problem with one field. `field` is the path: `spec.a[0].b`; '' is the root, printed `<nil>`. */
+/**
+ * One problem with one field. `field` is the path: `spec.a[0].b`; '' is the root, printed `<nil>`. An error that has no
+ * `value` prints none; one whose value is undefined prints `null`.
+ */
 export interface FieldError {
   readonly type: FieldErrorType
   readonly field: string
@@ -183,13 +186,21 @@ const printed: Record<FieldErrorType, readonly [text: string, withValue: boolean
   InternalError: ['Internal error', false],
 }
 
-/** Strings quoted, everything else compact JSON (chapter 40, rule 2.20). */
-const printValue = (value: unknown): string => (value === undefined ? 'null' : formatJson(value))
+/** Strings quoted, everything else compact JSON as Go writes it (chapter 40, rule 2.20). */
+const printValue = (value: unknown): string =>
+  value === undefined ? 'null' : typeof value === 'object' ? goJson(value) : formatJson(value)
+
+/** Go writes some characters of strings as escapes, so that JSON can stand in HTML. */
+const goJson = (value: unknown): string =>
+  formatJson(value).replace(
+    /[<>&\u2028\u2029]/g,
+    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 /** The text of one field error without its field: `Invalid value: "x": must be …` (chapter 40, rule 2.18). */
 export function fieldErrorBody(error: FieldError): string {
   const [text, withValue] = printed[error.type]
-  const value = withValue ? `: ${printValue(error.value)}` : ''
+  const value = withValue && 'value' in error ? `: ${printValue(error.value)}` : ''
   return `${text}${value}${error.detail === '' ? '' : `: ${error.detail}`}`
 }
 

@@ -5,7 +5,9 @@ import { canonicalJson } from '../framework/json.ts'
 import type { KubeObject } from '../framework/object.ts'
 import { isTooDeep } from '../framework/parsebody.ts'
 import type { Decoded, ObjectSchema } from '../framework/schema.ts'
+import { compileRuleCheck, type RuleCheck } from './cel/rules.ts'
 import { embeddedCheck } from './embedded.ts'
+import { invalidValue } from './fielderror.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
 import { compilePruning, UnreadableError } from './pruning.ts'
 import { compileStructure, type StructureCheck } from './structure.ts'
@@ -19,6 +21,7 @@ interface Compiled {
   readonly check: ReturnType<typeof compileCheck>
   readonly embedded: StructureCheck | undefined
   readonly uniqueness: StructureCheck | undefined
+  readonly rules: RuleCheck | undefined
 }
 
 const compile = (schema: JSONSchemaProps): Compiled => ({
@@ -26,11 +29,12 @@ const compile = (schema: JSONSchemaProps): Compiled => ({
   check: compileCheck(schema),
   embedded: compileStructure(schema, embeddedCheck),
   uniqueness: compileStructure(schema, uniquenessCheck),
+  rules: compileRuleCheck(schema),
 })
 
 /**
  * Compiles a structural schema of a whole object; the work is done when it is first used. `decode` throws 400 when
- * metadata has fields of the wrong type or the object is nested too deep. Rules in CEL are not evaluated.
+ * metadata has fields of the wrong type or the object is nested too deep.
  */
 export function compileSchema(schema: JSONSchemaProps): ObjectSchema {
   let compiled: Compiled | undefined
@@ -61,19 +65,52 @@ function cannotBeHandled({ kind, apiVersion }: KubeObject, why: string): StatusE
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`)
 }
 
-/** In the order of Kubernetes: the schema, embedded resources, unique items. At most `maxErrors`. */
+/** In the order of Kubernetes: the schema, embedded resources, unique items, rules. At most `maxErrors`. */
 function errorsOf(
+  compiled: Compiled,
+  object: KubeObject,
+  old: KubeObject | undefined,
+): readonly FieldError[] {
+  const shape = shapeErrors(compiled, object, old)
+  const errors = [...shape, ...ruleErrors(compiled.rules, shape, [object, old])]
+  return errors.length > maxErrors ? errors.slice(0, maxErrors) : errors
+}
+
+/** With these errors values may not be what rules take them for. */
+const blocking: ReadonlySet<FieldError['type']> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+])
+
+const notChecked =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+
+/** Rules look only at objects of the right shape (chapter 40, rule 7.37). */
+function ruleErrors(
+  rules: RuleCheck | undefined,
+  shape: readonly FieldError[],
+  [object, old]: readonly [KubeObject, KubeObject | undefined],
+): readonly FieldError[] {
+  if (rules === undefined) return []
+  return shape.some(({ type }) => blocking.has(type))
+    ? [invalidValue('', null, notChecked)]
+    : rules(object, old)
+}
+
+function shapeErrors(
   { check, embedded, uniqueness }: Compiled,
   object: KubeObject,
   old: KubeObject | undefined,
 ): readonly FieldError[] {
   const wasUnique = old === undefined || structureErrors(uniqueness, old).length === 0
-  const errors = [
+  return [
     ...validate(check, object, old),
     ...structureErrors(embedded, object),
     ...(wasUnique ? structureErrors(uniqueness, object) : []),
   ]
-  return errors.length > maxErrors ? errors.slice(0, maxErrors) : errors
 }
 
 function structureErrors(check: StructureCheck | undefined, object: KubeObject): readonly FieldError[] {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
 
 /** More expensive patterns are refused: no schema needs them, and compiling costs in proportion. */
@@ -56,3 +57,35 @@ export function lazyPattern(source: string): Pattern {
     },
   }
 }
+
+/** A compiled expression. */
+export interface Expression {
+  test(text: string): boolean
+  /** What it matches in a text, from the left; at most `count` matches if that is not negative. */
+  find(text: string, count: number): readonly string[]
+  /** At most how many steps `test` and `find` take. */
+  steps(text: string): number
+}
+
+const expressions = new LRUCache<string, Expression | string>({ max: 2000 })
+
+/** The compiled expression, or what is wrong with it in Go's words. The last used ones are kept. */
+export function compilePattern(source: string): Expression | string {
+  const known = expressions.get(source)
+  if (known !== undefined) return known
+  const regex = compile(source)
+  const made = typeof regex === 'string' ? regex : expressionOf(regex)
+  if (source.length < 10_000) expressions.set(source, made)
+  return made
+}
+
+const expressionOf = (regex: RE2JS): Expression => ({
+  test: text => regex.test(text),
+  find: (text, count) => {
+    const found: string[] = []
+    const matcher = regex.matcher(text)
+    while (found.length !== count && matcher.find()) found.push(matcher.group() ?? '')
+    return found
+  },
+  steps: text => regex.programSize() * (text.length + 1),
+})

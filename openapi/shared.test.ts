@@ -115,6 +115,13 @@ describe('CRDs of other projects', () => {
     })
 })
 
+/** Objects are made for the shape of a schema: its rules ask for more. */
+function withoutRules(schema: JSONSchemaProps): JSONSchemaProps {
+  return JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === 'x-kubernetes-validations' && Array.isArray(value) ? undefined : value,
+  )
+}
+
 function checkVersion(crd: Crd, { name, schema, additionalPrinterColumns }: Version): void {
   const objectOf = (fields: object): KubeObject => ({
     ...fields,
@@ -122,7 +129,8 @@ function checkVersion(crd: Crd, { name, schema, additionalPrinterColumns }: Vers
     kind: 'Any',
     metadata: { name: 'cluster' },
   })
-  const compiled = compileSchema(schema.openAPIV3Schema)
+  const compiled = compileSchema(withoutRules(schema.openAPIV3Schema))
+  const withRules = compileSchema(schema.openAPIV3Schema)
 
   it(`${name} accepts objects made for it, and finds what does not belong`, () => {
     const { metadata: _, ...properties } = schema.openAPIV3Schema.properties ?? {}
@@ -146,7 +154,7 @@ function checkVersion(crd: Crd, { name, schema, additionalPrinterColumns }: Vers
   it(`${name} survives objects that have nothing to do with it`, () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('spec', 'status', 'x'), fc.jsonValue()), fields => {
-        compiled.validate(compiled.decode(objectOf(fields)).object)
+        withRules.validate(withRules.decode(objectOf(fields)).object)
       }),
       { numRuns: 20 },
     )

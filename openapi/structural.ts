@@ -1,4 +1,5 @@
 import { type FieldError, fieldErrorBody } from '../framework/errors.ts'
+import { ruleErrors } from './cel/ruleerrors.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
 import { completenessErrors } from './structural-completeness.ts'
 import { defaultErrors } from './structural-defaults.ts'
@@ -15,8 +16,8 @@ const compareTexts = (a: FieldError, b: FieldError): number => {
 }
 
 /**
- * What keeps a schema from being structural (chapter 40, section 7.2): nothing when the list is empty, and then the
- * schema can be compiled. Takes any JSON value; `path` is where the schema is, for the errors.
+ * What keeps a schema from being structural (chapter 40, section 7.2), and what is wrong with its rules: nothing when the
+ * list is empty, and then the schema can be compiled. Takes any JSON value; `path` is where the schema is, for the errors.
  */
 export function checkStructural(schema: unknown, path: string): readonly FieldError[] {
   const misshapen = shapeErrors(schema, path)
@@ -25,5 +26,6 @@ export function checkStructural(schema: unknown, path: string): readonly FieldEr
   const structural = [...invariantErrors(raw, path), ...completenessErrors(raw, path)].sort(compareTexts)
   const keywords = keywordErrors(raw, path)
   if (structural.length > 0 || keywords.length > 0) return [...structural, ...keywords]
-  return defaultErrors(schema as JSONSchemaProps, path)
+  const defaults = defaultErrors(schema as JSONSchemaProps, path)
+  return defaults.length > 0 ? defaults : ruleErrors(schema as JSONSchemaProps, path)
 }

@@ -1,0 +1,52 @@
+import type { Meter } from './meter.ts'
+import type { Type } from './type.ts'
+import type { Value } from './value.ts'
+
+/** Computes a call. The arguments are of the declared kinds, the target first; none is an error. */
+export type Run = (args: readonly Value[], meter: Meter) => Value
+
+/** One way to call a function. */
+export interface Overload {
+  readonly id: string
+  /** Called as `target.name(…)`; the target is the first of `params`. */
+  readonly member: boolean
+  readonly params: readonly Type[]
+  readonly result: Type
+  readonly run: Run
+}
+
+export interface FunctionDecl {
+  readonly name: string
+  readonly overloads: readonly Overload[]
+}
+
+export const overload = (id: string, params: readonly Type[], result: Type, run: Run): Overload => ({
+  id,
+  member: false,
+  params,
+  result,
+  run,
+})
+
+export const member = (id: string, params: readonly Type[], result: Type, run: Run): Overload => ({
+  id,
+  member: true,
+  params,
+  result,
+  run,
+})
+
+export const declare = (name: string, ...overloads: readonly Overload[]): FunctionDecl => ({
+  name,
+  overloads,
+})
+
+/** Functions by name; declarations of one name are one function with all their overloads. */
+export function functionsOf(declarations: readonly FunctionDecl[]): ReadonlyMap<string, FunctionDecl> {
+  const functions = new Map<string, FunctionDecl>()
+  for (const { name, overloads } of declarations) {
+    const known = functions.get(name)?.overloads ?? []
+    functions.set(name, { name, overloads: [...known, ...overloads] })
+  }
+  return functions
+}

@@ -1,0 +1,76 @@
+import type { Kind, Type } from './type.ts'
+import {
+  CelError,
+  Double,
+  Duration,
+  isList,
+  isMap,
+  isOpaque,
+  Optional,
+  StructValue,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from './value.ts'
+
+/** The kind of a value. */
+export function kindOf(value: Value): Kind {
+  switch (typeof value) {
+    case 'string':
+      return 'string'
+    case 'number':
+    case 'bigint':
+      return 'int'
+    case 'boolean':
+      return 'bool'
+    default:
+      return value === null ? 'null' : objectKind(value)
+  }
+}
+
+function objectKind(value: Exclude<Value, string | number | bigint | boolean | null>): Kind {
+  if (isList(value)) return 'list'
+  if (isMap(value)) return 'map'
+  if (value instanceof Double) return 'double'
+  if (value instanceof Uint) return 'uint'
+  if (value instanceof Uint8Array) return 'bytes'
+  if (value instanceof Timestamp) return 'timestamp'
+  if (value instanceof Duration) return 'duration'
+  if (value instanceof TypeValue) return 'type'
+  if (value instanceof StructValue) return 'struct'
+  if (value instanceof CelError) return 'error'
+  return value instanceof Optional || isOpaque(value) ? 'opaque' : 'dyn'
+}
+
+const names: Partial<Record<Kind, string>> = {
+  null: 'null_type',
+  timestamp: 'google.protobuf.Timestamp',
+  duration: 'google.protobuf.Duration',
+}
+
+/** What `type(value)` shows. */
+export function typeNameOf(value: Value): string {
+  if (value instanceof Optional) return 'optional_type'
+  if (value instanceof StructValue) return value.type
+  if (isOpaque(value)) return value.opaque.name
+  const kind = kindOf(value)
+  return names[kind] ?? kind
+}
+
+/** Whether a value may be given where the type is expected. What lists and maps hold is not looked at. */
+export function isOfType(value: Value, type: Type): boolean {
+  switch (type.kind) {
+    case 'dyn':
+    case 'param':
+      return true
+    case 'string':
+      return typeof value === 'string'
+    case 'int':
+      return typeof value === 'number' || typeof value === 'bigint'
+    case 'opaque':
+      return typeNameOf(value) === type.name
+    default:
+      return kindOf(value) === type.kind
+  }
+}

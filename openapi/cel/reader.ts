@@ -1,0 +1,73 @@
+import type { Expr } from './ast.ts'
+import type { Token } from './lexer.ts'
+import { type Issue, nowhere, SyntaxProblem } from './source.ts'
+
+/** Where reading an expression stands. */
+export interface Reader {
+  readonly tokens: readonly Token[]
+  next: number
+  depth: number
+  readonly issues: Issue[]
+  /** Reads a whole expression. */
+  expr(): Expr
+}
+
+const maxDepth = 250
+
+/** What an expression may begin with. */
+export const start =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
+
+const end: Token = { type: 'end', text: '<EOF>', at: 0 }
+
+export const peek = ({ tokens, next }: Reader, ahead = 0): Token =>
+  tokens[Math.min(next + ahead, tokens.length - 1)] ?? end
+
+export function take(reader: Reader): Token {
+  const token = peek(reader)
+  reader.next++
+  return token
+}
+
+export const isSymbol = (reader: Reader, ...texts: readonly string[]): boolean => {
+  const { type, text } = peek(reader)
+  return type === 'symbol' && texts.includes(text)
+}
+
+export function takeIf(reader: Reader, text: string): Token | undefined {
+  return isSymbol(reader, text) ? take(reader) : undefined
+}
+
+export function fail({ at }: Token, message: string): never {
+  throw new SyntaxProblem([{ at, message: `Syntax error: ${message}` }])
+}
+
+export const expect = (reader: Reader, text: string, expected: string): Token =>
+  takeIf(reader, text) ?? fail(peek(reader), `mismatched input '${peek(reader).text}' expecting ${expected}`)
+
+/** Something stands where none of `expected` does; `extraneous` when all would be well without it. */
+export function unexpected(reader: Reader, expected: string): never {
+  const token = peek(reader)
+  const word = token.type !== 'end' && beginsExpr(peek(reader, 1)) ? 'extraneous' : 'mismatched'
+  return fail(token, `${word} input '${token.text}' expecting ${expected}`)
+}
+
+const beginnings: ReadonlySet<string> = new Set(['[', '{', '(', '.', '-', '!', 'true', 'false', 'null'])
+
+const beginsExpr = ({ type, text }: Token): boolean =>
+  type === 'symbol' ? beginnings.has(text) : type !== 'end'
+
+/** Reads one level deeper. */
+export function nested<T>(reader: Reader, read: () => T): T {
+  if (++reader.depth > maxDepth) throw tooDeep(`expression recursion limit exceeded: ${maxDepth}`)
+  const result = read()
+  reader.depth--
+  return result
+}
+
+/** Throws for chains such as `a + a + …` that would be too deep. */
+export function checkChain(length: number): void {
+  if (length > maxDepth) throw tooDeep('max recursion depth exceeded')
+}
+
+const tooDeep = (message: string): SyntaxProblem => new SyntaxProblem([{ at: nowhere, message }])

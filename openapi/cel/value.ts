@@ -1,0 +1,300 @@
+import { escapedName } from './escape.ts'
+import type { Type } from './type.ts'
+
+/**
+ * A value of an expression. Strings, booleans, null and plain lists are themselves; an int is a number while that is
+ * exact and a bigint beyond; everything else has a class. Errors are values too: `||`, `&&` and `?:` look past them.
+ */
+export type Value =
+  | null
+  | boolean
+  | string
+  | number
+  | bigint
+  | Double
+  | Uint
+  | Uint8Array
+  | Duration
+  | Timestamp
+  | readonly Value[]
+  | ListView
+  | MapValue
+  | Optional
+  | TypeValue
+  | Opaque
+  | StructValue
+  | Unknown
+  | CelError
+
+/** Why an expression has no value. */
+export class CelError {
+  readonly message: string
+  constructor(message: string) {
+    this.message = message
+  }
+}
+
+export const noSuchOverload = new CelError('no such overload')
+
+export class Double {
+  readonly value: number
+  constructor(value: number) {
+    this.value = value
+  }
+}
+
+export class Uint {
+  readonly value: bigint
+  constructor(value: bigint) {
+    this.value = value
+  }
+}
+
+/** A length of time in nanoseconds. */
+export class Duration {
+  readonly nanos: bigint
+  constructor(nanos: bigint) {
+    this.nanos = nanos
+  }
+}
+
+/** A point in time: seconds since 1970, nanoseconds of that second, and how far east of UTC it was written, in seconds. */
+export class Timestamp {
+  readonly seconds: number
+  readonly nanos: number
+  readonly offset: number
+  constructor(seconds: number, nanos: number, offset = 0) {
+    this.seconds = seconds
+    this.nanos = nanos
+    this.offset = offset
+  }
+}
+
+/** Turns JSON into a value as its schema says. */
+export type Adapt = (raw: unknown) => Value
+
+/** How lists of type `set` and `map` differ from others when they are compared or added. */
+export type ListKind =
+  | { readonly type: 'atomic' }
+  | { readonly type: 'set' }
+  | { readonly type: 'map'; keyOf(raw: unknown): string }
+
+/** A list of JSON whose items become values when they are looked at, each once. */
+export class ListView {
+  readonly raw: readonly unknown[]
+  readonly adapt: Adapt
+  readonly kind: ListKind
+  readonly #items: Value[] = []
+  constructor(raw: readonly unknown[], adapt: Adapt, kind: ListKind) {
+    this.raw = raw
+    this.adapt = adapt
+    this.kind = kind
+  }
+  at(index: number): Value {
+    const known = this.#items[index]
+    if (known !== undefined) return known
+    const value = this.adapt(this.raw[index])
+    this.#items[index] = value
+    return value
+  }
+}
+
+/** A map or an object: what it has, by key. */
+export interface MapValue {
+  readonly isMap: true
+  readonly size: number
+  /** undefined when there is no such key. */
+  get(key: Value): Value | undefined
+  keys(): readonly Value[]
+}
+
+const isInt = (key: Value): key is number | bigint => typeof key === 'number' || typeof key === 'bigint'
+
+/** Keys that are equal have equal texts: 1, 1u and 1.0 are. undefined for what cannot be a key. */
+function keyText(key: Value): string | undefined {
+  if (typeof key === 'string') return `s${key}`
+  if (typeof key === 'boolean') return `b${key}`
+  if (isInt(key)) return `n${key}`
+  if (key instanceof Uint) return `n${key.value}`
+  if (key instanceof Double) return Number.isInteger(key.value) ? `n${BigInt(key.value)}` : `d${key.value}`
+  return undefined
+}
+
+/** A map that an expression made. */
+export class LiteralMap implements MapValue {
+  readonly isMap = true
+  readonly #entries: ReadonlyMap<string, readonly [Value, Value]>
+  private constructor(entries: ReadonlyMap<string, readonly [Value, Value]>) {
+    this.#entries = entries
+  }
+  /** Of equal keys the last counts; an error for what cannot be a key. */
+  static of(pairs: Iterable<readonly [Value, Value]>): LiteralMap | CelError {
+    const entries = new Map<string, readonly [Value, Value]>()
+    for (const pair of pairs) {
+      const text = keyText(pair[0])
+      if (text === undefined || pair[0] instanceof Double) return new CelError('unsupported key type')
+      entries.set(text, pair)
+    }
+    return new LiteralMap(entries)
+  }
+  static readonly empty = new LiteralMap(new Map())
+  /** The same entries in a map that only its owner knows, for `insert`. */
+  copy(): LiteralMap {
+    return new LiteralMap(new Map(this.#entries))
+  }
+  /** Changes the map itself: for the accumulator of a fold, which nobody else sees. */
+  insert(key: Value, value: Value): CelError | undefined {
+    const text = keyText(key)
+    if (text === undefined) return new CelError('unsupported key type')
+    if (this.#entries.has(text)) return new CelError(`insert failed: key ${text.slice(1)} already exists`)
+    const entries = this.#entries as Map<string, readonly [Value, Value]>
+    entries.set(text, [key, value])
+    return undefined
+  }
+  get size(): number {
+    return this.#entries.size
+  }
+  get(key: Value): Value | undefined {
+    const text = keyText(key)
+    return text === undefined ? undefined : this.#entries.get(text)?.[1]
+  }
+  keys(): readonly Value[] {
+    return [...this.#entries.values()].map(([key]) => key)
+  }
+}
+
+/** JSON as a schema with additionalProperties sees it. */
+export class MapView implements MapValue {
+  readonly isMap = true
+  readonly raw: Readonly<Record<string, unknown>>
+  readonly adapt: Adapt
+  readonly #values = new Map<string, Value>()
+  #keys: readonly string[] | undefined
+  constructor(raw: Readonly<Record<string, unknown>>, adapt: Adapt) {
+    this.raw = raw
+    this.adapt = adapt
+  }
+  get size(): number {
+    return this.keys().length
+  }
+  get(key: Value): Value | undefined {
+    if (typeof key !== 'string') return undefined
+    const known = this.#values.get(key)
+    if (known !== undefined) return known
+    if (!Object.hasOwn(this.raw, key)) return undefined
+    const value = this.adapt(this.raw[key])
+    this.#values.set(key, value)
+    return value
+  }
+  keys(): readonly string[] {
+    this.#keys ??= Object.keys(this.raw)
+    return this.#keys
+  }
+}
+
+/** A field of an object as a schema declares it. */
+export interface FieldView {
+  readonly key: string
+  readonly adapt: Adapt
+}
+
+/** JSON as a schema with properties sees it. Keys are escaped names; members that are null are absent. */
+export class ObjectView implements MapValue {
+  readonly isMap = true
+  readonly raw: Readonly<Record<string, unknown>>
+  readonly fields: ReadonlyMap<string, FieldView>
+  readonly #values = new Map<string, Value>()
+  constructor(raw: Readonly<Record<string, unknown>>, fields: ReadonlyMap<string, FieldView>) {
+    this.raw = raw
+    this.fields = fields
+  }
+  get size(): number {
+    return Object.keys(this.raw).length
+  }
+  get(name: Value): Value | undefined {
+    if (typeof name !== 'string') return undefined
+    const field = this.fields.get(name)
+    if (field === undefined || !Object.hasOwn(this.raw, field.key)) return undefined
+    const raw = this.raw[field.key]
+    if (typeof raw !== 'object') return raw === undefined ? undefined : field.adapt(raw)
+    if (raw === null) return undefined
+    const known = this.#values.get(name)
+    if (known !== undefined) return known
+    const value = field.adapt(raw)
+    this.#values.set(name, value)
+    return value
+  }
+  keys(): readonly string[] {
+    return Object.keys(this.raw).flatMap(key => {
+      const name = escapedName(key)
+      return name !== undefined && this.fields.has(name) ? [name] : []
+    })
+  }
+}
+
+export class Optional {
+  /** undefined when there is none. */
+  readonly value: Value | undefined
+  private constructor(value: Value | undefined) {
+    this.value = value
+  }
+  static readonly none = new Optional(undefined)
+  static of(value: Value): Optional {
+    return new Optional(value)
+  }
+}
+
+/** A type as a value: what `type(x)` and names such as `int` give. */
+export class TypeValue {
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/** A value of a library: URL, Quantity, IP. */
+export interface Opaque {
+  readonly opaque: Type
+  equals(other: Opaque): boolean
+  /** Its size where costs depend on it. */
+  readonly size?: number
+}
+
+/** An object that an expression made: `Object.spec{replicas: 1}`. */
+export class StructValue {
+  readonly type: string
+  readonly fields: ReadonlyMap<string, Value>
+  constructor(type: string, fields: ReadonlyMap<string, Value>) {
+    this.type = type
+    this.fields = fields
+  }
+}
+
+/** JSON that no schema describes: it can only be compared. */
+export class Unknown {
+  readonly raw: unknown
+  constructor(raw: unknown) {
+    this.raw = raw
+  }
+}
+
+export const isList = (value: Value): value is readonly Value[] | ListView =>
+  Array.isArray(value) || value instanceof ListView
+
+export const isMap = (value: Value): value is MapValue =>
+  typeof value === 'object' && value !== null && 'isMap' in value
+
+export const isOpaque = (value: Value): value is Opaque =>
+  typeof value === 'object' && value !== null && 'opaque' in value
+
+export const sizeOf = (list: readonly Value[] | ListView): number =>
+  list instanceof ListView ? list.raw.length : list.length
+
+/** An item whose index is known to be within bounds. */
+export const itemAt = (list: readonly Value[] | ListView, index: number): Value =>
+  list instanceof ListView ? list.at(index) : (list[index] as Value)
+
+export function* itemsOf(list: readonly Value[] | ListView): Generator<Value, void, undefined> {
+  const size = sizeOf(list)
+  for (let i = 0; i < size; i++) yield itemAt(list, i)
+}
