@@ -160,13 +160,13 @@ describe('controllers of plain Kubernetes', () => {
           error instanceof StatusError &&
           /create not allowed while custom resource definition is terminating$/.test(error.message),
       )
-      await ended
       await until(shard, () => stored(widgets, 'a', 'default')?.metadata.deletionTimestamp)
       await shard.client.update(widgets, key('a', 'default'), current => ({
         ...current,
         metadata: { ...current.metadata, finalizers: [] },
       }))
       await gone(resources.crds, 'widgets.example.com')
+      await ended
       assert.equal(shard.backend.apis(cluster)?.find('example.com', 'v1', 'widgets'), undefined)
     })
 
