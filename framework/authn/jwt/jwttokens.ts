@@ -34,7 +34,7 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 
 export function jwtIssuer({ rules, ...more }: JwtIssuerOptions): JwtIssuer {
   const { issuer } = rules.config
-  const known = issuerKeys({ issuer, ...more }) })
+  const known = issuerKeys({ issuer, ...more })
   const verdicts = createVerdicts<UserInfo>(longest)
   return {
     url: issuer.url,
