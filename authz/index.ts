@@ -4,6 +4,7 @@ export {
   type AuthorizerOptions,
   authorizerNames,
   createAuthorizer,
+  defaultOpenPaths,
 } from './authorizer.ts'
 export { delegate, firstOpinion, type Gate, type Verdict } from './chain.ts'
 export type { ClusterStates } from './content.ts'
@@ -18,3 +19,4 @@ export type { Binding, RbacSource } from './rbacsource.ts'
 export { explainAnnotation, explanationAnnotation, type ReviewResource, reviewStorages } from './reviews.ts'
 export { rulesOf, rulesOfRole, uncovered } from './ruleslist.ts'
 export { keysOf, type Subject, subjectKey } from './subjects.ts'
+export { type WebhookOptions, webhookAuthorizer, webhookDefaults } from './webhook.ts'

@@ -6,6 +6,7 @@ import {
   type Explainer,
   escalationPrevention,
   reviewStorages,
+  webhookDefaults,
 } from '../authz/index.ts'
 import type { Authorizer } from '../framework/authorizer.ts'
 import type { Informers } from '../framework/informer.ts'
@@ -13,6 +14,8 @@ import { boundExportsOf } from '../shard/boundexports.ts'
 import { clusterStatesOf } from '../shard/clusterstates.ts'
 import { followRbac } from '../shard/rbac.ts'
 import { createRbacIndex } from '../shard/rbacindex.ts'
+import type { StartOptions } from './options.ts'
+import { authorizationWebhook } from './webhooks.ts'
 
 /** What flags say about authorization. */
 export type AuthorizationOptions = Partial<Pick<AuthorizerOptions, 'order' | 'alwaysAllowPaths' | 'webhook'>>
@@ -24,6 +27,27 @@ export interface AuthorizationParts {
   admission(authorizer: Authorizer): ReturnType<typeof escalationPrevention>
   /** Of an authorizer that was made here. */
   explainer(authorizer: Authorizer): Explainer
+}
+
+/** What the flags ask for. Throws `StartError` on a bad webhook file. */
+export async function prepareAuthorization(options: StartOptions): Promise<AuthorizationParts> {
+  const { authorizationOrder: order, authorizationAlwaysAllowPaths: alwaysAllowPaths } = options
+  const webhook = await webhookOf(options)
+  return authorizationParts({
+    ...(order && { order }),
+    ...(alwaysAllowPaths && { alwaysAllowPaths }),
+    ...(webhook && { webhook }),
+  })
+}
+
+async function webhookOf(options: StartOptions): Promise<Authorizer | undefined> {
+  const file = options.authorizationWebhookConfigFile
+  if (file === undefined) return undefined
+  return authorizationWebhook(file, {
+    version: options.authorizationWebhookVersion ?? webhookDefaults.version,
+    allowedFor: options.authorizationWebhookCacheAuthorizedTtl ?? webhookDefaults.allowedFor,
+    refusedFor: options.authorizationWebhookCacheUnauthorizedTtl ?? webhookDefaults.refusedFor,
+  })
 }
 
 export function authorizationParts(options: AuthorizationOptions = {}): AuthorizationParts {

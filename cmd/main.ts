@@ -2,7 +2,17 @@
 import { Command, Option } from 'commander'
 import { version } from './build.ts'
 import { mountFlags } from './mountflags.ts'
-import { address, hostname, logLevels, portNumber, type StartOptions } from './options.ts'
+import {
+  address,
+  authorizerOrder,
+  duration,
+  hostname,
+  logLevels,
+  portNumber,
+  type StartOptions,
+  textList,
+  wholeNumber,
+} from './options.ts'
 import { StartError } from './starterror.ts'
 
 const program = new Command('oriel')
@@ -19,6 +29,27 @@ mountFlags(program.command('start'))
   .option('--token-auth-file <path>', 'users with fixed tokens: lines of token,user,uid,"group1,group2"')
   .option('--client-ca-file <path>', 'authorities whose client certificates are users, PEM')
   .option('--service-account-key-file <path>', 'what tokens of service accounts are signed with, PEM')
+  .option(
+    '--authorization-order <names>',
+    'authorizers in the order in which they are asked',
+    authorizerOrder,
+  )
+  .option('--authorization-always-allow-paths <paths>', 'what everybody may read; a * at the end', textList)
+  .option('--authorization-webhook-config-file <path>', 'a server that decides, too, as a kubeconfig')
+  .addOption(
+    new Option('--authorization-webhook-version <version>', 'of the reviews it gets').choices([
+      'v1',
+      'v1beta1',
+    ]),
+  )
+  .option('--authorization-webhook-cache-authorized-ttl <duration>', 'how long a yes is believed', duration)
+  .option('--authorization-webhook-cache-unauthorized-ttl <duration>', 'how long a no is believed', duration)
+  .option('--audit-policy-file <path>', 'what is audited: an audit.k8s.io/v1 Policy')
+  .option('--audit-log-path <path>', 'the file that audit events go to; - is standard output')
+  .option('--audit-log-maxsize <megabytes>', 'after which the file is put aside', wholeNumber, 100)
+  .option('--audit-log-maxbackup <number>', 'of such files that are kept; 0 keeps all', wholeNumber, 0)
+  .option('--audit-log-maxage <days>', 'that such files are kept; 0 keeps them for ever', wholeNumber, 0)
+  .option('--audit-webhook-config-file <path>', 'a server that gets audit events, as a kubeconfig')
   .option('--store <where>', 'memory: or a directory (default: "store" in the data directory)')
   .addOption(new Option('--log-level <level>', 'what is logged').choices(logLevels).default('warn'))
   .action(async (options: StartOptions) => {

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, isIP } from 'node:net'
 import { hostname as machineName } from 'node:os'
 import { InvalidArgumentError } from 'commander'
+import { type AuthorizerName, authorizerNames } from '../authz/index.ts'
+import { parseDuration } from '../framework/duration.ts'
 import type { MountOptions } from './mountflags.ts'
 import { codeOf, StartError } from './starterror.ts'
 
@@ -15,6 +17,21 @@ export interface StartOptions extends MountOptions {
   readonly tokenAuthFile?: string
   readonly clientCaFile?: string
   readonly serviceAccountKeyFile?: string
+  readonly authorizationOrder?: readonly AuthorizerName[]
+  readonly authorizationAlwaysAllowPaths?: readonly string[]
+  readonly authorizationWebhookConfigFile?: string
+  readonly authorizationWebhookVersion?: 'v1' | 'v1beta1'
+  /** Milliseconds. */
+  readonly authorizationWebhookCacheAuthorizedTtl?: number
+  readonly authorizationWebhookCacheUnauthorizedTtl?: number
+  readonly auditPolicyFile?: string
+  /** `-` is standard output. */
+  readonly auditLogPath?: string
+  /** Megabytes, files and days. */
+  readonly auditLogMaxsize: number
+  readonly auditLogMaxbackup: number
+  readonly auditLogMaxage: number
+  readonly auditWebhookConfigFile?: string
   readonly logLevel: (typeof logLevels)[number]
   /** `memory:` or the directory of an LMDB environment; absent: `store` in the data directory. */
   readonly store?: string
@@ -27,6 +44,34 @@ export function portNumber(text: string): number {
   if (!/^\d+$/.test(text) || port > 65535)
     throw new InvalidArgumentError('A port is a number from 0 to 65535.')
   return port
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
+  return Number(text)
+}
+
+/** `5m`, `30s`: Go's way, in milliseconds. */
+export function duration(text: string): number {
+  try {
+    return parseDuration(text)
+  } catch {
+    throw new InvalidArgumentError('A duration looks like 5m or 30s.')
+  }
+}
+
+export const textList = (text: string): readonly string[] => text.split(',').filter(part => part !== '')
+
+/** kcp's authorizers, in the order in which they are asked. */
+export function authorizerOrder(text: string): readonly AuthorizerName[] {
+  return textList(text).map(name => {
+    const known = authorizerNames.find(each => each === name)
+    if (known === undefined)
+      throw new InvalidArgumentError(
+        `invalid authorizer: ${JSON.stringify(name)}. There are ${authorizerNames.join(', ')}.`,
+      )
+    return known
+  })
 }
 
 export function address(text: string): string {

@@ -1,3 +1,4 @@
+import type { Auditor } from '../framework/audit/index.ts'
 import type { Logger } from '../framework/log.ts'
 import { createMetrics } from '../framework/metrics.ts'
 import { createServer, type Server } from '../framework/server.ts'
@@ -18,11 +19,13 @@ export interface ServeOptions {
   readonly host: Host
   readonly authentication: PreparedAuthentication
   readonly serving: ServingFiles
+  readonly auditor?: Auditor
   readonly log: Logger
 }
 
 /** Serves every view of the menu and the plain endpoint, on one port. Throws `StartError` when the port cannot be had. */
-export async function serve({ options, host, authentication, serving, log }: ServeOptions): Promise<Server> {
+export async function serve(given: ServeOptions): Promise<Server> {
+  const { options, host, authentication, serving, auditor, log } = given
   const version = versionInfo(build())
   const { clientCA, serviceAccounts } = authentication
   const { authenticator } = authentication.over(host.informers)
@@ -32,10 +35,11 @@ export async function serve({ options, host, authentication, serving, log }: Ser
       host: options.bindAddress,
       port: options.port,
       tls: { cert: serving.certificate, key: serving.key, ...(clientCA === undefined ? {} : { clientCA }) },
-      workspaces: [...workspaces, plain].map(factory => factory(host)),
+      workspaces: [...workspaces, plain].map(factory => factory({ ...host, outbound })),
       backend: host.backend,
       informers: host.informers,
       authenticator,
+      ...(auditor && { auditor }),
       documents: createOpenApiDocuments(version),
       version,
       log,

@@ -5,7 +5,7 @@ import { bootstrap, kcpParts } from '../shard/kcp.ts'
 import type { Store } from '../shard/store/store.ts'
 import { tokenParts } from '../shard/tokens/index.ts'
 import type { PreparedAuthentication } from './authentication.ts'
-import { authorizationParts } from './authorization.ts'
+import { type AuthorizationParts, authorizationParts } from './authorization.ts'
 
 export interface EmbeddedOptions {
   readonly store: Store
@@ -14,6 +14,7 @@ export interface EmbeddedOptions {
   /** PEM: what clients verify the server by. Awaited only after the store has been prepared. */
   readonly rootCA: Promise<string>
   readonly authentication: PreparedAuthentication
+  readonly authorization?: AuthorizationParts
   readonly log: Logger
   /** Ends everything. */
   readonly signal: AbortSignal
@@ -33,7 +34,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Shard> {
     tokens: informers => authentication.over(informers).tokens,
     rootCA,
   })
-  const authorization = authorizationParts()
+  const { authorization = authorizationParts() } = options
   return openShard({
     ...kcp,
     externalUrl: url,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { createLogger } from '../framework/log.ts'
+import { createLogger, type Logger } from '../framework/log.ts'
 import { prepareAdmins } from './admins.ts'
-import { audience, prepareAuthentication } from './authentication.ts'
+import { audience, type PreparedAuthentication, prepareAuthentication } from './authentication.ts'
 import { banner } from './banner.ts'
 import { watchCertificate } from './certificatewatch.ts'
 import { openDataDirectory } from './directory.ts'
@@ -31,30 +31,58 @@ export async function start(given: StartOptions): Promise<void> {
   const authentication = await prepareAuthentication(options, admins.users, { keys, issuer: audience })
   const stopping = new AbortController()
 
-  const { shard, server, store, authority } = await withProgress('Starting', async () => {
-    // Certificates are made by another process while this one loads and prepares everything else.
-    const serving = prepareServing(directory.path, hosts)
-    const rootCA = serving.then(({ authority }) => authority)
-    rootCA.catch(() => undefined)
-    const [store, { openEmbedded }, { serve }] = await Promise.all([
-      openStore(where),
-      import('./shard.ts'),
-      import('./serve.ts'),
-    ])
-    const shard = await openEmbedded({ store, url, rootCA, authentication, log, signal: stopping.signal })
-    const server = await serve({ options, host: shard, authentication, serving: await serving, log })
-    return { shard, server, store, authority: await rootCA }
-  })
+  const { signal } = stopping
+  const starting = { options, directory: directory.path, where, authentication, log, signal }
+  const running = await withProgress('Starting', () => bringUp(starting))
+  const { shard, server, store, authority, audit } = running
   const controllers = shard.run()
   watchCertificate({ directory: directory.path, hosts, server, log, signal: stopping.signal })
   await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: authority, ...admins }))
+  const stopped = stopSignal()
+  // Before anybody can know that there is something to stop.
+  const stopped = stopSignal()
   process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
 
-  await stopSignal()
+  await stopped
   await server.close(grace)
+  await audit?.close()
   stopping.abort()
   await controllers
   shard.close()
   await store.close()
   await directory.release()
+}
+
+interface Starting {
+  readonly options: StartOptions
+  /** Of data. */
+  readonly directory: string
+  /** Of the store. */
+  readonly where: string
+  readonly authentication: PreparedAuthentication
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+/** Opens the store, the shard over it and the port. */
+async function bringUp({ options, directory, where, authentication, log, signal }: Starting) {
+  // Certificates are made by another process while this one loads and prepares everything else.
+  const serving = prepareServing(directory, servingHosts(options))
+  const rootCA = serving.then(({ authority }) => authority)
+  rootCA.catch(() => undefined)
+  const [store, { openEmbedded }, { serve }, { prepareAuthorization }, { prepareAudit }] = await Promise.all([
+    openStore(where),
+    import('./shard.ts'),
+    import('./serve.ts'),
+    import('./authorization.ts'),
+    import('./audit.ts'),
+  ])
+  const authorization = await prepareAuthorization(options)
+  const audit = await prepareAudit(options, log)
+  const url = publicUrl(options)
+  const shard = await openEmbedded({ store, url, rootCA, authentication, authorization, log, signal })
+  const auditor = audit?.auditor(shard, authorization)
+  const served = { options, host: shard, authentication, serving: await serving, log }
+  const server = await serve({ ...served, ...(auditor && { auditor }) })
+  return { shard, server, store, authority: await rootCA, audit }
 }

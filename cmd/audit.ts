@@ -1,0 +1,83 @@
+import {
+  type Auditor,
+  type AuditorOptions,
+  type AuditPolicy,
+  type AuditSink,
+  auditPolicyOf,
+  createAuditor,
+} from '../framework/audit/index.ts'
+import type { Logger } from '../framework/log.ts'
+import { parseYaml } from '../framework/yaml.ts'
+import type { Shard } from '../shard/index.ts'
+import { auditLog } from './auditlog.ts'
+import type { AuthorizationParts } from './authorization.ts'
+import { readFlagFile } from './files.ts'
+import type { StartOptions } from './options.ts'
+import { StartError } from './starterror.ts'
+import { auditWebhook } from './webhooks.ts'
+
+/** Auditing, ready but for what it reads of the shard. */
+export interface PreparedAudit {
+  auditor(shard: Shard, authorization: AuthorizationParts): Auditor
+  /** Resolves when the last events have left. */
+  close(): Promise<void>
+}
+
+/** What audit events say about workspaces, and about what would have allowed a request. */
+const sourcesOf = (
+  { informers, backend }: Shard,
+  authorization: AuthorizationParts,
+): Pick<AuditorOptions, 'pathOf' | 'missing'> => {
+  const clusters = informers.for({ group: 'core.kcp.io', version: 'v1alpha1', resource: 'logicalclusters' })
+  const explainer = authorization.explainer(backend.authorizer)
+  return {
+    pathOf: cluster => clusters.get(cluster, '', 'cluster')?.meta.annotations['kcp.io/path'] ?? '',
+    missing: ({ user, action }) => {
+      const missing = explainer.missing(user, action)
+      return missing.length === 0 ? undefined : JSON.stringify(missing)
+    },
+  }
+}
+
+const megabyte = 1024 * 1024
+const day = 86_400_000
+
+/** What the flags ask for; undefined when nothing is to be audited. Throws `StartError` on bad files and flags. */
+export async function prepareAudit(options: StartOptions, log: Logger): Promise<PreparedAudit | undefined> {
+  const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options
+  if (auditPolicyFile === undefined) {
+    if (auditLogPath === undefined && auditWebhookConfigFile === undefined) return undefined
+    throw new StartError('Auditing needs a policy: give --audit-policy-file.')
+  }
+  const policy = await readPolicy(auditPolicyFile)
+  const sinks = await sinksFor(options, log)
+  if (sinks.length === 0)
+    throw new StartError('Audit events go nowhere: give --audit-log-path or --audit-webhook-config-file.')
+  return {
+    auditor: (...over) => createAuditor({ ...sourcesOf(...over), policy, sinks }),
+    close: async () => void (await Promise.all(sinks.map(sink => sink.close()))),
+  }
+}
+
+async function readPolicy(path: string): Promise<AuditPolicy> {
+  const text = await readFlagFile('--audit-policy-file', path)
+  try {
+    return auditPolicyOf(parseYaml(text).value)
+  } catch (error) {
+    throw new StartError(`${path} is not an audit policy: ${(error as Error).message}.`)
+  }
+}
+
+async function sinksFor(options: StartOptions, log: Logger): Promise<readonly AuditSink[]> {
+  const { auditLogPath: path, auditLogMaxsize, auditLogMaxbackup, auditLogMaxage } = options
+  const webhook = options.auditWebhookConfigFile
+  const limits = {
+    maxSize: auditLogMaxsize * megabyte,
+    maxBackups: auditLogMaxbackup,
+    maxAge: auditLogMaxage * day,
+  }
+  return [
+    ...(path === undefined ? [] : [auditLog({ path, ...limits }, log)]),
+    ...(webhook === undefined ? [] : [await auditWebhook(webhook, log)]),
+  ]
+}
