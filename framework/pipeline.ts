@@ -8,10 +8,12 @@ import { badRequest, notServed, serviceUnavailable } from './errors.ts'
 import type { Answer } from './exchange.ts'
 import { impersonate } from './impersonate.ts'
 import { wantedIdentity } from './impersonation.ts'
+import { locate } from './locate.ts'
+import type { ClusterScope } from './object.ts'
 import type { Passage } from './passage.ts'
 import type { RunningViews } from './readiness.ts'
 import type { RequestInfo } from './requestinfo.ts'
-import { clusterOf, homeOf, namedCluster, resolveUrl, shardCluster, type Target } from './resolve.ts'
+import { homeOf, namedCluster, resolveUrl, shardCluster, type Target } from './resolve.ts'
 import type { Exchange } from './serve.ts'
 import { isPrivileged, type UserInfo } from './user.ts'
 import type { VirtualWorkspace } from './workspace.ts'
@@ -51,9 +53,10 @@ async function asOther({ backend }: Pipeline, asking: Asking): Promise<Asking> {
   const { exchange, target, user: requestor } = asking
   const wanted = wantedIdentity(exchange.incoming.credentials)
   refuseBareUrl(asking)
-  const cluster = clusterOf(target.cluster ?? shardCluster, path => backend.resolve(path))
   const { authorizer } = backend
   const { signal } = exchange.lifetime
+  const asker = { user: requestor, info: target.info, lifetime: exchange.lifetime }
+  const cluster = await locate(backend, target.cluster ?? shardCluster, asker)
   const user = await impersonate({ requestor, wanted, cluster, authorizer, signal })
   exchange.record.annotate('impersonated', user.name)
   exchange.audit?.as(user)
@@ -112,17 +115,18 @@ async function admit(pipeline: Pipeline, asking: Asking): Promise<Admitted> {
     throw serviceUnavailable(`${workspace.name} virtual workspace controllers are not started`, 1)
   }
   refuseBareUrl(asking)
-  const ctx = contextOf(pipeline, asking)
+  const { user } = asking
+  const asker = { user, info: target.info, lifetime: exchange.lifetime }
+  const ctx = contextOf(asking, await locate(pipeline.backend, target.cluster ?? shardCluster, asker))
   await authorize(ctx, workspace, pipeline.backend.authorizer)
   await workspace.guard?.(ctx)
   return { ctx, workspace, exchange }
 }
 
-function contextOf({ backend }: Pipeline, asking: Asking): RequestContext {
+function contextOf(asking: Asking, cluster: ClusterScope): RequestContext {
   const { exchange, target, user, requestor } = asking
   const { workspace, params, info } = target
   const { incoming, lifetime, record } = exchange
-  const cluster = clusterOf(target.cluster ?? shardCluster, path => backend.resolve(path))
   const ctx = {
     workspace: workspace.name,
     params,

@@ -237,6 +237,15 @@ describe('a server', () => {
     await create('root:team', 'a')
     assert.equal((await get(`/clusters/team${widgets}/a`)).status, 200)
     await refused('/clusters/root:gone/api', 404, 'workspaces.tenancy.kcp.io "root:gone" not found')
+    await refused(
+      '/clusters/root:team:gone/api',
+      404,
+      'workspaces.tenancy.kcp.io "root:team:gone" not found',
+      as('reader'),
+    )
+    const denied = 'forbidden: User "system:anonymous" cannot get path "/api": access denied'
+    for (const path of ['root:team', 'root:gone', 'root:team:gone', 'gone:gone'])
+      await refused(`/clusters/${path}/api`, 403, denied, {})
     await refused('/clusters/Ro_ot/api', 400, 'invalid cluster: "Ro_ot" does not match the regex')
   })
 
