@@ -38,7 +38,6 @@ export async function start(given: StartOptions): Promise<void> {
   const controllers = shard.run()
   watchCertificate({ directory: directory.path, hosts, server, log, signal: stopping.signal })
   await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: authority, ...admins }))
-  const stopped = stopSignal()
   // Before anybody can know that there is something to stop.
   const stopped = stopSignal()
   process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
