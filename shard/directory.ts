@@ -1,5 +1,6 @@
 import type { ResourceRef } from '../framework/backend.ts'
 import type { Informer, Informers } from '../framework/informer.ts'
+import type { Item } from '../framework/item.ts'
 import type { ClusterName, KubeObject } from '../framework/object.ts'
 import {
   type APIExport,
@@ -7,6 +8,7 @@ import {
   logicalClusterName,
   type PathReference,
   resources,
+  type Shard,
   type WorkspaceType,
 } from './controllers/objects.ts'
 import { pathAnnotation } from './metadata.ts'
@@ -30,12 +32,15 @@ export interface Directory {
   /** The logical cluster that a reference made in `from` points into. */
   clusterOf(reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined
   apiExport(cluster: ClusterName, name: string): APIExport | undefined
+  bindingsIn(cluster: ClusterName): readonly Item[]
+  /** The shards that can take workspaces: the one that this process is, if it has been announced. */
+  shards(): readonly Shard[]
   /** Without a path: upward from `from`, finally in `root`. */
   workspaceType(
     reference: { readonly path?: string; readonly name: string },
     from: ClusterName,
   ): LocatedType | undefined
-  /** The type, after all types it extends, each once. Throws an `Error` on a missing type or a circle. */
+  /** The type, after all types it extends, each once. Throws `TypesInvalid` on a missing type or a circle. */
   typeChain(start: LocatedType): readonly LocatedType[]
 }
 
@@ -44,12 +49,18 @@ export interface DirectoryDeps {
   readonly resolve: ResolvePath
   /** `workspacetypes` with the identity of root's tenancy export. */
   readonly workspaceTypes: ResourceRef
+  /** `shards` with the identity of root's export, and which of them this process is. */
+  readonly shards: ResourceRef
+  readonly shard: string
 }
 
-export function createDirectory({ informers, resolve, workspaceTypes }: DirectoryDeps): Directory {
+export function createDirectory(deps: DirectoryDeps): Directory {
+  const { informers, resolve } = deps
   const clusters = informers.for(resources.logicalClusters)
   const exports = informers.for(resources.apiExports)
-  const types = informers.for(workspaceTypes)
+  const bindings = informers.for(resources.apiBindings)
+  const types = informers.for(deps.workspaceTypes)
+  const shards = informers.for(deps.shards)
   const path = (cluster: ClusterName): string =>
     clusters.get(cluster, '', logicalClusterName)?.meta.annotations[pathAnnotation] ?? cluster
   const clusterOf = (reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined => {
@@ -74,6 +85,8 @@ export function createDirectory({ informers, resolve, workspaceTypes }: Director
     path,
     clusterOf,
     apiExport: (cluster, name) => objectIn<APIExport>(exports, cluster, name),
+    bindingsIn: cluster => bindings.list(cluster),
+    shards: () => [objectIn<Shard>(shards, 'root', deps.shard)].filter(shard => shard !== undefined),
     workspaceType,
     typeChain: start => typeChain(start, workspaceType),
   }
@@ -92,6 +105,11 @@ function upward(path: string): readonly string[] {
   return places.includes('root') ? places : [...places, 'root']
 }
 
+/** Types that cannot be used, with the reason as message. */
+export class TypesInvalid extends Error {
+  override readonly name = 'TypesInvalid'
+}
+
 export const typeName = (located: LocatedType): string =>
   `${located.path}:${located.type.metadata.name ?? ''}`
 
@@ -102,7 +120,7 @@ function typeChain(start: LocatedType, find: Directory['workspaceType']): readon
     const id = typeName(located)
     if (trail.includes(id)) {
       const circle = [...trail.slice(trail.indexOf(id)), id].join(' -> ')
-      throw new Error(`circular dependency detected in workspace type ${id}: ${circle}`)
+      throw new TypesInvalid(`circular dependency detected in workspace type ${id}: ${circle}`)
     }
     for (const base of located.type.spec?.extend?.with ?? [])
       visit(baseOf(base, located, find), [...trail, id])
@@ -114,6 +132,6 @@ function typeChain(start: LocatedType, find: Directory['workspaceType']): readon
 
 function baseOf(base: PathReference, of: LocatedType, find: Directory['workspaceType']): LocatedType {
   const found = find(base, of.cluster)
-  if (found === undefined) throw new Error(`unable to find inherited workspace type ${base.name}`)
+  if (found === undefined) throw new TypesInvalid(`unable to find inherited workspace type ${base.name}`)
   return found
 }

@@ -3,6 +3,7 @@ import type { AdmissionPlugin } from './admission/chain.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { openWatchCache, type WatchCache } from './cache/watchcache.ts'
 import { createClient } from './client.ts'
+import { clusterContent } from './content.ts'
 import { kubernetesControllers } from './controllers/kubernetes.ts'
 import { cacheInformers } from './informers.ts'
 import type { Shard, ShardHost, ShardOptions } from './options.ts'
@@ -23,7 +24,8 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const plugins: AdmissionPlugin[] = [namespaceLifecycle(namespacesIn(cache))]
   const { backend, resourcesOf } = wireBackend(options, { cache, informers, authorizer, plugins })
   const client = createClient({ backend, signal, log })
-  const host: ShardHost = { backend, cache, client, informers, log }
+  const content = clusterContent(options.store, cache)
+  const host: ShardHost = { backend, cache, client, content, informers, log }
   plugins.push(...(options.admission?.(host) ?? []))
   const controllers = [
     ...kubernetesControllers(host, resourcesOf, signal),

@@ -7,10 +7,12 @@ import { apiExportController } from './controllers/apiexport.ts'
 import type { Controller } from './controllers/controller.ts'
 import type { KcpControllerDeps, ShardIdentity, TenancyResources } from './controllers/deps.ts'
 import { endpointSliceController } from './controllers/endpointslice.ts'
+import { leftoversController } from './controllers/leftovers.ts'
 import { logicalClusterController } from './controllers/logicalcluster.ts'
 import { mountController } from './controllers/mount.ts'
 import { namespaceDefaultsController } from './controllers/namespacedefaults.ts'
 import { workspaceController } from './controllers/workspace.ts'
+import { workspaceTypeController } from './controllers/workspacetype.ts'
 import { createDirectory, type Directory } from './directory.ts'
 import type { ShardHost, ShardOptions } from './options.ts'
 
@@ -40,18 +42,21 @@ export const kcpParts = (
   controllers: host => kcpControllers(host, options),
 })
 
-const directoryOf = ({ backend, informers }: ShardHost, { tenancy }: KcpOptions): Directory =>
+const directoryOf = ({ backend, informers }: ShardHost, { tenancy, shard }: KcpOptions): Directory =>
   createDirectory({
     informers,
     resolve: path => backend.resolve(path),
     workspaceTypes: tenancy.workspaceTypes,
+    shards: tenancy.shards,
+    shard: shard.name,
   })
 
 /** kcp's controllers; the ones of plain Kubernetes are not among them. */
 export function kcpControllers(host: ShardHost, options: KcpOptions): readonly Controller[] {
-  const { backend, client, informers, log } = host
+  const { backend, client, content, informers, log } = host
   const deps: KcpControllerDeps = {
     client,
+    content,
     informers,
     log,
     ...options,
@@ -62,6 +67,8 @@ export function kcpControllers(host: ShardHost, options: KcpOptions): readonly C
     workspaceController(deps),
     mountController(deps),
     logicalClusterController(deps),
+    leftoversController(host),
+    workspaceTypeController(deps),
     apiExportController(deps),
     apiBindingController(deps),
     apiBindingDeletionController(deps),

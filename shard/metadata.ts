@@ -19,7 +19,12 @@ export const skipEndpointSliceAnnotation = 'apiexports.apis.kcp.io/skip-endpoint
 export const extraAnnotationPrefix = 'extra.apis.kcp.io/'
 
 export const phaseLabel = 'tenancy.kcp.io/phase'
+/** On a Shard: no workspace is put there, whatever the value. */
+export const unschedulableAnnotation = 'experimental.core.kcp.io/unschedulable'
+export const regionLabel = 'region'
 
 export const workspaceFinalizer = 'core.kcp.io/logicalcluster'
 export const logicalClusterFinalizer = 'core.kcp.io/logicalcluster-deletion'
+/** On a LogicalCluster as long as terminators are left. */
+export const terminatorsFinalizer = 'kcp.io/has-terminators'
 export const bindingFinalizer = 'apis.kcp.io/apibinding-finalizer'

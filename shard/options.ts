@@ -10,6 +10,7 @@ import type { RingBounds } from './cache/ring.ts'
 import type { WatchCache } from './cache/watchcache.ts'
 import type { ControllerClient } from './controllers/client.ts'
 import type { Controller } from './controllers/controller.ts'
+import type { ClusterContent } from './content.ts'
 import type { Store } from './store/store.ts'
 
 /** What plugins, reviews and controllers are built from. */
@@ -17,6 +18,7 @@ export interface ShardHost {
   readonly backend: Backend
   readonly cache: WatchCache
   readonly client: ControllerClient
+  readonly content: ClusterContent
   /** The watch cache itself, by ref: never behind a write that was acknowledged. */
   readonly informers: Informers
   readonly log: Logger

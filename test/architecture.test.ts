@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { type Import, readSources, type SourceFile } from './support/source.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Import, readSources, root, type SourceFile } from './support/source.ts'
 
 const folders = ['framework', 'virtual', 'authz', 'openapi', 'shard', 'proxy', 'cmd'] as const
 
@@ -46,6 +48,10 @@ const packageOf = (specifier: string): string =>
 const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0
 
+/** What views have in common is in folders without an index (`docs/adr/0004-views-may-share-a-folder.md`). */
+const isView = (folder: string | undefined): boolean =>
+  folder !== undefined && existsSync(join(root, 'virtual', folder, 'index.ts'))
+
 /** What is wrong with one import, or nothing. */
 function problemOf({ path }: SourceFile, { specifier, target }: Import): string | undefined {
   if (specifier.startsWith('node:')) return undefined
@@ -59,7 +65,8 @@ function problemOf({ path }: SourceFile, { specifier, target }: Import): string 
     if (from === 'virtual' && !target.endsWith('/index.ts'))
       return `${path} imports ${target}: only the index`
   }
-  if (from === 'virtual' && viewOf(path) !== undefined && to === 'virtual' && viewOf(target) !== viewOf(path))
+  const isInView = from === 'virtual' && viewOf(path) !== undefined
+  if (isInView && to === 'virtual' && viewOf(target) !== viewOf(path) && isView(viewOf(target)))
     return `${path} imports another view: ${target}`
   return undefined
 }

@@ -20,6 +20,9 @@ export interface AdmissionPlugin {
     ctx: RequestContext,
     request: ShardAdmissionRequest & { readonly object: KubeObject },
   ): KubeObject | Promise<KubeObject>
+  /** What follows from the object as it is going to be stored, whichever part of it was written: labels that say the
+   * status, for instance. Called last, before validation; not for DELETE. */
+  complete?(request: ShardAdmissionRequest & { readonly object: KubeObject }): KubeObject
   validate?(ctx: RequestContext, request: ShardAdmissionRequest): void | Promise<void>
 }
 
@@ -29,6 +32,7 @@ export interface AdmissionChain {
     ctx: RequestContext,
     request: ShardAdmissionRequest & { readonly object: KubeObject },
   ): Promise<KubeObject>
+  complete(request: ShardAdmissionRequest & { readonly object: KubeObject }): KubeObject
   validate(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
 }
 
@@ -38,6 +42,11 @@ export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionCh
     for (const plugin of plugins) {
       if (plugin.mutate) object = await plugin.mutate(ctx, { ...request, object })
     }
+    return object
+  },
+  complete(request) {
+    let { object } = request
+    for (const plugin of plugins) object = plugin.complete?.({ ...request, object }) ?? object
     return object
   },
   async validate(ctx, request) {

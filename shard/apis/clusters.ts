@@ -77,6 +77,7 @@ export function createClusterApis(options: ClusterApisOptions): ClusterApis {
   return {
     setCluster(cluster, exists) {
       stateOf(index, cluster).exists = exists
+      if (!exists) options.ends.endAll(cluster)
       changed(index, cluster, [])
     },
     setBinding: (cluster, name, binding) =>

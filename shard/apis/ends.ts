@@ -1,11 +1,13 @@
 import type { ClusterName } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 
-/** Ends the watches of one resource in one logical cluster when its definition changes (chapter 40, rule 7.49). */
+/** Ends the watches of one resource in one logical cluster when its definition changes (chapter 40, rule 7.49), and all
+ * of a logical cluster that goes away. */
 export interface WatchEnds {
   /** A signal that aborts at the next `end`; `close` when the watch is over. */
   open(cluster: ClusterName, groupResource: string): WatchLease
   end(cluster: ClusterName, groupResource: string): void
+  endAll(cluster: ClusterName): void
 }
 
 export interface WatchLease {
@@ -13,26 +15,40 @@ export interface WatchLease {
   close(): void
 }
 
+interface Entry {
+  readonly controller: AbortController
+  users: number
+}
+
 export function createWatchEnds(): WatchEnds {
-  const open = new Map<string, { readonly controller: AbortController; users: number }>()
-  const idOf = (cluster: ClusterName, groupResource: string): string => `${cluster}/${groupResource}`
+  const open = new Map<ClusterName, Map<string, Entry>>()
+  const forget = (cluster: ClusterName, groupResource: string): void => {
+    const entries = open.get(cluster)
+    entries?.delete(groupResource)
+    if (entries?.size === 0) open.delete(cluster)
+  }
   return {
     open(cluster, groupResource) {
-      const id = idOf(cluster, groupResource)
-      const entry = open.get(id) ?? { controller: new AbortController(), users: 0 }
-      open.set(id, entry)
+      const entries = open.get(cluster) ?? new Map<string, Entry>()
+      const entry = entries.get(groupResource) ?? { controller: new AbortController(), users: 0 }
+      open.set(cluster, entries.set(groupResource, entry))
       entry.users++
       const close = (): void => {
         entry.users--
-        if (entry.users === 0 && open.get(id) === entry) open.delete(id)
+        if (entry.users === 0 && open.get(cluster)?.get(groupResource) === entry)
+          forget(cluster, groupResource)
       }
       return { signal: entry.controller.signal, close }
     },
     end(cluster, groupResource) {
-      const id = idOf(cluster, groupResource)
-      const entry = open.get(id)
-      open.delete(id)
+      const entry = open.get(cluster)?.get(groupResource)
+      forget(cluster, groupResource)
       entry?.controller.abort()
+    },
+    endAll(cluster) {
+      const entries = open.get(cluster)
+      open.delete(cluster)
+      for (const { controller } of entries?.values() ?? []) controller.abort()
     },
   }
 }

@@ -98,7 +98,7 @@ function endpoint(wiring: Wiring, served: Served, version: string, part: Part): 
   const kind = servedKind(served, version)
   const direct = registryStorage(registry, { group, resource: names.plural, cache, kind })
   const versioned = inVersion(direct, served, version)
-  return served.traits.custom ? withWatchEnds(versioned, wiring.ends, servedName(served)) : versioned
+  return withWatchEnds(versioned, wiring.ends, servedName(served))
 }
 
 function registryOf(wiring: Wiring, served: Served, part: Part): Registry {

@@ -21,14 +21,17 @@ export interface ControllerDefinition {
   }[]
   /** May say after how many milliseconds to look again, when no change will tell. */
   readonly reconcile: (key: string) => Promise<number | undefined>
+  /** Keys worked on at the same time; default 4. */
+  readonly concurrency?: number
 }
 
 /** A controller starts to listen when it runs, and then first sees everything that is there. */
 export function createController(definition: ControllerDefinition, log: Logger): Controller {
-  const { name, sources, reconcile } = definition
+  const { name, sources, reconcile, concurrency } = definition
   const queue = createQueue({
     name,
     log,
+    ...(concurrency === undefined ? {} : { concurrency }),
     reconcile: async key => {
       const again = await reconcile(key)
       if (again !== undefined) queue.addAfter(key, again)

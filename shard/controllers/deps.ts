@@ -3,6 +3,7 @@ import type { ResourceRef } from '../../framework/backend.ts'
 import type { Informers } from '../../framework/informer.ts'
 import type { Logger } from '../../framework/log.ts'
 import type { ClusterName } from '../../framework/object.ts'
+import type { ClusterContent } from '../content.ts'
 import type { Directory } from '../directory.ts'
 import type { ControllerClient } from './client.ts'
 
@@ -24,6 +25,7 @@ export interface ShardIdentity {
 /** What kcp's controllers work with. */
 export interface KcpControllerDeps {
   readonly client: ControllerClient
+  readonly content: ClusterContent
   readonly informers: Informers
   readonly directory: Directory
   readonly tenancy: TenancyResources

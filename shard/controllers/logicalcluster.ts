@@ -1,57 +1,86 @@
-import { isDeepStrictEqual } from 'node:util'
+import type { ItemEvent } from '../../framework/item.ts'
 import type { ClusterName } from '../../framework/object.ts'
-import { initializerLabel, terminatorLabel } from '../../openapi/labels.ts'
+import { withLocks } from '../admission/kcp/mirrors.ts'
 import { readOwner } from '../admission/kcp/owner.ts'
 import { userBinding } from '../bootstrap/rbac.ts'
-import { inactiveAnnotation, ownerAnnotation, phaseLabel, resourceBindingsAnnotation } from '../metadata.ts'
+import { ownerAnnotation } from '../metadata.ts'
 import { clusterScoped, createIfMissing, updateObject, updateStatus } from './client.ts'
-import { isFalse, isTrue, setConditions } from './conditions.ts'
 import { type Controller, createController } from './controller.ts'
+import { maintainBindings } from './defaultbindings.ts'
 import type { KcpControllerDeps } from './deps.ts'
-import { createInitializers, type Initialization } from './initialization.ts'
-import { reducedOwner } from './logicalclustercreation.ts'
+import { initialize, isBrief } from './initialization.ts'
 import { deleteLogicalCluster } from './logicalclusterdeletion.ts'
-import { resourceName } from './namingconflicts.ts'
-import { type APIBinding, type LogicalCluster, logicalClusterName, resources } from './objects.ts'
+import { type Findings, nextStatus } from './logicalclusterstatus.ts'
+import { type LogicalCluster, logicalClusterName, resources } from './objects.ts'
+import { awaited } from './waiting.ts'
 
 const adminBinding = 'workspace-admin'
+/** Milliseconds for which default bindings may be on their way before that is told. */
+const patience = 2_000
 
 /** Takes every logical cluster through its phases (chapter 20, sections 3.6 and 3.8). */
 export function logicalClusterController(deps: KcpControllerDeps): Controller {
-  const { informers, directory } = deps
-  const bindings = informers.for(resources.apiBindings)
-  const admins = informers.for(resources.clusterRoleBindings)
-  const initialize = createInitializers(deps)
+  /** Clusters that other workspaces' exports and types concern. */
+  const dependent = new Set<ClusterName>()
   const reconcile = async (cluster: string): Promise<number | undefined> => {
-    const current = directory.logicalCluster(cluster)
+    const current = deps.directory.logicalCluster(cluster)
+    if (current === undefined) dependent.delete(cluster)
     if (current === undefined) return undefined
     if (current.metadata.deletionTimestamp !== undefined) return deleteLogicalCluster(deps, cluster, current)
-    await ensureAdmin(deps, cluster, current)
-    const done = isStarting(current) ? await initialize(cluster, current) : undefined
-    await writeStatus(deps, cluster, done)
-    await writeMetadata(deps, cluster)
-    return undefined
+    const found = await advance(deps, cluster, current)
+    const depends = found.maintained !== undefined || found.initialization?.bindings?.status === 'False'
+    if (depends) dependent.add(cluster)
+    else dependent.delete(cluster)
+    return report(deps, cluster, current, found)
   }
   return createController(
-    {
-      name: 'logicalcluster',
-      reconcile,
-      sources: [
-        { informer: informers.for(resources.logicalClusters), keys: ({ item }) => [item.key.cluster] },
-        { informer: bindings, keys: ({ item }) => [item.key.cluster] },
-        {
-          informer: admins,
-          keys: ({ type, item: { key } }) =>
-            type === 'DELETED' && key.name === adminBinding ? [key.cluster] : [],
-        },
-      ],
-    },
+    { name: 'logicalcluster', reconcile, concurrency: 16, sources: changesOf(deps, dependent) },
     deps.log,
   )
 }
 
-const isStarting = ({ status }: LogicalCluster): boolean =>
-  ['Scheduling', 'Initializing'].includes(status?.phase ?? 'Scheduling')
+const clusterOf = ({ item }: ItemEvent): readonly string[] => [item.key.cluster]
+
+function changesOf(
+  { content, informers, tenancy, directory }: KcpControllerDeps,
+  dependent: ReadonlySet<ClusterName>,
+) {
+  const { group, resource, identity = '' } = tenancy.workspaces
+  /** A cluster that is being deleted has waited for its last child. */
+  const lastChild = ({ type, item: { key } }: ItemEvent): readonly string[] => {
+    if (type !== 'DELETED') return []
+    const parent = directory.logicalCluster(key.cluster)
+    const isWaiting =
+      parent?.metadata.deletionTimestamp !== undefined &&
+      content.count({ group, resource, segment: identity }, key.cluster) === 0
+    return isWaiting ? [key.cluster] : []
+  }
+  const lostAdmin = ({ type, item: { key } }: ItemEvent): readonly string[] =>
+    type === 'DELETED' && key.name === adminBinding ? [key.cluster] : []
+  const all = (): readonly string[] => [...dependent]
+  return [
+    { informer: informers.for(resources.logicalClusters), keys: clusterOf },
+    { informer: informers.for(resources.apiBindings), keys: clusterOf },
+    { informer: informers.for(resources.clusterRoleBindings), keys: lostAdmin },
+    { informer: informers.for(tenancy.workspaces), keys: lastChild },
+    { informer: informers.for(resources.apiExports), keys: all },
+    { informer: informers.for(tenancy.workspaceTypes), keys: all },
+  ]
+}
+
+async function advance(
+  deps: KcpControllerDeps,
+  cluster: ClusterName,
+  current: LogicalCluster,
+): Promise<Findings> {
+  const isNew = current.status?.phase === 'Initializing'
+  const [initialization, maintained] = await Promise.all([
+    isNew ? initialize(deps, cluster, current) : undefined,
+    isNew ? undefined : maintainBindings(deps, cluster, current),
+    ensureAdmin(deps, cluster, current),
+  ])
+  return { ...(initialization && { initialization }), maintained, waiting: awaited(deps, current) }
+}
 
 /** Whoever made the workspace administrates it; made again when somebody deletes it. */
 async function ensureAdmin(
@@ -66,94 +95,22 @@ async function ensureAdmin(
   await createIfMissing(client, resources.clusterRoleBindings, cluster, object)
 }
 
-const writeStatus = (
-  { client, shard }: KcpControllerDeps,
+/** Default bindings take a moment: what is only on its way is not told before it has had that. */
+async function report(
+  { client, informers, shard }: KcpControllerDeps,
   cluster: ClusterName,
-  done: Initialization | undefined,
-): Promise<unknown> =>
-  updateStatus<LogicalCluster>(
-    client,
-    resources.logicalClusters,
-    clusterScoped(cluster, logicalClusterName),
-    current => ({
-      ...current,
-      status: {
-        ...nextStatus(current, done),
-        URL: `${shard.externalURL}/clusters/${cluster}`,
-      },
-    }),
-  )
-
-type Status = NonNullable<LogicalCluster['status']>
-
-/** The next phase. Going to Initializing, admission fills in what has to finish. */
-function nextStatus({ status = {}, metadata }: LogicalCluster, done: Initialization | undefined): Status {
-  const { phase = 'Scheduling' } = status
-  const inactive = metadata.annotations?.[inactiveAnnotation] === 'true'
-  if (phase === 'Scheduling') return { ...status, phase: 'Initializing' }
-  if (phase === 'Ready' && inactive) return { ...status, phase: 'Inactive' }
-  if (phase === 'Inactive' && !inactive) return { ...status, phase: 'Ready' }
-  return phase === 'Initializing' ? initializing(status, done) : status
-}
-
-function initializing(status: Status, done: Initialization | undefined): Status {
-  const left = (status.initializers ?? []).filter(each => done?.finished.includes(each) !== true)
-  const waiting = `Initializers still exist: [${left.join(' ')}]`
-  const state =
-    left.length === 0
-      ? isTrue('WorkspaceInitialized')
-      : isFalse('WorkspaceInitialized', 'Info', 'InitializerExists', waiting)
-  return {
-    ...status,
-    phase: left.length === 0 ? 'Ready' : 'Initializing',
-    initializers: left,
-    conditions: setConditions(status.conditions, [state, ...(done?.conditions ?? [])]),
-  }
-}
-
-/** Labels that follow the status, and who holds which resource. */
-const writeMetadata = ({ client, informers }: KcpControllerDeps, cluster: ClusterName): Promise<unknown> =>
-  updateObject<LogicalCluster>(
-    client,
-    resources.logicalClusters,
-    clusterScoped(cluster, logicalClusterName),
-    current => {
-      const held = informers.for(resources.apiBindings).list(cluster)
-      const phase = current.status?.phase ?? 'Scheduling'
-      const labels = labelsOf(current, phase)
-      const next = withLocks(
-        current,
-        held.map(item => item.object as APIBinding),
-      )
-      const labelled = isDeepStrictEqual(labels, current.metadata.labels)
-        ? next
-        : { ...next, metadata: { ...next.metadata, labels } }
-      return reducedOwner(labelled, phase)
-    },
-  )
-
-function labelsOf({ metadata, status }: LogicalCluster, phase: string): Readonly<Record<string, string>> {
-  const own = Object.entries(metadata.labels ?? {}).filter(
-    ([key]) => !/^(initializer|terminator)\./.test(key),
-  )
-  const remaining = [
-    ...(status?.initializers ?? []).map(initializerLabel),
-    ...(status?.terminators ?? []).map(terminatorLabel),
-  ].map(({ key, value }) => [key, value])
-  return { ...Object.fromEntries(own), ...Object.fromEntries(remaining), [phaseLabel]: phase }
-}
-
-/** The annotation that tells who holds which resource (chapter 20, section 5.6): a picture of the bindings, drawn
- * when the first ones are there. */
-function withLocks(object: LogicalCluster, bindings: readonly APIBinding[]): LogicalCluster {
-  if (isStarting(object)) return object
-  const held = bindings
-    .flatMap(({ metadata, status }) =>
-      (status?.boundResources ?? []).map(bound => [resourceName(bound), { n: metadata.name ?? '' }] as const),
-    )
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const annotation = JSON.stringify(Object.fromEntries(held))
-  if (object.metadata.annotations?.[resourceBindingsAnnotation] === annotation) return object
-  const annotations = { ...object.metadata.annotations, [resourceBindingsAnnotation]: annotation }
-  return { ...object, metadata: { ...object.metadata, annotations } }
+  current: LogicalCluster,
+  found: Findings,
+): Promise<number | undefined> {
+  const age = Date.now() - Date.parse(current.metadata.creationTimestamp ?? '')
+  const { reason } = found.initialization?.bindings ?? {}
+  if (isBrief(current) && reason === 'WaitingOnAPIBindings' && age < patience) return patience
+  const key = clusterScoped(cluster, logicalClusterName)
+  await updateStatus<LogicalCluster>(client, resources.logicalClusters, key, now => ({
+    ...now,
+    status: { ...nextStatus(now, found), URL: `${shard.externalURL}/clusters/${cluster}` },
+  }))
+  const bindings = informers.for(resources.apiBindings).list(cluster)
+  await updateObject<LogicalCluster>(client, resources.logicalClusters, key, now => withLocks(now, bindings))
+  return undefined
 }

@@ -1,10 +1,9 @@
-import type { ClusterName, KubeObject } from '../../framework/object.ts'
+import type { ClusterName } from '../../framework/object.ts'
 import { readOwner } from '../admission/kcp/owner.ts'
-import type { LocatedType } from '../directory.ts'
+import { type LocatedType, TypesInvalid } from '../directory.ts'
 import {
   ownerAnnotation,
   pathAnnotation,
-  phaseLabel,
   requiredGroupsAnnotation,
   resourceBindingsAnnotation,
   shardAnnotation,
@@ -17,17 +16,22 @@ import type { WorkspaceStep } from './workspacestep.ts'
 /** The initializer that makes default bindings; every type with such bindings has it. */
 export const bindingsInitializer = 'system:apibindings'
 
-/** What a type's initializer is called: by the name, not the path, of the cluster where the type is. */
-const initializerOf = ({ cluster, type }: LocatedType): string => `${cluster}:${type.metadata.name ?? ''}`
+/** What a type's initializer or terminator is called: by the name, not the path, of the cluster where the type is. */
+const identifierOf = ({ cluster, type }: LocatedType): string => `${cluster}:${type.metadata.name ?? ''}`
 
-/** Bases first, default bindings last (chapter 20, section 3.5). */
-function initializersOf(types: readonly LocatedType[]): readonly string[] {
-  const own = types.filter(({ type }) => type.spec?.initializer === true).map(initializerOf)
+/** Who has to finish before a cluster of these types is ready, bases first, default bindings last; and who before it is
+ * gone (chapter 20, section 3.5). */
+export function lifecycleOf(
+  types: readonly LocatedType[],
+): Pick<NonNullable<LogicalCluster['spec']>, 'initializers' | 'terminators'> {
+  const initializers = types.filter(({ type }) => type.spec?.initializer === true).map(identifierOf)
+  const terminators = types.filter(({ type }) => type.spec?.terminator === true).map(identifierOf)
   const hasBindings = types.some(({ type }) => (type.spec?.defaultAPIBindings ?? []).length > 0)
-  return hasBindings ? [...own, bindingsInitializer] : own
+  return { initializers: hasBindings ? [...initializers, bindingsInitializer] : initializers, terminators }
 }
 
-/** Creates the logical cluster of a workspace. False: somebody else has a cluster of that name. */
+/** Creates the logical cluster of a workspace. False: somebody else has a cluster of that name. Throws
+ * `TypesInvalid`. */
 export async function createLogicalCluster(
   step: WorkspaceStep,
   workspace: Workspace,
@@ -40,46 +44,39 @@ export async function createLogicalCluster(
   return (known as LogicalCluster | undefined)?.spec?.owner?.uid === workspace.metadata.uid
 }
 
-function logicalClusterOf({ deps, parent, name }: WorkspaceStep, workspace: Workspace): LogicalCluster {
+function logicalClusterOf(step: WorkspaceStep, workspace: Workspace): LogicalCluster {
+  const { deps, parent, name } = step
   const { annotations = {}, uid = '' } = workspace.metadata
-  const type = workspace.spec?.type
-  const located = type?.name
-    ? deps.directory.workspaceType({ name: type.name, ...(type.path ? { path: type.path } : {}) }, parent)
-    : undefined
+  const { path = '', name: type = '' } = workspace.spec?.type ?? {}
   const createdBy = readOwner(annotations[ownerAnnotation])
   const inherited = [ownerAnnotation, requiredGroupsAnnotation].flatMap(key => {
     const value = annotations[key]
     return value === undefined ? [] : [[key, value] as const]
   })
-  const apiVersion = 'tenancy.kcp.io/v1alpha1'
   return {
     apiVersion: 'core.kcp.io/v1alpha1',
     kind: 'LogicalCluster',
     metadata: {
       name: logicalClusterName,
-      labels: { [phaseLabel]: 'Scheduling' },
       annotations: {
         ...Object.fromEntries(inherited),
-        [typeAnnotation]: `${type?.path ?? ''}:${type?.name ?? ''}`,
+        [typeAnnotation]: `${path}:${type}`,
         [shardAnnotation]: deps.shard.name,
         [pathAnnotation]: `${deps.directory.path(parent)}:${name}`,
         [resourceBindingsAnnotation]: '{}',
       },
     },
     spec: {
-      owner: { apiVersion, resource: 'workspaces', name, cluster: parent, uid },
+      owner: { apiVersion: 'tenancy.kcp.io/v1alpha1', resource: 'workspaces', name, cluster: parent, uid },
       ...(createdBy === undefined ? {} : { createdBy }),
-      initializers: located === undefined ? [] : initializersOf(deps.directory.typeChain(located)),
+      ...lifecycleOf(typesOf(step, workspace)),
     },
   }
 }
 
-/** Once Ready, the owner annotation is the user's name only (chapter 20, section 3.3). */
-export function reducedOwner<T extends KubeObject>(object: T, phase: string): T {
-  const { [ownerAnnotation]: annotation, ...annotations } = object.metadata.annotations ?? {}
-  if (phase !== 'Ready' || annotation === undefined) return object
-  const owner = readOwner(annotation)
-  const reduced =
-    owner === undefined ? {} : { [ownerAnnotation]: JSON.stringify({ username: owner.username }) }
-  return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, ...reduced } } }
+function typesOf({ deps, parent }: WorkspaceStep, { spec }: Workspace): readonly LocatedType[] {
+  const { path = '', name = '' } = spec?.type ?? {}
+  const located = deps.directory.workspaceType({ path, name }, parent)
+  if (located === undefined) throw new TypesInvalid(`workspace type "${path}:${name}" cannot be resolved`)
+  return deps.directory.typeChain(located)
 }

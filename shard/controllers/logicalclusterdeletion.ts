@@ -1,37 +1,112 @@
-import type { ResourceRef } from '../../framework/backend.ts'
 import { type ClusterName, groupResource } from '../../framework/object.ts'
-import { logicalClusterFinalizer } from '../metadata.ts'
-import { clusterScoped, updateObject, updateStatus } from './client.ts'
-import { type ConditionState, isFalse, isTrue, setConditions } from './conditions.ts'
-import { deleteContent, type Remaining, remainingFinalizers, remainingInstances } from './content.ts'
+import type { Stored } from '../content.ts'
+import { logicalClusterFinalizer, workspaceFinalizer } from '../metadata.ts'
+import { clusterScoped, ifFound, updateObject, updateStatus } from './client.ts'
+import { type ConditionState, isFalse, removeCondition, setConditions } from './conditions.ts'
+import { type Remaining, remainingFinalizers, remainingInstances } from './content.ts'
 import type { KcpControllerDeps } from './deps.ts'
-import { resourceName } from './namingconflicts.ts'
-import { type APIBinding, type LogicalCluster, logicalClusterName, resources } from './objects.ts'
+import { foreignFinalizers, isNeeded, refOf } from './held.ts'
+import { type LogicalCluster, logicalClusterName, resources, type Workspace } from './objects.ts'
+import { awaited, finished } from './waiting.ts'
 
+/** Milliseconds until what remains is looked at again. */
 const recheck = 1_000
+/** So many objects are removed in one commit. */
+const batch = 1_000
+/** So many are asked to go at the same time. */
+const atOnce = 64
 
-/** Kept to the end: the cluster itself, and the rights of those who still have to clean up. */
-const lasting: ReadonlySet<string> = new Set([
-  'logicalclusters.core.kcp.io',
-  'clusterroles.rbac.authorization.k8s.io',
-  'clusterrolebindings.rbac.authorization.k8s.io',
-])
-const bindings = 'apibindings.apis.kcp.io'
-
-/** Empties a logical cluster and lets it go; bindings take what they bound with them (chapter 20, section 3.10). */
+/**
+ * Empties a logical cluster and lets it go: its terminators finish, then its children go, then everything else (chapter
+ * 20, section 3.10; unlike there, content stays until the terminators are done).
+ */
 export async function deleteLogicalCluster(
   deps: KcpControllerDeps,
   cluster: ClusterName,
   object: LogicalCluster,
 ): Promise<number | undefined> {
   if (!object.metadata.finalizers?.includes(logicalClusterFinalizer)) return undefined
-  await report(deps, cluster)
-  const remaining = await empty(deps, cluster)
-  await report(deps, cluster, contentCondition(remaining))
-  if (remaining.instances.size > 0) return recheck
-  await deleteContent(deps.client, cluster, [resources.clusterRoles, resources.clusterRoleBindings])
-  await updateObject<LogicalCluster>(
-    deps.client,
+  const waiting = awaited(deps, object)
+  if (waiting !== undefined) {
+    await report(deps, cluster, waiting)
+    return undefined
+  }
+  const content = [...deps.content.of(cluster)].filter(stored => !isItself(stored))
+  const children = content.filter(stored => isChild(deps, stored))
+  const holding = children.length > 0 ? children : content.filter(stored => isHeld(deps, stored))
+  if (holding.length === 0) return void (await letGo(deps, cluster, content))
+  if (children.length === 0)
+    await removeAll(
+      deps,
+      content.filter(s => !isHeld(deps, s) && !isNeeded(s)),
+    )
+  await askToGo(deps, holding)
+  await report(deps, cluster, contentCondition(remainingOf(holding)))
+  return recheck
+}
+
+const isItself = ({ resource: { group, resource } }: Stored): boolean =>
+  group === 'core.kcp.io' && resource === 'logicalclusters'
+
+const isChild = ({ tenancy }: KcpControllerDeps, { resource }: Stored): boolean =>
+  resource.resource === 'workspaces' && resource.segment === tenancy.workspaces.identity
+
+const isHeld = ({ apis }: KcpControllerDeps, stored: Stored): boolean =>
+  foreignFinalizers(stored).length > 0 && refOf(apis, stored) !== undefined
+
+/** Objects that are terminating already are left to whoever holds them. */
+async function askToGo({ apis, client }: KcpControllerDeps, holding: readonly Stored[]): Promise<void> {
+  const targets = holding.filter(({ item }) => item.object.metadata.deletionTimestamp === undefined)
+  for (let i = 0; i < targets.length; i += atOnce) {
+    const some = targets.slice(i, i + atOnce)
+    await Promise.all(
+      some.map(stored => {
+        const ref = refOf(apis, stored)
+        return ref && ifFound(client.delete(ref, stored.item.key, { propagation: 'Background' }))
+      }),
+    )
+  }
+}
+
+async function removeAll({ content }: KcpControllerDeps, objects: readonly Stored[]): Promise<void> {
+  for (let i = 0; i < objects.length; i += batch) await content.remove(objects.slice(i, i + batch))
+}
+
+/** Nobody has anything to do here any more: everything goes, at the end the cluster and its workspace together. */
+async function letGo(
+  deps: KcpControllerDeps,
+  cluster: ClusterName,
+  content: readonly Stored[],
+): Promise<void> {
+  const itself = storedAt(deps, cluster)
+  if (itself === undefined) return
+  const { metadata, spec } = itself.item.object as LogicalCluster
+  const ends = metadata.finalizers?.length === 1 ? [itself, ...workspaceOf(deps, spec?.owner)] : []
+  const last = content.length - (content.length % batch)
+  await removeAll(deps, content.slice(0, last))
+  await deps.content.remove([...content.slice(last), ...ends])
+  if (ends.length === 0) await dropFinalizer(deps, cluster)
+}
+
+const storedAt = ({ content }: KcpControllerDeps, cluster: ClusterName): Stored | undefined =>
+  [...content.of(cluster)].find(isItself)
+
+/** The workspace, when it only waits for its logical cluster. */
+function workspaceOf(
+  { content, tenancy }: KcpControllerDeps,
+  owner: NonNullable<LogicalCluster['spec']>['owner'],
+): readonly Stored[] {
+  if (owner === undefined) return []
+  const { group, resource, identity = '' } = tenancy.workspaces
+  const found = content.get({ group, resource, segment: identity }, clusterScoped(owner.cluster, owner.name))
+  const { uid, deletionTimestamp, finalizers } = (found?.item.object as Workspace | undefined)?.metadata ?? {}
+  const only = finalizers?.length === 1 && finalizers[0] === workspaceFinalizer
+  return found && uid === owner.uid && deletionTimestamp !== undefined && only ? [found] : []
+}
+
+const dropFinalizer = ({ client }: KcpControllerDeps, cluster: ClusterName): Promise<unknown> =>
+  updateObject<LogicalCluster>(
+    client,
     resources.logicalClusters,
     clusterScoped(cluster, logicalClusterName),
     current => ({
@@ -42,45 +117,30 @@ export async function deleteLogicalCluster(
       },
     }),
   )
-  return undefined
-}
 
-/** First everything that is the cluster's own, then the bindings. */
-async function empty(deps: KcpControllerDeps, cluster: ClusterName): Promise<Remaining> {
-  const own = await deleteContent(deps.client, cluster, ownResources(deps, cluster))
-  if (own.instances.size > 0) return own
-  return deleteContent(deps.client, cluster, [resources.apiBindings])
-}
-
-/** One version of every resource that can be deleted and is neither bound nor needed to the end. */
-function ownResources({ apis, informers }: KcpControllerDeps, cluster: ClusterName): readonly ResourceRef[] {
-  const bound = informers
-    .for(resources.apiBindings)
-    .list(cluster)
-    .flatMap(item => (item.object as APIBinding).status?.boundResources ?? [])
-    .map(resourceName)
-  const kept = new Set([...lasting, ...bound, bindings, 'events.events.k8s.io'])
-  const refs = new Map<string, ResourceRef>()
-  for (const { group, version, names, verbs } of apis(cluster)?.resources ?? []) {
-    const name = groupResource(group, names.plural)
-    if (kept.has(name) || !verbs.includes('delete') || !verbs.includes('list') || refs.has(name)) continue
-    refs.set(name, { group, version, resource: names.plural })
+function remainingOf(holding: readonly Stored[]): Remaining {
+  const instances = new Map<string, number>()
+  const finalizers = new Map<string, number>()
+  const count = (counts: Map<string, number>, key: string): unknown =>
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  for (const stored of holding) {
+    count(instances, groupResource(stored.resource.group, stored.resource.resource))
+    for (const finalizer of foreignFinalizers(stored)) count(finalizers, finalizer)
   }
-  return [...refs.values()]
+  return { instances, finalizers }
 }
 
 function contentCondition(remaining: Remaining): ConditionState {
   const parts = [remainingInstances(remaining), remainingFinalizers(remaining, 'logical cluster')]
   const text = parts.filter(part => part !== '').join('; ')
-  return text === ''
-    ? isTrue('WorkspaceContentDeleted')
-    : isFalse('WorkspaceContentDeleted', 'Info', 'SomeResourcesRemain', text)
+  return isFalse('WorkspaceContentDeleted', 'Info', 'SomeResourcesRemain', text)
 }
 
+/** Phase and one condition: how far the deletion is. */
 const report = (
   { client }: KcpControllerDeps,
   cluster: ClusterName,
-  state?: ConditionState,
+  state: ConditionState,
 ): Promise<unknown> =>
   updateStatus<LogicalCluster>(
     client,
@@ -89,7 +149,9 @@ const report = (
     current => {
       const terminating = (current.status?.terminators ?? []).length > 0
       const phase = terminating ? 'Terminating' : 'Deleting'
-      const conditions = setConditions(current.status?.conditions, state === undefined ? [] : [state])
-      return { ...current, status: { ...current.status, phase, conditions } }
+      const known = terminating
+        ? current.status?.conditions
+        : removeCondition(current.status?.conditions, finished)
+      return { ...current, status: { ...current.status, phase, conditions: setConditions(known, [state]) } }
     },
   )

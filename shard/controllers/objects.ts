@@ -23,7 +23,7 @@ export interface PathReference {
 export interface Workspace extends KubeObject {
   readonly spec?: {
     readonly type?: { readonly name?: string; readonly path?: string }
-    readonly location?: object
+    readonly location?: { readonly selector?: ClaimSelector }
     readonly cluster?: string
     readonly URL?: string
     readonly mount?: {
@@ -41,12 +41,18 @@ export interface Workspace extends KubeObject {
 export interface WorkspaceType extends KubeObject {
   readonly spec?: {
     readonly initializer?: boolean
+    readonly terminator?: boolean
     readonly extend?: { readonly with?: readonly PathReference[] }
     readonly additionalWorkspaceLabels?: Readonly<Record<string, string>>
     readonly defaultChildWorkspaceType?: PathReference
     readonly limitAllowedChildren?: TypeLimit
     readonly limitAllowedParents?: TypeLimit
     readonly defaultAPIBindings?: readonly { readonly path?: string; readonly export: string }[]
+    readonly defaultAPIBindingLifecycle?: 'InitializeOnly' | 'Maintain'
+  }
+  readonly status?: {
+    readonly virtualWorkspaces?: readonly { readonly url: string; readonly type?: string }[]
+    readonly conditions?: readonly Condition[]
   }
 }
 

@@ -1,41 +1,50 @@
 import type { ItemEvent } from '../../framework/item.ts'
 import type { ClusterName } from '../../framework/object.ts'
-import {
-  chosenClusterAnnotation,
-  phaseLabel,
-  shardAnnotation,
-  shardHashAnnotation,
-  workspaceFinalizer,
-} from '../metadata.ts'
-import { shardHash, workspaceClusterName } from '../names.ts'
+import { TypesInvalid } from '../directory.ts'
+import { chosenClusterAnnotation, workspaceFinalizer } from '../metadata.ts'
+import { placed, placementOf } from '../placement.ts'
 import { updateObject, updateStatus } from './client.ts'
+import { isFalse, setConditions } from './conditions.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from './controller.ts'
 import type { KcpControllerDeps } from './deps.ts'
-import { createLogicalCluster, reducedOwner } from './logicalclustercreation.ts'
+import { isBrief } from './initialization.ts'
+import { createLogicalCluster } from './logicalclustercreation.ts'
 import { type LogicalCluster, logicalClusterName, resources, type Workspace } from './objects.ts'
+import { awaited } from './waiting.ts'
 import { deleteWorkspace } from './workspacedeletion.ts'
 import { workspaceStatus } from './workspacestatus.ts'
 import { target, type WorkspaceStep } from './workspacestep.ts'
 
+/** Milliseconds until a workspace that cannot be placed is looked at again. */
+const unplacedAgain = 5_000
+
 /** Makes a logical cluster for every workspace and follows its phase (chapter 20, sections 3.3 to 3.7). */
 export function workspaceController(deps: KcpControllerDeps): Controller {
   const workspaces = deps.informers.for(deps.tenancy.workspaces)
-  const clusters = deps.informers.for(resources.logicalClusters)
-  const reconcile = async (key: string): Promise<undefined> => {
+  const reconcile = async (key: string): Promise<number | undefined> => {
     const { cluster: parent, name } = parseKey(key)
     const workspace = workspaces.get(parent, '', name)?.object as Workspace | undefined
-    if (workspace === undefined || workspace.spec?.mount !== undefined) return
+    if (workspace === undefined || workspace.spec?.mount !== undefined) return undefined
     const step = { deps, parent, name }
-    if (workspace.metadata.deletionTimestamp !== undefined) await deleteWorkspace(step, workspace)
-    else await advance(step, workspace)
+    if (workspace.metadata.deletionTimestamp === undefined) return advance(step, workspace)
+    await deleteWorkspace(step, workspace)
+    return undefined
   }
+  const shards = deps.informers.for(deps.tenancy.shards)
+  const unplaced = (): readonly string[] =>
+    workspaces
+      .list()
+      .filter(({ meta }) => !(chosenClusterAnnotation in meta.annotations))
+      .map(keyOf)
   return createController(
     {
       name: 'workspace',
       reconcile,
+      concurrency: 16,
       sources: [
         { informer: workspaces, keys: ({ item }) => [keyOf(item)] },
-        { informer: clusters, keys: ownersOf },
+        { informer: deps.informers.for(resources.logicalClusters), keys: ownersOf },
+        { informer: shards, keys: unplaced },
       ],
     },
     deps.log,
@@ -49,59 +58,54 @@ function ownersOf({ item }: ItemEvent): readonly string[] {
 }
 
 /** One pass; every write is an event that leads to the next. */
-async function advance(step: WorkspaceStep, workspace: Workspace): Promise<void> {
+async function advance(step: WorkspaceStep, workspace: Workspace): Promise<number | undefined> {
   const chosen = workspace.spec?.cluster || workspace.metadata.annotations?.[chosenClusterAnnotation]
-  if (!chosen || !workspace.metadata.finalizers?.includes(workspaceFinalizer)) return choose(step)
+  if (!chosen || !workspace.metadata.finalizers?.includes(workspaceFinalizer)) return choose(step, workspace)
   if (!workspace.spec?.cluster) return place(step, workspace, chosen)
   await keepURL(step, workspace)
-  const home = step.deps.informers.for(resources.logicalClusters).get(chosen, '', logicalClusterName)
-  const object = home?.object as LogicalCluster | undefined
-  if (object !== undefined && (object.status?.phase ?? 'Scheduling') === 'Scheduling') return
+  await keepStatus(step, chosen)
+  return undefined
+}
+
+/** Admission has chosen a shard unless there was none. */
+async function choose(step: WorkspaceStep, workspace: Workspace): Promise<number | undefined> {
+  const { client, directory } = step.deps
+  const placement = placementOf(workspace, directory.shards())
+  if ('problem' in placement) return unschedulable(step, placement.problem)
+  await updateObject<Workspace>(client, ...target(step), current => placed(current, placement.shard))
+  return undefined
+}
+
+async function unschedulable(step: WorkspaceStep, problem: string): Promise<number> {
+  const state = isFalse('WorkspaceScheduled', 'Error', 'Unschedulable', problem)
   await updateStatus<Workspace>(step.deps.client, ...target(step), current => ({
     ...current,
-    status: workspaceStatus(current, object),
+    status: { ...current.status, conditions: setConditions(current.status?.conditions, [state]) },
   }))
-  await updateObject<Workspace>(step.deps.client, ...target(step), current => {
-    const phase = current.status?.phase ?? 'Scheduling'
-    return reducedOwner(withLabel(current, phase), phase)
-  })
+  return unplacedAgain
 }
 
-const withLabel = (workspace: Workspace, phase: string): Workspace => ({
-  ...workspace,
-  metadata: { ...workspace.metadata, labels: { ...workspace.metadata.labels, [phaseLabel]: phase } },
-})
-
-/** First write: the cluster's name is kept before the cluster exists, so that a crash between the two does no harm. */
-async function choose(step: WorkspaceStep): Promise<void> {
-  const { shard, client } = step.deps
-  const name = workspaceClusterName()
-  await updateObject<Workspace>(client, ...target(step), current => {
-    const { annotations = {}, finalizers = [] } = current.metadata
-    const chosen = {
-      [shardAnnotation]: shard.name,
-      [shardHashAnnotation]: shardHash(shard.name),
-      [chosenClusterAnnotation]: annotations[chosenClusterAnnotation] ?? name,
-    }
-    const metadata = {
-      ...current.metadata,
-      annotations: { ...annotations, ...chosen },
-      finalizers: [...finalizers.filter(each => each !== workspaceFinalizer), workspaceFinalizer],
-    }
-    return withLabel({ ...current, metadata }, current.status?.phase ?? 'Scheduling')
-  })
-}
-
-/** Second: the logical cluster, then where it is. A name that somebody else has is dropped, and another one is drawn. */
-async function place(step: WorkspaceStep, workspace: Workspace, cluster: ClusterName): Promise<void> {
+/** The logical cluster, then where it is. A name that somebody else has is dropped, and another one is drawn. */
+async function place(
+  step: WorkspaceStep,
+  workspace: Workspace,
+  cluster: ClusterName,
+): Promise<number | undefined> {
   const { client } = step.deps
-  const isOurs = await createLogicalCluster(step, workspace, cluster)
+  const made = await createLogicalCluster(step, workspace, cluster).catch(asProblem)
+  if (typeof made === 'string') return unschedulable(step, made)
   await updateObject<Workspace>(client, ...target(step), current => {
-    if (isOurs)
-      return withLabel({ ...current, spec: { ...current.spec, cluster, URL: urlOf(step) } }, 'Initializing')
+    if (made) return { ...current, spec: { ...current.spec, cluster, URL: urlOf(step) } }
     const { [chosenClusterAnnotation]: _, ...annotations } = current.metadata.annotations ?? {}
     return { ...current, metadata: { ...current.metadata, annotations } }
   })
+  return undefined
+}
+
+/** Types that are gone or circular are told in a condition; what else is thrown is retried. */
+function asProblem(error: unknown): string {
+  if (error instanceof TypesInvalid) return error.message
+  throw error
 }
 
 const urlOf = ({ deps, parent, name }: WorkspaceStep): string =>
@@ -113,5 +117,19 @@ async function keepURL(step: WorkspaceStep, { spec }: Workspace): Promise<void> 
   await updateObject<Workspace>(step.deps.client, ...target(step), current => ({
     ...current,
     spec: { ...current.spec, URL },
+  }))
+}
+
+/** The server's own initializers take a moment: while only they are at work, there is nothing to report. */
+async function keepStatus(step: WorkspaceStep, cluster: ClusterName): Promise<void> {
+  const { client, informers } = step.deps
+  const home = informers.for(resources.logicalClusters).get(cluster, '', logicalClusterName)?.object as
+    | LogicalCluster
+    | undefined
+  if (home !== undefined && isBrief(home)) return
+  const waiting = home && awaited(step.deps, home)
+  await updateStatus<Workspace>(client, ...target(step), current => ({
+    ...current,
+    status: workspaceStatus(current, home, waiting),
   }))
 }

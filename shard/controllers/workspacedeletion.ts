@@ -1,7 +1,9 @@
 import { chosenClusterAnnotation, workspaceFinalizer } from '../metadata.ts'
 import { clusterScoped, ifFound, updateObject, updateStatus } from './client.ts'
-import { findCondition, setConditions } from './conditions.ts'
+import { findCondition, removeCondition, setConditions } from './conditions.ts'
 import { type LogicalCluster, logicalClusterName, resources, type Workspace } from './objects.ts'
+import { finished } from './waiting.ts'
+import { withRemaining } from './workspacestatus.ts'
 import { target, type WorkspaceStep } from './workspacestep.ts'
 
 /** Deletes the logical cluster; lets the workspace go when that is gone (chapter 20, section 3.10). */
@@ -12,13 +14,9 @@ export async function deleteWorkspace(step: WorkspaceStep, workspace: Workspace)
   const cluster = workspace.spec?.cluster || annotations[chosenClusterAnnotation] || ''
   const home = informers.for(resources.logicalClusters).get(cluster, '', logicalClusterName)
   const object = home?.object as LogicalCluster | undefined
-  if (object === undefined || object.spec?.owner?.uid !== workspace.metadata.uid) {
-    await release(step)
-    return
-  }
-  await mirror(step, object)
-  if (object.metadata.deletionTimestamp === undefined)
-    await ifFound(client.delete(resources.logicalClusters, clusterScoped(cluster, logicalClusterName)))
+  if (object === undefined || object.spec?.owner?.uid !== workspace.metadata.uid) await release(step)
+  else if (object.metadata.deletionTimestamp !== undefined) await mirror(step, object)
+  else await ifFound(client.delete(resources.logicalClusters, clusterScoped(cluster, logicalClusterName)))
 }
 
 const release = (step: WorkspaceStep): Promise<unknown> =>
@@ -30,11 +28,17 @@ const release = (step: WorkspaceStep): Promise<unknown> =>
     },
   }))
 
-/** Observers of the workspace see how far the deletion of the content is. */
-const mirror = (step: WorkspaceStep, home: LogicalCluster): Promise<unknown> =>
-  updateStatus<Workspace>(step.deps.client, ...target(step), current => {
-    const phase = (home.status?.terminators ?? []).length > 0 ? 'Terminating' : 'Deleting'
-    const content = findCondition(home.status?.conditions, 'WorkspaceContentDeleted')
-    const conditions = setConditions(current.status?.conditions, content === undefined ? [] : [content])
-    return { ...current, status: { ...current.status, phase, conditions } }
+const mirrored = ['WorkspaceContentDeleted', finished]
+
+/** Observers of the workspace see how far its deletion is, as soon as there is something to see. */
+async function mirror(step: WorkspaceStep, home: LogicalCluster): Promise<void> {
+  const { phase } = home.status ?? {}
+  if (phase !== 'Terminating' && phase !== 'Deleting') return
+  await updateStatus<Workspace>(step.deps.client, ...target(step), current => {
+    const states = mirrored.flatMap(type => findCondition(home.status?.conditions, type) ?? [])
+    const gone = mirrored.filter(type => !states.some(state => state.type === type))
+    const known = gone.reduce(removeCondition, current.status?.conditions ?? [])
+    const conditions = setConditions(known, states)
+    return { ...current, status: { ...withRemaining(current.status ?? {}, home), phase, conditions } }
   })
+}

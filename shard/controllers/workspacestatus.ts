@@ -1,20 +1,39 @@
-import { type ConditionState, conditionIs, isFalse, isTrue, setConditions } from './conditions.ts'
+import {
+  type ConditionState,
+  conditionIs,
+  isFalse,
+  isTrue,
+  removeCondition,
+  setConditions,
+} from './conditions.ts'
 import type { LogicalCluster, Phase, Workspace } from './objects.ts'
+import { finished } from './waiting.ts'
 
 type Status = NonNullable<Workspace['status']>
 
-/** The status of a workspace whose place is known, from its logical cluster (chapter 20, section 3.7). */
-export function workspaceStatus({ spec, status = {} }: Workspace, home: LogicalCluster | undefined): Status {
+/** The status of a workspace whose place is known, from its logical cluster (chapter 20, section 3.7), and who is waited
+ * for. */
+export function workspaceStatus(
+  { spec, status = {} }: Workspace,
+  home: LogicalCluster | undefined,
+  waiting?: ConditionState,
+): Status {
   const initialized = initialization(status, home, spec?.cluster ?? '')
-  const states = [isTrue('WorkspaceScheduled'), ...(initialized === undefined ? [] : [initialized])]
-  const conditions = setConditions(status.conditions, states)
-  const { initializers: _, ...rest } = status
-  const left = home?.status?.initializers ?? []
+  const states = [isTrue('WorkspaceScheduled'), initialized, ...(waiting === undefined ? [] : [waiting])]
+  const known = waiting === undefined ? removeCondition(status.conditions, finished) : status.conditions
+  const conditions = setConditions(known, states)
+  const phase = phaseOf(status.phase ?? 'Scheduling', conditions)
+  return { ...withRemaining(status, home), phase, conditions }
+}
+
+/** Mirrors who has not finished yet. */
+export function withRemaining(status: Status, home: LogicalCluster | undefined): Status {
+  const { initializers: _, terminators: __, ...rest } = status
+  const { initializers = [], terminators = [] } = home?.status ?? {}
   return {
     ...rest,
-    phase: phaseOf(status.phase ?? 'Scheduling', conditions),
-    ...(left.length === 0 ? {} : { initializers: left }),
-    conditions,
+    ...(initializers.length === 0 ? {} : { initializers }),
+    ...(terminators.length === 0 ? {} : { terminators }),
   }
 }
 
@@ -24,7 +43,7 @@ function initialization(
   { phase, conditions }: Status,
   home: LogicalCluster | undefined,
   cluster: string,
-): ConditionState | undefined {
+): ConditionState {
   if (home === undefined)
     return isFalse(type, 'Error', 'WorkspaceDisappeared', `LogicalCluster ${cluster} not found`)
   const waiting = (message: string): ConditionState => isFalse(type, 'Info', 'InitializerExists', message)

@@ -29,8 +29,9 @@ export async function create(
     object: collapseOwners(ctx, withSystemMetadata(rules.strategy, key, object)),
   })
   for (let attempt = 1; ; attempt++) {
-    const fresh = prepareForCreate(rules.strategy, admitted)
-    const freshKey = { ...key, name: fresh.metadata.name ?? '' }
+    const prepared = prepareForCreate(rules.strategy, admitted)
+    const freshKey = { ...key, name: prepared.metadata.name ?? '' }
+    const fresh = registry.admission.complete({ ...request, key: freshKey, object: prepared })
     validate(registry, fresh)
     await registry.admission.validate(ctx, { ...request, key: freshKey, object: fresh })
     const item = await put(registry, freshKey, fresh, options)

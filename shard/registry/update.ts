@@ -75,10 +75,11 @@ async function finished(
   const collapsed = dedupOwners(prepareForUpdate(strategy, registry.part, next, old))
   const request = requestOf(registry, current.key, options, old)
   const admitted = await registry.admission.mutate(ctx, { ...request, object: collapsed.object })
-  const object =
+  const prepared =
     admitted === collapsed.object
       ? admitted
       : prepareForUpdate(strategy, registry.part, schema.decode(admitted).object, old)
+  const object = registry.admission.complete({ ...request, object: prepared })
   validate(registry, object, old)
   await registry.admission.validate(ctx, { ...request, object })
   warn(ctx, [collapsed.warning, ...finalizerWarnings(strategy, object, old)])

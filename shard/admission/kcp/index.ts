@@ -27,7 +27,7 @@ export const kcpAdmission = ({
   mountAdmission,
   workspaceTypeAdmission(directory, authorizer),
   workspaceTypeExists(directory, authorizer),
-  logicalClusterAdmission,
+  logicalClusterAdmission(directory),
   apiExportAdmission,
   apiBindingAdmission({ directory, authorizer }),
   endpointSliceAdmission({ directory, authorizer }),

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isPrivileged, type UserInfo } from '../../../framework/user.ts'
 import type { LogicalCluster, Phase } from '../../controllers/objects.ts'
+import type { Directory } from '../../directory.ts'
 import {
   inactiveAnnotation,
   logicalClusterFinalizer,
@@ -12,6 +13,7 @@ import {
 } from '../../metadata.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
+import { mirrorLogicalCluster, withLocks } from './mirrors.ts'
 import { refused } from './refusal.ts'
 import { withSystemAnnotations } from './systemannotations.ts'
 
@@ -46,22 +48,26 @@ const phases: readonly Phase[] = [
 ]
 
 /** Who may change a logical cluster, and its finalizer (chapter 20, sections 3.5 and 3.6). */
-export const logicalClusterAdmission: AdmissionPlugin = {
+export const logicalClusterAdmission = ({ bindingsIn }: Pick<Directory, 'bindingsIn'>): AdmissionPlugin => ({
   name: 'core.kcp.io/LogicalCluster',
   mutate(ctx, request) {
     const { object, old, subresource } = request
     if (`${request.resource}.${request.group}` !== logicalClusters) return object
-    if (subresource === 'status')
-      return startInitializing(object as LogicalCluster, old as LogicalCluster | undefined)
+    if (subresource === 'status') return startInitializing(object as LogicalCluster, old as LogicalCluster)
     const next = withFinalizer(object as LogicalCluster)
     return isSystem(ctx.actAs) ? next : withSystemAnnotations(next, old, believed)
+  },
+  complete({ group, resource, key, object, old }) {
+    if (`${resource}.${group}` !== logicalClusters) return object
+    const next = old === undefined ? initialize(object) : (object as LogicalCluster)
+    return withLocks(mirrorLogicalCluster(next), bindingsIn(key.cluster))
   },
   validate(ctx, request) {
     if (`${request.resource}.${request.group}` !== logicalClusters) return
     const problem = finalizerProblem(ctx.actAs, request) ?? writerProblem(ctx.actAs, request)
     if (problem !== undefined) throw refused(request, problem)
   },
-}
+})
 
 function withFinalizer(object: LogicalCluster): LogicalCluster {
   const { finalizers = [], deletionTimestamp } = object.metadata
@@ -69,13 +75,17 @@ function withFinalizer(object: LogicalCluster): LogicalCluster {
   return withMetadata(object, { finalizers: [...finalizers, logicalClusterFinalizer] })
 }
 
-/** Whoever begins the initialization: the wanted initializers and terminators become the remaining ones. */
-function startInitializing(object: LogicalCluster, old: LogicalCluster | undefined): LogicalCluster {
-  const begins = object.status?.phase === 'Initializing' && old?.status?.phase !== 'Initializing'
-  if (!begins || old === undefined) return object
+/** What is wanted becomes what remains. */
+function initialize(object: LogicalCluster): LogicalCluster {
   const { initializers = [], terminators = [] } = object.spec ?? {}
-  return { ...object, status: { ...object.status, initializers, terminators } }
+  return { ...object, status: { ...object.status, phase: 'Initializing', initializers, terminators } }
 }
+
+/** Whoever begins the initialization; a new logical cluster does so at once. */
+const startInitializing = (object: LogicalCluster, old: LogicalCluster): LogicalCluster =>
+  object.status?.phase === 'Initializing' && old.status?.phase !== 'Initializing'
+    ? initialize(object)
+    : object
 
 function finalizerProblem(
   user: UserInfo,

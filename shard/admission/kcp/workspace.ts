@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../framework/object.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/user.ts'
-import type { LogicalCluster, Workspace } from '../../controllers/objects.ts'
+import type { LogicalCluster, Shard, Workspace } from '../../controllers/objects.ts'
 import type { Directory } from '../../directory.ts'
 import {
   chosenClusterAnnotation,
@@ -9,8 +9,10 @@ import {
   shardAnnotation,
   shardHashAnnotation,
 } from '../../metadata.ts'
+import { placed, placementOf } from '../../placement.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
+import { mirrorWorkspace } from './mirrors.ts'
 import { ownerOf } from './owner.ts'
 import { concerns, refused } from './refusal.ts'
 import { withSystemAnnotations } from './systemannotations.ts'
@@ -26,7 +28,11 @@ export const workspaceAdmission = (directory: Directory): AdmissionPlugin => ({
     const privileged = isPrivileged(ctx.actAs)
     const sent = privileged ? object : withSystemAnnotations(object, old, believed)
     if (request.operation === 'UPDATE') return sent
-    return withOrigin(sent, ctx.actAs, directory.logicalCluster(request.key.cluster))
+    const made = withOrigin(sent, ctx.actAs, directory.logicalCluster(request.key.cluster)) as Workspace
+    return made.spec?.mount === undefined ? scheduled(made, directory.shards()) : made
+  },
+  complete({ group, resource, object }) {
+    return `${resource}.${group}` === workspaces ? mirrorWorkspace(object as Workspace) : object
   },
   validate(ctx, request) {
     if (!concerns(request, workspaces, ['CREATE', 'UPDATE'])) return
@@ -59,6 +65,12 @@ function withOrigin(object: KubeObject, user: UserInfo, parent: LogicalCluster |
       ...(groups === undefined ? {} : { [requiredGroupsAnnotation]: groups }),
     },
   })
+}
+
+/** The place is chosen with the first write where that is possible; where not, the controller tells and tries again. */
+function scheduled(workspace: Workspace, shards: readonly Shard[]): Workspace {
+  const placement = placementOf(workspace, shards)
+  return 'shard' in placement ? placed(workspace, placement.shard) : workspace
 }
 
 function createProblem({ spec }: Workspace, privileged: boolean): string | undefined {

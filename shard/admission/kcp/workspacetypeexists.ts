@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../framework/context.ts'
 import { notFound } from '../../../framework/errors.ts'
 import type { ClusterName } from '../../../framework/object.ts'
 import type { PathReference, Workspace } from '../../controllers/objects.ts'
-import { type Directory, type LocatedType, typeName } from '../../directory.ts'
+import { type Directory, type LocatedType, TypesInvalid, typeName } from '../../directory.ts'
 import { typeAnnotation } from '../../metadata.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
@@ -99,7 +99,7 @@ function typeChain(
   try {
     return directory.typeChain(type)
   } catch (error) {
-    throw refused(request, error instanceof Error ? error.message : String(error))
+    throw error instanceof TypesInvalid ? refused(request, error.message) : error
   }
 }
 

@@ -1,0 +1,22 @@
+// Prepares every new workspace of a type: makes a ConfigMap in it, then takes its own initializer away.
+//   KUBECONFIG=.oriel/admin.kubeconfig npx tsx examples/initializer.ts "$URL"
+// URL: the one with type `initializing` in `status.virtualWorkspaces` of the WorkspaceType. Nothing else is needed.
+import { type CoreV1Api, KubeConfig } from '@kubernetes/client-node'
+import { followWorkspaces } from './lifecycle.ts'
+
+const [, , url = ''] = process.argv
+const config = new KubeConfig()
+config.loadFromDefault()
+
+/** May be called again after it broke off half-way: what is there already is no error. */
+async function prepare(core: CoreV1Api): Promise<void> {
+  const metadata = { name: 'welcome' }
+  const body = { metadata, data: { from: 'the initializer' } }
+  await core.createNamespacedConfigMap({ namespace: 'default', body }).catch(unlessThere)
+}
+
+function unlessThere(error: { readonly code?: number }): void {
+  if (error.code !== 409) throw error
+}
+
+await followWorkspaces(config, url, 'initializers', prepare)

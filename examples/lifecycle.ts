@@ -1,0 +1,76 @@
+import {
+  CoreV1Api,
+  CustomObjectsApi,
+  KubeConfig,
+  type KubernetesObject,
+  Watch,
+} from '@kubernetes/client-node'
+import { clusterOf } from './clusterwatch.ts'
+
+const logicalClusters = { group: 'core.kcp.io', version: 'v1alpha1', plural: 'logicalclusters' }
+const path = '/apis/core.kcp.io/v1alpha1/logicalclusters'
+const again = 1_000
+
+interface LogicalCluster extends KubernetesObject {
+  readonly status?: { readonly initializers?: string[]; readonly terminators?: string[] }
+}
+
+/** The same credentials at another URL. */
+function at(config: KubeConfig, server: string): KubeConfig {
+  const cluster = config.getCurrentCluster()
+  if (cluster === null) throw new Error('the kubeconfig has no current context')
+  const there = new KubeConfig()
+  there.loadFromOptions({ ...config, clusters: [{ ...cluster, server }] })
+  return there
+}
+
+/**
+ * Does `work` in every workspace that waits at a view's URL, and says that it is done. A workspace is seen as long as it
+ * waits: one whose work failed is tried again. Runs until the process ends.
+ */
+export async function followWorkspaces(
+  config: KubeConfig,
+  url: string,
+  list: 'initializers' | 'terminators',
+  work: (core: CoreV1Api) => Promise<void>,
+): Promise<void> {
+  const waiting = new Set<string>()
+  const identifier = decodeURIComponent(url.slice(url.lastIndexOf('/') + 1))
+
+  async function serve(cluster: string): Promise<void> {
+    const there = at(config, `${url}/clusters/${cluster}`)
+    try {
+      await work(there.makeApiClient(CoreV1Api))
+      await finish(there.makeApiClient(CustomObjectsApi))
+      console.log('done', cluster)
+    } catch (error) {
+      console.error('will try again', cluster, (error as Error).message)
+      setTimeout(() => waiting.has(cluster) && serve(cluster), again)
+    }
+  }
+
+  async function finish(api: CustomObjectsApi): Promise<void> {
+    const target = { ...logicalClusters, name: 'cluster' }
+    const body: LogicalCluster = await api.getClusterCustomObject(target)
+    const left = body.status?.[list]?.filter(entry => entry !== identifier)
+    await api.replaceClusterCustomObjectStatus({
+      ...target,
+      body: { ...body, status: { ...body.status, [list]: left } },
+    })
+  }
+
+  const onEvent = (type: string, object: LogicalCluster): void => {
+    const cluster = clusterOf(object)
+    if (type === 'DELETED') waiting.delete(cluster)
+    if (type !== 'ADDED' && type !== 'MODIFIED') return
+    if (waiting.has(cluster)) return
+    waiting.add(cluster)
+    void serve(cluster)
+  }
+  // Without a version to start from, a watch first tells what is there.
+  const watch = new Watch(at(config, `${url}/clusters/*`))
+  const run = async (): Promise<void> => {
+    await watch.watch(path, {}, onEvent, () => void setTimeout(run, again))
+  }
+  await run()
+}

@@ -1,0 +1,69 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Item } from '../../../framework/item.ts'
+import type { KubeObject } from '../../../framework/object.ts'
+import { initializerLabel, terminatorLabel } from '../../../openapi/labels.ts'
+import { resourceName } from '../../controllers/namingconflicts.ts'
+import type { APIBinding, LogicalCluster, Workspace } from '../../controllers/objects.ts'
+import {
+  ownerAnnotation,
+  phaseLabel,
+  resourceBindingsAnnotation,
+  terminatorsFinalizer,
+} from '../../metadata.ts'
+import { withMetadata } from '../../registry/strategy.ts'
+import { readOwner } from './owner.ts'
+
+/** Metadata of a logical cluster that says what its status says: labels, by which views find it, and a finalizer
+ * (chapter 20, sections 3.5 and 3.6). In the same write as the status, so that they never differ. */
+export function mirrorLogicalCluster(object: LogicalCluster): LogicalCluster {
+  const { phase = '', initializers = [], terminators = [] } = object.status ?? {}
+  const own = Object.entries(object.metadata.labels ?? {}).filter(([key]) => !isLifecycle(key))
+  const waiting = [...initializers.map(initializerLabel), ...terminators.map(terminatorLabel)]
+  const labels = { ...Object.fromEntries(own), ...Object.fromEntries(waiting.map(l => [l.key, l.value])) }
+  const labelled = withLabels(object, phase === '' ? labels : { ...labels, [phaseLabel]: phase })
+  return reduceOwner(withTerminatorsFinalizer(labelled, terminators.length > 0), phase)
+}
+
+const isLifecycle = (key: string): boolean => /^(initializer|terminator)\.internal\.kcp\.io\//.test(key)
+
+function withTerminatorsFinalizer<T extends KubeObject>(object: T, wanted: boolean): T {
+  const finalizers = object.metadata.finalizers ?? []
+  if (finalizers.includes(terminatorsFinalizer) === wanted) return object
+  const others = finalizers.filter(each => each !== terminatorsFinalizer)
+  return withMetadata(object, { finalizers: wanted ? [...others, terminatorsFinalizer] : others }) as T
+}
+
+/** The annotation that tells who holds which resource (chapter 20, section 5.6): a picture of the cluster's bindings,
+ * drawn when the first ones are there. */
+export function withLocks(object: LogicalCluster, bindings: readonly Item[]): LogicalCluster {
+  if (object.status?.phase === 'Initializing') return object
+  const held = bindings
+    .map(item => item.object as APIBinding)
+    .flatMap(({ metadata, status }) =>
+      (status?.boundResources ?? []).map(bound => [resourceName(bound), { n: metadata.name ?? '' }] as const),
+    )
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const annotation = JSON.stringify(Object.fromEntries(held))
+  if (object.metadata.annotations?.[resourceBindingsAnnotation] === annotation) return object
+  const annotations = { ...object.metadata.annotations, [resourceBindingsAnnotation]: annotation }
+  return withMetadata(object, { annotations }) as LogicalCluster
+}
+
+/** The same for a workspace: its phase as a label (chapter 20, section 3.3). */
+export function mirrorWorkspace(object: Workspace): Workspace {
+  const phase = object.status?.phase ?? 'Scheduling'
+  return reduceOwner(withLabels(object, { ...object.metadata.labels, [phaseLabel]: phase }), phase)
+}
+
+const withLabels = <T extends KubeObject>(object: T, labels: Readonly<Record<string, string>>): T =>
+  isDeepStrictEqual(labels, object.metadata.labels ?? {}) ? object : (withMetadata(object, { labels }) as T)
+
+/** Once Ready, the owner annotation is the user's name only. */
+function reduceOwner<T extends KubeObject>(object: T, phase: string): T {
+  const { [ownerAnnotation]: annotation, ...annotations } = object.metadata.annotations ?? {}
+  if (phase !== 'Ready' || annotation === undefined) return object
+  const owner = readOwner(annotation)
+  const reduced =
+    owner === undefined ? {} : { [ownerAnnotation]: JSON.stringify({ username: owner.username }) }
+  return withMetadata(object, { annotations: { ...annotations, ...reduced } }) as T
+}

@@ -1,0 +1,42 @@
+import type { ClusterName, ObjectKey } from '../framework/object.ts'
+import type { CachedItem } from './cache/item.ts'
+import { type StoredResource, storageKey } from './cache/key.ts'
+import type { WatchCache } from './cache/watchcache.ts'
+import type { Store } from './store/store.ts'
+
+/** One object of whatever resource. */
+export interface Stored {
+  readonly resource: StoredResource
+  readonly item: CachedItem
+}
+
+/** Everything in a logical cluster, whether somebody serves it or not. */
+export interface ClusterContent {
+  of(cluster: ClusterName): Generator<Stored>
+  get(resource: StoredResource, key: ObjectKey): Stored | undefined
+  count(resource: StoredResource, cluster: ClusterName): number
+  /** All or nothing, without asking anybody; resolves when they are gone from the cache. Throws `StoreConflict` when one
+   * of them has been changed. */
+  remove(objects: readonly Stored[]): Promise<void>
+}
+
+export const clusterContent = (store: Store, cache: WatchCache): ClusterContent => ({
+  *of(cluster) {
+    for (const each of cache.resources())
+      for (const item of each.items(cluster)) yield { resource: each.resource, item }
+  },
+  get(resource, key) {
+    const item = cache.resource(resource.group, resource.resource, resource.segment).get(key)
+    return item && { resource, item }
+  },
+  count: ({ group, resource, segment }, cluster) => cache.resource(group, resource, segment).count(cluster),
+  async remove(objects) {
+    if (objects.length === 0) return
+    const changes = objects.map(({ resource, item }) => ({
+      key: storageKey(resource, item.key),
+      value: undefined,
+      expected: item.modified,
+    }))
+    await cache.at(await store.commit(changes))
+  },
+})

@@ -1,0 +1,57 @@
+import type { ApiSet } from '../../framework/apis.ts'
+import type { ResourceRef } from '../../framework/backend.ts'
+import type { ClusterName } from '../../framework/object.ts'
+import { builtinSegment, customSegment } from '../apis/served.ts'
+import type { Stored } from '../content.ts'
+import { bindingFinalizer } from '../metadata.ts'
+import { cleanupFinalizer } from '../registry/crd.ts'
+import { foregroundFinalizer, orphanFinalizer } from '../registry/strategy.ts'
+
+/** Kept by the server's own controllers: they have nothing to do for an object that goes with its whole cluster. */
+const own: ReadonlySet<string> = new Set([
+  bindingFinalizer,
+  cleanupFinalizer,
+  foregroundFinalizer,
+  orphanFinalizer,
+  'kubernetes',
+])
+
+const mark = Buffer.from('"finalizers":')
+
+interface Finalized {
+  readonly finalizers?: readonly string[]
+}
+
+/** Who, besides the server, has something to do before the object goes. Looks at bytes first: nearly nobody has. */
+export function foreignFinalizers({ resource, item }: Stored): readonly string[] {
+  if (!item.bytes.includes(mark)) return []
+  const { metadata, spec } = item.object
+  const isNamespace = resource.group === '' && resource.resource === 'namespaces'
+  const more = isNamespace ? ((spec as Finalized | undefined)?.finalizers ?? []) : []
+  return [...(metadata.finalizers ?? []), ...more].filter(finalizer => !own.has(finalizer))
+}
+
+/** How an object is asked for in its cluster; undefined when nobody serves it: then nobody can wait for it either. */
+export function refOf(
+  apis: (cluster: ClusterName) => ApiSet | undefined,
+  { resource: { group, resource, segment }, item }: Stored,
+): ResourceRef | undefined {
+  const bound = segment !== builtinSegment && segment !== customSegment
+  const set = apis(item.cluster)
+  const served = set?.resources.find(r => r.group === group && r.names.plural === resource)
+  if (served === undefined) return undefined
+  const ref = { group, version: served.version, resource }
+  if (!bound) return ref
+  return set?.find(group, served.version, `${resource}:${segment}`) && { ...ref, identity: segment }
+}
+
+/** What those who hold something may need while they finish: a place for it, its definition, and their rights. */
+const needed: ReadonlySet<string> = new Set([
+  'namespaces',
+  'apibindings',
+  'customresourcedefinitions',
+  'clusterroles',
+  'clusterrolebindings',
+])
+
+export const isNeeded = ({ resource: { resource } }: Stored): boolean => needed.has(resource)

@@ -1,0 +1,28 @@
+import { defineVirtualWorkspace } from '../../framework/index.ts'
+import { initializerLabel } from '../../openapi/index.ts'
+import type { Stage } from '../lifecycle/stage.ts'
+import { lifecycleView } from '../lifecycle/view.ts'
+
+/** Workspaces that are new and wait for their initializers. */
+export const initializing: Stage = {
+  name: 'initializing',
+  role: 'initializer',
+  verb: 'initialize',
+  waiting: identifier => {
+    const { key, value } = initializerLabel(identifier)
+    return [
+      { key: 'tenancy.kcp.io/phase', operator: 'in', values: ['Initializing'] },
+      { key, operator: 'in', values: [value] },
+    ]
+  },
+  isAt: ({ status }) => status?.phase === 'Initializing',
+  // kcp's, although LogicalClusters are in core.kcp.io.
+  refusalGroup: 'tenancy.kcp.io',
+}
+
+/** What an initializer sees: the workspaces that wait for it, and what is in them. See README.md beside this file. */
+export const initializingworkspaces = defineVirtualWorkspace(
+  'initializingworkspaces',
+  '/services/initializingworkspaces/:identifier',
+  host => lifecycleView(host, initializing),
+)

@@ -1,0 +1,26 @@
+import { defineVirtualWorkspace } from '../../framework/index.ts'
+import { terminatorLabel } from '../../openapi/index.ts'
+import type { Stage } from '../lifecycle/stage.ts'
+import { lifecycleView } from '../lifecycle/view.ts'
+import { deletingOnly } from './deleting.ts'
+
+/** Workspaces that are being deleted and wait for their terminators. */
+export const terminating: Stage = {
+  name: 'terminating',
+  role: 'terminator',
+  verb: 'terminate',
+  waiting: identifier => {
+    const { key, value } = terminatorLabel(identifier)
+    return [{ key, operator: 'in', values: [value] }]
+  },
+  isAt: ({ metadata }) => metadata.deletionTimestamp !== undefined,
+  only: deletingOnly,
+  refusalGroup: 'core.kcp.io',
+}
+
+/** What a terminator sees: the workspaces that wait for it, and what is in them. See README.md beside this file. */
+export const terminatingworkspaces = defineVirtualWorkspace(
+  'terminatingworkspaces',
+  '/services/terminatingworkspaces/:identifier',
+  host => lifecycleView(host, terminating),
+)
