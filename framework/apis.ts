@@ -1,5 +1,8 @@
-import type { Params } from './context.ts'
+import type { Params, RequestContext } from './context.ts'
+import type { Answer } from './exchange.ts'
+import type { Incoming } from './incoming.ts'
 import type { KubeObject } from './object.ts'
+import type { Passage } from './passage.ts'
 import type { Verb } from './requestinfo.ts'
 import type { ObjectSchema, TableColumn } from './schema.ts'
 import type { ResourceStorage } from './storage.ts'
@@ -24,6 +27,15 @@ export interface Subresource<P extends Params = Params> {
   readonly verbs: readonly Verb[]
   readonly storage: ResourceStorage<P>
   readonly schema: ObjectSchema
+  /** Answers itself, instead of reading and writing through `storage`: `proxy`, whose requests go to another server. */
+  readonly connect?: (ctx: RequestContext<P>, request: ConnectRequest) => Promise<Answer | Passage>
+}
+
+/** A request to a subresource that answers itself. */
+export interface ConnectRequest {
+  readonly incoming: Incoming
+  /** What follows the subresource's name, percent-encoded; '' or starting with `/`. */
+  readonly rest: string
 }
 
 /**

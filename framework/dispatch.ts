@@ -8,9 +8,11 @@ import type { OpenApiDocuments } from './documents.ts'
 import { methodNotSupported, notServed, StatusError } from './errors.ts'
 import type { Answer } from './exchange.ts'
 import { type HealthCheck, healthAnswer } from './health.ts'
+import type { Incoming } from './incoming.ts'
 import { negotiate } from './negotiation.ts'
 import { openApiAnswer } from './openapiendpoint.ts'
 import type { Pages } from './pages.ts'
+import type { Passage } from './passage.ts'
 import type { ResourceRequest } from './requestinfo.ts'
 import type { Exchange } from './serve.ts'
 import { handle } from './verbs/index.ts'
@@ -36,7 +38,7 @@ export interface Admitted {
 }
 
 /** Answers a request that has passed authorization. Throws a `StatusError` for what is not there. */
-export function dispatch(sources: Sources, admitted: Admitted): Promise<Answer> {
+export function dispatch(sources: Sources, admitted: Admitted): Promise<Answer | Passage> {
   const { info } = admitted.ctx
   return info.isResource ? resourceAnswer(sources, admitted, info) : pathAnswer(sources, admitted, info.path)
 }
@@ -45,13 +47,16 @@ async function resourceAnswer(
   sources: Sources,
   { ctx, workspace, exchange }: Admitted,
   info: ResourceRequest,
-): Promise<Answer> {
+): Promise<Answer | Passage> {
   if (ctx.cluster === '*' && info.verb !== 'list' && info.verb !== 'watch') throw notInWildcard(info)
   const apis = workspace.apis(ctx.params, ctx.cluster)
   const plural = info.identity === undefined ? info.resource : `${info.resource}:${info.identity}`
   const resource = apis?.find(info.group, info.version, plural)
   if (resource === undefined) return elsewhere(sources, { ctx, workspace, exchange })
   exchange.serves(info)
+  const { connect } = resource.subresources.find(each => each.name === info.subresource) ?? {}
+  if (connect !== undefined)
+    return connect(ctx, { incoming: exchange.incoming, rest: restBehind(workspace, exchange.incoming, info) })
   if (info.verb === 'watch' && apis?.replaced !== undefined)
     exchange.lifetime.follow(apis.replaced, 'replaced')
   return handle(ctx, resource, exchange.incoming, {
@@ -63,6 +68,14 @@ async function resourceAnswer(
       await workspace.guard?.(creating)
     },
   })
+}
+
+/** The raw path behind `…/<resource>/<name>/<subresource>`. */
+function restBehind(workspace: VirtualWorkspace, { path }: Incoming, info: ResourceRequest): string {
+  const inCluster = workspace.path.parse(path)?.rest ?? path
+  const segments = (info.group === '' ? 2 : 3) + (info.namespace === '' ? 0 : 2) + 3
+  const rest = inCluster.split('/').slice(segments + 1)
+  return rest.map(segment => `/${segment}`).join('')
 }
 
 /** Only lists and watches reach over logical clusters (chapter 20, section 1.6). */

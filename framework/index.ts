@@ -3,6 +3,7 @@ export {
   type ApiResource,
   type ApiSet,
   apiSetOf,
+  type ConnectRequest,
   compareVersions,
   type ResourceNames,
   type Subresource,
@@ -78,6 +79,7 @@ export {
   type ObjectKey,
   type OwnerReference,
 } from './object.ts'
+export type { Departure, Endpoint, Glimpse, HeaderFields, Outbound, Passage } from './passage.ts'
 export {
   isClusterName,
   isClusterPath,
@@ -147,3 +149,4 @@ export {
   type WorkspaceDefinition,
   type WorkspaceFactory,
 } from './workspace.ts'
+export { parseYaml } from './yaml.ts'

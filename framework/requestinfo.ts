@@ -86,7 +86,8 @@ function targetOf(parts: readonly string[]): Target {
   const third = parts[2]
   const isItself = third === undefined || third === 'status' || third === 'finalize'
   const start = namespace !== '' && !isItself ? 2 : 0
-  if (parts.length > start + 3) throw notServed()
+  // What follows `proxy` is for the server behind it.
+  if (parts.length > start + 3 && parts[start + 2] !== 'proxy') throw notServed()
   return {
     ...splitIdentity(parts[start] ?? ''),
     name: parts[start + 1] ?? '',

@@ -5,6 +5,7 @@ import type { Params, RequestContext } from './context.ts'
 import type { Informers } from './informer.ts'
 import type { Logger } from './log.ts'
 import type { ClusterScope, KubeObject } from './object.ts'
+import type { Outbound } from './passage.ts'
 import { type ParamsOf, type PathPattern, pathPattern } from './path.ts'
 import type { UserInfo } from './user.ts'
 
@@ -44,6 +45,8 @@ export interface Host {
   /** Local, indexed copies of backend objects, kept up to date; shared between views. */
   readonly informers: Informers
   readonly log: Logger
+  /** The way to servers outside; a view that needs one serves nothing without it. */
+  readonly outbound?: Outbound
 }
 
 /**

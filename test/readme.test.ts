@@ -37,7 +37,8 @@ describe('the README', function () {
   this.timeout(180_000)
   let oriel: Oriel
   before(async () => {
-    oriel = await startOriel()
+    // The page of the mounts mounts the server itself.
+    oriel = await startOriel({ args: ['--mount-allow', 'localhost'] })
   })
   after(() => discard(oriel))
 

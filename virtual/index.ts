@@ -1,6 +1,7 @@
 import type { WorkspaceFactory } from '../framework/index.ts'
 import { apiexport } from './apiexport/index.ts'
 import { initializingworkspaces } from './initializingworkspaces/index.ts'
+import { mounts } from './mounts/index.ts'
 import { terminatingworkspaces } from './terminatingworkspaces/index.ts'
 
 /** The menu: every view that a server offers, in the order in which a URL is matched. */
@@ -8,4 +9,5 @@ export const workspaces: readonly WorkspaceFactory[] = [
   apiexport,
   initializingworkspaces,
   terminatingworkspaces,
+  mounts,
 ]

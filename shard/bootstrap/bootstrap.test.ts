@@ -5,6 +5,7 @@ import { compileCached } from '../../openapi/compile.ts'
 import { kcpKinds } from '../../openapi/definitions/kcp/index.ts'
 import { builtinKinds } from '../../openapi/definitions/kubernetes/index.ts'
 import { schemaFor } from '../../openapi/definitions/lookup.ts'
+import { mountKinds } from '../../openapi/definitions/mounts/index.ts'
 import { decodeStored } from '../cache/codec.ts'
 import { parseStorageKey } from '../cache/key.ts'
 import { resources } from '../controllers/objects.ts'
@@ -32,7 +33,9 @@ async function objectsOf(store: Store): Promise<{ readonly key: string; readonly
 /** The schema's opinion of an object. */
 function problems(object: KubeObject): readonly unknown[] {
   const [version = '', group = ''] = object.apiVersion.split('/').reverse()
-  const kind = [...kcpKinds, ...builtinKinds].find(k => k.names.kind === object.kind && k.group === group)
+  const kind = [...kcpKinds, ...mountKinds, ...builtinKinds].find(
+    k => k.names.kind === object.kind && k.group === group,
+  )
   assert.ok(kind, object.kind)
   const schema = compileCached(schemaFor(kind, version))
   const { object: decoded, unknown } = schema.decode(object)
@@ -77,6 +80,7 @@ describe('bootstrap', () => {
       'v260302-ae9fdd9c1.shards.core.kcp.io',
       'v260519-96f2749.workspacetypes.tenancy.kcp.io',
       'v260522-2bf05df66.workspaces.tenancy.kcp.io',
+      'v261121-oriel.kubeclusters.mounts.contrib.kcp.io',
     ])
   })
   it('follows its addresses', async () => {

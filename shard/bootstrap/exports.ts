@@ -3,6 +3,7 @@ import type { KubeObject } from '../../framework/object.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import { kcpKinds } from '../../openapi/definitions/kcp/index.ts'
 import { apiResourceSchemaOf } from '../../openapi/definitions/lookup.ts'
+import { mountKinds } from '../../openapi/definitions/mounts/index.ts'
 import { exportHash, exportLabel } from '../../openapi/labels.ts'
 import { identityKeyOf, identityNamespace, identitySecret } from '../controllers/apiexport.ts'
 import { isTrue, setConditions } from '../controllers/conditions.ts'
@@ -18,6 +19,9 @@ interface RootExport {
   readonly name: string
   readonly schemas: Readonly<Record<string, string>>
   readonly maximalPermissionPolicy?: boolean
+  readonly permissionClaims?: readonly object[]
+  /** Workspaces that want it bind it themselves, `root` among them. */
+  readonly isOptional?: boolean
 }
 
 const rootExports: readonly RootExport[] = [
@@ -34,6 +38,12 @@ const rootExports: readonly RootExport[] = [
   {
     name: 'topology.kcp.io',
     schemas: { Partition: 'v240903-d6797056a', PartitionSet: 'v240903-d6797056a' },
+  },
+  {
+    name: 'mounts.contrib.kcp.io',
+    schemas: { KubeCluster: 'v261121-oriel' },
+    permissionClaims: [{ group: '', resource: 'secrets', identityHash: '', verbs: ['get', 'list', 'watch'] }],
+    isOptional: true,
   },
 ]
 
@@ -66,7 +76,7 @@ async function bootstrapExport(store: Store, wanted: RootExport): Promise<Bootst
       ...schemas,
       secret,
       withStatus(exported, { identityHash: identity, conditions: conditionsOf('IdentityValid') }),
-      bindingManifest(wanted, schemas, identity),
+      ...(wanted.isOptional === true ? [] : [bindingManifest(wanted, schemas, identity)]),
     ],
   }
 }
@@ -79,7 +89,7 @@ const withStatus = (manifest: Manifest, status: object): Manifest => ({
 })
 
 function kindOf(name: string): KindDefinition {
-  const kind = kcpKinds.find(({ names }) => names.kind === name)
+  const kind = [...kcpKinds, ...mountKinds].find(({ names }) => names.kind === name)
   if (kind === undefined) throw new TypeError(`there is no kind ${name} of kcp`)
   return kind
 }
@@ -113,7 +123,7 @@ interface SchemaSpec {
 const specOf = ({ object }: Manifest): SchemaSpec => object.spec as SchemaSpec
 
 function exportManifest(
-  { name, maximalPermissionPolicy }: RootExport,
+  { name, maximalPermissionPolicy, permissionClaims }: RootExport,
   schemas: readonly Manifest[],
 ): Manifest {
   const offered = schemas.map(schema => ({
@@ -130,6 +140,7 @@ function exportManifest(
       resources: offered,
       identity: { secretRef: { namespace: identityNamespace, name } },
       ...(maximalPermissionPolicy === true ? { maximalPermissionPolicy: { local: {} } } : {}),
+      ...(permissionClaims === undefined ? {} : { permissionClaims }),
     },
   }
   return { cluster: root, resource: resources.apiExports, object }

@@ -195,8 +195,8 @@ const kcpPolicy = (): readonly KubeObject[] => [
 /** Roles and bindings in `root`: what every authenticated user may do there (chapter 20, section 9.4). */
 export const rootPolicy = (): readonly KubeObject[] => [...rootRoles(), ...rootBindings()]
 
-const bindRole = (name: string): KubeObject =>
-  clusterRole(`system:kcp:apiexport:${name}:bind`, [rule(['bind'], apis, ['apiexports'], [`${name}.kcp.io`])])
+const bindRole = (name: string, group = `${name}.kcp.io`): KubeObject =>
+  clusterRole(`system:kcp:apiexport:${name}:bind`, [rule(['bind'], apis, ['apiexports'], [group])])
 
 const policyRole = (name: string, rules: readonly PolicyRule[]): KubeObject =>
   clusterRole(`system:kcp:apiexport:${name}:maximal-permission-policy`, rules)
@@ -204,6 +204,7 @@ const policyRole = (name: string, rules: readonly PolicyRule[]): KubeObject =>
 const rootRoles = (): readonly KubeObject[] => [
   bindRole('tenancy'),
   bindRole('topology'),
+  bindRole('mounts', 'mounts.contrib.kcp.io'),
   policyRole('tenancy', [
     rule(any, tenancy, ['workspaces', 'workspacetypes', 'workspaceauthenticationconfigurations']),
     rule(['list', 'watch', 'get'], tenancy, ['workspaces/status', 'workspacetypes/status']),
@@ -232,6 +233,7 @@ const rootBindings = (): readonly KubeObject[] => {
     groupBinding(`${prefix}:tenancy:reader`, 'system:kcp:tenancy:reader', authenticated),
     groupBinding(`${prefix}:apiexport:tenancy:bind`, `${exported('tenancy')}:bind`, authenticated),
     groupBinding(`${prefix}:apiexport:topology:bind`, `${exported('topology')}:bind`, authenticated),
+    groupBinding(`${prefix}:apiexport:mounts:bind`, `${exported('mounts')}:bind`, authenticated),
     groupBinding(
       `${prefix}:apiexport:tenancy:${policy}`,
       `${exported('tenancy')}:${policy}`,

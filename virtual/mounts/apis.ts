@@ -1,0 +1,70 @@
+import {
+  type ApiSet,
+  apiSetOf,
+  type ConnectRequest,
+  type Host,
+  type Outbound,
+  type Passage,
+  type RequestContext,
+  type ResourceRef,
+  serviceUnavailable,
+} from '../../framework/index.ts'
+import { apiResourcesOf, compileCached, type KindDefinition } from '../../openapi/index.ts'
+import { identityFields } from './identity.ts'
+import type { Mounts } from './mounts.ts'
+import type { KubeCluster } from './types.ts'
+
+interface ApisOptions {
+  readonly host: Host
+  readonly outbound: Outbound
+  readonly resource: ResourceRef
+  readonly definition: KindDefinition
+  readonly mounts: Mounts
+}
+
+/** The mount objects, read-only, and what is behind each of them: `…/kubeclusters/<name>/proxy/…`. */
+export function mountApis({ host, outbound, resource, definition, mounts }: ApisOptions): ApiSet {
+  const storage = host.backend.storage(resource)
+  const proxy = {
+    name: 'proxy',
+    kind: definition.names.kind,
+    verbs: ['create', 'delete', 'get', 'patch', 'update'] as const,
+    storage,
+    schema: compileCached({ type: 'object' }),
+    connect: async (ctx: RequestContext, request: ConnectRequest) =>
+      passage({ outbound, mounts }, ctx, request),
+  }
+  const served = apiResourcesOf(definition, {
+    storage: () => storage,
+    custom: true,
+    verbs: ['get', 'list', 'watch'],
+    subresources: [proxy],
+  })
+  return apiSetOf(served.map(each => ({ ...each, subresources: [proxy] })))
+}
+
+/** Throws 503 for what is not ready, 403 for what must not be asked for others. */
+function passage(
+  { outbound, mounts }: Pick<ApisOptions, 'outbound' | 'mounts'>,
+  ctx: RequestContext,
+  { incoming, rest }: ConnectRequest,
+): Passage {
+  const { info, cluster, user } = ctx
+  const name = info.isResource ? info.name : ''
+  const mount = mounts.ready(cluster, name)
+  if (mount?.endpoint === undefined) throw serviceUnavailable('Not available.', 1)
+  if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
+  const identity = identityFields(mount.item.object as KubeCluster, user, cluster)
+  const endpoint = { ...mount.endpoint, headers: { ...mount.endpoint.headers, ...identity } }
+  const here = rest === '' ? incoming.path : incoming.path.slice(0, -rest.length)
+  const inner = outbound.passage({ incoming, endpoint, path: rest, seenAs: here })
+  const { replaced } = mount
+  return {
+    pass(client) {
+      client.lifetime.follow(replaced, 'replaced')
+      return inner.pass(client)
+    },
+  }
+}
+
+const mostHops = 4

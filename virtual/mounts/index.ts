@@ -1,0 +1,55 @@
+import { actionOf, defineVirtualWorkspace, type Host, type RequestContext } from '../../framework/index.ts'
+import { definitionOf } from '../../openapi/index.ts'
+import { mountApis } from './apis.ts'
+import { watchMounts } from './mounts.ts'
+import { urlPublisher } from './publisher.ts'
+import { mountExport, mountGroup } from './types.ts'
+
+/**
+ * Clusters elsewhere, by kubeconfig, ready to be mounted as workspaces. See README.md beside this file.
+ */
+export const mounts = defineVirtualWorkspace('mounts', '/services/mounts', host => {
+  const { outbound } = host
+  const identity = identityOf(host)
+  const definition = kindOf(host)
+  if (outbound === undefined || identity === undefined || definition === undefined)
+    return { apis: () => undefined }
+  const resource = { group: mountGroup, version: 'v1alpha1', resource: 'kubeclusters', identity }
+  const mounts = watchMounts({ host, outbound, resource })
+  const apis = mountApis({ host, outbound, resource, definition, mounts })
+  return {
+    apis: () => apis,
+    authorize: ctx => mayUse(host, ctx),
+    publisher: urlPublisher(resource),
+    async run(ready, signal) {
+      ready()
+      await mounts.run(signal)
+    },
+  }
+})
+
+const exportsRef = { group: 'apis.kcp.io', version: 'v1alpha2', resource: 'apiexports' }
+const schemasRef = { group: 'apis.kcp.io', version: 'v1alpha1', resource: 'apiresourceschemas' }
+
+interface Export {
+  readonly spec?: { readonly resources?: readonly { readonly schema: string }[] }
+  readonly status?: { readonly identityHash?: string }
+}
+
+const exportOf = ({ informers }: Host): Export | undefined =>
+  informers.for(exportsRef).get(mountExport.cluster, '', mountExport.name)?.object as Export | undefined
+
+const identityOf = (host: Host) => exportOf(host)?.status?.identityHash
+
+function kindOf(host: Host) {
+  const name = exportOf(host)?.spec?.resources?.[0]?.schema ?? ''
+  const schema = host.informers.for(schemasRef).get(mountExport.cluster, '', name)
+  return schema && definitionOf(schema.object)
+}
+
+/** Reading mount objects is reading them in their workspace; using one takes the verb `proxy` on it, whatever is asked. */
+function mayUse({ backend }: Host, { user, info, cluster, signal }: RequestContext) {
+  const isUse = info.isResource && info.subresource === 'proxy'
+  const action = isUse ? { ...info, verb: 'proxy', subresource: '' } : info
+  return backend.authorizer.authorize(user, actionOf(action as typeof info, cluster), signal)
+}

@@ -1,0 +1,104 @@
+import type { Endpoint, Item } from '../../framework/index.ts'
+import { claimLabelKey, claimLabelValue } from '../../openapi/index.ts'
+import { readKubeconfig } from './kubeconfig.ts'
+import type { Health } from './status.ts'
+import { type KubeCluster, mountExport, type Phase } from './types.ts'
+
+const claimKey = claimLabelKey(mountExport)
+const claimValue = claimLabelValue({ group: '', resource: 'secrets' })
+
+/** How long a cluster that does not answer is Connecting before it is Unknown, in milliseconds. */
+const patience = 60_000
+
+/** One KubeCluster as it is known now: how to reach it, and whether it answers. A class, because it changes. */
+export class Mount {
+  item: Item
+  /** Changes when the object or its secret does, but not with the status. */
+  version = ''
+  endpoint: Endpoint | undefined
+  phase: Phase = 'Initializing'
+  #replaced = new AbortController()
+  #secretProblem: string | undefined
+  #clusterProblem: string | undefined
+  /** When it last answered, or was first asked. */
+  #since = Date.now()
+
+  constructor(item: Item) {
+    this.item = item
+  }
+
+  /** Aborts when what streams were opened with no longer holds. */
+  get replaced(): AbortSignal {
+    return this.#replaced.signal
+  }
+
+  get health(): Health {
+    const [secretProblem, clusterProblem] = [this.#secretProblem, this.#clusterProblem]
+    return {
+      phase: this.phase,
+      ...(secretProblem !== undefined && { secretProblem }),
+      ...(clusterProblem !== undefined && { clusterProblem }),
+    }
+  }
+
+  /** Takes the object and its secret as they are now. True: it has to be asked anew. */
+  take(item: Item, secret: Item | undefined): boolean {
+    this.item = item
+    const version = versionOf(item, secret)
+    if (version === this.version) return false
+    this.end()
+    const read = readSecret(secret)
+    this.version = version
+    this.endpoint = read.endpoint
+    this.#secretProblem = read.problem
+    this.#since = Date.now()
+    if (this.phase === 'Ready') this.phase = 'Connecting'
+    return true
+  }
+
+  /** Takes the answer of the cluster; undefined: it is well. */
+  answered(problem: string | undefined): void {
+    this.#clusterProblem = problem
+    if (problem === undefined && this.endpoint !== undefined) {
+      this.phase = 'Ready'
+      this.#since = Date.now()
+      return
+    }
+    if (this.phase === 'Ready') this.end()
+    this.phase = Date.now() - this.#since < patience ? 'Connecting' : 'Unknown'
+  }
+
+  /** Ends the streams that are open. */
+  end(): void {
+    this.#replaced.abort()
+    this.#replaced = new AbortController()
+  }
+}
+
+function versionOf(item: Item, secret: Item | undefined): string {
+  const { secretRef, identity } = (item.object as KubeCluster).spec
+  const of = secret?.meta
+  return JSON.stringify([
+    item.meta.uid,
+    secretRef,
+    identity,
+    of?.uid,
+    of?.resourceVersion,
+    of?.labels[claimKey],
+  ])
+}
+
+interface ReadSecret {
+  readonly endpoint?: Endpoint
+  readonly problem?: string
+}
+
+/** The workspace has to let the provider read its secret: by accepting the claim of its binding. */
+function readSecret(secret: Item | undefined): ReadSecret {
+  if (secret === undefined) return { problem: 'the Secret does not exist' }
+  if (secret.meta.labels[claimKey] !== claimValue)
+    return { problem: 'the Secret may not be read: accept the permission claim on secrets in the APIBinding' }
+  const { kubeconfig } = (secret.object.data ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof kubeconfig !== 'string') return { problem: 'the Secret has no key "kubeconfig"' }
+  return readKubeconfig(Buffer.from(kubeconfig, 'base64').toString())
+}

@@ -1,0 +1,158 @@
+import {
+  type Host,
+  type Item,
+  type Logger,
+  loopbackContext,
+  type Outbound,
+  type ResourceRef,
+  StatusError,
+} from '../../framework/index.ts'
+import { Mount } from './mount.ts'
+import { statusOf } from './status.ts'
+import type { KubeCluster } from './types.ts'
+
+/** All KubeClusters of all workspaces, probed; what their kubeconfigs say is kept in memory only. */
+export interface Mounts {
+  /** undefined: there is none of this name, or it is not ready. */
+  ready(cluster: string, name: string): Mount | undefined
+  /** Follows objects and secrets, probes and reports, until `signal` aborts. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface MountsOptions {
+  readonly host: Host
+  readonly outbound: Outbound
+  /** KubeClusters, with the identity of their export. */
+  readonly resource: ResourceRef
+}
+
+/** Milliseconds between two looks at a cluster, more or less a tenth, and until a look is given up. */
+const every = 15_000
+const patience = 5_000
+
+const secretsRef: ResourceRef = { group: '', version: 'v1', resource: 'secrets' }
+
+export function watchMounts(options: MountsOptions): Mounts {
+  const { host, resource } = options
+  const mounts = new Map<string, Mount>()
+  const objects = host.informers.for(resource)
+  const secrets = host.informers.for(secretsRef)
+  const bySecret = objects.index(secretKeys)
+  const take = (item: Item): boolean => {
+    const id = idOf(item)
+    const mount = mounts.get(id) ?? new Mount(item)
+    mounts.set(id, mount)
+    const { name, namespace = 'default' } = (item.object as KubeCluster).spec.secretRef
+    return mount.take(item, secrets.get(item.key.cluster, namespace, name))
+  }
+  return {
+    ready(cluster, name) {
+      const mount = mounts.get(`${cluster}/${name}`)
+      return mount?.phase === 'Ready' ? mount : undefined
+    },
+    async run(signal) {
+      const probe = createProbing(options, mounts, signal)
+      const look = (item: Item): void => {
+        if (take(item)) probe(idOf(item))
+      }
+      const stops = [
+        objects.onEvent(({ type, item }) => {
+          if (type === 'DELETED') forget(mounts, item)
+          else if (type !== 'BOOKMARK') look(item)
+        }),
+        secrets.onEvent(({ item }) => bySecret(secretKey(item)).forEach(look)),
+      ]
+      await aborted(signal)
+      for (const stop of stops) stop()
+      for (const mount of mounts.values()) mount.end()
+    },
+  }
+}
+
+const idOf = ({ key }: Item): string => `${key.cluster}/${key.name}`
+const secretKey = ({ key }: Item): string => `${key.cluster}/${key.namespace}/${key.name}`
+
+function secretKeys({ key, object }: Item): readonly string[] {
+  const { name, namespace = 'default' } = (object as KubeCluster).spec.secretRef
+  return [`${key.cluster}/${namespace}/${name}`]
+}
+
+function forget(mounts: Map<string, Mount>, item: Item): void {
+  mounts.get(idOf(item))?.end()
+  mounts.delete(idOf(item))
+}
+
+/** Asks a cluster now, and then again and again, one question at a time. */
+function createProbing(
+  options: MountsOptions,
+  mounts: ReadonlyMap<string, Mount>,
+  signal: AbortSignal,
+): (id: string) => void {
+  const timers = new Map<string, NodeJS.Timeout>()
+  const running = new Set<string>()
+  const probe = async (id: string): Promise<void> => {
+    clearTimeout(timers.get(id))
+    const mount = mounts.get(id)
+    if (mount === undefined || signal.aborted || running.has(id)) return
+    running.add(id)
+    const { version } = mount
+    const problem = await problemOf(options.outbound, mount, signal)
+    running.delete(id)
+    // The question was about another kubeconfig than there is now.
+    if (mounts.get(id) !== mount || mount.version !== version) return probe(id)
+    mount.answered(problem)
+    await report(options, mount, signal)
+    timers.set(id, setTimeout(() => void probe(id), every * (0.9 + Math.random() / 5)).unref())
+  }
+  return id => void probe(id)
+}
+
+/** What is wrong with the cluster, by `/readyz` or, where there is none, `/version`. */
+async function problemOf(
+  outbound: Outbound,
+  { endpoint }: Mount,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (endpoint === undefined) return 'it cannot be asked without a kubeconfig'
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)])
+  try {
+    const first = await outbound.look(endpoint, '/readyz', limit)
+    const { status } = first.status === 404 ? await outbound.look(endpoint, '/version', limit) : first
+    if (status === 401 || status === 403) return `the cluster refuses the credentials with ${status}`
+    return status === 200 ? undefined : `the cluster answers ${status}`
+  } catch (error) {
+    return error instanceof StatusError ? error.message : 'the cluster does not answer'
+  }
+}
+
+/** Writes what was found out, where that is news. */
+async function report({ host, resource }: MountsOptions, mount: Mount, signal: AbortSignal): Promise<void> {
+  const now = new Date()
+  const next = (object: KubeCluster): KubeCluster => {
+    const status = statusOf(object.status ?? {}, mount.health, now)
+    return status === object.status ? object : { ...object, status }
+  }
+  const { key, object } = mount.item
+  if (signal.aborted || next(object as KubeCluster) === object) return
+  const ref = { ...resource, subresource: 'status' }
+  const { log } = host
+  const ctx = loopbackContext({ verb: 'update', resource: ref, cluster: key.cluster, signal, log })
+  const options = { dryRun: false, fieldManager: 'mounts' }
+  try {
+    await host.backend.storage(ref).update(ctx, key, current => next(current.object as KubeCluster), options)
+  } catch (error) {
+    logFailure(log, error, key.name)
+  }
+}
+
+/** An object that is gone needs no status; everything else is tried again with the next look. */
+function logFailure(log: Logger, error: unknown, name: string): void {
+  if (error instanceof StatusError && error.code === 404) return
+  log.warn({ name, error: String(error) }, 'the state of a mount could not be reported')
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

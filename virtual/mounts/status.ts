@@ -1,0 +1,63 @@
+import type { Condition, KubeCluster, Phase } from './types.ts'
+
+/** What is known of a cluster that can be mounted. */
+export interface Health {
+  readonly phase: Phase
+  /** Why its kubeconfig cannot be used. */
+  readonly secretProblem?: string
+  /** Why it does not answer. */
+  readonly clusterProblem?: string
+}
+
+/** So often a success alone is worth a write. */
+const heartbeat = 60_000
+
+type Status = NonNullable<KubeCluster['status']>
+
+/** The status after an observation; the same object when it says nothing new. */
+export function statusOf(current: Status, health: Health, now: Date): Status {
+  const { secretProblem, clusterProblem } = health
+  const conditions = [
+    conditionOf(
+      current,
+      'ClusterReady',
+      { problem: clusterProblem ?? secretProblem, reason: 'ClusterUnreachable' },
+      now,
+    ),
+    conditionOf(current, 'ClusterSecretReady', { problem: secretProblem, reason: 'SecretUnusable' }, now),
+  ]
+  const others = (current.conditions ?? []).filter(({ type }) => conditions.every(c => c.type !== type))
+  const isSame =
+    current.phase === health.phase &&
+    conditions.every(c => current.conditions?.includes(c)) &&
+    !isDue(current, health, now)
+  if (isSame) return current
+  return {
+    ...current,
+    phase: health.phase,
+    ...(health.phase === 'Ready' && { lastProxyHeartbeatTime: timestamp(now) }),
+    conditions: [...conditions, ...others].sort((a, b) => (a.type < b.type ? -1 : 1)),
+  }
+}
+
+const isDue = ({ lastProxyHeartbeatTime }: Status, { phase }: Health, now: Date): boolean =>
+  phase === 'Ready' && now.getTime() - Date.parse(lastProxyHeartbeatTime ?? '1970-01-01') >= heartbeat
+
+const timestamp = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, 'Z')
+
+interface State {
+  readonly problem: string | undefined
+  readonly reason: string
+}
+
+function conditionFrom(type: string, { problem, reason }: State): Omit<Condition, 'lastTransitionTime'> {
+  if (problem === undefined) return { type, status: 'True' }
+  return { type, status: 'False', severity: 'Error', reason, message: problem }
+}
+
+function conditionOf({ conditions }: Status, type: string, state: State, now: Date): Condition {
+  const next = conditionFrom(type, state)
+  const known = conditions?.find(condition => condition.type === type)
+  if (known?.status === next.status && (known.message ?? '') === (next.message ?? '')) return known
+  return { ...next, lastTransitionTime: timestamp(now) }
+}

@@ -1,0 +1,30 @@
+import type { KubeObject } from '../../framework/index.ts'
+
+export interface Condition {
+  readonly type: string
+  readonly status: 'True' | 'False'
+  readonly severity?: 'Error'
+  readonly lastTransitionTime: string
+  readonly reason?: string
+  readonly message?: string
+}
+
+export type Phase = 'Initializing' | 'Connecting' | 'Ready' | 'Unknown'
+
+/** The parts of a KubeCluster that are read and written (chapter 30, section 4.6). */
+export interface KubeCluster extends KubeObject {
+  readonly spec: {
+    readonly secretRef: { readonly name: string; readonly namespace?: string }
+    readonly identity?: { readonly mode?: 'Impersonate' | 'Shared'; readonly prefix?: string }
+  }
+  readonly status?: {
+    readonly URL?: string
+    readonly phase?: Phase
+    readonly lastProxyHeartbeatTime?: string
+    readonly conditions?: readonly Condition[]
+  }
+}
+
+export const mountGroup = 'mounts.contrib.kcp.io'
+/** The export of `root` that workspaces bind to have KubeClusters, and to let their kubeconfigs be read. */
+export const mountExport = { cluster: 'root', name: mountGroup }
