@@ -49,7 +49,10 @@ describe('kinds of kcp', () => {
     const theirs = upstreamKinds()
     const found = theirs.flatMap(kind => differences(ours.get(idOf(kind)), normalized(kind), idOf(kind)))
     // The types of mounts are the enhancement proposal's, which kcp has not built.
-    assert.deepEqual(found.filter(difference => !difference.includes('.mount.properties.type:')), [])
+    assert.deepEqual(
+      found.filter(difference => !difference.includes('.mount.properties.type:')),
+      [],
+    )
     assert.equal(theirs.length, ours.size)
   })
 })
