@@ -26,6 +26,8 @@ export interface ExplainedMissing {
   readonly authorizer: string
   /** A logical cluster's name, or the path by which the workspace refers to another one. */
   readonly workspace: string
+  /** Another workspace than the one that was asked. */
+  readonly elsewhere?: true
   readonly why: string
   readonly grant: readonly KubeObject[]
 }
@@ -95,15 +97,10 @@ function limited(allowed: boolean, missing: readonly Missing[], { action }: Aski
   return { allowed, limited: true, steps: [], missing: inside ? own.map(entry => plain(entry)) : [] }
 }
 
-const plain = (
-  { authorizer, cluster, why, grant }: Missing,
-  workspace: string = cluster,
-): ExplainedMissing => ({
-  authorizer,
-  workspace,
-  why,
-  grant,
-})
+const plain = (missing: Missing, workspace: string = missing.cluster): ExplainedMissing => {
+  const { authorizer, why, grant, export: from } = missing
+  return { authorizer, workspace, ...(from === undefined ? {} : { elsewhere: true }), why, grant }
+}
 
 /** What lies in another workspace goes by the name that the binding uses, unless the asker may ask there, too. */
 async function shown(

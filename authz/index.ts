@@ -10,7 +10,13 @@ export { delegate, firstOpinion, type Gate, type Verdict } from './chain.ts'
 export type { ClusterStates } from './content.ts'
 export { effectiveUsers, prefixUser } from './effectiveusers.ts'
 export { escalationPrevention } from './escalation.ts'
-export { createExplainer, type Explainer, type Explanation } from './explanation.ts'
+export {
+  createExplainer,
+  type ExplainedMissing,
+  type ExplainedStep,
+  type Explainer,
+  type Explanation,
+} from './explanation.ts'
 export { type BoundExport, type BoundExports, bindingUser } from './maximalpolicy.ts'
 export { bindingIn, rbacGroup, rulesIn, subjectsIn } from './objects.ts'
 export { type PolicyRule, ruleAllows } from './policyrule.ts'

@@ -10,11 +10,16 @@ export interface JsonAnswer {
   readonly body: unknown
 }
 
+export interface JsonRequest {
+  /** POST with it; GET without. */
+  readonly body?: unknown
+  /** Default: JSON of whatever kind. */
+  readonly accept?: string
+  readonly signal?: AbortSignal
+}
+
 /** Sends JSON to one server, and reads JSON. Follows no redirects: the answer would not be the server's. */
-export type JsonClient = (
-  path: string,
-  sent?: { readonly body?: unknown; readonly signal?: AbortSignal },
-) => Promise<JsonAnswer>
+export type JsonClient = (path: string, sent?: JsonRequest) => Promise<JsonAnswer>
 
 /** Milliseconds. */
 const timeout = 30_000
@@ -30,12 +35,12 @@ export function jsonClient({ server, ca, cert, key, token, insecure }: Connectio
       ? { agent: new Agent({ keepAlive: true, maxSockets: 16, ...defined(tls) }) }
       : {}
   const send = url.protocol === 'https:' ? requestTls : requestPlain
-  return async (path, { body, signal } = {}) => {
+  return async (path, { body, accept = 'application/json', signal } = {}) => {
     const sent = body === undefined ? undefined : Buffer.from(formatJson(body))
     const options: RequestOptions = {
       ...agent,
       method: sent === undefined ? 'GET' : 'POST',
-      headers: headersFor(token, sent),
+      headers: { accept, ...headersFor(token, sent) },
       signal: AbortSignal.any([AbortSignal.timeout(timeout), ...(signal === undefined ? [] : [signal])]),
     }
     const call = send(`${url.href.replace(/\/+$/, '')}${path}`, options)
@@ -49,7 +54,6 @@ const headersFor = (
   token: string | undefined,
   sent: Buffer | undefined,
 ): Record<string, string | number> => ({
-  accept: 'application/json',
   ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   ...(sent === undefined ? {} : { 'content-type': 'application/json', 'content-length': sent.length }),
 })

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, Option } from 'commander'
 import { version } from './build.ts'
+import { explainCommand } from './explainflags.ts'
 import { mountFlags } from './mountflags.ts'
 import {
   address,
@@ -56,6 +57,8 @@ mountFlags(program.command('start'))
     const { start } = await import('./start.ts')
     await start(options)
   })
+
+explainCommand(program.command('explain'))
 
 try {
   await program.parseAsync()
