@@ -37,7 +37,12 @@ describe('what logical clusters serve', () => {
   let shard: TestShard
   const create = (ref: Parameters<TestShard['client']['create']>[0], cluster: string, object: KubeObject) =>
     shard.client.create(ref, { cluster, namespace: '', name: object.metadata.name ?? '' }, object)
-  const bind = async (cluster: string, schema: KubeObject, hash = identity) => {
+  const bind = async (
+    cluster: string,
+    schema: KubeObject,
+    hash = identity,
+    of = { group: 'example.com', resource: 'widgets' },
+  ) => {
     const { name = '', uid } = schema.metadata
     await create(resources.apiBindings, cluster, {
       apiVersion: 'apis.kcp.io/v1alpha2',
@@ -46,8 +51,7 @@ describe('what logical clusters serve', () => {
       spec: { reference: { export: { path: 'root:provider', name: 'widgets' } } },
     })
     const bound = {
-      group: 'example.com',
-      resource: 'widgets',
+      ...of,
       schema: { name, UID: uid, identityHash: hash },
       storageVersions: ['v1'],
     }
@@ -117,6 +121,28 @@ describe('what logical clusters serve', () => {
     await bind('c1', { ...schema, metadata: { ...schema.metadata, uid: 'other' } })
     assert.equal(shard.backend.apis('c1')?.find('example.com', 'v1', 'widgets'), undefined)
     assert.deepEqual(await namesIn('*'), [])
+  })
+
+  it('are the built-in kinds, whatever a provider exports under their names', async () => {
+    const stolen = (group: string, plural: string, kind: string): KubeObject => {
+      const schema = resourceSchema(`v1.${plural}.${group || 'core'}`, [version('v1', true)])
+      const names = { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` }
+      return { ...schema, spec: { ...(schema.spec as object), group, names } }
+    }
+    await shard.addCluster('c1')
+    for (const [group, plural, kind] of [
+      ['', 'secrets', 'Secret'],
+      ['rbac.authorization.k8s.io', 'clusterroles', 'ClusterRole'],
+      ['coordination.k8s.io', 'leases', 'Lease'],
+    ] as const) {
+      const native = shard.backend.apis('c1')?.find(group, 'v1', plural)
+      const schema = await create(resources.apiResourceSchemas, 'provider', stolen(group, plural, kind))
+      await bind('c1', schema, identity, { group, resource: plural })
+      const served = shard.backend.apis('c1')
+      assert.equal(served?.find(group, 'v1', plural)?.storage, native?.storage, plural)
+      assert.equal(served?.find(group, 'v1', `${plural}:${identity}`), undefined)
+      await shard.client.delete(resources.apiBindings, { cluster: 'c1', namespace: '', name: 'widgets' })
+    }
   })
 
   it('keeps objects of different identities apart, and finds them over all clusters', async () => {

@@ -1,5 +1,5 @@
 import { type ApiSet, apiSetOf } from '../../framework/apis.ts'
-import type { ClusterName, KubeObject } from '../../framework/object.ts'
+import { type ClusterName, groupResource, type KubeObject } from '../../framework/object.ts'
 import { asCrd, isEstablished } from '../registry/crd.ts'
 import {
   type Bound,
@@ -33,7 +33,7 @@ export interface ClusterApis {
 }
 
 export interface ClusterApisOptions {
-  /** Served by every cluster. `system` kinds win over bindings, `builtin` kinds lose. */
+  /** Served by every cluster, and never replaced by what a cluster defines or binds. */
   readonly system: readonly Served[]
   readonly builtin: readonly Served[]
   /** Resources of every cluster that are not stored: reviews. */
@@ -196,10 +196,14 @@ function ownOf(
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, served]) => served)
 }
 
-/** System kinds win over the cluster's own, and those over built-in ones. */
+/**
+ * System kinds and built-in ones win over the cluster's own: whoever exports `secrets` would otherwise be handed those of
+ * all who have bound something from him.
+ */
 export function compose(options: ClusterApisOptions, own: readonly Served[]): ApiSet {
   const found = new Map<string, Served>()
-  for (const served of [...options.builtin, ...own, ...options.system]) found.set(servedName(served), served)
+  for (const served of [...own, ...options.builtin, ...options.system]) found.set(servedName(served), served)
+  for (const { group, names } of options.unstored) found.delete(groupResource(group, names.plural))
   const all = [...found.values()]
   const set = apiSetOf([...all.flatMap(options.resourcesOf), ...options.unstored])
   const identified = new Map(all.filter(s => s.identity !== undefined).map(s => [servedName(s), s.identity]))
