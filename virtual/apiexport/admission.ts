@@ -7,7 +7,7 @@ import {
   matchesLabels,
   type RequestContext,
 } from '../../framework/index.ts'
-import { claimedGroup } from './claims.ts'
+import { claimedGroup, sameClaim } from './claims.ts'
 import type { Exports } from './exports.ts'
 import type { AcceptablePermissionClaim, APIBinding, ClaimSelector, ExportParams } from './types.ts'
 
@@ -47,20 +47,28 @@ function selectorFor(exports: Exports, ctx: Context, object: KubeObject): ClaimS
       object,
       'could not find suitable apibinding in target logical cluster: no suitable binding found',
     )
-  const selector = acceptedClaim(binding, ctx)?.selector
+  const selector = acceptedClaim(exports, binding, ctx)?.selector
   return selector === undefined || selector.matchAll ? undefined : selector
 }
 
-function acceptedClaim(binding: APIBinding, { info }: Context): AcceptablePermissionClaim | undefined {
+/** The accepted claim through which the view shows the resource: the same group, resource and identity as the export's. */
+function acceptedClaim(
+  exports: Exports,
+  binding: APIBinding,
+  ctx: Context,
+): AcceptablePermissionClaim | undefined {
+  const { info, params } = ctx
   if (!info.isResource) return undefined
   const { group, resource } = info
   const bound = (binding.status?.boundResources ?? []).some(r => r.group === group && r.resource === resource)
-  if (bound) return undefined
-  return binding.spec.permissionClaims?.find(
+  const claims = bound ? [] : (exports.find(params)?.spec?.permissionClaims ?? [])
+  const exported = claims.find(
     claim =>
-      claim.state === 'Accepted' &&
-      claim.resource === resource &&
-      claimedGroup(claim.group, resource) === claimedGroup(group, resource),
+      claim.resource === resource && claimedGroup(claim.group, resource) === claimedGroup(group, resource),
+  )
+  if (exported === undefined) return undefined
+  return binding.spec.permissionClaims?.find(
+    claim => claim.state === 'Accepted' && sameClaim(claim, exported),
   )
 }
 
