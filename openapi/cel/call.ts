@@ -4,7 +4,7 @@ import { type CallCost, callCost, equalityCost } from './cost.ts'
 import type { Overload } from './declaration.ts'
 import { equalValues } from './equal.ts'
 import { isOfType } from './kind.ts'
-import { charge } from './meter.ts'
+import { charge, spend } from './meter.ts'
 import { constantOf, type Eval, isError, type Plan, type Planned, ProgramProblem } from './plan.ts'
 import { type CelError, Double, isList, itemsOf, noSuchOverload, Optional, type Value } from './value.ts'
 
@@ -61,7 +61,8 @@ function strict(planned: readonly Planned[], overloads: readonly Overload[], cos
     let error: CelError | undefined
     for (const run of runs) {
       const value = run(frame)
-      if (error === undefined && isError(value)) error = value
+      if (typeof value === 'object') error ??= isError(value) ? value : undefined
+      else if (typeof value === 'string' && value.length > 64) spend(frame, value.length >> 3)
       args.push(value)
     }
     const result = error ?? dispatch(overloads, args, frame)

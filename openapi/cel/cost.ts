@@ -28,7 +28,8 @@ export function actualSize(value: Value): number {
 
 const sizeAt = (args: readonly Value[], index: number): number => actualSize(args[index] ?? null)
 
-const ceil = (size: number): number => Math.ceil(Number((size * traversal).toPrecision(12)))
+/** The same floating-point numbers as Go's: seventy tenths are a little more than seven, and cost 8. */
+const ceil = (size: number): number => Math.ceil(size * traversal)
 
 const fixed =
   (cost: number): CallCost =>

@@ -22,6 +22,10 @@ import {
 
 /** Whether two values are equal; values of different kinds never are. Deep comparing is work. */
 export function equalValues(a: Value, b: Value, meter: Meter): boolean {
+  if (typeof a === 'string' && typeof b === 'string') {
+    if (a.length > 64) spend(meter, a.length >> 6)
+    return a === b
+  }
   if (a === b) return true
   if (typeof a === 'string' || typeof a === 'boolean' || a === null || b === null) return false
   const numbers = equalNumbers(a, b)
@@ -71,6 +75,7 @@ function equalLists(a: List, b: List, meter: Meter): boolean {
   const size = sizeOf(a)
   if (size !== sizeOf(b)) return false
   if (a instanceof ListView && a.kind.type !== 'atomic') return equalKeyed(a, b, meter)
+  spend(meter, size)
   for (let i = 0; i < size; i++) if (!equalValues(itemAt(a, i), itemAt(b, i), meter)) return false
   return true
 }
@@ -79,8 +84,8 @@ function equalLists(a: List, b: List, meter: Meter): boolean {
 function equalKeyed(a: ListView, b: List, meter: Meter): boolean {
   const { kind } = a
   const keyOf = kind.type === 'map' ? kind.keyOf : scalarKey
-  const size = sizeOf(a)
-  spend(meter, size)
+  // A map of keys is made.
+  spend(meter, sizeOf(a) * 64)
   const byKey = new Map(a.raw.map((raw, i) => [keyOf(raw), i]))
   const others = b instanceof ListView ? b.raw : b.map(item => (item instanceof ObjectView ? item.raw : item))
   return others.every((raw, i) => {
@@ -96,7 +101,7 @@ export const scalarKey = (raw: unknown): string => `${typeof raw === 'bigint' ? 
 function equalMaps(a: MapValue, b: MapValue, meter: Meter): boolean {
   if (a.size !== b.size) return false
   const keys = a.keys()
-  spend(meter, keys.length)
+  spend(meter, keys.length * 8)
   const isSame = keys.every(key => {
     const [mine, other] = [a.get(key), b.get(key)]
     if (mine === undefined || other === undefined) return mine === other

@@ -21,12 +21,6 @@ export const product = (a: Range, b: Range): Range => range(capped(a.min * b.min
 /** What contains both. */
 export const union = (a: Range, b: Range): Range => range(Math.min(a.min, b.min), Math.max(a.max, b.max))
 
-/** Times a factor, rounded up. Factors such as 0.1 are not exact, and must not make 1.0000000001 a 2. */
+/** Times a factor, rounded up; with the same floating-point numbers as Go. */
 export const scaled = ({ min, max }: Range, factor: number): Range =>
-  range(rounded(min * factor), rounded(max * factor))
-
-const rounded = (value: number): number => {
-  if (value >= limit) return limit
-  const exact = Number(value.toPrecision(15))
-  return Math.ceil(exact)
-}
+  range(capped(Math.ceil(min * factor)), capped(Math.ceil(max * factor)))

@@ -6,8 +6,12 @@ type List = readonly Value[] | ListView
 
 /** `a + b`. Sets add what is new, lists of type map replace what has the same key. */
 export function addLists(a: List, b: List, meter: Meter): Value {
-  spend(meter, sizeOf(a) + sizeOf(b))
-  if (a instanceof ListView && a.kind.type !== 'atomic') return merge(a, b, a.kind)
+  const size = sizeOf(a) + sizeOf(b)
+  if (a instanceof ListView && a.kind.type !== 'atomic') {
+    spend(meter, size * 128)
+    return merge(a, b, a.kind)
+  }
+  spend(meter, size * 4)
   return [...itemsOf(a), ...itemsOf(b)]
 }
 

@@ -104,8 +104,16 @@ const join: Run = ([list, separator = ''], meter) => {
   return textOf(texts.join(String(separator)), meter)
 }
 
-/** What Unicode calls white space, as Go trims it. */
-const trim: Run = ([text]) => String(text).replace(/^[\s\x85]+(?<!\ufeff)|[\s\x85]+$/g, '')
+/** What Unicode calls white space, as Go trims it; JavaScript has one more. */
+const isSpace = (char: string): boolean => char === '\x85' || (char !== '\ufeff' && char.trim() === '')
+
+const trim: Run = ([value]) => {
+  const text = String(value)
+  let [start, end] = [0, text.length]
+  while (start < end && isSpace(text.charAt(start))) start++
+  while (end > start && isSpace(text.charAt(end - 1))) end--
+  return text.slice(start, end)
+}
 
 const quotes: Readonly<Record<string, string>> = {
   '\x07': '\\a',

@@ -1,4 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import { declare, type FunctionDecl, member, type Overload, type Run } from '../declaration.ts'
+import { spend } from '../meter.ts'
 import { durationType, intType, stringType, timestampType } from '../type.ts'
 import { CelError, type Duration, type Timestamp, type Value } from '../value.ts'
 
@@ -19,12 +21,24 @@ function offsetSeconds(zone: string): number | CelError {
   return total * 60
 }
 
+/** Making one takes long, and there are some six hundred zones. */
+const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 })
+
+function formatterOf(zone: string): Intl.DateTimeFormat {
+  const known =
+    formatters.get(zone) ?? new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
+  formatters.set(zone, known)
+  return known
+}
+
 /** `America/New_York`, by the rules that held at that time. */
 function zoneSeconds(utc: Date, zone: string): number | CelError {
   if (zone === '' || zone === 'UTC') return 0
   try {
-    const parts = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
-    const name = parts.formatToParts(utc).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    const name =
+      formatterOf(zone)
+        .formatToParts(utc)
+        .find(({ type }) => type === 'timeZoneName')?.value ?? ''
     const offset = /([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name)
     if (offset === null) return 0
     const [, sign, hours, minutes, seconds = 0] = offset
@@ -36,7 +50,8 @@ function zoneSeconds(utc: Date, zone: string): number | CelError {
 
 const part =
   (read: (date: Date, timestamp: Timestamp) => number): Run =>
-  ([timestamp, zone]) => {
+  ([timestamp, zone], meter) => {
+    if (zone !== undefined) spend(meter, 500)
     const date = inZone(timestamp as Timestamp, zone)
     return date instanceof CelError ? date : read(date, timestamp as Timestamp)
   }
