@@ -9,10 +9,17 @@ const zip = promisify(gzip)
 const zipped = new WeakMap<Buffer, Promise<Buffer>>()
 
 /** Large whole bodies compressed for clients that want it (chapter 40, rule 1.43). Streams and watches stay as they are. */
-export async function compressed(answer: Answer, { headers }: Pick<VerbRequest, 'headers'>): Promise<Answer> {
+export function compressed(
+  answer: Answer,
+  { headers }: Pick<VerbRequest, 'headers'>,
+): Answer | Promise<Answer> {
   const { body } = answer
   if (!Buffer.isBuffer(body) || body.length <= worthwhile || !wantsGzip(headers['accept-encoding']))
     return answer
+  return zippedAnswer(answer, body)
+}
+
+async function zippedAnswer(answer: Answer, body: Buffer): Promise<Answer> {
   const { Vary: vary, ...others } = answer.headers ?? {}
   const bytes = await (others.ETag === undefined ? zipBytes(body) : zipOnce(body))
   const varying = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`

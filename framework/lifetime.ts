@@ -1,4 +1,5 @@
 import { StatusError, serviceUnavailable, timeout, tooManyRequests } from './errors.ts'
+import { onAbort } from './fanout.ts'
 
 /** Why a request ended before its answer did. */
 export type Ending = 'client gone' | 'deadline' | 'shutdown' | 'replaced'
@@ -38,7 +39,7 @@ class RequestLifetime implements Lifetime {
   #controller: AbortController | undefined
   #timer: NodeJS.Timeout | undefined
   #handlers: ((answer: StatusError) => void)[] | undefined
-  #followed: { readonly signal: AbortSignal; readonly listener: () => void }[] | undefined
+  #followed: (() => void)[] | undefined
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -67,10 +68,7 @@ class RequestLifetime implements Lifetime {
   }
 
   follow(signal: AbortSignal, ending: Ending): void {
-    if (signal.aborted) this.end(ending)
-    const listener = (): void => this.end(ending)
-    signal.addEventListener('abort', listener)
-    this.#followed = [...(this.#followed ?? []), { signal, listener }]
+    this.#followed = [...(this.#followed ?? []), onAbort(signal, () => this.end(ending))]
   }
 
   limit(milliseconds: number | undefined): void {
@@ -81,7 +79,7 @@ class RequestLifetime implements Lifetime {
   dispose(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
-    for (const { signal, listener } of this.#followed ?? []) signal.removeEventListener('abort', listener)
+    for (const unfollow of this.#followed ?? []) unfollow()
   }
 }
 

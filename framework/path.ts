@@ -38,11 +38,24 @@ interface Part {
  */
 export function pathPattern<const S extends string>(pattern: S): PathPattern<ParamsOf<S>> {
   const parts = partsOf(pattern)
+  const start = startOf(pattern, parts)
   return {
     pattern,
-    parse: path => parseWith(parts, path) as ViewPath<ParamsOf<S>> | undefined,
+    parse: path =>
+      path.startsWith(start) ? (parseWith(parts, path) as ViewPath<ParamsOf<S>> | undefined) : undefined,
     format: params => parts.map(part => `/${segmentOf(part, params)}`).join(''),
   }
+}
+
+/** What every URL of the pattern that is written plainly begins with: others are told apart at one look. */
+function startOf(pattern: string, parts: readonly Part[]): string {
+  const param = parts.findIndex(part => part.isParam)
+  return param < 0
+    ? `${pattern}/`
+    : `/${parts
+        .slice(0, param)
+        .map(part => `${part.text}/`)
+        .join('')}`
 }
 
 /** Could one URL belong to both? They need equally many segments that agree wherever both are literal. */

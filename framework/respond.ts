@@ -40,8 +40,9 @@ export async function respond(response: ServerResponse, reply: Reply, lifetime: 
 function headersOf({ answer, headers }: Reply): OutgoingHttpHeaders {
   const all = { ...headers }
   if (answer.contentType !== '') all['content-type'] = answer.contentType
-  for (const [name, value] of Object.entries(answer.headers ?? {})) {
+  for (const name in answer.headers) {
     const lower = name.toLowerCase()
+    const value = answer.headers[name] ?? ''
     if (!connectionHeaders.has(lower)) all[lower] = typeof value === 'string' ? value : [...value]
   }
   return all

@@ -6,9 +6,12 @@
 // The separator, '%' (a second decoding somewhere else would change the meaning) control characters and lone surrogates.
 const unsafe = /[/%]|\p{Cc}|\p{Surrogate}/u
 
+/** Nearly every segment: seen at one look. */
+const ordinary = /^[\w:-][\w:.-]*$/
+
 /** May this be a name in a path (chapter 40, rule 1.15)? */
 export const isPathSegment = (text: string): boolean =>
-  text !== '' && text !== '.' && text !== '..' && !unsafe.test(text)
+  ordinary.test(text) || (text !== '' && text !== '.' && text !== '..' && !unsafe.test(text))
 
 /** The text of one raw segment; undefined when it is empty, malformed, or nothing that may be in a path. */
 export function decodeSegment(raw: string): string | undefined {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** 32 bytes. */
-export const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest()
+export const sha256 = (data: string | Buffer): Buffer => hash('sha256', data, 'buffer')
