@@ -2,6 +2,8 @@ import type { Authenticator } from '../framework/authenticator.ts'
 import {
   bearers,
   clientCertificates,
+  type IdentityHeaders,
+  requestHeaders,
   type ServiceAccountKeys,
   serviceAccountTokens,
   type TokenAuthenticator,
@@ -12,10 +14,12 @@ import {
   tokenUsers,
   union,
 } from '../framework/authn/index.ts'
-import { certificatesOf } from '../framework/authn/issuer.ts'
+import { type JwtIssuer, jwtTokens } from '../framework/authn/jwt/index.ts'
 import type { Informers } from '../framework/informer.ts'
+import { type Authorities, readAuthorities } from './authorities.ts'
 import { readFlagFile } from './files.ts'
-import type { StartOptions } from './options.ts'
+import type { IdentityOptions } from './identityflags.ts'
+import { readIssuers } from './issuers.ts'
 import { StartError } from './starterror.ts'
 
 /** Who is known. */
@@ -24,48 +28,104 @@ export interface Authentication {
   readonly tokens: TokenAuthenticator
 }
 
+/** Logical clusters, as far as it matters who is known in them. */
+export interface KnownIn {
+  readonly informers: Informers
+  /** Who is known in some of them only. */
+  readonly workspaceTokens?: TokenReader
+}
+
 /** Who is known before anything is open; service accounts are objects and come with the logical clusters. */
 export interface PreparedAuthentication {
-  /** The authorities whose client certificates TLS has to ask for, PEM. */
-  readonly clientCA?: string
   /** What service accounts' tokens are signed with. */
   readonly serviceAccounts: ServiceAccountKeys
-  /** The same object for the same informers. */
-  over(informers: Informers): Authentication
+  readonly identityHeaders: IdentityHeaders
+  /** Whose certificates are believed now. */
+  authorities(): Authorities
+  over(clusters: KnownIn): Authentication
+  /** Reads the files again that may change while the server runs. Rejects, and changes nothing, when one is bad. */
+  reload(): Promise<void>
 }
 
 /** `aud` and `iss` of service accounts' tokens, and what the server answers to (chapter 30, section 1.7). */
 export const audience = 'https://kcp.default.svc'
 
-/** The administrators, the users of the token file and those with client certificates. Throws `StartError` on bad files. */
+interface Changing {
+  authorities: Authorities
+  issuers: readonly JwtIssuer[]
+}
+
+/** Everybody whom the flags and the server itself make known. Throws `StartError` on bad files. */
 export async function prepareAuthentication(
-  { tokenAuthFile, clientCaFile }: Pick<StartOptions, 'tokenAuthFile' | 'clientCaFile'>,
+  options: IdentityOptions,
   admins: readonly TokenUser[],
   serviceAccounts: ServiceAccountKeys,
 ): Promise<PreparedAuthentication> {
   const fixed = [tokenUsers(admins)]
-  if (tokenAuthFile !== undefined) fixed.push(await readTokenFile(tokenAuthFile))
-  const clientCA = clientCaFile === undefined ? undefined : await readAuthorities(clientCaFile)
-  const known = new WeakMap<Informers, Authentication>()
+  if (options.tokenAuthFile !== undefined) fixed.push(await readTokenFile(options.tokenAuthFile))
+  const read = async (): Promise<Changing> => ({
+    authorities: await readAuthorities(options),
+    issuers: await readIssuers(options.authenticationConfig, [serviceAccounts.issuer]),
+  })
+  let current = await read()
+  const identityHeaders = headersOf(options)
   return {
     serviceAccounts,
-    ...(clientCA === undefined ? {} : { clientCA }),
-    over(informers) {
-      const made = known.get(informers)
-      if (made !== undefined) return made
-      const readers = [...fixed, serviceAccountTokens({ ...serviceAccounts, informers })]
-      const authentication = authenticationOf(readers, clientCA)
-      known.set(informers, authentication)
-      return authentication
+    identityHeaders,
+    authorities: () => current.authorities,
+    over({ informers, workspaceTokens }) {
+      const tokens = tokenAuthenticator(
+        [
+          ...fixed,
+          serviceAccountTokens({ ...serviceAccounts, informers }),
+          jwtTokens(() => current.issuers, options.trustSystemIdentities ?? false),
+          ...(workspaceTokens === undefined ? [] : [workspaceTokens]),
+        ],
+        [audience],
+      )
+      const allowedNames = options.requestheaderAllowedNames ?? []
+      const proxied = { allowedNames, headers: identityHeaders }
+      return { tokens, authenticator: following(() => current.authorities, bearers(tokens), proxied) }
+    },
+    async reload() {
+      current = await read()
     },
   }
 }
 
-function authenticationOf(readers: readonly TokenReader[], clientCA: string | undefined): Authentication {
-  const tokens = tokenAuthenticator(readers, [audience])
-  const bearer = bearers(tokens)
-  const authenticator = clientCA === undefined ? bearer : union(clientCertificates({ ca: clientCA }), bearer)
-  return { tokens, authenticator }
+const headersOf = (options: IdentityOptions): IdentityHeaders => ({
+  user: options.requestheaderUsernameHeaders ?? ['X-Remote-User'],
+  group: options.requestheaderGroupHeaders ?? ['X-Remote-Group'],
+  extraPrefix: options.requestheaderExtraHeadersPrefix ?? ['X-Remote-Extra-'],
+  uid: options.requestheaderUidHeaders ?? ['X-Remote-Uid'],
+})
+
+interface Proxied {
+  readonly allowedNames: readonly string[]
+  readonly headers: IdentityHeaders
+}
+
+/** An authenticator for the authorities of the moment: a withdrawn one counts no more, also on open connections. */
+function following(authorities: () => Authorities, bearer: Authenticator, proxied: Proxied): Authenticator {
+  let known: Authorities | undefined
+  let authenticator = bearer
+  return {
+    authenticate(credentials, cluster) {
+      const current = authorities()
+      if (current !== known) authenticator = authenticatorFor(current, bearer, proxied)
+      known = current
+      return authenticator.authenticate(credentials, cluster)
+    },
+  }
+}
+
+function authenticatorFor(
+  { users, proxies }: Authorities,
+  bearer: Authenticator,
+  proxied: Proxied,
+): Authenticator {
+  const otherwise = users === undefined ? bearer : union(clientCertificates({ ca: users }), bearer)
+  return proxies === undefined ? otherwise : requestHeaders({ ...proxied, ca: proxies, otherwise })
 }
 
 async function readTokenFile(path: string): Promise<TokenReader> {
@@ -74,15 +134,5 @@ async function readTokenFile(path: string): Promise<TokenReader> {
     return tokenFile(csv)
   } catch (error) {
     throw new StartError(`${path} is not a token file: ${(error as Error).message}.`)
-  }
-}
-
-async function readAuthorities(path: string): Promise<string> {
-  const bundle = await readFlagFile('--client-ca-file', path)
-  try {
-    certificatesOf(bundle)
-    return bundle
-  } catch {
-    throw new StartError(`${path} holds no certificate: give --client-ca-file a PEM file.`)
   }
 }

@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander'
 import { version } from './build.ts'
 import { explainCommand } from './explainflags.ts'
+import { identityFlags } from './identityflags.ts'
 import { mountFlags } from './mountflags.ts'
 import {
   address,
@@ -21,15 +22,12 @@ const program = new Command('oriel')
   .version(version())
   .showHelpAfterError('Try --help.')
 
-mountFlags(program.command('start'))
+identityFlags(mountFlags(program.command('start')))
   .description('serve logical clusters and their views from this machine')
   .option('--data-directory <path>', 'where certificates, tokens and objects are kept', '.oriel')
   .option('--bind-address <address>', 'the address to listen on', address, '127.0.0.1')
   .option('--port <number>', 'the port to listen on; 0 picks a free one', portNumber, 6443)
   .option('--external-hostname <name>', 'the name or address that clients use', hostname)
-  .option('--token-auth-file <path>', 'users with fixed tokens: lines of token,user,uid,"group1,group2"')
-  .option('--client-ca-file <path>', 'authorities whose client certificates are users, PEM')
-  .option('--service-account-key-file <path>', 'what tokens of service accounts are signed with, PEM')
   .option(
     '--authorization-order <names>',
     'authorizers in the order in which they are asked',

@@ -4,19 +4,17 @@ import { hostname as machineName } from 'node:os'
 import { InvalidArgumentError } from 'commander'
 import { type AuthorizerName, authorizerNames } from '../authz/index.ts'
 import { parseDuration } from '../framework/duration.ts'
+import type { IdentityOptions } from './identityflags.ts'
 import type { MountOptions } from './mountflags.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /** The flags of `oriel start`, checked. */
-export interface StartOptions extends MountOptions {
+export interface StartOptions extends MountOptions, IdentityOptions {
   readonly dataDirectory: string
   readonly bindAddress: string
   /** 0: any free port. */
   readonly port: number
   readonly externalHostname?: string
-  readonly tokenAuthFile?: string
-  readonly clientCaFile?: string
-  readonly serviceAccountKeyFile?: string
   readonly authorizationOrder?: readonly AuthorizerName[]
   readonly authorizationAlwaysAllowPaths?: readonly string[]
   readonly authorizationWebhookConfigFile?: string

@@ -1,22 +1,24 @@
 import type { Auditor } from '../framework/audit/index.ts'
+import { isIdentityHeader } from '../framework/authn/index.ts'
 import type { Logger } from '../framework/log.ts'
 import { createMetrics } from '../framework/metrics.ts'
 import { createServer, type Server } from '../framework/server.ts'
 import { versionInfo } from '../framework/version.ts'
-import type { Host } from '../framework/workspace.ts'
 import { createOpenApiDocuments } from '../openapi/index.ts'
 import { workspaces } from '../virtual/index.ts'
 import type { PreparedAuthentication } from './authentication.ts'
+import { allAuthorities } from './authorities.ts'
 import { build } from './build.ts'
 import { openIdPages } from './openid.ts'
 import { listenError, publicUrl, type StartOptions } from './options.ts'
 import { openOutbound } from './outbound.ts'
 import { plain } from './plain.ts'
 import type { ServingFiles } from './servingfiles.ts'
+import type { Embedded } from './shard.ts'
 
 export interface ServeOptions {
   readonly options: StartOptions
-  readonly host: Host
+  readonly host: Embedded
   readonly authentication: PreparedAuthentication
   readonly serving: ServingFiles
   readonly auditor?: Auditor
@@ -27,8 +29,9 @@ export interface ServeOptions {
 export async function serve(given: ServeOptions): Promise<Server> {
   const { options, host, authentication, serving, auditor, log } = given
   const version = versionInfo(build())
-  const { clientCA, serviceAccounts } = authentication
-  const { authenticator } = authentication.over(host.informers)
+  const { serviceAccounts, identityHeaders } = authentication
+  const clientCA = allAuthorities(authentication.authorities())
+  const { authenticator } = host.authentication
   const outbound = await openOutbound(options)
   try {
     return await createServer({
@@ -39,6 +42,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
       backend: host.backend,
       informers: host.informers,
       authenticator,
+      isIdentityHeader: isIdentityHeader(identityHeaders),
       ...(auditor && { auditor }),
       documents: createOpenApiDocuments(version),
       version,

@@ -1,10 +1,16 @@
 import { tokenIssuer } from '../framework/authn/index.ts'
+import { workspaceTokens } from '../framework/authn/jwt/index.ts'
+import type { ResourceRef } from '../framework/backend.ts'
+import type { Informers } from '../framework/informer.ts'
 import type { Logger } from '../framework/log.ts'
+import { tokenExpressions } from '../openapi/cel/tokenexpressions.ts'
+import { createTargets } from '../proxy/policy.ts'
 import { openShard, type Shard } from '../shard/index.ts'
 import { bootstrap, kcpParts } from '../shard/kcp.ts'
 import type { Store } from '../shard/store/store.ts'
 import { tokenParts } from '../shard/tokens/index.ts'
-import type { PreparedAuthentication } from './authentication.ts'
+import { workspaceIssuers } from '../shard/workspaceissuers.ts'
+import type { Authentication, PreparedAuthentication } from './authentication.ts'
 import { type AuthorizationParts, authorizationParts } from './authorization.ts'
 
 export interface EmbeddedOptions {
@@ -14,28 +20,36 @@ export interface EmbeddedOptions {
   /** PEM: what clients verify the server by. Awaited only after the store has been prepared. */
   readonly rootCA: Promise<string>
   readonly authentication: PreparedAuthentication
+  /** Where issuers that tenants trust may be, although it is not public. */
+  readonly issuerAllow?: readonly string[]
   readonly authorization?: AuthorizationParts
   readonly log: Logger
   /** Ends everything. */
   readonly signal: AbortSignal
 }
 
+/** A shard, and who is known in it. */
+export interface Embedded extends Shard {
+  readonly authentication: Authentication
+}
+
 const name = 'root'
 
 /** The logical clusters of a store, kcp's way, guarded by their own RBAC. */
-export async function openEmbedded(options: EmbeddedOptions): Promise<Shard> {
-  const { store, url, authentication, log, signal } = options
+export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { store, url, log, signal } = options
   const addresses = { name, baseURL: url, externalURL: url, virtualWorkspaceURL: url }
   const tenancy = await bootstrap({ store, shard: addresses })
   const rootCA = await options.rootCA
   const kcp = kcpParts({ tenancy, shard: addresses, rootCA })
+  const authentication = authenticationOf(options, tenancy.workspaceTypes)
   const tokens = tokenParts({
-    issuer: tokenIssuer(authentication.serviceAccounts),
-    tokens: informers => authentication.over(informers).tokens,
+    issuer: tokenIssuer(options.authentication.serviceAccounts),
+    tokens: informers => authentication(informers).tokens,
     rootCA,
   })
   const { authorization = authorizationParts() } = options
-  return openShard({
+  const shard = await openShard({
     ...kcp,
     externalUrl: url,
     store,
@@ -50,4 +64,26 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Shard> {
     controllers: host => [...kcp.controllers(host), ...tokens.controllers(host)],
     admission: host => [...kcp.admission(host), authorization.admission(host.backend.authorizer)],
   })
+  return { ...shard, authentication: authentication(shard.informers) }
+}
+
+/** Who is known in these logical clusters: made once, because it remembers tokens. */
+function authenticationOf(
+  { authentication, issuerAllow: allow = [], log }: EmbeddedOptions,
+  workspaceTypes: ResourceRef,
+): (informers: Informers) => Authentication {
+  let made: Authentication | undefined
+  return informers => {
+    made ??= authentication.over({
+      informers,
+      workspaceTokens: workspaceTokens({
+        configurationsOf: workspaceIssuers(informers, workspaceTypes),
+        compiler: tokenExpressions,
+        forbidden: [authentication.serviceAccounts.issuer],
+        targets: createTargets({ allow }),
+        log,
+      }),
+    })
+    return made
+  }
 }

@@ -6,6 +6,7 @@ import { banner } from './banner.ts'
 import { watchCertificate } from './certificatewatch.ts'
 import { openDataDirectory } from './directory.ts'
 import { writePrivately } from './files.ts'
+import { watchIdentities } from './identitywatch.ts'
 import { adminKubeconfig } from './kubeconfig.ts'
 import { publicUrl, type StartOptions, servingHosts, withPort } from './options.ts'
 import { withProgress } from './progress.ts'
@@ -36,7 +37,8 @@ export async function start(given: StartOptions): Promise<void> {
   const running = await withProgress('Starting', () => bringUp(starting))
   const { shard, server, store, authority, audit } = running
   const controllers = shard.run()
-  watchCertificate({ directory: directory.path, hosts, server, log, signal: stopping.signal })
+  watchCertificate({ directory: directory.path, hosts, server, log, signal })
+  watchIdentities({ options, authentication, server, log, signal })
   await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: authority, ...admins }))
   // Before anybody can know that there is something to stop.
   const stopped = stopSignal()
@@ -79,7 +81,10 @@ async function bringUp({ options, directory, where, authentication, log, signal 
   const authorization = await prepareAuthorization(options)
   const audit = await prepareAudit(options, log)
   const url = publicUrl(options)
-  const shard = await openEmbedded({ store, url, rootCA, authentication, authorization, log, signal })
+  const shard = await openEmbedded({
+    ...{ store, url, rootCA, authentication, authorization, log, signal },
+    issuerAllow: options.issuerAllow ?? [],
+  })
   const auditor = audit?.auditor(shard, authorization)
   const served = { options, host: shard, authentication, serving: await serving, log }
   const server = await serve({ ...served, ...(auditor && { auditor }) })

@@ -25,7 +25,8 @@ export interface Incoming extends VerbRequest {
 
 export type HttpRequest = IncomingMessage | Http2ServerRequest
 
-export function readRequest(request: HttpRequest): Incoming {
+/** `isIdentity`: headers, in lower case, that carry identities besides Kubernetes' own: nothing behind sees them. */
+export function readRequest(request: HttpRequest, isIdentity: IsIdentity = nothing): Incoming {
   const url = request.url ?? '/'
   const question = url.indexOf('?')
   const { certificate, isBad } = peerOf(request)
@@ -35,7 +36,7 @@ export function readRequest(request: HttpRequest): Incoming {
     path: question < 0 ? url : url.slice(0, question),
     search: question < 0 ? '' : url.slice(question),
     query: new URLSearchParams(question < 0 ? '' : url.slice(question + 1)),
-    headers: withoutIdentity(headers),
+    headers: withoutIdentity(headers, isIdentity),
     credentials: certificate === undefined ? { headers, rawHeaders } : { headers, rawHeaders, certificate },
     badCertificate: isBad,
     impersonates: impersonates(headers),
@@ -45,15 +46,20 @@ export function readRequest(request: HttpRequest): Incoming {
   }
 }
 
-const isIdentity = (name: string): boolean =>
+export type IsIdentity = (name: string) => boolean
+
+const nothing: IsIdentity = () => false
+
+const isKnownIdentity: IsIdentity = name =>
   name.startsWith(':') ||
   name === 'authorization' ||
   name.startsWith('x-remote-') ||
   name.startsWith('impersonate-')
 
 /** Most requests with a client certificate have nothing to take out, and keep the object they came with. */
-function withoutIdentity(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+function withoutIdentity(headers: IncomingHttpHeaders, isOther: IsIdentity): IncomingHttpHeaders {
   const names = Object.keys(headers)
+  const isIdentity: IsIdentity = name => isKnownIdentity(name) || isOther(name)
   if (!names.some(isIdentity)) return headers
   const kept: IncomingHttpHeaders = {}
   for (const name of names) if (!isIdentity(name)) kept[name] = headers[name]

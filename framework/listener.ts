@@ -32,8 +32,8 @@ export interface ListenOptions {
 /** An open port. */
 export interface Listener {
   readonly port: number
-  /** Serves new connections with another certificate; open ones stay. Throws, and changes nothing, on what is none. */
-  useCertificate(pair: Pick<TlsOptions, 'cert' | 'key'>): void
+  /** Serves new connections with what has changed; open ones stay. Throws, and changes nothing, on what is none. */
+  useCertificate(changed: Partial<TlsOptions>): void
   /** Accepts nothing more, lets running answers complete for so many milliseconds, then closes every connection. */
   drain(milliseconds: number): Promise<void>
 }
@@ -64,11 +64,14 @@ export async function listen(
   }
   server.listen(options.port, options.host)
   await once(server, 'listening')
+  let { tls } = options
   return {
     port: (server.address() as AddressInfo).port,
-    useCertificate: pair => {
-      if ('setSecureContext' in server && options.tls !== undefined)
-        server.setSecureContext(contextOf({ ...options.tls, ...pair }))
+    useCertificate: changed => {
+      if (!('setSecureContext' in server) || tls === undefined) return
+      const next = { ...tls, ...changed }
+      server.setSecureContext(contextOf(next))
+      tls = next
     },
     drain: milliseconds => drain(server, connections, running, milliseconds),
   }

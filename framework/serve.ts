@@ -4,7 +4,7 @@ import { compressed } from './compress.ts'
 import type { Answer } from './exchange.ts'
 import { failureAnswer } from './failure.ts'
 import { text } from './health.ts'
-import { type HttpRequest, type Incoming, readRequest } from './incoming.ts'
+import { type HttpRequest, type Incoming, type IsIdentity, readRequest } from './incoming.ts'
 import { createLifetime, type Lifetime } from './lifetime.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -34,6 +34,7 @@ export interface Service {
   readonly requestTimeout: number
   readonly auditor?: Auditor
   isStopping(): boolean
+  readonly isIdentityHeader?: IsIdentity
 }
 
 /** The two ends of one request, as Node has them. */
@@ -65,7 +66,7 @@ interface OpenExchange extends Exchange {
 }
 
 function open(service: Service, request: HttpRequest): OpenExchange {
-  const received = readRequest(request)
+  const received = readRequest(request, service.isIdentityHeader)
   const audit = service.auditor?.begin(received, request.socket.remoteAddress ?? '')
   const incoming = audit?.incoming ?? received
   const lifetime = createLifetime()

@@ -6,6 +6,7 @@ import type { Backend } from './backend.ts'
 import type { OpenApiDocuments } from './documents.ts'
 import { fixedEndpoints } from './endpoints.ts'
 import type { HealthCheck } from './health.ts'
+import type { IsIdentity } from './incoming.ts'
 import type { Informers } from './informer.ts'
 import { type Listener, type ListenOptions, listen } from './listener.ts'
 import type { Logger } from './log.ts'
@@ -27,6 +28,8 @@ export interface ServerOptions extends ListenOptions {
   /** For publishing URLs. */
   readonly informers: Informers
   readonly authenticator: Authenticator
+  /** Headers, in lower case, that carry identities besides Kubernetes' own. */
+  readonly isIdentityHeader?: IsIdentity
   /** Without one, nothing is audited. */
   readonly auditor?: Auditor
   readonly documents: OpenApiDocuments
@@ -48,7 +51,7 @@ export interface Server {
   readonly port: number
   /** `https://127.0.0.1:6443`: where it listens. */
   readonly url: string
-  /** Serves new connections with another certificate; open ones stay. Throws, and changes nothing, on what is none. */
+  /** Serves new connections with what has changed; open ones stay. Throws, and changes nothing, on what is none. */
   readonly useCertificate: Listener['useCertificate']
   /**
    * Stops: `/readyz` fails, watches end, running answers complete for up to `grace` milliseconds, connections close,

@@ -1,5 +1,10 @@
 export { clientCertificates } from './certificates.ts'
-export { type RequestHeaderOptions, requestHeaders } from './requestheaders.ts'
+export {
+  type IdentityHeaders,
+  isIdentityHeader,
+  type RequestHeaderOptions,
+  requestHeaders,
+} from './requestheaders.ts'
 export {
   type AccountRef,
   type IssuedToken,

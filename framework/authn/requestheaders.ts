@@ -11,15 +11,43 @@ export interface RequestHeaderOptions {
   readonly ca: string
   /** Common names that may; empty means every name. */
   readonly allowedNames: readonly string[]
+  readonly headers?: IdentityHeaders
   /** Asked when the request does not come from the proxy or asserts nobody. */
   readonly otherwise: Authenticator
 }
 
-const extraPrefix = 'x-remote-extra-'
+/** Names of headers, of which the first that is there counts, and prefixes of names. */
+export interface IdentityHeaders {
+  readonly user: readonly string[]
+  readonly group: readonly string[]
+  readonly extraPrefix: readonly string[]
+  readonly uid: readonly string[]
+}
+
+const kubernetes: IdentityHeaders = {
+  user: ['x-remote-user'],
+  group: ['x-remote-group'],
+  extraPrefix: ['x-remote-extra-'],
+  uid: ['x-remote-uid'],
+}
+
+const lowered = ({ user, group, extraPrefix, uid }: IdentityHeaders): IdentityHeaders => {
+  const lower = (names: readonly string[]): readonly string[] => names.map(name => name.toLowerCase())
+  return { user: lower(user), group: lower(group), extraPrefix: lower(extraPrefix), uid: lower(uid) }
+}
+
+/** Whether a header, in lower case, is one of them: they are for who authenticates, and nobody else. */
+export function isIdentityHeader(headers: IdentityHeaders): (name: string) => boolean {
+  const { user, group, uid, extraPrefix } = lowered(headers)
+  const names = new Set([...user, ...group, ...uid])
+  return name => names.has(name) || extraPrefix.some(prefix => name.startsWith(prefix))
+}
 
 /** Users that a front proxy has authenticated and names in `X-Remote-*` headers (chapter 30, section 1.3). */
-export function requestHeaders({ ca, allowedNames, otherwise }: RequestHeaderOptions): Authenticator {
+export function requestHeaders(options: RequestHeaderOptions): Authenticator {
+  const { ca, allowedNames, otherwise } = options
   const trusted = trustIn(ca)
+  const headers = lowered(options.headers ?? kubernetes)
   return {
     authenticate: async (credentials, cluster) => {
       const { certificate } = credentials
@@ -29,34 +57,43 @@ export function requestHeaders({ ca, allowedNames, otherwise }: RequestHeaderOpt
         throw unauthorized()
       // The proxy's certificate is an identity of the proxy, not of the client it speaks for.
       const { certificate: _proxy, ...rest } = credentials
-      return assertedUser(credentials) ?? otherwise.authenticate(rest, cluster)
+      return assertedUser(credentials, headers) ?? otherwise.authenticate(rest, cluster)
     },
   }
 }
 
-function assertedUser(credentials: Credentials): UserInfo | undefined {
-  const names = headerLines(credentials, 'x-remote-user')
+function assertedUser(credentials: Credentials, headers: IdentityHeaders): UserInfo | undefined {
+  const names = firstLines(credentials, headers.user)
   if (names.length === 0) return undefined
   const [name] = names
-  const uids = headerLines(credentials, 'x-remote-uid')
+  const uids = firstLines(credentials, headers.uid)
   if (credentials.rawHeaders === undefined || names.length > 1 || !name || uids.length > 1)
     throw unauthorized()
-  const extra = assertedExtra(credentials.rawHeaders)
+  const extra = assertedExtra(credentials.rawHeaders, headers.extraPrefix)
   const [uid] = uids
   return authenticated({
     name,
-    groups: headerLines(credentials, 'x-remote-group'),
+    groups: headers.group.flatMap(header => headerLines(credentials, header)),
     ...(uid ? { uid } : {}),
     ...(Object.keys(extra).length > 0 ? { extra } : {}),
   })
 }
 
-function assertedExtra(rawHeaders: readonly string[]): Record<string, readonly string[]> {
+function firstLines(credentials: Credentials, names: readonly string[]): readonly string[] {
+  const found = names.find(name => headerLines(credentials, name).length > 0)
+  return found === undefined ? [] : headerLines(credentials, found)
+}
+
+function assertedExtra(
+  rawHeaders: readonly string[],
+  prefixes: readonly string[],
+): Record<string, readonly string[]> {
   const extra = new Map<string, string[]>()
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]?.toLowerCase() ?? ''
-    if (!name.startsWith(extraPrefix)) continue
-    const key = decodeKey(name.slice(extraPrefix.length))
+    const prefix = prefixes.find(each => name.startsWith(each))
+    if (prefix === undefined) continue
+    const key = decodeKey(name.slice(prefix.length))
     extra.set(key, [...(extra.get(key) ?? []), rawHeaders[i + 1] ?? ''])
   }
   return Object.fromEntries(extra)
