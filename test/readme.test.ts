@@ -31,6 +31,9 @@ async function viewPages(): Promise<readonly string[]> {
   return folders.map(name => `virtual/${name}/README.md`).filter(file => existsSync(join(root, file)))
 }
 
+/** Pages that go on where the README ends. */
+const guides = ['docs/authentication.md']
+
 const textOf = (file: string): Promise<string> => readText(join(root, file))
 
 describe('the README', function () {
@@ -42,9 +45,10 @@ describe('the README', function () {
   })
   after(() => discard(oriel))
 
-  it('does what it says, command by command, and so do the pages of the views after it', async () => {
+  it('does what it says, command by command, and so do the pages of the views and the guides after it', async () => {
     const blocks: Block[] = []
-    for (const file of ['README.md', ...(await viewPages())]) blocks.push(...blocksOf(await textOf(file)))
+    for (const file of ['README.md', ...(await viewPages()), ...guides])
+      blocks.push(...blocksOf(await textOf(file)))
     const marker = '=== block '
     const script = commands(blocks).map(
       (block, i) => `printf '\\n${marker}${i}\\n'\n${adapted(block.text, oriel)}`,
@@ -66,7 +70,7 @@ describe('the README', function () {
   })
 
   it('names files that exist', async () => {
-    for (const file of ['README.md', ...(await viewPages())]) {
+    for (const file of ['README.md', ...(await viewPages()), ...guides]) {
       const text = await textOf(file)
       for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)\)/g))
         await readText(join(root, dirname(file), fileOf(target ?? '')))
