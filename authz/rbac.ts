@@ -49,20 +49,35 @@ function* namespaceGrants(source: RbacSource, holder: Holder, subject: string): 
   for (const binding of source.roleBindings(cluster, namespace, subject)) {
     const { kind, name } = binding.role
     const rules =
-      kind === 'ClusterRole' ? clusterRoleRules(source, cluster, name) : source.role(cluster, namespace, name)
+      kind === 'ClusterRole'
+        ? clusterRoleRules(source, cluster, name)
+        : roleRules(source, cluster, namespace, name)
     yield { rules, binding, namespace, subject }
   }
 }
 
 /** Rules of equally named roles add up: a workspace's own `cluster-admin` extends the system's. undefined: no such role. */
-export function clusterRoleRules(
+export const clusterRoleRules = (
   source: RbacSource,
   cluster: ClusterName,
   name: string,
+): readonly PolicyRule[] | undefined => added(cluster, owner => source.clusterRole(owner, name))
+
+/** Likewise for Roles of a namespace. */
+export const roleRules = (
+  source: RbacSource,
+  cluster: ClusterName,
+  namespace: string,
+  name: string,
+): readonly PolicyRule[] | undefined => added(cluster, owner => source.role(owner, namespace, name))
+
+function added(
+  cluster: ClusterName,
+  rulesIn: (owner: ClusterName) => readonly PolicyRule[] | undefined,
 ): readonly PolicyRule[] | undefined {
-  const local = source.clusterRole(cluster, name)
+  const local = rulesIn(cluster)
   if (cluster === systemAdmin) return local
-  const shared = source.clusterRole(systemAdmin, name)
+  const shared = rulesIn(systemAdmin)
   return local === undefined || shared === undefined ? (local ?? shared) : [...local, ...shared]
 }
 

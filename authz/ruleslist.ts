@@ -2,7 +2,7 @@ import type { ClusterName } from '../framework/object.ts'
 import type { UserInfo } from '../framework/user.ts'
 import { effectiveUsers } from './effectiveusers.ts'
 import { type PolicyRule, pathMatches } from './policyrule.ts'
-import { clusterRoleRules, grants, systemAdmin } from './rbac.ts'
+import { clusterRoleRules, grants, roleRules, systemAdmin } from './rbac.ts'
 import type { RbacSource } from './rbacsource.ts'
 
 /** The rules of one role, by reference. `namespace` is where a Role is looked up. */
@@ -37,7 +37,7 @@ export const rulesOfRole = (
 ): readonly PolicyRule[] | undefined =>
   role.kind === 'ClusterRole'
     ? clusterRoleRules(source, cluster, role.name)
-    : source.role(cluster, role.namespace, role.name)
+    : roleRules(source, cluster, role.namespace, role.name)
 
 /** What of `wanted` is not covered by `held`, as rules of one verb, one resource and at most one name each. */
 export const uncovered = (
