@@ -77,8 +77,16 @@ const secretErrors = (object: KubeObject, old?: KubeObject): readonly FieldError
   ...(old !== undefined && object.type !== old.type
     ? [invalidValue('type', object.type, 'field is immutable')]
     : []),
+  ...tokenSecretErrors(object),
   ...immutableDataErrors(object, old),
 ]
+
+/** A secret for the token of a service account says whose. */
+function tokenSecretErrors({ type, metadata }: KubeObject): readonly FieldError[] {
+  const annotation = 'kubernetes.io/service-account.name'
+  if (type !== 'kubernetes.io/service-account-token' || metadata.annotations?.[annotation]) return []
+  return [{ type: 'FieldValueRequired', field: `metadata.annotations[${annotation}]`, detail: '' }]
+}
 
 const kubernetesFinalizer = 'kubernetes'
 type NamespaceSpec = { readonly finalizers?: readonly string[] } | undefined

@@ -15,7 +15,7 @@ import {
   startOriel,
 } from '../support/oriel.ts'
 import { apply } from '../support/tenants.ts'
-import { ask, protocols, type WireRequest } from '../support/wire.ts'
+import { ask, type OpenReply, open, protocols, type WireRequest } from '../support/wire.ts'
 
 interface UserInfo {
   readonly username: string
@@ -140,6 +140,7 @@ describe('who is known', function () {
       'workspace/plain',
     ])
     cluster = await root(['get', 'workspace', 'team', '-o', 'jsonpath={.spec.cluster}'])
+    await root(['create', 'clusterrolebinding', 'watchers', '--clusterrole=view', '--group=watchers'])
     const access = '--clusterrole=system:kcp:workspace:access'
     for (const path of ['root', 'root:team', 'root:plain'])
       await root.at(`/clusters/${path}`)([
@@ -177,6 +178,23 @@ describe('who is known', function () {
       assert.equal(status, 401, body)
       assert.equal(JSON.parse(body).message, 'Unauthorized')
     }
+  }
+
+  /** A watch of config maps that is open. */
+  const watching = async (protocol: (typeof protocols)[number]): Promise<OpenReply> => {
+    const token = await company.token({ sub: 'watcher', roles: 'watchers' })
+    const path = '/clusters/root/api/v1/namespaces/default/configmaps?watch=true'
+    const stream = await open(protocol, oriel.url + path, { ca, ...bearer(token) })
+    assert.equal(stream.status, 200)
+    return stream
+  }
+  const seen = async (stream: OpenReply, name: string): Promise<void> => {
+    for (let text = ''; !text.includes(name); ) {
+      const piece = await stream.next()
+      assert.ok(piece !== undefined, `the watch ended before ${name} came`)
+      text += piece
+    }
+    stream.leave()
   }
 
   describe('by tokens of the company’s issuer', () => {
@@ -406,6 +424,7 @@ describe('who is known', function () {
     it('are users of another authority, and no more of the old one', async () => {
       const [old, next] = [await issueClient(users, { subject: 'CN=old' }), await issueAuthority()]
       await userOf('/clusters/root', { client: old })
+      const watches = await Promise.all(protocols.map(watching))
       await writeFile(files.users, 'broken')
       await writeFile(files.users, next.certificate)
       const fresh = await issueClient(next, { subject: 'CN=fresh' })
@@ -416,6 +435,8 @@ describe('who is known', function () {
       await refused('/clusters/root', { client: old })
       const proxy = await issueClient(proxies, { subject: 'CN=front-proxy' })
       await userOf('/clusters/root', { client: proxy, headers: { 'X-Proxy-User': 'dora' } })
+      await root(['create', 'configmap', 'after-the-change', '-n', 'default'])
+      for (const stream of watches) await seen(stream, 'after-the-change')
     })
 
     it('are users of other issuers', async () => {

@@ -156,6 +156,11 @@ describe('service accounts', function () {
   })
 
   it('keep tokens in secrets, if somebody makes one', async () => {
+    const nobodys = JSON.stringify({ ...secret, metadata: { name: 'nobodys' } })
+    assert.match(
+      (await home.kubectl.try(['create', '-f', '-'], nobodys)).stderr,
+      /Secret "nobodys" is invalid: metadata.annotations\[kubernetes.io\/service-account.name\]: Required value/,
+    )
     await apply(home.kubectl, secret)
     const read = () => home.kubectl(['get', 'secret', 'held', '-o', 'jsonpath={.data.token}'])
     const token = Buffer.from(await eventually(read, data => data !== ''), 'base64').toString()
