@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { authorization } from './authorization.ts'
 import { list } from './list.ts'
 import { point } from './point.ts'
 import { showProgress } from './progress.ts'
@@ -17,6 +18,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   watch,
   'watch-memory': watchMemory,
   point,
+  authorization,
   start: startUp,
   workspaces,
 }

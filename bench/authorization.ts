@@ -1,0 +1,73 @@
+import {
+  action,
+  binding,
+  clusterBinding,
+  createFixture,
+  groupNamed,
+  role,
+  userNamed,
+} from '../authz/testing/fixture.ts'
+import type { Authorizer } from '../framework/authorizer.ts'
+import type { UserInfo } from '../framework/user.ts'
+import type { Benchmark, Row } from './result.ts'
+import { percentile } from './statistics.ts'
+
+const namespaces = 100
+const rounds = 20_000
+const { signal } = new AbortController()
+
+/** Somebody with ten groups and one role binding, among all the others. */
+const user: UserInfo = {
+  name: 'user-7',
+  groups: [...Array.from({ length: 9 }, (_, i) => `team-${i}`), 'system:authenticated'],
+}
+
+/** A workspace with this many role bindings, each of a user of its own; `shared` of them name one group of the user, too. */
+function workspace(bindings: number, shared: number): Authorizer {
+  const fixture = createFixture()
+  fixture.put('ws', clusterBinding('system:kcp:workspace:access', groupNamed('system:authenticated')))
+  for (let i = 0; i < namespaces; i++) {
+    const rule = { verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'] }
+    fixture.put('ws', role(`ns-${i}`, 'reader', rule))
+  }
+  for (let i = 0; i < bindings; i++) {
+    const subjects = [userNamed(`user-${i}`), ...(i < shared ? [groupNamed('team-0')] : [])]
+    const made = binding(`ns-${i % namespaces}`, 'role/reader', ...subjects)
+    fixture.put('ws', { ...made, metadata: { ...made.metadata, name: `binding-${i}` } })
+  }
+  return fixture.authorizer
+}
+
+/** Microseconds of each decision: half of them allowed, by a RoleBinding, and half refused. */
+async function measure(authorizer: Authorizer): Promise<readonly number[]> {
+  const asked = [action('list core/configmaps ns-7/'), action('delete core/configmaps ns-7/a')]
+  const taken: number[] = []
+  for (let i = 0; i < rounds; i++) {
+    const begin = performance.now()
+    await authorizer.authorize(user, asked[i % 2] ?? action('get /'), signal)
+    taken.push((performance.now() - begin) * 1000)
+  }
+  // The first half is for the compiler.
+  return taken.slice(rounds / 2)
+}
+
+const rowsOf = (bindings: number, what: string, taken: readonly number[]): readonly Row[] =>
+  [50, 99].map(share => ({
+    id: `authorization/${bindings}${what === '' ? '' : '-shared'}/p${share}`,
+    measure: `one decision among ${bindings} role bindings${what}, p${share}`,
+    value: percentile(taken, share / 100),
+    unit: 'µs',
+    ...(bindings === 10_000 && share === 50 ? { target: { atMost: 50 } } : {}),
+  }))
+
+/** What the whole chain costs a request, in process. */
+export const authorization: Benchmark = async ({ progress }) => {
+  const rows: Row[] = []
+  for (const bindings of [10, 10_000]) {
+    progress(`${bindings} role bindings`)
+    rows.push(...rowsOf(bindings, '', await measure(workspace(bindings, 0))))
+  }
+  progress('10000 role bindings of one group')
+  const shared = await measure(workspace(10_000, 10_000))
+  return [...rows, ...rowsOf(10_000, ' that name a group of the user, 100 in the namespace', shared)]
+}
