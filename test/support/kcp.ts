@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { eventually, type Oriel, run, startOriel } from './oriel.ts'
 
 /** The server under test: Oriel, or, where KCP_BIN names a kcp binary, real kcp, which judges the test itself. */
-export const startServer = (): Promise<Oriel> =>
-  process.env.KCP_BIN ? startKcp(process.env.KCP_BIN) : startOriel()
+export const startServer = (more: readonly string[] = []): Promise<Oriel> =>
+  process.env.KCP_BIN ? startKcp(process.env.KCP_BIN, more) : startOriel({ args: more })
 
-async function startKcp(binary: string): Promise<Oriel> {
+async function startKcp(binary: string, more: readonly string[]): Promise<Oriel> {
   const directory = await mkdtemp(join(tmpdir(), 'kcp-'))
   const [port, client, peer] = await Promise.all([freePort(), freePort(), freePort()])
   const kubeconfig = join(directory, 'admin.kubeconfig')
@@ -22,6 +22,7 @@ async function startKcp(binary: string): Promise<Oriel> {
     `--secure-port=${port}`,
     `--embedded-etcd-client-port=${client}`,
     `--embedded-etcd-peer-port=${peer}`,
+    ...more,
   ]
   const child = spawn(binary, args, { stdio: 'ignore' })
   const ready = () => run('kubectl', ['--kubeconfig', kubeconfig, 'get', '--raw', '/readyz'])
