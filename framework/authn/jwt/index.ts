@@ -1,5 +1,4 @@
 export { jwtTokens, readAuthenticationConfig } from './authenticationconfig.ts'
-export type { Expression, ExpressionCompiler, JwtConfig } from './config.ts'
-export { type JwtIssuer, jwtIssuer } from './jwttokens.ts'
-export { checkRules } from './rules.ts'
+export type { Expression, ExpressionCompiler } from './config.ts'
+export type { JwtIssuer } from './jwttokens.ts'
 export { workspaceTokens } from './workspacetokens.ts'
