@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { AdmissionPlugin } from './admission/chain.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
+import { tenantPolicies } from './admission/policies/index.ts'
 import { openWatchCache, type WatchCache } from './cache/watchcache.ts'
 import { createClient } from './client.ts'
 import { clusterContent } from './content.ts'
@@ -27,6 +28,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const content = clusterContent(options.store, cache)
   const host: ShardHost = { backend, cache, client, content, informers, log }
   plugins.push(...(options.admission?.(host) ?? []))
+  plugins.push(...tenantPolicies({ informers, backend, namespaceOf: namespacesIn(cache) }))
   const controllers = [
     ...kubernetesControllers(host, resourcesOf, signal),
     ...(options.controllers?.(host) ?? []),

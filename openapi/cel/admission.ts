@@ -1,0 +1,99 @@
+import type { JSONSchemaProps } from '../jsonschema.ts'
+import { type Environment, environment, type StructInfo } from './environment.ts'
+import { declarationOf, type RootDeclaration } from './schematype.ts'
+import { dynType, structType, type Type } from './type.ts'
+
+const text: JSONSchemaProps = { type: 'string' }
+const object = (properties: Readonly<Record<string, JSONSchemaProps>>): JSONSchemaProps => ({
+  type: 'object',
+  properties,
+})
+const list = (items: JSONSchemaProps): JSONSchemaProps => ({ type: 'array', items })
+const map = (additionalProperties: JSONSchemaProps): JSONSchemaProps => ({
+  type: 'object',
+  additionalProperties,
+})
+const time: JSONSchemaProps = { type: 'string', format: 'date-time' }
+const integer: JSONSchemaProps = { type: 'integer' }
+
+const kind = object({ group: text, version: text, kind: text })
+const resource = object({ group: text, version: text, resource: text })
+
+/** An admission request, as expressions see it: without its objects, which are variables of their own. */
+const requestSchema = object({
+  kind,
+  resource,
+  subResource: text,
+  requestKind: kind,
+  requestResource: resource,
+  requestSubResource: text,
+  name: text,
+  namespace: text,
+  operation: text,
+  userInfo: object({ username: text, uid: text, groups: list(text), extra: map(list(text)) }),
+  dryRun: { type: 'boolean' },
+})
+
+/** A Namespace, as far as expressions see it. */
+const namespaceSchema = object({
+  metadata: object({
+    name: text,
+    generateName: text,
+    namespace: text,
+    labels: map(text),
+    annotations: map(text),
+    UID: text,
+    creationTimestamp: time,
+    deletionGracePeriodSeconds: integer,
+    deletionTimestamp: time,
+    generation: integer,
+    resourceVersion: text,
+    finalizers: list(text),
+  }),
+  spec: object({ finalizers: list(text) }),
+  status: object({
+    conditions: list(
+      object({ status: text, type: text, lastTransitionTime: time, message: text, reason: text }),
+    ),
+    phase: text,
+  }),
+})
+
+function declared(schema: JSONSchemaProps, name: string): RootDeclaration {
+  const declaration = declarationOf(schema, false, name)
+  if (declaration === undefined) throw new Error(`${name} cannot be declared`)
+  return declaration
+}
+
+export const requestDeclaration = declared(requestSchema, 'kubernetes.AdmissionRequest')
+export const namespaceDeclaration = declared(namespaceSchema, 'kubernetes.Namespace')
+
+export const variablesType = structType('kubernetes.variables')
+
+/** What the expressions of a policy may speak of. */
+export interface AdmissionVariables {
+  readonly params: boolean
+  /** The types of what the policy itself has named, by name. */
+  readonly variables: ReadonlyMap<string, Type>
+  /** More object types, such as those that changes are made of. */
+  readonly struct?: (name: string) => StructInfo | undefined
+}
+
+/** The environment of an admission expression. */
+export function admissionEnvironment({ params, variables, struct }: AdmissionVariables): Environment {
+  const own: StructInfo = { field: name => variables.get(name) }
+  return environment(
+    {
+      object: dynType,
+      oldObject: dynType,
+      request: requestDeclaration.type,
+      namespaceObject: namespaceDeclaration.type,
+      variables: variablesType,
+      ...(params ? { params: dynType } : {}),
+    },
+    name =>
+      name === variablesType.name
+        ? own
+        : (requestDeclaration.struct(name) ?? namespaceDeclaration.struct(name) ?? struct?.(name)),
+  )
+}

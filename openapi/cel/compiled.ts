@@ -1,0 +1,84 @@
+import { check } from './check.ts'
+import type { Environment } from './environment.ts'
+import { CostExceeded, type Effort } from './meter.ts'
+import { ProgramProblem } from './plan.ts'
+import { programOf } from './program.ts'
+import { type Kind, type Type, typeText } from './type.ts'
+import { CelError, type Value } from './value.ts'
+
+/** What evaluations of one request may still cost together. */
+export interface Allowance {
+  left: number
+  readonly effort: Effort
+}
+
+/** An expression that is ready to be evaluated, or what is wrong with it. */
+export interface Expression {
+  readonly source: string
+  readonly type: Type | undefined
+  readonly problem: string | undefined
+  /** Values of the environment's variables by name. Throws OutOfBudget when nothing more may be evaluated. */
+  evaluate(variables: Readonly<Record<string, Value>>, allowance: Allowance): Value
+}
+
+/** Thrown when the expressions of one request have cost more than they may together. */
+export class OutOfBudget extends Error {
+  constructor() {
+    super('validation failed due to running out of cost budget, no further validation rules will be run')
+  }
+}
+
+const callLimit = 1_000_000
+
+/** Compiles an expression of a policy. `kinds` are what it may come to; none: anything. */
+export function compileExpression(
+  source: string,
+  environment: Environment,
+  kinds: readonly Kind[] = [],
+): Expression {
+  const failed = (problem: string): Expression => ({
+    source,
+    type: undefined,
+    problem,
+    evaluate: () => new CelError(problem),
+  })
+  const checked = check(source, environment)
+  if ('issues' in checked) return failed(`compilation failed: ${checked.issues}`)
+  const { type } = checked
+  if (kinds.length > 0 && !kinds.includes(type.kind)) {
+    const [only, ...others] = kinds
+    const wanted = others.length === 0 ? only : `one of [${kinds.join(' ')}]`
+    return failed(`must evaluate to ${wanted} but got ${typeText(type)}`)
+  }
+  const names = [...environment.variables.keys()]
+  try {
+    const program = programOf(checked.checked, names)
+    const evaluate: Expression['evaluate'] = (variables, allowance) => {
+      const run = () =>
+        program.run(
+          names.map(name => variables[name]),
+          callLimit,
+          allowance.effort,
+        )
+      return within(allowance, run)
+    }
+    return { source, type, problem: undefined, evaluate }
+  } catch (error) {
+    if (!(error instanceof ProgramProblem)) throw error
+    return failed(`program instantiation failed: ${error.message}`)
+  }
+}
+
+function within(allowance: Allowance, run: () => { readonly value: Value; readonly cost: number }): Value {
+  try {
+    const { value, cost } = run()
+    if (cost > allowance.left) throw new OutOfBudget()
+    allowance.left -= cost
+    return value
+  } catch (error) {
+    if (!(error instanceof CostExceeded)) throw error
+    allowance.left -= callLimit
+    if (allowance.left < 0) throw new OutOfBudget()
+    return new CelError(error.message)
+  }
+}

@@ -1,0 +1,118 @@
+import type { KubeObject } from '../../../framework/object.ts'
+import { namespaceDeclaration, requestDeclaration } from '../../../openapi/cel/admission.ts'
+import { type Allowance, type Expression, OutOfBudget } from '../../../openapi/cel/compiled.ts'
+import { adaptDynamic } from '../../../openapi/cel/dynamic.ts'
+import { newEffort } from '../../../openapi/cel/meter.ts'
+import { CelError, type MapValue, type Value } from '../../../openapi/cel/value.ts'
+import { type Subject, versionOf } from './matching.ts'
+import type { Policy } from './policy.ts'
+
+export type Variables = Readonly<Record<string, Value>>
+
+const requestBudget = 10_000_000
+const conditionBudget = 2_500_000
+
+export const newAllowance = (): Allowance => ({ left: requestBudget, effort: newEffort() })
+export const conditionAllowance = (): Allowance => ({ left: conditionBudget, effort: newEffort() })
+
+/** The request as AdmissionReviews and expressions have it, without its objects. */
+export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
+  const { ctx, request } = subject
+  const { actAs } = ctx
+  const version = versionOf(subject)
+  const kind = { group: request.group, version, kind: (request.object ?? request.old)?.kind ?? '' }
+  const resource = { group: request.group, version, resource: request.resource }
+  const { name, namespace } = request.key
+  return {
+    kind,
+    resource,
+    ...(request.subresource === '' ? {} : { subResource: request.subresource }),
+    requestKind: kind,
+    requestResource: resource,
+    ...(request.subresource === '' ? {} : { requestSubResource: request.subresource }),
+    name,
+    ...(namespace === '' ? {} : { namespace }),
+    operation: request.operation,
+    userInfo: {
+      username: actAs.name,
+      ...(actAs.uid === undefined ? {} : { uid: actAs.uid }),
+      groups: actAs.groups,
+      ...(actAs.extra === undefined ? {} : { extra: actAs.extra }),
+    },
+    dryRun: request.dryRun,
+  }
+}
+
+/** The variables of one request, for all policies. */
+export function requestVariables(subject: Subject): Variables {
+  const { request, namespaceOf } = subject
+  const { cluster, namespace } = request.key
+  const isNamespace = request.group === '' && request.resource === 'namespaces'
+  const found = namespace === '' || isNamespace ? undefined : namespaceOf(cluster, namespace)
+  return {
+    object: adaptDynamic(request.object),
+    oldObject: adaptDynamic(request.old),
+    request: requestDeclaration.adapt(requestOf(subject)),
+    namespaceObject: found === undefined ? null : namespaceDeclaration.adapt(found),
+  }
+}
+
+/** The policy's own variables, each evaluated when it is first looked at. */
+export function withPolicyVariables(policy: Policy, variables: Variables, allowance: Allowance): Variables {
+  const known = new Map<string, Value>()
+  const own: MapValue = {
+    isMap: true,
+    size: policy.variables.size,
+    keys: () => [...policy.variables.keys()],
+    get(name) {
+      const key = String(name)
+      const expression = policy.variables.get(key)
+      if (expression === undefined) return undefined
+      const value = known.get(key) ?? composed(expression, key)
+      known.set(key, value)
+      return value
+    },
+  }
+  const composed = (expression: Expression, name: string): Value => {
+    const value = expression.evaluate(all, allowance)
+    const text = `composited variable "${name}" fails to evaluate: `
+    return value instanceof CelError ? new CelError(text + value.message) : value
+  }
+  const all: Variables = { ...variables, variables: own }
+  return all
+}
+
+/** A value, or what is wrong in the words of Kubernetes. */
+export function evaluated(
+  expression: Expression,
+  variables: Variables,
+  allowance: Allowance,
+): { readonly value: Value } | { readonly error: string } {
+  if (expression.problem !== undefined) return { error: `compilation error: ${expression.problem}` }
+  try {
+    const value = expression.evaluate(variables, allowance)
+    if (!(value instanceof CelError)) return { value }
+    return { error: `expression '${expression.source}' resulted in error: ${value.message}` }
+  } catch (error) {
+    if (error instanceof OutOfBudget) return { error: error.message }
+    throw error
+  }
+}
+
+/** Whether all conditions hold: a condition that is false decides, an error only when none is. */
+export function conditionsHold(
+  conditions: readonly Expression[],
+  variables: Variables,
+): { readonly holds: boolean } | { readonly error: string } {
+  const allowance = conditionAllowance()
+  const errors: string[] = []
+  for (const condition of conditions) {
+    const result = evaluated(condition, variables, allowance)
+    if ('error' in result) errors.push(result.error)
+    else if (result.value === false) return { holds: false }
+  }
+  if (errors.length === 0) return { holds: true }
+  return { error: errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]` }
+}
+
+export const asVariable = (object: KubeObject | undefined): Value => adaptDynamic(object)

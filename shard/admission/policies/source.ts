@@ -1,0 +1,55 @@
+import type { Informers } from '../../../framework/informer.ts'
+import type { Item } from '../../../framework/item.ts'
+import type { ClusterName, KubeObject } from '../../../framework/object.ts'
+import { type APIBinding, resources } from '../../controllers/objects.ts'
+import type { ShardAdmissionRequest } from '../chain.ts'
+
+const ref = (resource: string) => ({ group: 'admissionregistration.k8s.io', version: 'v1', resource })
+
+/** The logical cluster whose policies and webhooks are asked about a write. */
+export type PolicyCluster = (request: ShardAdmissionRequest) => ClusterName
+
+/** For a bound resource that of its export, for all others the object's own: never both (chapter 20, section 5.10). */
+export function policyClusters(informers: Informers): PolicyCluster {
+  const bindings = informers.for(resources.apiBindings)
+  return ({ group, resource, key }) => {
+    for (const { object } of bindings.list(key.cluster)) {
+      const { status } = object as APIBinding
+      const isBound = status?.boundResources?.some(b => b.group === group && b.resource === resource)
+      if (isBound === true && status?.apiExportClusterName !== undefined) return status.apiExportClusterName
+    }
+    return key.cluster
+  }
+}
+
+/** The objects of one resource of admissionregistration.k8s.io, by cluster and in the order of their names. */
+export function configurationsOf(
+  informers: Informers,
+  resource: string,
+): (cluster: ClusterName) => readonly Item[] {
+  const informer = informers.for(ref(resource))
+  return cluster => informer.list(cluster)
+}
+
+/** Computes something of an object once for each of its states. */
+export function perItem<T>(compute: (object: KubeObject) => T): (item: Item) => T {
+  const known = new WeakMap<Item, { readonly value: T }>()
+  return item => {
+    const found = known.get(item) ?? { value: compute(item.object) }
+    known.set(item, found)
+    return found.value
+  }
+}
+
+const own: ReadonlySet<string> = new Set([
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
+  'mutatingadmissionpolicies',
+  'mutatingadmissionpolicybindings',
+  'validatingwebhookconfigurations',
+  'mutatingwebhookconfigurations',
+])
+
+/** Policies and webhooks are never asked about policies and webhooks: who locks himself out must get in again. */
+export const isExempt = ({ group, resource }: ShardAdmissionRequest): boolean =>
+  group === 'admissionregistration.k8s.io' && own.has(resource)
