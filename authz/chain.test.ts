@@ -239,6 +239,16 @@ describe('the chain', () => {
       assert.deepEqual(asked, ['alice', 'alice'])
     })
 
+    it('keep what can be explained, whoever else has no opinion', async () => {
+      const fixture = createFixture()
+      fixture.put('ws', access)
+      const webhook = hook(noOpinion('who knows', 'webhook'))
+      const authorizer = createAuthorizer({ ...fixture.sources, webhook })
+      const decision = await authorizer.authorize(alice, action('list core/pods'), signal)
+      assert.equal(decision.reason, 'access denied\nwho knows')
+      assert.ok(decision.hint !== undefined && decision.asked?.user === alice)
+    })
+
     it('let a webhook that is asked first close even health', async () => {
       const order = ['Webhook', 'AlwaysAllowGroups', 'AlwaysAllowPaths', 'RBAC'] as const
       assert.equal(await decide({ webhook: hook(), order }, alice, 'get /healthz'), 'deny')

@@ -87,7 +87,8 @@ export function firstOpinion(authorizers: readonly Authorizer[]): Authorizer {
       }
       const reasons = undecided.map(({ reason }) => reason).filter(reason => reason !== '')
       const last = undecided.findLast(decision => decision.reason !== '')
-      return { ...last, ...noOpinion(reasons.join('\n'), last?.authorizer), trace: traceOf(undecided) }
+      const explicable = undecided.find(decision => decision.asked !== undefined)
+      return { ...explicable, ...noOpinion(reasons.join('\n'), last?.authorizer), trace: traceOf(undecided) }
     },
   }
 }
