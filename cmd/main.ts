@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander'
 import { version } from './build.ts'
 import { explainCommand } from './explainflags.ts'
+import { frontProxyCommand } from './frontproxyflags.ts'
 import { identityFlags } from './identityflags.ts'
 import { mountFlags } from './mountflags.ts'
 import {
@@ -56,6 +57,7 @@ identityFlags(mountFlags(program.command('start')))
     await start(options)
   })
 
+frontProxyCommand(program.command('front-proxy'))
 explainCommand(program.command('explain'))
 
 try {

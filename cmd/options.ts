@@ -8,13 +8,17 @@ import type { IdentityOptions } from './identityflags.ts'
 import type { MountOptions } from './mountflags.ts'
 import { codeOf, StartError } from './starterror.ts'
 
-/** The flags of `oriel start`, checked. */
-export interface StartOptions extends MountOptions, IdentityOptions {
-  readonly dataDirectory: string
+/** Where a server listens, and what clients call it. */
+export interface Listening {
   readonly bindAddress: string
   /** 0: any free port. */
   readonly port: number
   readonly externalHostname?: string
+}
+
+/** The flags of `oriel start`, checked. */
+export interface StartOptions extends Listening, MountOptions, IdentityOptions {
+  readonly dataDirectory: string
   readonly authorizationOrder?: readonly AuthorizerName[]
   readonly authorizationAlwaysAllowPaths?: readonly string[]
   readonly authorizationWebhookConfigFile?: string
@@ -90,7 +94,7 @@ const everywhere = new Set(['0.0.0.0', '::'])
 const loopback = new Set(['127.0.0.1', '::1'])
 
 /** The same options with a port that is free now, where 0 asked for one. */
-export async function withPort(options: StartOptions): Promise<StartOptions> {
+export async function withPort<T extends Listening>(options: T): Promise<T> {
   if (options.port !== 0) return options
   const probe = createServer().listen(0, options.bindAddress)
   await once(probe, 'listening').catch(error => {
@@ -102,7 +106,7 @@ export async function withPort(options: StartOptions): Promise<StartOptions> {
 }
 
 /** What a port that could not be had means for the flags. */
-export function listenError(error: unknown, { port, bindAddress }: StartOptions): unknown {
+export function listenError(error: unknown, { port, bindAddress }: Listening): unknown {
   switch (codeOf(error)) {
     case 'EADDRINUSE':
       return new StartError(`Port ${port} on ${bindAddress} is in use: choose another one with --port.`)
@@ -116,18 +120,18 @@ export function listenError(error: unknown, { port, bindAddress }: StartOptions)
 }
 
 /** What clients reach the server by. */
-export const publicUrl = (options: StartOptions): string =>
+export const publicUrl = (options: Listening): string =>
   `https://${inUrl(publicHost(options))}:${options.port}`
 
 const inUrl = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host)
 
-function publicHost({ externalHostname, bindAddress }: StartOptions): string {
+function publicHost({ externalHostname, bindAddress }: Listening): string {
   if (externalHostname !== undefined) return externalHostname
   return everywhere.has(bindAddress) || loopback.has(bindAddress) ? 'localhost' : bindAddress
 }
 
 /** All names and addresses for which the serving certificate must hold. */
-export function servingHosts({ externalHostname, bindAddress }: StartOptions): readonly string[] {
+export function servingHosts({ externalHostname, bindAddress }: Listening): readonly string[] {
   const own = ['localhost', '127.0.0.1', '::1', machineName()].filter(
     name => isIP(name) > 0 || dnsName.test(name),
   )

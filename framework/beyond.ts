@@ -64,10 +64,14 @@ export async function answerBeyond(
   const { incoming } = exchange
   const user = await userOf(way.authenticator, exchange)
   exchange.record.annotate('user', user.name)
-  if (!('parent' in place)) return closed(exchange, user)
+  if (!('parent' in place)) {
+    // Nobody without credentials learns which workspaces are out of order.
+    if (user.name === anonymous.name) throw forbiddenTo(user, infoOf(incoming), 'access denied')
+    return closedAnswer(exchange)
+  }
   await enter(way, exchange, user, place)
   if (place.kind === 'Redirect')
-    return redirect(incoming, `${place.url}${place.rest}${rest}${incoming.search}`)
+    return redirectAnswer(incoming, `${place.url}${place.rest}${rest}${incoming.search}`)
   if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
   exchange.lifetime.follow(place.changed, 'replaced')
   const inside = insidePath(way.publicUrl, place.url)
@@ -84,11 +88,11 @@ export async function answerBeyond(
   return way.outbound.passage({ incoming, endpoint, path: rest, seenAs: `/clusters/${path}` })
 }
 
-const mostHops = 4
+/** A request that has been passed on so often is going in circles. */
+export const mostHops = 4
 
-/** Nobody without credentials learns which workspaces are out of order. */
-function closed({ incoming, record }: Exchange, user: UserInfo): Answer {
-  if (user.name === anonymous.name) throw forbiddenTo(user, infoOf(incoming), 'access denied')
+/** What is answered for a workspace that is out of order: kcp's text, or for clients that can read one a Status. */
+export function closedAnswer({ incoming, record }: Exchange): Answer {
   const wantsStatus = parseAccept(incoming.headers.accept).some(({ type }) => type === 'application/json')
   const unavailable = serviceUnavailable('Not available.', 1)
   return wantsStatus ? failureAnswer(unavailable, incoming, record.log) : text(503, 'Not available.')
@@ -106,8 +110,8 @@ async function enter(
   if (decision.effect !== 'allow') throw forbiddenTo(user, infoOf(incoming), 'access denied')
 }
 
-/** For the text of a refusal; what cannot be read as a Kubernetes request is a path. */
-function infoOf(incoming: Incoming): RequestInfo {
+/** What a request for a workspace asks, for the text of a refusal; what is no Kubernetes request is a path. */
+export function infoOf(incoming: Incoming): RequestInfo {
   const path = plain.parse(incoming.path)?.rest ?? incoming.path
   try {
     return parseRequestInfo({ ...incoming, path })
@@ -117,7 +121,8 @@ function infoOf(incoming: Incoming): RequestInfo {
   }
 }
 
-function redirect(incoming: Incoming, location: string): Answer {
+/** Sends a client to where a workspace really is. */
+export function redirectAnswer(incoming: Incoming, location: string): Answer {
   const message = `the workspace is at ${location}`
   const { status } = new StatusError(307, 'Redirect', message)
   return {
@@ -127,7 +132,7 @@ function redirect(incoming: Incoming, location: string): Answer {
 }
 
 /** The path of a URL of this very server: it is answered here, and the caller is who it is. */
-function insidePath(publicUrl: string | undefined, url: string): string | undefined {
+export function insidePath(publicUrl: string | undefined, url: string): string | undefined {
   if (publicUrl === undefined || !url.startsWith(`${publicUrl}/`)) return undefined
   return url.slice(publicUrl.length)
 }

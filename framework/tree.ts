@@ -33,6 +33,8 @@ export type Place = ClusterPlace | MountPlace | ClosedPlace
 /** All workspaces by parent and name, and a way through them. */
 export interface WorkspaceTree {
   setWorkspace(parent: ClusterName, name: string, workspace: KubeObject | undefined): void
+  /** Drops all workspaces of some parents. */
+  forget(parents: ReadonlySet<ClusterName>): void
   /** The first segment has to be a cluster that `exists`; each further one a workspace in the cluster reached so far. */
   place(path: string, exists: (cluster: ClusterName) => boolean): Place | undefined
   /** The logical cluster at the end of a path, whether its workspaces are available or not. */
@@ -66,6 +68,10 @@ export function createWorkspaceTree(ownUrl = ''): WorkspaceTree {
       if (entry === undefined) children.delete(key)
       else children.set(key, entry)
       known?.mount?.replaced.abort()
+    },
+    forget(parents) {
+      for (const key of [...children.keys()])
+        if (parents.has(key.slice(0, key.indexOf('/')))) children.delete(key)
     },
     place,
     resolve(path, exists) {

@@ -1,6 +1,8 @@
 import {
   Composer,
   type CST,
+  type Document,
+  isNode,
   isScalar,
   Lexer,
   type Pair,
@@ -16,6 +18,8 @@ export interface YamlDocument {
   readonly value: unknown
   /** `line 3: key "x" already set in map` (chapter 40, rule 2.51); the last one wins. */
   readonly duplicates: readonly string[]
+  /** The line, from 1, of the value at a path, or of what has it where it is missing. */
+  lineOf(path: readonly (string | number)[]): number
 }
 
 /** Kubernetes leaves dates and base-60 numbers as the strings they are. */
@@ -39,13 +43,25 @@ const options = {
  */
 export function parseYaml(text: string): YamlDocument {
   const [document, ...others] = new Composer<ParsedNode>(options).compose(tokens(text))
-  if (document === undefined) return { value: null, duplicates: [] }
+  if (document === undefined) return { value: null, duplicates: [], lineOf: () => 1 }
   if (others.length > 0) throw new SyntaxError('only one YAML document is accepted')
   const error = document.errors[0]
   if (error !== undefined) throw notYaml(error)
   const duplicates: string[] = []
   visit(document, { Map: (_, map) => void duplicates.push(...repeatedKeys(map.items, text)) })
-  return { value: plain(() => document.toJS({ mapAsMap: true, maxAliasCount: 100 })), duplicates }
+  return {
+    value: plain(() => document.toJS({ mapAsMap: true, maxAliasCount: 100 })),
+    duplicates,
+    lineOf: path => lineOf(text, offsetOf(document, path)),
+  }
+}
+
+function offsetOf(document: Document.Parsed, path: readonly (string | number)[]): number {
+  for (let length = path.length; length >= 0; length--) {
+    const found = document.getIn(path.slice(0, length), true)
+    if (isNode(found) && found.range) return found.range[0]
+  }
+  return 0
 }
 
 /** The parser keeps its own stack; what reads its tokens recurses, so that depth must be limited here. */

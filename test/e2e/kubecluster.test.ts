@@ -149,7 +149,7 @@ describe('clusters by kubeconfig', function () {
 
   it('are refused where a kubeconfig reaches into this server', async () => {
     for (const [from, to, problem] of [
-      ['"token":', '"tokenFile":', /uses tokenFile, which is not allowed in a mount/],
+      ['"token":', '"tokenFile":', /uses tokenFile, which is not allowed here/],
       ['"certificate-authority-data":', '"certificate-authority":', /uses certificate-authority/],
       ['"current-context":"peer"', '"current-context":"other"', /has no context "other"/],
       ['{', '[', /is not YAML/],

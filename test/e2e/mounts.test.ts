@@ -146,8 +146,8 @@ describe('mounted workspaces', function () {
       assert.deepEqual([authorization, user], [undefined, undefined])
     })
     it('is listed among its siblings as what it is', async () => {
-      const [line] = (await root(['get', 'workspaces', '--no-headers'])).split('\n')
-      assert.match(line ?? '', /^remote-workspace +Ready +https:\/\/127\.0\.0\.1:\d+/)
+      const lines = await root(['get', 'workspaces', '--no-headers'])
+      assert.match(lines, /^remote-workspace +Ready +https:\/\/127\.0\.0\.1:\d+/m)
     })
   })
 

@@ -76,7 +76,7 @@ const isSet = (value: unknown): boolean =>
 
 function refuse(fields: Fields, names: readonly string[]): void {
   const found = names.find(name => isSet(fields[name]))
-  if (found !== undefined) throw new Unusable(`the kubeconfig uses ${found}, which is not allowed in a mount`)
+  if (found !== undefined) throw new Unusable(`the kubeconfig uses ${found}, which is not allowed here`)
 }
 
 function decoded(fields: Fields, name: string): string | undefined {

@@ -1,0 +1,30 @@
+import type { UserInfo } from '../framework/user.ts'
+import type { ShardClient } from './shardclient.ts'
+import type { ShardAddress, ShardIndex } from './shardindex.ts'
+
+/** What somebody wants of a logical cluster, outside its resources. */
+export interface PathAction {
+  readonly cluster: string
+  readonly path: string
+  readonly verb: string
+}
+
+/** May a user do this? */
+export type Reviewer = (user: UserInfo, action: PathAction, signal: AbortSignal) => Promise<boolean>
+
+interface Review {
+  readonly status?: { readonly allowed?: boolean }
+}
+
+/** Asks the shard of the logical cluster. What cannot be asked is not allowed: it throws. */
+export const accessReviews =
+  (index: Pick<ShardIndex, 'shardOf'>, clientOf: (shard: ShardAddress) => ShardClient): Reviewer =>
+  async (user, { cluster, path, verb }, signal) => {
+    const shard = index.shardOf(cluster)
+    if (shard === undefined) return false
+    const { name, ...rest } = user
+    const spec = { user: name, ...rest, nonResourceAttributes: { path, verb } }
+    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec }
+    const target = `/clusters/${cluster}/apis/authorization.k8s.io/v1/subjectaccessreviews`
+    return (await clientOf(shard).post<Review>(target, review, signal)).status?.allowed === true
+  }

@@ -1,0 +1,145 @@
+import { userOf } from '../framework/authenticate.ts'
+import type { Authenticator } from '../framework/authenticator.ts'
+import { forbiddenTo } from '../framework/authorize.ts'
+import { closedAnswer, infoOf, insidePath, mostHops, redirectAnswer } from '../framework/beyond.ts'
+import { serviceUnavailable, unauthorized } from '../framework/errors.ts'
+import type { Answer } from '../framework/exchange.ts'
+import { text } from '../framework/health.ts'
+import type { Outbound, Passage } from '../framework/passage.ts'
+import { isClusterPath } from '../framework/path.ts'
+import { decodeSegment } from '../framework/segments.ts'
+import type { Exchange, Handler } from '../framework/serve.ts'
+import type { ClusterPlace, Place } from '../framework/tree.ts'
+import { anonymous, type UserInfo } from '../framework/user.ts'
+import type { Reviewer } from './access.ts'
+import type { Backends } from './backends.ts'
+import { type Mapping, type Match, matcherOf, treePath } from './mapping.ts'
+import type { Location, ShardIndex } from './shardindex.ts'
+
+export interface FrontProxyOptions {
+  readonly mappings: readonly Mapping[]
+  readonly backends: Backends
+  readonly index: ShardIndex
+  /** Without one, credentials go on to the shards as they came. */
+  readonly authenticator?: Authenticator
+  /** The groups that shards get to see. */
+  readonly groups: (groups: readonly string[]) => readonly string[]
+  /** Asked for mounts only: everything else is decided by the shard it goes to. */
+  readonly review: Reviewer
+  readonly outbound: Outbound
+  /** What clients call this proxy, without a trailing slash. */
+  readonly publicUrl: string
+  /** Aborts when the proxy stops. */
+  readonly stopping: AbortSignal
+}
+
+/** One request on its way through the proxy. */
+interface Passing {
+  readonly exchange: Exchange
+  /** undefined: the shard finds out. */
+  readonly user: UserInfo | undefined
+}
+
+/** One address for the workspaces of all shards (chapter 30, section 3): finds out who asks, where it is, and passes on. */
+export function frontProxy(options: FrontProxyOptions): Handler {
+  const matching = matcherOf(options.mappings)
+  const answer = (passing: Passing): Promise<Answer | Passage> => {
+    const { incoming } = passing.exchange
+    if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
+    const match = matching(incoming.path)
+    if (match === undefined) return Promise.resolve(text(404, '404 page not found\n'))
+    if (match.mapping.path === treePath) return intoTree(options, passing, match, answer)
+    return Promise.resolve(toBackend(options, passing, match))
+  }
+  return async exchange => {
+    const { lifetime } = exchange
+    lifetime.limit(undefined)
+    lifetime.follow(options.stopping, 'shutdown')
+    return answer({ exchange, user: await whoAsks(options, exchange) })
+  }
+}
+
+/** Where the proxy knows users, nobody passes whom it does not know. */
+async function whoAsks(
+  { authenticator, groups }: FrontProxyOptions,
+  exchange: Exchange,
+): Promise<UserInfo | undefined> {
+  if (authenticator === undefined) return undefined
+  const user = await userOf(authenticator, exchange)
+  if (user === anonymous) throw unauthorized()
+  exchange.record.annotate('user', user.name)
+  return { ...user, groups: groups(user.groups) }
+}
+
+/** A mapping to one server. With a logical cluster in its path, that has to be somewhere. */
+function toBackend(
+  { backends, index }: FrontProxyOptions,
+  passing: Passing,
+  { mapping, cluster }: Match,
+): Answer | Passage {
+  const { exchange } = passing
+  if (cluster !== undefined) {
+    const found = locate(index, passing, cluster)
+    if (isClosed(found)) return closedAnswer(exchange)
+  }
+  return backends.passage({ ...passing, mapping, url: mapping.backend, path: exchange.incoming.path })
+}
+
+const isClosed = (location: Location): boolean => location.kind === 'unavailable' || location.kind === 'loop'
+
+/** Throws 403 for what is nowhere, in the words for what is not allowed: it is not to be told apart. */
+function locate(index: ShardIndex, { exchange, user }: Passing, segment: string): Location {
+  if (!index.isReady()) throw serviceUnavailable('the workspaces are not known yet, please try again', 1)
+  const path = decodeSegment(segment)
+  const found = path !== undefined && isClusterPath(path) ? index.find(path) : undefined
+  if (found !== undefined) return found
+  throw forbiddenTo(user ?? anonymous, infoOf(exchange.incoming), 'workspace access not permitted')
+}
+
+type Again = (passing: Passing) => Promise<Answer | Passage>
+
+async function intoTree(
+  options: FrontProxyOptions,
+  passing: Passing,
+  { mapping, cluster = '' }: Match,
+  again: Again,
+): Promise<Answer | Passage> {
+  const { exchange } = passing
+  const found = locate(options.index, passing, cluster)
+  const rest = exchange.incoming.path.slice(treePath.length + cluster.length).replace(/^\/$/, '')
+  if (found.kind === 'shard') {
+    const { shard } = found
+    const path = `${treePath}${found.cluster}${rest}`
+    return options.backends.passage({ ...passing, mapping, url: shard.baseURL, path })
+  }
+  if (!('parent' in found)) return closedAnswer(exchange)
+  return throughMount(options, { ...passing, rest, seenAs: `${treePath}${cluster}` }, found, again)
+}
+
+type Mounted = Extract<Exclude<Place, ClusterPlace>, { parent: string }>
+
+interface Mounting extends Passing {
+  readonly rest: string
+  readonly seenAs: string
+}
+
+async function throughMount(
+  options: FrontProxyOptions,
+  { exchange, user, rest, seenAs }: Mounting,
+  place: Mounted,
+  again: Again,
+): Promise<Answer | Passage> {
+  const { incoming, lifetime } = exchange
+  if (user === undefined) throw unauthorized()
+  const entering = { cluster: place.parent, path: '/', verb: 'access' }
+  if (!(await options.review(user, entering, lifetime.signal)))
+    throw forbiddenTo(user, infoOf(incoming), 'workspace access not permitted')
+  if (place.kind === 'Redirect')
+    return redirectAnswer(incoming, `${place.url}${place.rest}${rest}${incoming.search}`)
+  lifetime.follow(place.changed, 'replaced')
+  const inside = insidePath(options.publicUrl, place.url)
+  if (inside === undefined)
+    return options.outbound.passage({ incoming, endpoint: { url: place.url }, path: rest, seenAs })
+  const next = { ...incoming, path: inside + rest, hops: incoming.hops + 1 }
+  return again({ exchange: { ...exchange, incoming: next }, user })
+}

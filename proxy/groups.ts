@@ -1,0 +1,24 @@
+/** Groups by exact name or `prefix*`. */
+const matching = (patterns: readonly string[]): ((group: string) => boolean) => {
+  const prefixes = patterns.filter(pattern => pattern.endsWith('*')).map(pattern => pattern.slice(0, -1))
+  const exact = new Set(patterns)
+  return group => exact.has(group) || prefixes.some(prefix => group.startsWith(prefix))
+}
+
+/** Groups that nobody gets from outside (chapter 30, section 1.2). */
+export const defaultDropGroups: readonly string[] = [
+  'system:masters',
+  'system:kcp:logical-cluster-admin',
+  'system:kcp:initializer:*',
+  'system:kcp:terminator:*',
+]
+
+/** Which of a user's groups go on to the shards, sorted: those of `pass` (none given: all), but never those of `drop`. */
+export function groupFilter(
+  pass: readonly string[],
+  drop: readonly string[],
+): (groups: readonly string[]) => readonly string[] {
+  const passes = pass.length === 0 ? () => true : matching(pass)
+  const drops = matching(drop)
+  return groups => [...new Set(groups)].filter(group => passes(group) && !drops(group)).sort()
+}

@@ -1,0 +1,163 @@
+import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
+import { parseYaml } from '../framework/yaml.ts'
+import { defaultNames, type IdentityNames } from './headers.ts'
+
+/** What of the URL space goes where (chapter 30, section 3.3). */
+export interface Mapping {
+  /** `/clusters/` is the tree of workspaces; `/` is everything else; any other path is a prefix. */
+  readonly path: string
+  /** `https://host:port`, perhaps with a path. */
+  readonly backend: string
+  /** File names, PEM. */
+  readonly ca: string
+  readonly cert: string
+  readonly key: string
+  readonly names: IdentityNames
+}
+
+/** What is wrong with a mapping file, and in which line. */
+export class MappingError extends Error {}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Reads kcp's mapping file. Unknown fields are kcp's own business and are ignored. Throws `MappingError`. */
+export function parseMappings(text: string): readonly Mapping[] {
+  const document = parsed(text)
+  const entries = document.value
+  if (!Array.isArray(entries) || entries.length === 0)
+    throw new MappingError('line 1: there is no list of mappings')
+  const mappings = entries.map((entry: unknown, index) => {
+    const fail = (field: string, problem: string): MappingError => {
+      const line = document.lineOf(field === '' ? [index] : [index, field])
+      return new MappingError(`line ${line}: ${field === '' ? 'the mapping' : `field "${field}"`} ${problem}`)
+    }
+    return mappingOf(entry, fail)
+  })
+  for (const [index, { path }] of mappings.entries())
+    if (mappings.findIndex(other => prefixOf(other.path) === prefixOf(path)) !== index)
+      throw new MappingError(`line ${document.lineOf([index, 'path'])}: field "path" repeats "${path}"`)
+  return mappings
+}
+
+function parsed(text: string): ReturnType<typeof parseYaml> {
+  try {
+    return parseYaml(text)
+  } catch (error) {
+    throw new MappingError((error as Error).message)
+  }
+}
+
+type Fail = (field: string, problem: string) => MappingError
+
+function mappingOf(entry: unknown, fail: Fail): Mapping {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) throw fail('', 'is not an object')
+  const fields = entry as Fields
+  const path = required(fields, 'path', fail)
+  if (!isPath(path)) throw fail('path', `is ${JSON.stringify(path)}, which is no path such as /services/`)
+  const backend = required(fields, 'backend', fail)
+  const url = URL.canParse(backend) ? new URL(backend) : undefined
+  if (url?.protocol !== 'https:' || url.search !== '' || url.hash !== '' || url.username !== '')
+    throw fail('backend', `is ${JSON.stringify(backend)}, which is no https URL`)
+  return {
+    path,
+    backend: backend.replace(/\/+$/, ''),
+    ca: required(fields, 'backend_server_ca', fail),
+    cert: required(fields, 'proxy_client_cert', fail),
+    key: required(fields, 'proxy_client_key', fail),
+    names: {
+      ...defaultNames,
+      user: headerName(fields, 'user_header', fail) ?? defaultNames.user,
+      group: headerName(fields, 'group_header', fail) ?? defaultNames.group,
+      extraPrefix: headerName(fields, 'extra_header_prefix', fail) ?? defaultNames.extraPrefix,
+    },
+  }
+}
+
+function required(fields: Fields, name: string, fail: Fail): string {
+  const value = fields[name]
+  if (value === undefined || value === null || value === '') throw fail(name, 'is missing')
+  if (typeof value !== 'string') throw fail(name, 'is not a string')
+  return value
+}
+
+function headerName(fields: Fields, name: string, fail: Fail): string | undefined {
+  const value = fields[name]
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value !== 'string' || !/^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(value))
+    throw fail(name, 'is not the name of a header')
+  return value
+}
+
+const segment = /^(\{cluster\}|[A-Za-z0-9._~:-]+)$/
+const isPath = (path: string): boolean =>
+  path === '/' ||
+  (path.startsWith('/') &&
+    prefixOf(path)
+      .slice(1)
+      .split('/')
+      .every(part => segment.test(part)))
+
+const prefixOf = (path: string): string => path.replace(/\/+$/, '')
+
+/** The mapping of a URL. */
+export interface Match {
+  readonly mapping: Mapping
+  /** What stands at `{cluster}`, or behind `/clusters/`, percent-encoded as it came. */
+  readonly cluster?: string
+}
+
+/** Finds mappings: the longest one wins, whatever the order in the file. */
+export function matcherOf(mappings: readonly Mapping[]): (path: string) => Match | undefined {
+  const patterns = mappings
+    .map(mapping => ({ mapping, parts: prefixOf(mapping.path).split('/') }))
+    .sort((a, b) => b.parts.length - a.parts.length || literals(b.parts) - literals(a.parts))
+  return path => {
+    const segments = path.split('/')
+    for (const { mapping, parts } of patterns) {
+      const fits = parts.every((part, i) => part === segments[i] || (part === '{cluster}' && segments[i]))
+      if (!fits) continue
+      const cluster = mapping.path === treePath ? segments[2] : segments[parts.indexOf('{cluster}')]
+      return { mapping, ...(cluster === undefined ? {} : { cluster }) }
+    }
+    return undefined
+  }
+}
+
+const literals = (parts: readonly string[]): number => parts.filter(part => part !== '{cluster}').length
+
+/** Exactly this path is the tree of workspaces. */
+export const treePath = '/clusters/'
+
+/** What TLS needs for a mapping, PEM. */
+export interface MappingTls {
+  readonly ca: string
+  readonly cert: string
+  readonly key: string
+}
+
+/** Reads a mapping's files. Throws a `MappingError` that names the one that is missing or is none. */
+export async function readTls({
+  path,
+  ca,
+  cert,
+  key,
+}: Pick<Mapping, 'path' | 'ca' | 'cert' | 'key'>): Promise<MappingTls> {
+  const read = async (file: string): Promise<string> => {
+    try {
+      return await readFile(file, 'utf8')
+    } catch (error) {
+      const why = (error as NodeJS.ErrnoException).code
+      throw new MappingError(
+        `failed to create path mapping for path "${path}": ${file} cannot be read (${why})`,
+      )
+    }
+  }
+  const tls = { ca: await read(ca), cert: await read(cert), key: await read(key) }
+  try {
+    createSecureContext(tls)
+  } catch {
+    throw new MappingError(`failed to create path mapping for path "${path}": ${cert} and ${key} are no pair`)
+  }
+  return tls
+}

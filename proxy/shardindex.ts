@@ -1,0 +1,230 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Backend, ResourceRef } from '../framework/backend.ts'
+import { StatusError } from '../framework/errors.ts'
+import type { Informer } from '../framework/informer.ts'
+import { createInformers } from '../framework/informers.ts'
+import type { ItemEvent } from '../framework/item.ts'
+import type { Logger } from '../framework/log.ts'
+import type { ClusterName, KubeObject } from '../framework/object.ts'
+import { createWorkspaceTree, type Place } from '../framework/tree.ts'
+import type { ShardClient } from './shardclient.ts'
+
+/** A shard that has logical clusters. */
+export interface ShardAddress {
+  readonly name: string
+  /** Without a trailing slash. */
+  readonly baseURL: string
+}
+
+/** A path that ends in a logical cluster of some shard, or out of the tree. */
+export type Location =
+  | { readonly kind: 'shard'; readonly shard: ShardAddress; readonly cluster: ClusterName }
+  | Exclude<Place, { kind: 'cluster' }>
+
+/** Which shard has what: fed by watches, so that a change is seen when it has happened. */
+export interface ShardIndex {
+  find(path: string): Location | undefined
+  /** All shards that are known have been listed once. */
+  isReady(): boolean
+  shardOf(cluster: ClusterName): ShardAddress | undefined
+}
+
+export interface ShardIndexOptions {
+  /** Sees the Shards. */
+  readonly root: ShardClient
+  /** Sees everything of one shard. */
+  readonly connect: (shard: ShardAddress) => ShardClient
+  /** What the URLs of workspaces start with: mounts of such are links. */
+  readonly externalUrl: string
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+const bound = (group: string, resource: string, identity: string): ResourceRef => ({
+  group,
+  version: 'v1alpha1',
+  resource,
+  identity,
+})
+const logicalClusters: ResourceRef = {
+  group: 'core.kcp.io',
+  version: 'v1alpha1',
+  resource: 'logicalclusters',
+}
+
+interface APIExport {
+  readonly status?: { readonly identityHash?: string }
+}
+
+/** The identity of an export of `root`. Rejects while the shard cannot say. */
+async function identityOf(root: ShardClient, name: string, signal: AbortSignal): Promise<string> {
+  const path = `/clusters/root/apis/apis.kcp.io/v1alpha1/apiexports/${name}`
+  const identity = (await root.get<APIExport>(path, signal)).status?.identityHash
+  if (!identity) throw new Error(`the export ${name} of root has no identity yet`)
+  return identity
+}
+
+/** Follows all shards until `signal` aborts. Rejects when the root shard cannot be asked. */
+export async function followShards(options: ShardIndexOptions): Promise<ShardIndex> {
+  const { root, log, signal } = options
+  const [tenancy, shards] = await Promise.all(
+    ['tenancy.kcp.io', 'shards.core.kcp.io'].map(name => identityOf(root, name, signal)),
+  )
+  const index = new Index(options, tenancy ?? '')
+  const informer = informerOf(root, bound('core.kcp.io', 'shards', shards ?? ''), { log, signal }, 'root')
+  informer.onEvent(event => index.applyShard(event))
+  await informer.synced
+  return index
+}
+
+type Until = Pick<ShardIndexOptions, 'log' | 'signal'>
+
+const again = 1_000
+
+/** Shards have the workspaces of root, or, where they have a root of their own, of that. */
+async function identityOn(client: ShardClient, ofRoot: string, { log, signal }: Until): Promise<string> {
+  for (;;) {
+    try {
+      return await identityOf(client, 'tenancy.kcp.io', signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+      if (error instanceof StatusError && (error.code === 403 || error.code === 404)) return ofRoot
+      log.warn({ error: String(error) }, 'a shard cannot be asked yet')
+      await sleep(again, undefined, { signal })
+    }
+  }
+}
+
+/** Lists and watches of one resource of one shard, in `cluster` or all. */
+function informerOf(
+  client: ShardClient,
+  resource: ResourceRef,
+  { log, signal }: Until,
+  cluster = '*',
+): Informer {
+  const storage: Backend['storage'] = ref => {
+    const all = client.storage(ref)
+    return {
+      ...all,
+      list: (ctx, query) => all.list(ctx, { ...query, cluster }),
+      watch: (ctx, query) => all.watch(ctx, { ...query, cluster }),
+    }
+  }
+  return createInformers({ storage } as Backend, log, signal).for(resource)
+}
+
+interface Shard extends KubeObject {
+  readonly spec?: { readonly baseURL?: string }
+}
+
+interface Followed {
+  readonly address: ShardAddress
+  isSynced: boolean
+  stop(): void
+}
+
+class Index implements ShardIndex {
+  readonly #options: ShardIndexOptions
+  /** Of the workspaces of root. */
+  readonly #identity: string
+  readonly #shards = new Map<string, Followed>()
+  readonly #clusters = new Map<ClusterName, ShardAddress>()
+  readonly #tree
+
+  constructor(options: ShardIndexOptions, identity: string) {
+    this.#options = options
+    this.#identity = identity
+    this.#tree = createWorkspaceTree(options.externalUrl)
+  }
+
+  find(path: string): Location | undefined {
+    const place = this.#tree.place(path, cluster => this.#clusters.has(cluster))
+    if (place?.kind !== 'cluster') return place
+    const shard = this.#clusters.get(place.cluster)
+    return shard && { kind: 'shard', shard, cluster: place.cluster }
+  }
+
+  isReady(): boolean {
+    return this.#shards.size > 0 && [...this.#shards.values()].every(({ isSynced }) => isSynced)
+  }
+
+  shardOf(cluster: ClusterName): ShardAddress | undefined {
+    return this.#clusters.get(cluster)
+  }
+
+  applyShard({ type, item }: ItemEvent): void {
+    const { name } = item.key
+    const baseURL = ((item.object as Shard).spec?.baseURL ?? '').replace(/\/+$/, '')
+    const known = this.#shards.get(name)
+    if (type !== 'DELETED' && known?.address.baseURL === baseURL) return
+    known?.stop()
+    this.#shards.delete(name)
+    if (type !== 'DELETED' && baseURL !== '') this.#follow({ name, baseURL })
+  }
+
+  #follow(address: ShardAddress): void {
+    const { connect, log, signal } = this.#options
+    const ending = new AbortController()
+    const client = connect(address)
+    const until = {
+      log: log.child({ shard: address.name }),
+      signal: AbortSignal.any([signal, ending.signal]),
+    }
+    const followed: Followed = {
+      address,
+      isSynced: false,
+      stop: () => {
+        ending.abort()
+        void client.close()
+        this.#forget(address)
+      },
+    }
+    this.#shards.set(address.name, followed)
+    void this.#list(address, client, until).then(
+      () => {
+        followed.isSynced = true
+      },
+      () => undefined,
+    )
+  }
+
+  /** Resolves when the shard has been listed once. */
+  async #list(shard: ShardAddress, client: ShardClient, until: Until): Promise<void> {
+    const identity = await identityOn(client, this.#identity, until)
+    const clusters = informerOf(client, logicalClusters, until)
+    const workspaces = informerOf(client, bound('tenancy.kcp.io', 'workspaces', identity), until)
+    // A workspace counts where its parent is: `root` has a namesake on every shard that was one of its own.
+    clusters.onEvent(event => this.#applyCluster(shard, event, workspaces))
+    workspaces.onEvent(event => this.#applyWorkspace(shard, event))
+    await Promise.all([clusters.synced, workspaces.synced])
+  }
+
+  #applyCluster(shard: ShardAddress, { type, item }: ItemEvent, workspaces: Informer): void {
+    const { cluster, name } = item.key
+    if (name !== 'cluster') return
+    const owner = this.#clusters.get(cluster)
+    if (type === 'DELETED') {
+      if (owner === shard) this.#clusters.delete(cluster)
+      return
+    }
+    if (owner === shard || (owner !== undefined && !isRootOf(cluster, shard))) return
+    this.#clusters.set(cluster, shard)
+    for (const workspace of workspaces.list(cluster))
+      this.#applyWorkspace(shard, { type: 'ADDED', item: workspace })
+  }
+
+  #applyWorkspace(shard: ShardAddress, { type, item }: ItemEvent): void {
+    if (this.#clusters.get(item.key.cluster) !== shard) return
+    this.#tree.setWorkspace(item.key.cluster, item.key.name, type === 'DELETED' ? undefined : item.object)
+  }
+
+  #forget(shard: ShardAddress): void {
+    const clusters = [...this.#clusters].flatMap(([cluster, owner]) => (owner === shard ? [cluster] : []))
+    for (const cluster of clusters) this.#clusters.delete(cluster)
+    this.#tree.forget(new Set(clusters))
+  }
+}
+
+/** The shard called `root` has the real one. */
+const isRootOf = (cluster: ClusterName, { name }: ShardAddress): boolean =>
+  cluster === 'root' && name === 'root'
