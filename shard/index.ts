@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { AdmissionPlugin } from './admission/chain.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { tenantPolicies } from './admission/policies/index.ts'
+import { tenantWebhooks } from './admission/webhooks/index.ts'
 import { openWatchCache, type WatchCache } from './cache/watchcache.ts'
 import { createClient } from './client.ts'
 import { clusterContent } from './content.ts'
@@ -28,7 +29,9 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const content = clusterContent(options.store, cache)
   const host: ShardHost = { backend, cache, client, content, informers, log }
   plugins.push(...(options.admission?.(host) ?? []))
-  plugins.push(...tenantPolicies({ informers, backend, namespaceOf: namespacesIn(cache) }))
+  const namespaceOf = namespacesIn(cache)
+  plugins.push(...tenantPolicies({ informers, backend, namespaceOf }))
+  plugins.push(...tenantWebhooks({ informers, namespaceOf }))
   const controllers = [
     ...kubernetesControllers(host, resourcesOf, signal),
     ...(options.controllers?.(host) ?? []),

@@ -1,0 +1,80 @@
+import type { Item } from '../../../framework/item.ts'
+import type { KubeObject } from '../../../framework/object.ts'
+import { loopback } from '../../../framework/user.ts'
+import { admissionEnvironment } from '../../../openapi/cel/admission.ts'
+import { compileExpression, type Expression } from '../../../openapi/cel/compiled.ts'
+import { conditionsHold, requestVariables, type Variables } from '../policies/evaluation.ts'
+import {
+  matchesRule,
+  matchesSelectors,
+  type Rule,
+  type Selectors,
+  type Subject,
+} from '../policies/matching.ts'
+import { isExempt, type PolicyCluster, perItem } from '../policies/source.ts'
+import { failedCall } from './failure.ts'
+
+/** One webhook of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. */
+export interface Webhook extends Selectors {
+  readonly name: string
+  readonly clientConfig: { readonly url?: string; readonly service?: object; readonly caBundle?: string }
+  readonly rules?: readonly Rule[]
+  readonly matchConditions?: readonly { readonly expression: string }[]
+  readonly failurePolicy?: 'Fail' | 'Ignore'
+  readonly sideEffects?: string
+  readonly timeoutSeconds?: number
+  readonly admissionReviewVersions?: readonly string[]
+  readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
+}
+
+interface Prepared {
+  readonly webhook: Webhook
+  readonly conditions: readonly Expression[]
+}
+
+export interface WebhookDeps {
+  readonly clusterOf: PolicyCluster
+  readonly configurations: (cluster: string) => readonly Item[]
+  readonly namespaceOf: Subject['namespaceOf']
+}
+
+/** Finds the webhooks that want to see a write, in the order in which they are asked. */
+export type FindWebhooks = (ctx: Subject['ctx'], request: Subject['request']) => readonly Webhook[]
+
+export function webhookFinder(deps: WebhookDeps): FindWebhooks {
+  const prepared = perItem(prepare)
+  return (ctx, request) => {
+    if (ctx.actAs === loopback || isExempt(request)) return []
+    const configurations = deps.configurations(deps.clusterOf(request))
+    if (configurations.length === 0) return []
+    const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
+    let variables: Variables | undefined
+    return configurations.flatMap(prepared).flatMap(({ webhook, conditions }) => {
+      if (!matches(webhook, subject)) return []
+      if (conditions.length === 0) return [webhook]
+      variables ??= requestVariables(subject)
+      return wanted(webhook, conditions, variables) ? [webhook] : []
+    })
+  }
+}
+
+const environment = admissionEnvironment({ params: false, variables: new Map() })
+
+const prepare = (object: KubeObject): readonly Prepared[] =>
+  ((object.webhooks ?? []) as readonly Webhook[]).map(webhook => ({
+    webhook,
+    conditions: (webhook.matchConditions ?? []).map(({ expression }) =>
+      compileExpression(expression, environment, ['bool']),
+    ),
+  }))
+
+const matches = (webhook: Webhook, subject: Subject): boolean =>
+  (webhook.rules ?? []).some(rule => matchesRule(rule, subject, webhook.matchPolicy)) &&
+  matchesSelectors(webhook, subject)
+
+function wanted(webhook: Webhook, conditions: readonly Expression[], variables: Variables): boolean {
+  const result = conditionsHold(conditions, variables)
+  if ('holds' in result) return result.holds
+  if (webhook.failurePolicy === 'Ignore') return false
+  throw failedCall(webhook.name, result.error)
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import type { KubeObject } from '../../../framework/object.ts'
+import { isObject, memberOf, textAt, valueAt } from '../../../openapi/json.ts'
+import { requestOf } from '../policies/evaluation.ts'
+import type { Subject } from '../policies/matching.ts'
+import type { Webhook } from './configuration.ts'
+import { denied, failedCall, noDryRun } from './failure.ts'
+import { postJson } from './post.ts'
+
+/** Where an object lives, for webhooks that serve many clusters. */
+const clusterAnnotation = 'kcp.io/cluster'
+
+export const withCluster = (object: KubeObject, cluster: string): KubeObject => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    annotations: { ...object.metadata.annotations, [clusterAnnotation]: cluster },
+  },
+})
+
+export function withoutCluster(object: KubeObject): KubeObject {
+  const { annotations, ...metadata } = object.metadata
+  const { [clusterAnnotation]: _, ...rest } = annotations ?? {}
+  const isEmpty = Object.keys(rest).length === 0
+  return { ...object, metadata: isEmpty ? metadata : { ...metadata, annotations: rest } }
+}
+
+/** What a webhook allowed, and the JSON patch that it wants; undefined when it could not be asked and need not be. */
+export interface Answer {
+  readonly patch: unknown
+}
+
+/** Asks a webhook. Throws what it refuses with, and failures unless they are to be ignored. */
+export async function ask(
+  webhook: Webhook,
+  subject: Subject,
+  mutating: boolean,
+): Promise<Answer | undefined> {
+  const { request } = subject
+  if (request.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun')
+    throw noDryRun(webhook.name)
+  const response = await answerOf(webhook, subject, mutating).catch((error: Error) => error)
+  if (response instanceof Error) {
+    if (webhook.failurePolicy === 'Ignore') return undefined
+    throw failedCall(webhook.name, response.message)
+  }
+  remember(webhook, subject, response)
+  if (memberOf(response, 'allowed') !== true) throw denied(webhook.name, memberOf(response, 'status'))
+  return { patch: patchOf(response) }
+}
+
+const patchOf = (response: unknown): unknown => {
+  const patch = textAt(response, 'patch')
+  return patch === '' ? undefined : JSON.parse(Buffer.from(patch, 'base64').toString())
+}
+
+function remember({ name }: Webhook, { ctx }: Subject, response: unknown): void {
+  const warnings = memberOf(response, 'warnings')
+  if (Array.isArray(warnings)) for (const text of warnings) ctx.record.warn(String(text))
+  for (const [key, value] of Object.entries(memberOf(response, 'auditAnnotations') ?? {}))
+    ctx.record.annotate(`${name}/${key}`, String(value))
+}
+
+/** The `response` of the AdmissionReview that came back. Rejects when there is none that makes sense. */
+async function answerOf(webhook: Webhook, subject: Subject, mutating: boolean): Promise<unknown> {
+  const { url, caBundle } = webhook.clientConfig
+  if (url === undefined) throw new Error('failed to call webhook: only webhooks with a url can be reached')
+  if (!url.startsWith('https://')) throw new Error('failed to call webhook: the url must begin with https://')
+  const uid = randomUUID()
+  const text = await postJson({
+    url,
+    body: JSON.stringify(reviewOf(uid, subject)),
+    ca: caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64'),
+    seconds: Math.min(30, Math.max(1, webhook.timeoutSeconds ?? 10)),
+    signal: subject.ctx.signal,
+  })
+  const problem = responseProblem(text, uid, mutating)
+  if (typeof problem === 'string') throw new Error(`received invalid webhook response: ${problem}`)
+  return problem.response
+}
+
+function reviewOf(uid: string, subject: Subject): object {
+  const { object, old, key } = subject.request
+  const given = (o: KubeObject | undefined) => (o === undefined ? null : withCluster(o, key.cluster))
+  return {
+    kind: 'AdmissionReview',
+    apiVersion: 'admission.k8s.io/v1',
+    request: { uid, ...requestOf(subject), object: given(object), oldObject: given(old), options: null },
+  }
+}
+
+/** The response, or what is wrong with it in the words of Kubernetes. */
+function responseProblem(
+  text: string,
+  uid: string,
+  mutating: boolean,
+): string | { readonly response: unknown } {
+  const review = parsed(text)
+  if (review === undefined) return 'the answer is no JSON'
+  const kind = textAt(review, 'kind')
+  const version = textAt(review, 'apiVersion')
+  if (kind !== 'AdmissionReview' || version !== 'admission.k8s.io/v1') {
+    const [group = '', v = ''] = version.split('/')
+    return `expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${group}/${v}, Kind=${kind}`
+  }
+  const response = memberOf(review, 'response')
+  if (!isObject(response)) return 'webhook response was absent'
+  if (response.uid !== uid)
+    return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? '')}`
+  return patchProblem(response, mutating) ?? { response }
+}
+
+function patchProblem(response: object, mutating: boolean): string | undefined {
+  const [patch, type] = [textAt(response, 'patch'), valueAt(response, 'patchType')]
+  if (!mutating) return patch === '' ? undefined : 'validating webhook may not return response.patch'
+  if (patch === '')
+    return type === undefined ? undefined : 'webhook returned response.patchType but not response.patch'
+  if (type === undefined) return 'webhook returned response.patch but not response.patchType'
+  if (type !== 'JSONPatch') return `webhook returned invalid response.patchType of ${JSON.stringify(type)}`
+  return parsed(Buffer.from(patch, 'base64').toString()) === undefined
+    ? 'response.patch is no JSON'
+    : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}

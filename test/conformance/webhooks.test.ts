@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { issueAuthority, issueServing, type KeyPair } from '../../cmd/certificates.ts'
+import type { KubeObject } from '../../framework/index.ts'
+import { startServer } from '../support/kcp.ts'
+import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
+import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
+
+// Admission webhooks through the running server (chapter 40, rule 2.58; chapter 20, section 5.10).
+
+interface Review {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly request: {
+    readonly uid: string
+    readonly operation: string
+    readonly dryRun: boolean
+    readonly object: KubeObject
+    readonly userInfo: { readonly username: string }
+  }
+}
+
+/** What the webhook says: a response, a status code, or nothing at all. */
+type Said = Readonly<Record<string, unknown>> | number | 'silence'
+
+const jsonPatch = (...operations: readonly object[]) => ({
+  allowed: true,
+  patchType: 'JSONPatch',
+  patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
+})
+
+/** By path: what is said of a config map. */
+const answers: Readonly<Record<string, (review: Review) => Said>> = {
+  '/deny': () => ({ allowed: false, status: { message: 'not today', code: 418, reason: 'Teapot' } }),
+  '/mute': () => ({ allowed: false }),
+  '/label': () => jsonPatch({ op: 'add', path: '/metadata/labels', value: { made: 'here' } }),
+  '/uid': () => ({ uid: 'other', allowed: true }),
+  '/broken': () => 503,
+  '/slow': () => 'silence',
+  '/look': ({ request: { object, operation } }) => ({
+    allowed: false,
+    status: { message: `${operation} in ${object.metadata.annotations?.['kcp.io/cluster']}` },
+  }),
+}
+
+async function serveWebhooks(pair: KeyPair): Promise<Server> {
+  const server = createServer({ key: pair.key, cert: pair.certificate }, async (incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk)
+    const review = JSON.parse(Buffer.concat(chunks).toString()) as Review
+    const said = answers[new URL(incoming.url ?? '', 'https://x').pathname]?.(review) ?? 404
+    if (said === 'silence') return
+    outgoing.statusCode = typeof said === 'number' ? said : 200
+    const response = typeof said === 'number' ? undefined : { uid: review.request.uid, ...said }
+    outgoing.setHeader('content-type', 'application/json')
+    outgoing.end(JSON.stringify({ kind: review.kind, apiVersion: review.apiVersion, response }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+const configMap = (name: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default' },
+  data: { a: '1' },
+})
+
+describe('webhooks', function () {
+  this.timeout(120_000)
+  let oriel: Oriel
+  let tenant: Tenant
+  let kubectl: Kubectl
+  let server: Server
+  let authority: KeyPair
+
+  before(async () => {
+    oriel = await startServer()
+    authority = await issueAuthority()
+    server = await serveWebhooks(await issueServing(authority, ['127.0.0.1']))
+    const [first] = await createWorkspaces(oriel, ['webhooks'])
+    assert.ok(first)
+    tenant = first
+    kubectl = tenant.kubectl
+  })
+  after(async () => {
+    server.closeAllConnections()
+    server.close()
+    await discard(oriel)
+  })
+
+  /** A configuration of one webhook for config maps whose name begins with the path. */
+  const configuration = (kind: string, path: string, more: object = {}): KubeObject => ({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind,
+    metadata: { name: path },
+    webhooks: [
+      {
+        name: `${path}.example.com`,
+        clientConfig: {
+          url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`,
+          caBundle: Buffer.from(authority.certificate).toString('base64'),
+        },
+        rules: [
+          {
+            apiGroups: [''],
+            apiVersions: ['v1'],
+            operations: ['CREATE', 'UPDATE'],
+            resources: ['configmaps'],
+          },
+        ],
+        matchConditions: [{ name: 'mine', expression: `object.metadata.name.startsWith('${path}')` }],
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        timeoutSeconds: 1,
+        ...more,
+      },
+    ],
+  })
+
+  const validating = (path: string, more: object = {}) =>
+    apply(kubectl, configuration('ValidatingWebhookConfiguration', path, more))
+
+  /** Creates config maps until the server answers like this. */
+  async function answersWith(path: string, text: string, args: readonly string[] = []): Promise<void> {
+    let count = 0
+    await eventually(
+      () =>
+        kubectl(['create', '-f', '-', ...args], JSON.stringify(configMap(`${path}-${count++}`))).catch(
+          String,
+        ),
+      answer => answer.includes(text),
+    )
+  }
+
+  it('refuse with their own words, code and reason', async () => {
+    await validating('deny')
+    await answersWith('deny', 'admission webhook "deny.example.com" denied the request: not today')
+    await validating('mute')
+    await answersWith('mute', 'admission webhook "mute.example.com" denied the request without explanation')
+  })
+
+  it('see where an object lives', async () => {
+    await validating('look')
+    await answersWith('look', `denied the request: CREATE in ${tenant.cluster}`)
+  })
+
+  it('change objects', async () => {
+    await apply(kubectl, configuration('MutatingWebhookConfiguration', 'label'))
+    let count = 0
+    await eventually(
+      async () => {
+        const name = `label-${count++}`
+        await apply(kubectl, configMap(name))
+        return kubectl(['get', 'configmap', name, '-o', 'jsonpath={.metadata.labels.made}'])
+      },
+      label => label === 'here',
+    )
+  })
+
+  it('fail closed, or open where they want to', async () => {
+    await validating('uid')
+    await answersWith(
+      'uid',
+      'failed calling webhook "uid.example.com": received invalid webhook response: expected response.uid=',
+    )
+    await validating('broken')
+    await answersWith(
+      'broken',
+      'failed calling webhook "broken.example.com": failed to call webhook: the server ',
+    )
+    await validating('broken', { failurePolicy: 'Ignore' })
+    await answersWith('broken', 'created')
+    await validating('slow')
+    await answersWith('slow', 'context deadline exceeded')
+  })
+
+  it('say why they cannot be reached: nobody vouches for this one', async () => {
+    const { port } = server.address() as AddressInfo
+    const clientConfig = { url: `https://127.0.0.1:${port}/deny`, caBundle: '' }
+    await validating('effects', { clientConfig, sideEffects: 'NoneOnDryRun', failurePolicy: 'Fail' })
+    await answersWith(
+      'effects',
+      'failed calling webhook "effects.example.com": failed to call webhook: Post ',
+      ['--dry-run=server'],
+    )
+  })
+})
