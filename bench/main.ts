@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { authorization } from './authorization.ts'
+import { lifecycle } from './lifecycle.ts'
 import { list } from './list.ts'
 import { point } from './point.ts'
 import { showProgress } from './progress.ts'
@@ -21,6 +22,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   authorization,
   start: startUp,
   workspaces,
+  lifecycle,
 }
 
 const usage = `npm run bench -- [--save] [${Object.keys(benchmarks).join('|')} …]`

@@ -14,6 +14,7 @@ import { workspaces } from '../virtual/index.ts'
 import { childOptions, serveTasks } from './child.ts'
 import { churn } from './churn.ts'
 import { type Address, token } from './connection.ts'
+import { fell, type Grove, grow } from './grove.ts'
 import { memory } from './memory.ts'
 import { relabeling } from './relabeling.ts'
 import { fill, makeTenants, makeWorkspaces, type Tenants } from './tenants.ts'
@@ -66,6 +67,8 @@ const tasks = {
   tenants: (count: number) => makeTenants(shard, count),
   workspaces: (names: readonly string[]) => makeWorkspaces(shard, names),
   fill: ({ tenants, count }: { tenants: Tenants; count: number }) => fill(shard, tenants, count),
+  grow: (grove: Grove) => grow(shard, grove),
+  fell: (grove: Grove) => fell(shard, grove),
   churn: (options: Parameters<typeof churn>[1]) => churn(shard, options),
   memory: () => memory(),
   cpu: () => process.cpuUsage(),

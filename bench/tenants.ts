@@ -55,7 +55,7 @@ function seen<T extends KubeObject>(
     })
 }
 
-function workspacesRef({ informers }: Shard): ResourceRef {
+export function workspacesRef({ informers }: Shard): ResourceRef {
   const tenancy = informers.for(resources.apiExports).get('root', '', 'tenancy.kcp.io')?.object
   const identity = (tenancy as APIExport | undefined)?.status?.identityHash
   if (identity === undefined) throw new Error('root exports no workspaces')

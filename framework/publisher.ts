@@ -4,6 +4,7 @@ import type { Informer, Informers } from './informer.ts'
 import type { Item } from './item.ts'
 import type { Logger } from './log.ts'
 import { loopbackContext } from './loopback.ts'
+import type { KubeObject } from './object.ts'
 import type { UrlPublisher, VirtualWorkspace } from './workspace.ts'
 
 export interface Publishing {
@@ -117,7 +118,14 @@ async function publishOne(
   const resource: ResourceRef = { ...publisher.objects, subresource: 'status' }
   const ctx = loopbackContext({ verb: 'update', resource, cluster: item.key.cluster, signal, log })
   const options = { dryRun: false, fieldManager: workspace.name }
-  await backend.storage(resource).update(ctx, item.key, now => publisher.publish(now.object, urls), options)
+  const change = ({ object }: Item): KubeObject => withoutVersion(publisher.publish(object, urls))
+  await backend.storage(resource).update(ctx, item.key, change, options)
+}
+
+/** A change of whatever is newest: a lost race runs it again. */
+function withoutVersion(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
 }
 
 /** Until there is work, and a moment longer. */

@@ -1,4 +1,6 @@
 import type { ClusterName, ObjectKey } from '../framework/object.ts'
+import { creationOf } from './bootstrap/apply.ts'
+import type { Manifest } from './bootstrap/manifest.ts'
 import type { CachedItem } from './cache/item.ts'
 import { type StoredResource, storageKey } from './cache/key.ts'
 import type { WatchCache } from './cache/watchcache.ts'
@@ -18,6 +20,8 @@ export interface ClusterContent {
   /** All or nothing, without asking anybody; resolves when they are gone from the cache. Throws `StoreConflict` when one
    * of them has been changed. */
   remove(objects: readonly Stored[]): Promise<void>
+  /** Likewise: new objects, stored as they are, in one commit. Throws `StoreConflict` when one of them is there. */
+  add(objects: readonly Manifest[]): Promise<void>
 }
 
 export const clusterContent = (store: Store, cache: WatchCache): ClusterContent => ({
@@ -38,5 +42,8 @@ export const clusterContent = (store: Store, cache: WatchCache): ClusterContent 
       expected: item.modified,
     }))
     await cache.at(await store.commit(changes))
+  },
+  async add(objects) {
+    if (objects.length > 0) await cache.at(await store.commit(objects.map(creationOf)))
   },
 })

@@ -1,6 +1,8 @@
-import { matchesLabels } from '../framework/selectors.ts'
+import type { ClusterName } from '../framework/object.ts'
+import { type LabelSelector, matchesLabels } from '../framework/selectors.ts'
 import { requirementsOf } from './claims/selector.ts'
 import type { Shard, Workspace } from './controllers/objects.ts'
+import type { Directory } from './directory.ts'
 import {
   chosenClusterAnnotation,
   regionLabel,
@@ -13,20 +15,54 @@ import { shardHash, workspaceClusterName } from './names.ts'
 import { withMetadata } from './registry/strategy.ts'
 
 /** Where a workspace's logical cluster is going to be, or why nowhere. */
-export type Placement = { readonly shard: Shard } | { readonly problem: string }
+export type Placement = Place | { readonly problem: string }
 
-/** Any shard that the workspace's selector matches and that takes workspaces (chapter 20, section 3.4). */
-export function placementOf({ spec }: Workspace, shards: readonly Shard[]): Placement {
+export interface Place {
+  readonly shard: Shard
+  readonly cluster: ClusterName
+  /** Where clients find it: by path. */
+  readonly URL: string
+}
+
+/** Any shard that the workspace's selector matches and that takes workspaces, and a free name (chapter 20, sections 1.2
+ * and 3.4). */
+export function placementOf(
+  directory: Directory,
+  { parent, name }: Position,
+  { spec }: Workspace,
+): Placement {
   const wanted = spec?.location?.selector ?? {}
   const wrong = wanted.matchExpressions?.map(problemOf).find(problem => problem !== undefined)
   if (wrong !== undefined) return { problem: `spec.location.selector is invalid: ${wrong}` }
-  const selector = requirementsOf(wanted)
+  const shard = chosen(directory.shards(), requirementsOf(wanted))
+  if (shard === undefined) return { problem: 'No available shards to schedule the workspace' }
+  const cluster = spec?.cluster || freeName(directory)
+  return { shard, cluster, URL: urlOn(directory, shard, { parent, name }) }
+}
+
+/** One workspace in the tree. */
+export interface Position {
+  readonly parent: ClusterName
+  readonly name: string
+}
+
+/** `https://…/clusters/root:org:team` */
+export const urlOn = (directory: Directory, { spec }: Shard, { parent, name }: Position): string =>
+  `${spec?.externalURL ?? spec?.baseURL ?? ''}/clusters/${directory.path(parent)}:${name}`
+
+function chosen(shards: readonly Shard[], selector: LabelSelector): Shard | undefined {
   const fitting = shards.filter(
     ({ metadata: { labels = {}, annotations = {} } }) =>
       !(unschedulableAnnotation in annotations) && matchesLabels(selector, labels),
   )
-  const shard = fitting[Math.floor(Math.random() * fitting.length)]
-  return shard === undefined ? { problem: 'No available shards to schedule the workspace' } : { shard }
+  return fitting[Math.floor(Math.random() * fitting.length)]
+}
+
+function freeName(directory: Directory): ClusterName {
+  for (;;) {
+    const name = workspaceClusterName()
+    if (directory.logicalCluster(name) === undefined) return name
+  }
 }
 
 interface Expression {
@@ -44,15 +80,17 @@ function problemOf(expression: unknown): string | undefined {
     : `values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty`
 }
 
-/** The workspace with the choice written down, before the logical cluster exists: a crash between the two does no harm. */
-export function placed(workspace: Workspace, { metadata: { name = '', labels } }: Shard): Workspace {
+/** The workspace with its place written down, before the logical cluster exists: a crash between the two does no harm. */
+export function placed(workspace: Workspace, { shard, cluster, URL }: Place): Workspace {
   const { annotations = {}, finalizers = [] } = workspace.metadata
-  return withMetadata(workspace, {
+  const { name = '', labels } = shard.metadata
+  const spec = { ...workspace.spec, cluster, URL }
+  return withMetadata({ ...workspace, spec } as Workspace, {
     annotations: {
       ...annotations,
       [shardAnnotation]: name,
       [shardHashAnnotation]: shardHash(name),
-      [chosenClusterAnnotation]: annotations[chosenClusterAnnotation] ?? workspaceClusterName(),
+      [chosenClusterAnnotation]: cluster,
     },
     labels: regional(workspace, labels?.[regionLabel]),
     finalizers: [...finalizers.filter(each => each !== workspaceFinalizer), workspaceFinalizer],

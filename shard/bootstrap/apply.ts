@@ -40,13 +40,20 @@ export async function applyManifests(store: Store, manifests: readonly Manifest[
 async function changeOf(store: Store, manifest: Manifest): Promise<StoreChange | undefined> {
   const key = keyOf(manifest)
   const stored = await store.get(key)
-  if (stored === undefined) return { key, value: encodeStored(created(manifest)), expected: 0 }
+  if (stored === undefined) return creationOf(manifest)
   const current = decodeObject(decodeStored(stored.value).bytes)
   const next = updated(manifest, current)
   return isDeepStrictEqual(next, current)
     ? undefined
     : { key, value: encodeStored(next), expected: stored.modified }
 }
+
+/** What stores a new object as it is: whoever makes it answers for its being complete and valid. */
+export const creationOf = (manifest: Manifest): StoreChange => ({
+  key: keyOf(manifest),
+  value: encodeStored(created(manifest)),
+  expected: 0,
+})
 
 const created = (manifest: Manifest): KubeObject =>
   withMetadata(manifest.object, {

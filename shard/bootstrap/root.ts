@@ -13,6 +13,7 @@ import {
   typeAnnotation,
 } from '../metadata.ts'
 import { createOnlyAnnotation, type Manifest } from './manifest.ts'
+import { namespace } from './namespace.ts'
 import { rootPolicy, systemPolicy } from './policy.ts'
 import { rbacManifests, userBinding } from './rbac.ts'
 
@@ -38,18 +39,6 @@ export const rootManifests = (tenancy: TenancyResources, shard: ShardAddresses):
   shardManifest(tenancy, shard),
   ...workspaceTypes.map(object => ({ cluster: root, resource: tenancy.workspaceTypes, object })),
 ]
-
-const namespace = (cluster: string, name: string): Manifest => ({
-  cluster,
-  resource: resources.namespaces,
-  object: {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
-    spec: { finalizers: ['kubernetes'] },
-    status: { phase: 'Active' },
-  },
-})
 
 const rootCluster = ({ name, externalURL }: ShardAddresses): Manifest => ({
   cluster: root,

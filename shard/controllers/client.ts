@@ -53,6 +53,9 @@ export function createIfMissing(
 /** Thrown by a change that changes nothing: it then costs no validation and no encoding. */
 class Unchanged extends Error {}
 
+/** One for all: nobody reads its stack. */
+const unchanged = new Unchanged()
+
 /** Writes metadata and spec. undefined when the object is gone, or is as it should be. */
 export async function updateObject<T extends KubeObject>(
   client: ControllerClient,
@@ -62,13 +65,13 @@ export async function updateObject<T extends KubeObject>(
 ): Promise<KubeObject | undefined> {
   const strict = (current: KubeObject): KubeObject => {
     const next = change(current as T)
-    if (isDeepStrictEqual(next, current)) throw new Unchanged()
+    if (isDeepStrictEqual(next, current)) throw unchanged
     return next
   }
   try {
     return await ifFound(client.update(resource, key, strict))
   } catch (error) {
-    if (error instanceof Unchanged) return undefined
+    if (error === unchanged) return undefined
     throw error
   }
 }

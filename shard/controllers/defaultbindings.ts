@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ClusterName } from '../../framework/object.ts'
+import { exportHash, exportLabel } from '../../openapi/labels.ts'
+import type { Manifest } from '../bootstrap/manifest.ts'
 import { type LocatedType, TypesInvalid } from '../directory.ts'
-import { typeAnnotation } from '../metadata.ts'
+import { bindingFinalizer, pathAnnotation, typeAnnotation } from '../metadata.ts'
 import { defaultBindingName } from '../names.ts'
-import { clusterScoped, createIfMissing, updateObject } from './client.ts'
+import { clusterScoped, updateObject } from './client.ts'
 import { type ConditionState, conditionIs, isFalse, isTrue } from './conditions.ts'
 import type { KcpControllerDeps } from './deps.ts'
 import {
@@ -30,17 +32,30 @@ interface DefaultBinding {
 export const bindingsInitialized = 'APIBindingsInitialized'
 const reconciled = 'APIBindingsReconciled'
 
-/** Makes the default bindings; True when all are bound (chapter 20, section 3.8). */
-export function initializeBindings(
+/** How the default bindings are: True when all are bound; and those that have to be made (chapter 20, section 3.8). */
+export interface Defaults {
+  readonly condition: ConditionState
+  readonly missing: readonly Manifest[]
+}
+
+export function defaultBindings(
   deps: KcpControllerDeps,
   cluster: ClusterName,
   object: LogicalCluster,
-): Promise<ConditionState> {
-  return explained(bindingsInitialized, async () => {
-    const binder = { deps, cluster }
-    const waiting = await Promise.all(defaultsOf(binder, object).map(wanted => bindDefault(binder, wanted)))
-    return progress(bindingsInitialized, waiting, 'bound')
-  })
+): Defaults {
+  const binder = { deps, cluster }
+  try {
+    const found = defaultsOf(binder, object).map(wanted => bindDefault(binder, wanted))
+    const waiting = found.map(each => each.waiting)
+    return {
+      condition: progress(bindingsInitialized, waiting, 'bound'),
+      missing: found.flatMap(({ missing }) => missing ?? []),
+    }
+  } catch (error) {
+    if (!(error instanceof TypesInvalid)) throw error
+    const condition = isFalse(bindingsInitialized, 'Error', 'WorkspaceTypesInvalid', error.message)
+    return { condition, missing: [] }
+  }
 }
 
 /** Keeps the bindings of types with lifecycle `Maintain` as they are made; undefined when there is none. */
@@ -54,15 +69,6 @@ export async function maintainBindings(
   if (wanted.length === 0) return undefined
   const waiting = await Promise.all(wanted.map(each => maintain(binder, each)))
   return progress(reconciled, waiting, 'reconciled')
-}
-
-async function explained(type: string, work: () => Promise<ConditionState>): Promise<ConditionState> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof TypesInvalid)) throw error
-    return isFalse(type, 'Error', 'WorkspaceTypesInvalid', error.message)
-  }
 }
 
 /** A type that is gone has nothing to maintain. */
@@ -123,24 +129,34 @@ function bindingTo({ deps, cluster }: Binder, { path, name }: DefaultBinding): A
     | undefined
 }
 
+interface LocatedExport {
+  readonly home: ClusterName
+  readonly object: APIExport
+}
+
 function exportOf(
   { deps: { directory }, cluster }: Binder,
   { path, name }: DefaultBinding,
-): APIExport | undefined {
+): LocatedExport | undefined {
   const home = directory.clusterOf({ path }, cluster)
-  return home === undefined ? undefined : directory.apiExport(home, name)
+  const object = home === undefined ? undefined : directory.apiExport(home, name)
+  return home === undefined || object === undefined ? undefined : { home, object }
 }
 
-/** Makes the binding if there is none; says what is still missing. */
-async function bindDefault(binder: Binder, wanted: DefaultBinding): Promise<string | undefined> {
+/** What is still missing of a binding, and the binding itself if there is none. */
+interface Found {
+  readonly waiting: string | undefined
+  readonly missing?: Manifest
+}
+
+function bindDefault(binder: Binder, wanted: DefaultBinding): Found {
   const known = bindingTo(binder, wanted)
-  if (known !== undefined) return stillWaiting(known)
+  if (known !== undefined) return { waiting: stillWaiting(known) }
   const exported = exportOf(binder, wanted)
-  if (exported === undefined) return `for APIExport ${wanted.path}|${wanted.name}`
-  const { deps, cluster } = binder
-  const object = bindingObject(cluster, wanted, exported)
-  await createIfMissing(deps.client, resources.apiBindings, cluster, object)
-  return object.metadata.name
+  if (exported === undefined) return { waiting: `for APIExport ${wanted.path}|${wanted.name}` }
+  const object = bindingObject(binder, wanted, exported)
+  const missing = { cluster: binder.cluster, resource: resources.apiBindings, object }
+  return { waiting: object.metadata.name ?? '', missing }
 }
 
 /** The same, and what has drifted is put right. */
@@ -149,16 +165,17 @@ async function maintain(binder: Binder, wanted: DefaultBinding): Promise<string 
   const exported = exportOf(binder, wanted)
   const name = defaultBindingName(cluster, wanted.path, wanted.name)
   if (exported !== undefined) {
-    const { spec } = bindingObject(cluster, wanted, exported)
+    const { spec } = bindingObject(binder, wanted, exported)
     await updateObject<APIBinding>(
       deps.client,
       resources.apiBindings,
       clusterScoped(cluster, name),
-      current =>
-        isDeepStrictEqual(current.spec, spec) ? current : { ...current, spec },
+      current => (isDeepStrictEqual(current.spec, spec) ? current : { ...current, spec }),
     )
   }
-  return bindDefault(binder, wanted)
+  const { waiting, missing } = bindDefault(binder, wanted)
+  await deps.content.add(missing === undefined ? [] : [missing])
+  return waiting
 }
 
 function stillWaiting({ metadata, spec, status }: APIBinding): string | undefined {
@@ -169,13 +186,13 @@ function stillWaiting({ metadata, spec, status }: APIBinding): string | undefine
   return `${name} waiting for permission claims to be applied`
 }
 
-/** Default bindings accept all claims. */
+/** The binding as it is stored, with everything that admission would give it. Default bindings accept all claims. */
 function bindingObject(
-  cluster: ClusterName,
+  { deps: { directory }, cluster }: Binder,
   { path, name }: DefaultBinding,
-  { spec }: APIExport,
+  { home, object }: LocatedExport,
 ): APIBinding & { readonly spec: object } {
-  const claims = (spec?.permissionClaims ?? []).map(
+  const claims = (object.spec?.permissionClaims ?? []).map(
     ({ defaultSelector, ...claim }): AcceptableClaim => ({
       ...claim,
       selector: defaultSelector ?? { matchAll: true },
@@ -185,7 +202,12 @@ function bindingObject(
   return {
     apiVersion: 'apis.kcp.io/v1alpha2',
     kind: 'APIBinding',
-    metadata: { name: defaultBindingName(cluster, path, name) },
+    metadata: {
+      name: defaultBindingName(cluster, path, name),
+      annotations: { [pathAnnotation]: directory.path(cluster) },
+      labels: { [exportLabel]: exportHash({ cluster: home, name }) },
+      finalizers: [bindingFinalizer],
+    },
     spec: {
       reference: { export: { path, name } },
       ...(claims.length === 0 ? {} : { permissionClaims: claims }),

@@ -1,9 +1,14 @@
 import type { ClusterName } from '../../framework/object.ts'
-import { createIfMissing } from './client.ts'
+import { readOwner } from '../admission/kcp/owner.ts'
+import type { Manifest } from '../bootstrap/manifest.ts'
+import { namespace } from '../bootstrap/namespace.ts'
+import { userBinding } from '../bootstrap/rbac.ts'
+import { ownerAnnotation } from '../metadata.ts'
 import { type ConditionState, conditionIs } from './conditions.ts'
-import { bindingsInitialized, initializeBindings } from './defaultbindings.ts'
+import { bindingsInitialized, defaultBindings } from './defaultbindings.ts'
 import type { KcpControllerDeps } from './deps.ts'
 import { bindingsInitializer } from './logicalclustercreation.ts'
+import { namespaceContent } from './namespacedefaults.ts'
 import { type LogicalCluster, resources } from './objects.ts'
 
 /** What the server's own initializers got done. */
@@ -27,31 +32,49 @@ export const isBrief = ({ status }: LogicalCluster): boolean =>
   (status.initializers ?? []).every(isBuiltin) &&
   !conditionIs(status.conditions, bindingsInitialized, 'False')
 
-/** The initializers that are built in: `root:universal` and `system:apibindings` (chapter 20, section 3.8). */
+/**
+ * The initializers that are built in, `root:universal` and `system:apibindings`, and who administrates the cluster
+ * (chapter 20, section 3.8). What is missing is made in one commit.
+ */
 export async function initialize(
   deps: KcpControllerDeps,
   cluster: ClusterName,
   object: LogicalCluster,
 ): Promise<Initialization> {
   const wanted = object.status?.initializers ?? []
-  const namespaces = wanted.includes(universal) ? universalNamespaces : []
-  const [bindings] = await Promise.all([
-    wanted.includes(bindingsInitializer) ? initializeBindings(deps, cluster, object) : undefined,
-    ...namespaces.map(name => createNamespace(deps, cluster, name)),
+  const isUniversal = wanted.includes(universal)
+  const bindings = wanted.includes(bindingsInitializer) ? defaultBindings(deps, cluster, object) : undefined
+  await deps.content.add([
+    ...missingAdmin(deps, cluster, object),
+    ...(isUniversal ? universalNamespaces.flatMap(name => missingNamespace(deps, cluster, name)) : []),
+    ...(bindings?.missing ?? []),
   ])
-  const finished = [
-    ...(wanted.includes(universal) ? [universal] : []),
-    ...(bindings?.status === 'True' ? [bindingsInitializer] : []),
-  ]
-  return { finished, bindings }
+  const isBound = bindings?.condition.status === 'True'
+  const finished = [...(isUniversal ? [universal] : []), ...(isBound ? [bindingsInitializer] : [])]
+  return { finished, bindings: bindings?.condition }
 }
 
-async function createNamespace(
-  { client, informers }: KcpControllerDeps,
+function missingNamespace(
+  { informers, rootCA }: KcpControllerDeps,
   cluster: ClusterName,
   name: string,
-): Promise<void> {
-  if (informers.for(resources.namespaces).get(cluster, '', name) !== undefined) return
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
-  await createIfMissing(client, resources.namespaces, cluster, namespace)
+): readonly Manifest[] {
+  const isThere = informers.for(resources.namespaces).get(cluster, '', name) !== undefined
+  return isThere ? [] : [namespace(cluster, name), ...namespaceContent(cluster, name, rootCA)]
+}
+
+export const adminBinding = 'workspace-admin'
+
+/** Whoever made the workspace administrates it; made again when somebody deletes it. */
+export function missingAdmin(
+  { informers }: KcpControllerDeps,
+  cluster: ClusterName,
+  { spec, metadata }: LogicalCluster,
+): readonly Manifest[] {
+  const admins = informers.for(resources.clusterRoleBindings)
+  if (admins.get(cluster, '', adminBinding) !== undefined) return []
+  const owner = spec?.createdBy?.username ?? readOwner(metadata.annotations?.[ownerAnnotation])?.username
+  if (owner === undefined) return []
+  const object = userBinding(adminBinding, 'cluster-admin', owner)
+  return [{ cluster, resource: resources.clusterRoleBindings, object }]
 }

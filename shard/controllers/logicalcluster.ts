@@ -1,20 +1,17 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ItemEvent } from '../../framework/item.ts'
 import type { ClusterName } from '../../framework/object.ts'
 import { withLocks } from '../admission/kcp/mirrors.ts'
-import { readOwner } from '../admission/kcp/owner.ts'
-import { userBinding } from '../bootstrap/rbac.ts'
-import { ownerAnnotation } from '../metadata.ts'
-import { clusterScoped, createIfMissing, updateObject, updateStatus } from './client.ts'
+import { clusterScoped, updateObject, updateStatus } from './client.ts'
 import { type Controller, createController } from './controller.ts'
 import { maintainBindings } from './defaultbindings.ts'
 import type { KcpControllerDeps } from './deps.ts'
-import { initialize, isBrief } from './initialization.ts'
+import { adminBinding, initialize, isBrief, missingAdmin } from './initialization.ts'
 import { deleteLogicalCluster } from './logicalclusterdeletion.ts'
 import { type Findings, nextStatus } from './logicalclusterstatus.ts'
 import { type LogicalCluster, logicalClusterName, resources } from './objects.ts'
 import { awaited } from './waiting.ts'
 
-const adminBinding = 'workspace-admin'
 /** Milliseconds for which default bindings may be on their way before that is told. */
 const patience = 2_000
 
@@ -58,9 +55,11 @@ function changesOf(
   const lostAdmin = ({ type, item: { key } }: ItemEvent): readonly string[] =>
     type === 'DELETED' && key.name === adminBinding ? [key.cluster] : []
   const all = (): readonly string[] => [...dependent]
+  /** A new binding binds nothing yet. */
+  const bound = (event: ItemEvent): readonly string[] => (event.type === 'ADDED' ? [] : clusterOf(event))
   return [
     { informer: informers.for(resources.logicalClusters), keys: clusterOf },
-    { informer: informers.for(resources.apiBindings), keys: clusterOf },
+    { informer: informers.for(resources.apiBindings), keys: bound },
     { informer: informers.for(resources.clusterRoleBindings), keys: lostAdmin },
     { informer: informers.for(tenancy.workspaces), keys: lastChild },
     { informer: informers.for(resources.apiExports), keys: all },
@@ -73,26 +72,11 @@ async function advance(
   cluster: ClusterName,
   current: LogicalCluster,
 ): Promise<Findings> {
-  const isNew = current.status?.phase === 'Initializing'
-  const [initialization, maintained] = await Promise.all([
-    isNew ? initialize(deps, cluster, current) : undefined,
-    isNew ? undefined : maintainBindings(deps, cluster, current),
-    ensureAdmin(deps, cluster, current),
-  ])
-  return { ...(initialization && { initialization }), maintained, waiting: awaited(deps, current) }
-}
-
-/** Whoever made the workspace administrates it; made again when somebody deletes it. */
-async function ensureAdmin(
-  { client, informers }: KcpControllerDeps,
-  cluster: ClusterName,
-  { spec, metadata }: LogicalCluster,
-): Promise<void> {
-  const owner = spec?.createdBy?.username ?? readOwner(metadata.annotations?.[ownerAnnotation])?.username
-  const known = informers.for(resources.clusterRoleBindings).get(cluster, '', adminBinding)
-  if (owner === undefined || known !== undefined) return
-  const object = userBinding(adminBinding, 'cluster-admin', owner)
-  await createIfMissing(client, resources.clusterRoleBindings, cluster, object)
+  const waiting = awaited(deps, current)
+  if (current.status?.phase === 'Initializing')
+    return { initialization: await initialize(deps, cluster, current), waiting }
+  await deps.content.add(missingAdmin(deps, cluster, current))
+  return { maintained: await maintainBindings(deps, cluster, current), waiting }
 }
 
 /** Default bindings take a moment: what is only on its way is not told before it has had that. */
@@ -105,12 +89,17 @@ async function report(
   const age = Date.now() - Date.parse(current.metadata.creationTimestamp ?? '')
   const { reason } = found.initialization?.bindings ?? {}
   if (isBrief(current) && reason === 'WaitingOnAPIBindings' && age < patience) return patience
-  const key = clusterScoped(cluster, logicalClusterName)
-  await updateStatus<LogicalCluster>(client, resources.logicalClusters, key, now => ({
+  const wanted = (now: LogicalCluster): LogicalCluster => ({
     ...now,
     status: { ...nextStatus(now, found), URL: `${shard.externalURL}/clusters/${cluster}` },
-  }))
+  })
   const bindings = informers.for(resources.apiBindings).list(cluster)
-  await updateObject<LogicalCluster>(client, resources.logicalClusters, key, now => withLocks(now, bindings))
+  const key = clusterScoped(cluster, logicalClusterName)
+  if (!isDeepStrictEqual(wanted(current).status, current.status))
+    await updateStatus<LogicalCluster>(client, resources.logicalClusters, key, wanted)
+  else if (withLocks(current, bindings) !== current)
+    await updateObject<LogicalCluster>(client, resources.logicalClusters, key, now =>
+      withLocks(now, bindings),
+    )
   return undefined
 }

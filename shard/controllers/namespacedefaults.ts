@@ -1,5 +1,6 @@
 import type { ItemEvent } from '../../framework/item.ts'
-import type { KubeObject } from '../../framework/object.ts'
+import type { ClusterName, KubeObject } from '../../framework/object.ts'
+import type { Manifest } from '../bootstrap/manifest.ts'
 import { createIfMissing, updateObject } from './client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from './controller.ts'
 import type { KcpControllerDeps } from './deps.ts'
@@ -50,6 +51,16 @@ async function ensureDefaults(
       data: { 'ca.crt': rootCA },
     }))
 }
+
+/** What every namespace has, as it is stored. */
+export const namespaceContent = (
+  cluster: ClusterName,
+  namespace: string,
+  rootCA: string,
+): readonly Manifest[] => [
+  { cluster, resource: resources.serviceAccounts, object: defaultAccount(namespace) },
+  { cluster, resource: resources.configMaps, object: caBundle(namespace, rootCA) },
+]
 
 const certificateIn = (configMap: KubeObject): string | undefined =>
   (configMap.data as Readonly<Record<string, string>> | undefined)?.['ca.crt']

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../framework/log.ts'
 import { createDelays, type Delays } from './delays.ts'
 
@@ -83,6 +82,7 @@ async function runQueue(
 ): Promise<void> {
   const limit = options.concurrency ?? 4
   const jobs = new Set<Promise<void>>()
+  signal.addEventListener('abort', () => state.wake(), { once: true })
   while (!signal.aborted) {
     for (const key of state.delays.take(Date.now())) queue.add(key)
     while (state.ready.size > 0 && state.running.size < limit) {
@@ -140,17 +140,12 @@ function retryLater(
 /** Until something is added, a delay is over, or the queue stops. Returns at once while work could start. */
 async function nextWake(state: State, limit: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted || (state.ready.size > 0 && state.running.size < limit)) return
-  const stop = new AbortController()
-  const woken = new Promise<void>(resolve => {
-    state.wake = resolve
-    signal.addEventListener('abort', () => resolve(), { once: true, signal: stop.signal })
-  })
   const { next } = state.delays
-  const timer =
-    next === undefined
-      ? woken
-      : sleep(Math.max(0, next - Date.now()), undefined, { signal: stop.signal }).catch(() => undefined)
-  await Promise.race([woken, timer])
-  stop.abort()
+  let timer: NodeJS.Timeout | undefined
+  await new Promise<void>(resolve => {
+    state.wake = resolve
+    if (next !== undefined) timer = setTimeout(resolve, Math.max(0, next - Date.now()))
+  })
+  clearTimeout(timer)
   state.wake = () => undefined
 }

@@ -1,15 +1,16 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ItemEvent } from '../../framework/item.ts'
 import type { ClusterName } from '../../framework/object.ts'
 import { TypesInvalid } from '../directory.ts'
-import { chosenClusterAnnotation, workspaceFinalizer } from '../metadata.ts'
-import { placed, placementOf } from '../placement.ts'
+import { shardAnnotation, workspaceFinalizer } from '../metadata.ts'
+import { placed, placementOf, urlOn } from '../placement.ts'
 import { updateObject, updateStatus } from './client.ts'
 import { isFalse, setConditions } from './conditions.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from './controller.ts'
 import type { KcpControllerDeps } from './deps.ts'
 import { isBrief } from './initialization.ts'
 import { createLogicalCluster } from './logicalclustercreation.ts'
-import { type LogicalCluster, logicalClusterName, resources, type Workspace } from './objects.ts'
+import { type LogicalCluster, resources, type Workspace } from './objects.ts'
 import { awaited } from './waiting.ts'
 import { deleteWorkspace } from './workspacedeletion.ts'
 import { workspaceStatus } from './workspacestatus.ts'
@@ -34,7 +35,7 @@ export function workspaceController(deps: KcpControllerDeps): Controller {
   const unplaced = (): readonly string[] =>
     workspaces
       .list()
-      .filter(({ meta }) => !(chosenClusterAnnotation in meta.annotations))
+      .filter(({ meta }) => !(shardAnnotation in meta.annotations))
       .map(keyOf)
   return createController(
     {
@@ -59,20 +60,24 @@ function ownersOf({ item }: ItemEvent): readonly string[] {
 
 /** One pass; every write is an event that leads to the next. */
 async function advance(step: WorkspaceStep, workspace: Workspace): Promise<number | undefined> {
-  const chosen = workspace.spec?.cluster || workspace.metadata.annotations?.[chosenClusterAnnotation]
-  if (!chosen || !workspace.metadata.finalizers?.includes(workspaceFinalizer)) return choose(step, workspace)
-  if (!workspace.spec?.cluster) return place(step, workspace, chosen)
+  const cluster = workspace.spec?.cluster
+  if (!cluster || !workspace.metadata.finalizers?.includes(workspaceFinalizer)) return choose(step, workspace)
+  const { phase = 'Scheduling' } = workspace.status ?? {}
+  if (phase === 'Scheduling' && homeOf(step, cluster) === undefined) return place(step, workspace, cluster)
   await keepURL(step, workspace)
-  await keepStatus(step, chosen)
+  await keepStatus(step, workspace, cluster)
   return undefined
 }
 
-/** Admission has chosen a shard unless there was none. */
+const homeOf = ({ deps: { directory } }: WorkspaceStep, cluster: ClusterName): LogicalCluster | undefined =>
+  directory.logicalCluster(cluster)
+
+/** Admission has chosen a place unless there was none. */
 async function choose(step: WorkspaceStep, workspace: Workspace): Promise<number | undefined> {
   const { client, directory } = step.deps
-  const placement = placementOf(workspace, directory.shards())
+  const placement = placementOf(directory, step, workspace)
   if ('problem' in placement) return unschedulable(step, placement.problem)
-  await updateObject<Workspace>(client, ...target(step), current => placed(current, placement.shard))
+  await updateObject<Workspace>(client, ...target(step), current => placed(current, placement))
   return undefined
 }
 
@@ -85,21 +90,15 @@ async function unschedulable(step: WorkspaceStep, problem: string): Promise<numb
   return unplacedAgain
 }
 
-/** The logical cluster, then where it is. A name that somebody else has is dropped, and another one is drawn. */
+/** The logical cluster; its first event comes back here. */
 async function place(
   step: WorkspaceStep,
   workspace: Workspace,
   cluster: ClusterName,
 ): Promise<number | undefined> {
-  const { client } = step.deps
   const made = await createLogicalCluster(step, workspace, cluster).catch(asProblem)
   if (typeof made === 'string') return unschedulable(step, made)
-  await updateObject<Workspace>(client, ...target(step), current => {
-    if (made) return { ...current, spec: { ...current.spec, cluster, URL: urlOf(step) } }
-    const { [chosenClusterAnnotation]: _, ...annotations } = current.metadata.annotations ?? {}
-    return { ...current, metadata: { ...current.metadata, annotations } }
-  })
-  return undefined
+  return made ? undefined : unschedulable(step, `logical cluster "${cluster}" is another workspace's`)
 }
 
 /** Types that are gone or circular are told in a condition; what else is thrown is retried. */
@@ -108,27 +107,24 @@ function asProblem(error: unknown): string {
   throw error
 }
 
-const urlOf = ({ deps, parent, name }: WorkspaceStep): string =>
-  `${deps.shard.externalURL}/clusters/${deps.directory.path(parent)}:${name}`
-
 async function keepURL(step: WorkspaceStep, { spec }: Workspace): Promise<void> {
-  const URL = urlOf(step)
-  if (spec?.URL === URL) return
-  await updateObject<Workspace>(step.deps.client, ...target(step), current => ({
+  const { client, directory } = step.deps
+  const [shard] = directory.shards()
+  const URL = shard && urlOn(directory, shard, step)
+  if (URL === undefined || spec?.URL === URL) return
+  await updateObject<Workspace>(client, ...target(step), current => ({
     ...current,
     spec: { ...current.spec, URL },
   }))
 }
 
 /** The server's own initializers take a moment: while only they are at work, there is nothing to report. */
-async function keepStatus(step: WorkspaceStep, cluster: ClusterName): Promise<void> {
-  const { client, informers } = step.deps
-  const home = informers.for(resources.logicalClusters).get(cluster, '', logicalClusterName)?.object as
-    | LogicalCluster
-    | undefined
+async function keepStatus(step: WorkspaceStep, workspace: Workspace, cluster: ClusterName): Promise<void> {
+  const home = homeOf(step, cluster)
   if (home !== undefined && isBrief(home)) return
   const waiting = home && awaited(step.deps, home)
-  await updateStatus<Workspace>(client, ...target(step), current => ({
+  if (isDeepStrictEqual(workspaceStatus(workspace, home, waiting), workspace.status)) return
+  await updateStatus<Workspace>(step.deps.client, ...target(step), current => ({
     ...current,
     status: workspaceStatus(current, home, waiting),
   }))

@@ -285,7 +285,8 @@ describe('the initializing and terminating views', function () {
       await one(['get', 'secret', 'none', '-n', 'default']),
       new RegExp(`initializer "${own}" denied by initializerPermissions: ${refusal}`),
     )
-    for (const left of [[own], ['root:other', own]])
+    // kcp looks at the length only.
+    for (const left of judged ? [[own]] : [[own], ['root:other', own]])
       fails(
         await robot.leave(cluster, 'initializers', left),
         new RegExp(

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../../framework/object.ts'
+import type { KubeObject, ObjectKey } from '../../../framework/object.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/user.ts'
-import type { LogicalCluster, Shard, Workspace } from '../../controllers/objects.ts'
+import type { LogicalCluster, Workspace } from '../../controllers/objects.ts'
 import type { Directory } from '../../directory.ts'
 import {
   chosenClusterAnnotation,
@@ -28,18 +28,18 @@ export const workspaceAdmission = (directory: Directory): AdmissionPlugin => ({
     const privileged = isPrivileged(ctx.actAs)
     const sent = privileged ? object : withSystemAnnotations(object, old, believed)
     if (request.operation === 'UPDATE') return sent
-    const made = withOrigin(sent, ctx.actAs, directory.logicalCluster(request.key.cluster)) as Workspace
-    return made.spec?.mount === undefined ? scheduled(made, directory.shards()) : made
+    const problem = createProblem(object as Workspace, privileged)
+    if (problem !== undefined) throw refused(request, problem)
+    return withOrigin(sent, ctx.actAs, directory.logicalCluster(request.key.cluster))
   },
-  complete({ group, resource, object }) {
-    return `${resource}.${group}` === workspaces ? mirrorWorkspace(object as Workspace) : object
+  complete({ group, resource, key, object, old }) {
+    if (`${resource}.${group}` !== workspaces) return object
+    const workspace = object as Workspace
+    return mirrorWorkspace(old === undefined ? begun(directory, key, workspace) : workspace)
   },
   validate(ctx, request) {
-    if (!concerns(request, workspaces, ['CREATE', 'UPDATE'])) return
-    const problem =
-      request.operation === 'CREATE'
-        ? createProblem(request.object as Workspace, isPrivileged(ctx.actAs))
-        : updateProblem(request, isPrivileged(ctx.actAs))
+    if (!concerns(request, workspaces, ['UPDATE'])) return
+    const problem = updateProblem(request, isPrivileged(ctx.actAs))
     if (problem !== undefined) throw refused(request, problem)
   },
 })
@@ -68,9 +68,11 @@ function withOrigin(object: KubeObject, user: UserInfo, parent: LogicalCluster |
 }
 
 /** The place is chosen with the first write where that is possible; where not, the controller tells and tries again. */
-function scheduled(workspace: Workspace, shards: readonly Shard[]): Workspace {
-  const placement = placementOf(workspace, shards)
-  return 'shard' in placement ? placed(workspace, placement.shard) : workspace
+function begun(directory: Directory, { cluster, name }: ObjectKey, workspace: Workspace): Workspace {
+  const begun: Workspace = { ...workspace, status: { phase: 'Scheduling' } }
+  if (begun.spec?.mount !== undefined) return begun
+  const placement = placementOf(directory, { parent: cluster, name }, begun)
+  return 'problem' in placement ? begun : placed(begun, placement)
 }
 
 function createProblem({ spec }: Workspace, privileged: boolean): string | undefined {

@@ -1,0 +1,84 @@
+import { join } from 'node:path'
+import type { Grove } from './grove.ts'
+import type { Benchmark, Row } from './result.ts'
+import { type Scratch, withScratch } from './scratch.ts'
+
+const count = 10_000
+const branching = 7
+const mebi = 1024 * 1024
+
+interface Life {
+  /** Workspaces to Ready, per second. */
+  readonly rate: number
+  /** Until all were gone, in seconds. */
+  readonly deletion: number
+  /** Live objects and buffers, in bytes. */
+  readonly before: number
+  readonly top: number
+  readonly after: number
+}
+
+/** A server's whole grove, from the first workspace to the last garbage collection. */
+async function live(
+  scratch: Scratch,
+  shape: string,
+  grove: Grove,
+  say: (text: string) => void,
+): Promise<Life> {
+  const server = await scratch.oriel({ store: join(scratch.directory, `store-${shape}`) })
+  // Everything has been done once before anything is measured.
+  const warmUp = { ...grove, count: Math.min(200, grove.count) }
+  await server.ask('grow', warmUp)
+  await server.ask('fell', warmUp)
+  const before = await server.ask('memory')
+  say(`${shape}: ${grove.count} workspaces`)
+  const growing = await server.ask('grow', grove)
+  const top = await server.ask('memory')
+  say(`${shape}: ${(grove.count / growing).toFixed(0)}/s; deleting them`)
+  const deletion = await server.ask('fell', grove)
+  const after = await server.ask('memory')
+  await server.stop()
+  return {
+    rate: grove.count / growing,
+    deletion,
+    before: before.live,
+    top: top.live,
+    after: after.live,
+  }
+}
+
+function rowsOf(shape: string, { rate, deletion, before, top, after }: Life): readonly Row[] {
+  const what = `${count.toLocaleString('en')} workspaces, ${shape}`
+  const row = (id: string, measure: string, value: number, unit: string): Row => ({
+    id: `lifecycle-${shape}-${id}`,
+    measure: `${what}: ${measure}`,
+    value,
+    unit,
+  })
+  const against = { what: 'before', value: before / mebi }
+  return [
+    { ...row('rate', 'to Ready', rate, '/s'), target: { atLeast: 300 } },
+    { ...row('deletion', 'deleted', deletion, 's'), target: { atMost: 60 } },
+    { ...row('top', 'live memory while they exist', top / mebi, 'MiB'), against },
+    { ...row('after', 'live memory afterwards', after / mebi, 'MiB'), against, target: { atMost: 1.2 } },
+  ]
+}
+
+/** Workspaces from creation to Ready and to the end, as children of one parent and as a tree. */
+export const lifecycle: Benchmark = ({ progress }) =>
+  withScratch(async scratch => {
+    const flat = await live(scratch, 'flat', { count, branching: 0 }, progress)
+    const tree = await live(scratch, 'tree', { count, branching }, progress)
+    return [
+      ...rowsOf('flat', flat),
+      ...rowsOf('tree', tree),
+      {
+        id: 'lifecycle-flat-and-tree',
+        measure: 'to Ready, flat',
+        value: flat.rate,
+        unit: '/s',
+        against: { what: 'tree', value: tree.rate },
+        target: { atLeast: 1 },
+      },
+    ]
+  })
