@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { authorization } from './authorization.ts'
+import { cel } from './cel.ts'
 import { lifecycle } from './lifecycle.ts'
 import { list } from './list.ts'
 import { point } from './point.ts'
@@ -23,6 +24,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   start: startUp,
   workspaces,
   lifecycle,
+  cel,
 }
 
 const usage = `npm run bench -- [--save] [${Object.keys(benchmarks).join('|')} …]`

@@ -1,0 +1,58 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import type { KubeObject } from '../framework/index.ts'
+import { compileSchema, type JSONSchemaProps } from '../openapi/index.ts'
+import type { Bench, Row } from './result.ts'
+
+// What the schema and the rules of Gateway API's HTTPRoute, the dearest of common kinds, add to a write.
+
+const file = join(import.meta.dirname, '../../shared/data/crds/gateway.networking.k8s.io_httproutes.yaml')
+const runs = 5000
+
+const rule = (path: string) => ({
+  matches: [{ path: { type: 'PathPrefix', value: path }, headers: [{ name: 'x-version', value: 'v1' }] }],
+  filters: [
+    { type: 'RequestHeaderModifier', requestHeaderModifier: { add: [{ name: 'via', value: 'gateway' }] } },
+  ],
+  backendRefs: [{ name: 'backend', port: 8080, weight: 1 }],
+})
+
+const route: KubeObject = {
+  apiVersion: 'gateway.networking.k8s.io/v1',
+  kind: 'HTTPRoute',
+  metadata: { name: 'route', namespace: 'default' },
+  spec: {
+    parentRefs: [{ name: 'gateway' }],
+    hostnames: ['shop.example.com'],
+    rules: ['/cart', '/items', '/'].map(rule),
+  },
+}
+
+/** Without the CRD beside this checkout there is nothing to measure. */
+export async function cel({ progress }: Bench): Promise<readonly Row[]> {
+  if (!existsSync(file)) return []
+  progress('validating')
+  const crd = parse(readFileSync(file, 'utf8')) as {
+    spec: { versions: [{ schema: { openAPIV3Schema: JSONSchemaProps } }] }
+  }
+  const schema = compileSchema(crd.spec.versions[0].schema.openAPIV3Schema)
+  const { object } = schema.decode(route)
+  const errors = schema.validate(object)
+  if (errors.length > 0) throw new Error(`the route is wrong: ${errors[0]?.detail}`)
+  const times = Array.from({ length: runs }, () => {
+    const start = performance.now()
+    schema.validate(object)
+    return performance.now() - start
+  }).sort((a, b) => a - b)
+  const value = (times[runs >> 1] ?? 0) * 1000
+  return [
+    {
+      id: 'cel.httproute',
+      measure: 'validate an HTTPRoute, p50',
+      value,
+      unit: 'µs',
+      target: { atMost: 1000 },
+    },
+  ]
+}
