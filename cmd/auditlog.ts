@@ -73,18 +73,24 @@ function openForAppend(path: string): LogFile {
 function rotate(full: LogFile, options: AuditLogOptions): LogFile {
   closeSync(full.descriptor)
   const { path } = options
-  renameSync(path, freeName(path, new Date()))
+  renameSync(path, nextName(path))
   removeOld(options)
   return openForAppend(path)
 }
 
-/** `audit-2026-08-11T09-13-44.362.log`, as kube-apiserver names them. */
-function freeName(path: string, time: Date): string {
+/** `audit-2026-08-11T09-13-44.362.log`, as kube-apiserver names them; always later than all there are. */
+function nextName(path: string): string {
+  const [newest] = backupsOf(path)
   const extension = extname(path)
   const stem = path.slice(0, path.length - extension.length)
-  const stamped = `${stem}-${time.toISOString().slice(0, -1).replaceAll(':', '-')}${extension}`
-  const taken = statSync(stamped, { throwIfNoEntry: false }) !== undefined
-  return taken ? freeName(path, new Date(time.getTime() + 1)) : stamped
+  const time = Math.max(Date.now(), newest === undefined ? 0 : timeIn(newest) + 1)
+  return `${stem}-${new Date(time).toISOString().slice(0, -1).replaceAll(':', '-')}${extension}`
+}
+
+/** Milliseconds since the epoch, from the name of a file that was put aside. */
+function timeIn(backup: string): number {
+  const [, date, hours, rest] = /-(\d{4}-\d{2}-\d{2}T)(\d{2})-([\d.-]+\.\d{3})/.exec(basename(backup)) ?? []
+  return Date.parse(`${date}${hours}:${rest?.replace('-', ':')}Z`) || 0
 }
 
 function removeOld({ path, maxBackups, maxAge }: AuditLogOptions): void {

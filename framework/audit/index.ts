@@ -1,6 +1,6 @@
 export { type Auditor, type AuditorOptions, type AuditSink, createAuditor } from './auditor.ts'
-export { type BatchOptions, batchDefaults, batchSink } from './batch.ts'
+export { batchDefaults, batchSink } from './batch.ts'
 export type { AuditEvent } from './event.ts'
-export { type AuditPolicy, wishFor } from './policy.ts'
+export type { AuditPolicy } from './policy.ts'
 export { auditPolicyOf } from './policyfile.ts'
 export type { RequestAudit } from './requestaudit.ts'
