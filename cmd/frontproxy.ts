@@ -1,15 +1,15 @@
 import type { HealthCheck } from '../framework/health.ts'
-import { listen } from '../framework/listener.ts'
+import { type Listener, listen } from '../framework/listener.ts'
 import { createLogger, type Logger } from '../framework/log.ts'
-import { createMetrics } from '../framework/metrics.ts'
-import { serve } from '../framework/serve.ts'
+import { createMetrics, type Metrics } from '../framework/metrics.ts'
+import { type Handler, serve } from '../framework/serve.ts'
 import { accessReviews } from '../proxy/access.ts'
 import { openBackends } from '../proxy/backends.ts'
 import { frontProxy } from '../proxy/frontproxy.ts'
 import { defaultDropGroups, groupFilter } from '../proxy/groups.ts'
 import type { Mapping } from '../proxy/mapping.ts'
 import { createShardClient, type ShardClient } from '../proxy/shardclient.ts'
-import { followShards, type ShardAddress } from '../proxy/shardindex.ts'
+import { followShards, type ShardAddress, type ShardIndex } from '../proxy/shardindex.ts'
 import { openDataDirectory } from './directory.ts'
 import { fixedFrontEndpoints } from './frontproxyendpoints.ts'
 import { edgeAuthentication, readEndpoint, readMappings, usable } from './frontproxyfiles.ts'
@@ -54,49 +54,29 @@ interface FrontProxySetup {
 }
 
 async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promise<void> }> {
-  const { flags, mappings, directory, log, stopping } = setup
-  const url = (flags.externalUrl ?? publicUrl(flags)).replace(/\/+$/, '')
+  const { flags, mappings, log, stopping } = setup
+  const publicName = (flags.externalUrl ?? publicUrl(flags)).replace(/\/+$/, '')
   const backends = await usable(openBackends(mappings))
-  const shards = await openShards(setup, url)
+  const shards = await openShards(setup, publicName)
   const review = accessReviews(shards.index, shards.clientOf)
   const { authenticator, clientCA } = await edgeAuthentication(flags)
-  const metrics = createMetrics()
-  const checks: readonly HealthCheck[] = [
-    { name: 'ping', live: true, healthy: () => true },
-    { name: 'shards', healthy: () => shards.index.isReady() },
-    { name: 'shutdown', healthy: () => !stopping.aborted },
-  ]
+  const users = { review, ...(authenticator && { authenticator }) }
+  const pass = flags.authenticationPassOnGroups ?? []
+  const drop = flags.authenticationDropGroups ?? defaultDropGroups
   const handler = frontProxy({
+    ...users,
     mappings,
     backends,
     index: shards.index,
-    ...(authenticator && { authenticator }),
-    groups: groupFilter(
-      flags.authenticationPassOnGroups ?? [],
-      flags.authenticationDropGroups ?? defaultDropGroups,
-    ),
-    review,
+    groups: groupFilter(pass, drop),
     outbound: await openOutbound(flags),
-    publicUrl: url,
+    publicUrl: publicName,
     stopping,
   })
-  const answer = fixedFrontEndpoints(
-    { checks, metrics, review, ...(authenticator && { authenticator }) },
-    handler,
-  )
-  const { certificate, key } = await prepareServing(directory, servingHosts(flags))
-  const service = { log, metrics, requestTimeout: 60_000, isStopping: () => stopping.aborted }
-  const listener = await listen(
-    {
-      host: flags.bindAddress,
-      port: flags.port,
-      tls: { cert: certificate, key, ...(clientCA && { clientCA }) },
-    },
-    (request, response) => void serve(service, { request, response }, answer),
-    (request, response, upgrade) => void serve(service, { request, response, upgrade }, answer),
-  ).catch(error => {
-    throw listenError(error, flags)
-  })
+  const metrics = createMetrics()
+  const checks = checksOf(shards.index, stopping)
+  const answer = fixedFrontEndpoints({ ...users, checks, metrics }, handler)
+  const listener = await openPort(setup, { answer, metrics, ...(clientCA && { clientCA }) })
   watchMappings(mappings, backends, { log, signal: stopping })
   return {
     async close() {
@@ -107,8 +87,38 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
   }
 }
 
+const checksOf = (index: ShardIndex, stopping: AbortSignal): readonly HealthCheck[] => [
+  { name: 'ping', live: true, healthy: () => true },
+  { name: 'shards', healthy: () => index.isReady() },
+  { name: 'shutdown', healthy: () => !stopping.aborted },
+]
+
+interface Answering {
+  readonly answer: Handler
+  readonly metrics: Metrics
+  readonly clientCA?: string
+}
+
+async function openPort(
+  { flags, directory, log, stopping }: FrontProxySetup,
+  { answer, metrics, clientCA }: Answering,
+): Promise<Listener> {
+  const { certificate, key } = await prepareServing(directory, servingHosts(flags))
+  const service = { log, metrics, requestTimeout: 60_000, isStopping: () => stopping.aborted }
+  const tls = { cert: certificate, key, ...(clientCA && { clientCA }) }
+  try {
+    return await listen(
+      { host: flags.bindAddress, port: flags.port, tls },
+      (request, response) => void serve(service, { request, response }, answer),
+      (request, response, upgrade) => void serve(service, { request, response, upgrade }, answer),
+    )
+  } catch (error) {
+    throw listenError(error, flags)
+  }
+}
+
 interface Shards {
-  readonly index: Awaited<ReturnType<typeof followShards>>
+  readonly index: ShardIndex
   clientOf(shard: ShardAddress): ShardClient
   close(): Promise<void>
 }

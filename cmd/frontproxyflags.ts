@@ -16,8 +16,8 @@ export interface FrontProxyFlags extends Listening, MountOptions {
   readonly logLevel: (typeof logLevels)[number]
 }
 
-/** Makes a command the front proxy, with flags named as kcp's where kcp has them. */
-export const frontProxyCommand = (command: Command): Command =>
+/** Adds the flags to a command, named as kcp's where kcp has them. */
+export const frontProxyFlags = (command: Command): Command =>
   mountFlags(command)
     .description('serve the workspaces of several shards under one address')
     .requiredOption('--mapping-file <path>', 'what of the URL space goes where, YAML')
@@ -37,7 +37,3 @@ export const frontProxyCommand = (command: Command): Command =>
     )
     .option('--authentication-drop-groups <groups>', 'groups that shards never get to see', textList)
     .addOption(new Option('--log-level <level>', 'what is logged').choices(logLevels).default('warn'))
-    .action(async (options: FrontProxyFlags) => {
-      const { startFrontProxy } = await import('./frontproxy.ts')
-      await startFrontProxy(options)
-    })

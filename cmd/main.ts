@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander'
 import { version } from './build.ts'
 import { explainCommand } from './explainflags.ts'
-import { frontProxyCommand } from './frontproxyflags.ts'
+import { type FrontProxyFlags, frontProxyFlags } from './frontproxyflags.ts'
 import { identityFlags } from './identityflags.ts'
 import { mountFlags } from './mountflags.ts'
 import {
@@ -57,7 +57,10 @@ identityFlags(mountFlags(program.command('start')))
     await start(options)
   })
 
-frontProxyCommand(program.command('front-proxy'))
+frontProxyFlags(program.command('front-proxy')).action(async (flags: FrontProxyFlags) => {
+  const { startFrontProxy } = await import('./frontproxy.ts')
+  await startFrontProxy(flags)
+})
 explainCommand(program.command('explain'))
 
 try {
