@@ -1,10 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { RequestContext } from '../../../framework/context.ts'
-import { type FieldError, fieldErrorBody, invalid } from '../../../framework/errors.ts'
+import { type FieldError, fieldErrorBody } from '../../../framework/errors.ts'
 import { isPrivileged } from '../../../framework/user.ts'
 import { exportHash, exportLabel } from '../../../openapi/labels.ts'
 import type { AcceptableClaim, APIBinding } from '../../controllers/objects.ts'
-import { claimKey } from '../../conversion/overhang.ts'
 import type { Directory } from '../../directory.ts'
 import { bindingFinalizer } from '../../metadata.ts'
 import { withMetadata } from '../../registry/strategy.ts'
@@ -63,8 +61,6 @@ async function checkBinding(
   if (!reference?.name) throw refused(request, 'spec.reference.export.name: Required value')
   const problems = claimErrors(binding).map(error => `${error.field}: ${fieldErrorBody(error)}`)
   if (problems.length > 0) throw refused(request, `[${problems.join(', ')}]`)
-  const errors = old === undefined ? [] : changeErrors(binding, old)
-  if (errors.length > 0) throw invalid('APIBinding', 'apis.kcp.io', binding.metadata.name ?? '', errors)
   checkFinalizer(ctx, request)
   if (old === undefined || labelOf(old) !== labelOf(binding)) await checkBind(rules, ctx, request, reference)
 }
@@ -102,33 +98,4 @@ function selectorErrors({ selector }: AcceptableClaim, field: string): readonly 
     ...(labels ? [error('matchLabels cannot be used with matchAll')] : []),
     ...(expressions ? [error('matchExpressions cannot be used with matchAll')] : []),
   ]
-}
-
-/** What is fixed once made: the export, and the selector of a claim. */
-function changeErrors(next: APIBinding, old: APIBinding): readonly FieldError[] {
-  const before = new Map((old.spec?.permissionClaims ?? []).map(claim => [claimKey(claim), claim.selector]))
-  const reference: readonly FieldError[] = isDeepStrictEqual(next.spec?.reference, old.spec?.reference)
-    ? []
-    : [
-        {
-          type: 'FieldValueInvalid',
-          field: 'spec.reference',
-          value: next.spec?.reference,
-          detail: 'APIExport reference must not be changed',
-        },
-      ]
-  const selectors = (next.spec?.permissionClaims ?? []).flatMap((claim, i): readonly FieldError[] => {
-    const known = before.get(claimKey(claim))
-    if (known === undefined || isDeepStrictEqual(known, claim.selector)) return []
-    const field = `spec.permissionClaims[${i}].selector`
-    return [
-      {
-        type: 'FieldValueInvalid',
-        field,
-        value: claim.selector,
-        detail: 'Permission claim selector is immutable',
-      },
-    ]
-  })
-  return [...reference, ...selectors]
 }
