@@ -3,6 +3,7 @@ import { apiexport } from './apiexport/index.ts'
 import { initializingworkspaces } from './initializingworkspaces/index.ts'
 import { mounts } from './mounts/index.ts'
 import { terminatingworkspaces } from './terminatingworkspaces/index.ts'
+import { workspaces as personalWorkspaces } from './workspaces/index.ts'
 
 /** The menu: every view that a server offers, in the order in which a URL is matched. */
 export const workspaces: readonly WorkspaceFactory[] = [
@@ -10,4 +11,5 @@ export const workspaces: readonly WorkspaceFactory[] = [
   initializingworkspaces,
   terminatingworkspaces,
   mounts,
+  personalWorkspaces,
 ]

@@ -1,0 +1,57 @@
+import { type Host, type Item, isPrivileged, type KubeObject, type UserInfo } from '../../framework/index.ts'
+
+interface Workspace extends KubeObject {
+  readonly spec?: { readonly cluster?: string; readonly mount?: object }
+  readonly status?: { readonly phase?: string }
+}
+
+/** The logical cluster of a workspace, once it has one. */
+export const clusterOf = ({ object }: Item): string | undefined =>
+  (object as Workspace).spec?.cluster || undefined
+
+const ownerAnnotation = 'experimental.tenancy.kcp.io/owner'
+
+/**
+ * Is a workspace one of a user's own: may the user enter it, or manage it in its parent? Until it is ready, it is its
+ * creator's. Whoever may enter the parent may pass a mount.
+ */
+export async function isOwn(
+  { backend }: Host,
+  user: UserInfo,
+  item: Item,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (isPrivileged(user)) return true
+  const { spec, status } = item.object as Workspace
+  const isMade =
+    status?.phase !== undefined && status.phase !== 'Scheduling' && status.phase !== 'Initializing'
+  if (!isMade && creatorOf(item) === user.name) return true
+  const inside = spec?.mount === undefined ? clusterOf(item) : item.key.cluster
+  const { authorizer } = backend
+  if (inside !== undefined) {
+    const entering = await authorizer.authorize(user, { verb: 'access', cluster: inside, path: '/' }, signal)
+    if (entering.effect === 'allow') return true
+  }
+  const managing = await authorizer.authorize(user, { verb: 'update', ...target(item) }, signal)
+  return managing.effect === 'allow'
+}
+
+const target = ({ key }: Item) => ({
+  cluster: key.cluster,
+  resource: {
+    group: 'tenancy.kcp.io',
+    version: 'v1alpha1',
+    resource: 'workspaces',
+    subresource: '',
+    namespace: '',
+    name: key.name,
+  },
+})
+
+function creatorOf({ meta }: Item): string | undefined {
+  try {
+    return (JSON.parse(meta.annotations[ownerAnnotation] ?? '{}') as { username?: string }).username
+  } catch {
+    return undefined
+  }
+}

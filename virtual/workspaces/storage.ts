@@ -1,0 +1,65 @@
+import {
+  type Host,
+  type Item,
+  type ItemList,
+  notFound,
+  type RequestContext,
+  type ResourceStorage,
+} from '../../framework/index.ts'
+import { isOwn } from './access.ts'
+import { type PersonalWatch, personalWatch } from './watch.ts'
+
+/** The workspaces of whoever asks: what is not the user's own does not exist, for any verb. */
+export function personal(storage: ResourceStorage, options: PersonalWatch): ResourceStorage {
+  const { host } = options
+  const check = async (ctx: RequestContext, item: Item): Promise<void> => {
+    if (await isOwn(host, ctx.user, item, ctx.signal)) return
+    throw notFound({ group: 'tenancy.kcp.io', resource: 'workspaces', name: item.key.name })
+  }
+  return {
+    ...storage,
+    async get(ctx, key) {
+      const item = await storage.get(ctx, key)
+      await check(ctx, item)
+      return item
+    },
+    list: (ctx, query) => filtered(host, ctx, storage.list(ctx, query)),
+    watch: (ctx, query) => personalWatch(storage, options, ctx, query),
+    update: (ctx, key, change, write) =>
+      storage.update(
+        ctx,
+        key,
+        async item => {
+          await check(ctx, item)
+          return change(item)
+        },
+        write,
+      ),
+    delete: (ctx, key, inner, write) =>
+      storage.delete(
+        ctx,
+        key,
+        async item => {
+          await check(ctx, item)
+          await inner(item)
+        },
+        write,
+      ),
+  }
+}
+
+async function* filtered(host: Host, { user, signal }: RequestContext, list: ItemList): ItemList {
+  try {
+    let next = await list.next()
+    for (; !next.done; next = await list.next()) {
+      const own: Item[] = []
+      for (const item of next.value) if (await isOwn(host, user, item, signal)) own.push(item)
+      if (own.length > 0) yield own
+    }
+    // How many of the remaining ones are the user's, nobody knows.
+    const { remainingItemCount: _, ...meta } = next.value
+    return meta
+  } finally {
+    await list.return({ resourceVersion: '' })
+  }
+}

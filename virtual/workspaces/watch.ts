@@ -1,0 +1,187 @@
+import {
+  expired,
+  type Host,
+  type Informer,
+  type Item,
+  type ItemEvent,
+  type ItemWatch,
+  itemOf,
+  matchesFields,
+  matchesLabels,
+  type RequestContext,
+  type ResourceStorage,
+  type WatchQuery,
+} from '../../framework/index.ts'
+import { clusterOf, isOwn } from './access.ts'
+import { type AccessChanges, everywhere } from './changes.ts'
+
+export interface PersonalWatch {
+  readonly host: Host
+  readonly changes: AccessChanges
+  /** Workspaces as they are now; undefined while nobody knows where they are stored. */
+  readonly workspaces: () => Informer | undefined
+}
+
+/**
+ * A watch that also tells of access: a workspace that becomes the user's own is ADDED, one that no longer is, is
+ * DELETED. Throws 410 where access has changed since the version to start from: what was the user's then is not known.
+ */
+export async function* personalWatch(
+  storage: ResourceStorage,
+  options: PersonalWatch,
+  ctx: RequestContext,
+  query: WatchQuery,
+): ItemWatch {
+  refuseOld(options, ctx, query)
+  const seen = new Seen(options, ctx, query)
+  const inner = storage.watch(ctx, query)
+  const wake = createWake()
+  const stop = options.changes.follow(cluster => {
+    seen.suspect(cluster)
+    wake.ring()
+  })
+  try {
+    if (!query.initialEvents) await seen.start()
+    let next = inner.next()
+    for (;;) {
+      const batch = await Promise.race([next, wake.rung()])
+      if (batch === undefined) {
+        wake.set()
+        yield* nonEmpty(await seen.reviewed())
+        continue
+      }
+      if (batch.done) return
+      yield* nonEmpty(await seen.filtered(batch.value))
+      next = inner.next()
+    }
+  } finally {
+    stop()
+    await inner.return()
+  }
+}
+
+function* nonEmpty(events: readonly ItemEvent[]): Generator<readonly ItemEvent[], void> {
+  if (events.length > 0) yield events
+}
+
+function refuseOld(
+  { changes, workspaces }: PersonalWatch,
+  { cluster }: RequestContext,
+  { resourceVersion = '', initialEvents }: WatchQuery,
+): void {
+  if (initialEvents || resourceVersion === '' || resourceVersion === '0') return
+  const items = workspaces()?.list(cluster === '*' ? undefined : cluster) ?? []
+  const clusters = items.flatMap(item => [item.key.cluster, clusterOf(item) ?? item.key.cluster])
+  if (changes.since([cluster, ...clusters], resourceVersion))
+    throw expired(`too old resource version: ${resourceVersion} (access has changed since)`)
+}
+
+interface Wake {
+  ring(): void
+  /** Resolves when it has rung since it was last set. */
+  rung(): Promise<undefined>
+  set(): void
+}
+
+function createWake(): Wake {
+  let resolve: (value: undefined) => void = () => undefined
+  let promise: Promise<undefined>
+  const set = (): void => {
+    promise = new Promise(done => {
+      resolve = done
+    })
+  }
+  set()
+  return { set, ring: () => resolve(undefined), rung: () => promise }
+}
+
+/** What one watcher has been shown. */
+class Seen {
+  readonly #options: PersonalWatch
+  readonly #ctx: RequestContext
+  readonly #query: WatchQuery
+  readonly #items = new Map<string, Item>()
+  readonly #suspects = new Set<string>()
+
+  constructor(options: PersonalWatch, ctx: RequestContext, query: WatchQuery) {
+    this.#options = options
+    this.#ctx = ctx
+    this.#query = query
+  }
+
+  /** What is the user's own now has been listed before. */
+  async start(): Promise<void> {
+    for (const item of this.#all()) if (await this.#isOwn(item)) this.#items.set(idOf(item), item)
+  }
+
+  suspect(cluster: string): void {
+    this.#suspects.add(cluster)
+  }
+
+  /** What changed rights mean for what is to be seen. */
+  async reviewed(): Promise<readonly ItemEvent[]> {
+    const suspects = new Set(this.#suspects)
+    this.#suspects.clear()
+    const events: ItemEvent[] = []
+    for (const item of this.#all()) {
+      const places = [everywhere, item.key.cluster, clusterOf(item) ?? '']
+      if (!places.some(place => suspects.has(place))) continue
+      const before = this.#items.get(idOf(item))
+      const own = await this.#isOwn(item)
+      if (own && before === undefined) events.push(this.#show('ADDED', item))
+      if (!own && before !== undefined) events.push(this.#hide(before))
+    }
+    return events
+  }
+
+  async filtered(events: readonly ItemEvent[]): Promise<readonly ItemEvent[]> {
+    const shown: ItemEvent[] = []
+    for (const event of events) {
+      const next = event.type === 'BOOKMARK' ? event : await this.#filter(event)
+      if (next !== undefined) shown.push(next)
+    }
+    return shown
+  }
+
+  async #filter({ type, item }: ItemEvent): Promise<ItemEvent | undefined> {
+    const before = this.#items.get(idOf(item))
+    // A review has shown this state, or a newer one, already.
+    if (before !== undefined && type !== 'DELETED' && versionOf(item) <= versionOf(before)) return undefined
+    if (type === 'DELETED') {
+      if (before === undefined) return undefined
+      this.#items.delete(idOf(item))
+      return { type, item }
+    }
+    if (await this.#isOwn(item)) return this.#show(before === undefined ? 'ADDED' : 'MODIFIED', item)
+    return before === undefined ? undefined : this.#hide(before)
+  }
+
+  #show(type: 'ADDED' | 'MODIFIED', item: Item): ItemEvent {
+    this.#items.set(idOf(item), item)
+    return { type, item }
+  }
+
+  /** The last state that the user was allowed to see, and of that only what says which one it is. */
+  #hide(item: Item): ItemEvent {
+    this.#items.delete(idOf(item))
+    return { type: 'DELETED', item: itemOf({ ...item.object, spec: {} }, item.key.cluster) }
+  }
+
+  #isOwn(item: Item): Promise<boolean> {
+    return isOwn(this.#options.host, this.#ctx.user, item, this.#ctx.signal)
+  }
+
+  /** Of the request's scope, as selected. */
+  #all(): readonly Item[] {
+    const { cluster, labels, fields } = this.#query
+    const items = this.#options.workspaces()?.list(cluster === '*' ? undefined : cluster) ?? []
+    return items.filter(
+      item =>
+        (labels === undefined || matchesLabels(labels, item.meta.labels)) &&
+        matchesFields(fields, field => (field === 'metadata.name' ? item.key.name : '')),
+    )
+  }
+}
+
+const idOf = ({ key }: Item): string => `${key.cluster}/${key.name}`
+const versionOf = ({ meta }: Item): number => Number(meta.resourceVersion)
