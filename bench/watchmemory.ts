@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { Child } from './child.ts'
 import { encodeRequest, openSocket } from './connection.ts'
 import { exportName, widgetsPath } from './objects.ts'
@@ -43,11 +42,10 @@ async function idle({ server, path }: Subject): Promise<{ readonly rss: number; 
   return { rss: (after.rss - before.rss) / watchers, live: (after.live - before.live) / watchers }
 }
 
-/** Bytes that one watcher who reads nothing adds to a server whose ring is full already. */
-async function growth({ server, tenants, path }: Subject): Promise<number> {
+/** Bytes that are free again once watchers leave who have read nothing while events went by, for each of them. */
+async function held({ server, tenants, path }: Subject): Promise<number> {
   const address = await server.ask('address')
   await server.ask('churn', { tenants, objects, ...flood })
-  const before = await server.ask('memory')
   const sockets = await Promise.all(Array.from({ length: stalled }, () => openSocket(address)))
   for (const socket of sockets) {
     socket.pause()
@@ -55,11 +53,12 @@ async function growth({ server, tenants, path }: Subject): Promise<number> {
   }
   const reading = await Watchers.open(address, path, 1)
   await server.ask('churn', { tenants, objects, ...flood })
+  const before = await server.ask('memory')
+  for (const socket of sockets) socket.destroy()
+  await reading.quiet()
   const after = await server.ask('memory')
   reading.close()
-  for (const socket of sockets) socket.destroy()
-  await Promise.all(sockets.map(socket => (socket.closed ? undefined : once(socket, 'close'))))
-  return (after.live - before.live) / stalled
+  return (before.live - after.live) / stalled
 }
 
 const row = (id: string, measure: string, bytes: number): Row => ({
@@ -76,7 +75,7 @@ export const watchMemory: Benchmark = async ({ progress }) => {
     const subject = await open(scratch, false)
     const taken = await idle(subject)
     progress(`${stalled} watchers that stop reading`)
-    return [taken, await growth(subject)] as const
+    return [taken, await held(subject)] as const
   })
   progress(`${watchers} idle watchers over TLS`)
   const https = await withScratch(async scratch => idle(await open(scratch, true)))
@@ -85,6 +84,6 @@ export const watchMemory: Benchmark = async ({ progress }) => {
     row('watch-idle-http-live', 'of which live objects and buffers', http.live),
     row('watch-idle-https', 'memory of an idle watcher, TLS', https.rss),
     row('watch-idle-https-live', 'of which live objects and buffers', https.live),
-    row('watch-stalled', 'growth behind a watcher that stops reading, per 48,000 events', grown),
+    row('watch-stalled', 'held by a watcher that stopped reading, 48,000 events ago', grown),
   ]
 }

@@ -101,15 +101,17 @@ interface Pumping extends Reply {
   readonly first: IteratorResult<Buffer>
 }
 
-/** Bytes that may wait to be sent: more, and the source waits. Enough to keep a fast reader busy meanwhile. */
+/** Bytes of a list that may wait to be sent: enough to keep a fast reader busy while the next are made. */
 const mostWaiting = 256 * 1024
 
 async function pump(response: ServerResponse, from: Pumping, lifetime: Lifetime): Promise<void> {
+  // A watch is quiet most of the time, and there may be thousands whose readers have stopped.
+  const most = from.answer.flush ? 0 : mostWaiting
   let next = from.first
   while (!next.done && lifetime.ended === undefined && !response.destroyed) {
     const taken = response.write(next.value)
     from.sent?.(next.value)
-    if (!taken && response.writableLength >= mostWaiting) await drained(response, lifetime)
+    if (!taken && response.writableLength > most) await drained(response, lifetime)
     if (lifetime.ended === undefined) next = await from.chunks.next()
   }
 }

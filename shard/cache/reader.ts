@@ -7,7 +7,7 @@ import type { Ring } from './ring.ts'
 import { type Matches, matcherOf, nameOf, type ServedKind } from './selection.ts'
 
 /** Events handed over at once: a slow reader holds no more than these. */
-const most = 512
+const most = 128
 
 export const tooOld = (revision: number, ring: Ring): string =>
   `too old resource version: ${revision} (${ring.floor})`
