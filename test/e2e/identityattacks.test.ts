@@ -260,8 +260,9 @@ describe('attacks on identities', function () {
           })
           const chunks: Buffer[] = []
           socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-          socket.on('end', () => resolve(Buffer.concat(chunks).toString()))
-          socket.on('error', reject)
+          // The server may cut the connection as soon as it has refused, with the rest still on its way.
+          socket.on('close', () => resolve(Buffer.concat(chunks).toString()))
+          socket.on('error', error => (chunks.length > 0 ? undefined : reject(error)))
           socket.end(text)
         })
       const head = `POST /clusters/${home.path}${secrets} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${robot}\r\n`
