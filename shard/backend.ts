@@ -9,6 +9,7 @@ import { anywhere } from './apis/anywhere.ts'
 import { type ClusterApis, type ClusterApisOptions, compose } from './apis/clusters.ts'
 import type { Wiring } from './apis/resources.ts'
 import { wildcardApis } from './apis/wildcard.ts'
+import { homeward } from './homes.ts'
 
 export interface BackendOptions {
   readonly wiring: Wiring
@@ -42,8 +43,8 @@ export function shardBackend({ wiring, served, clusters, tree, authorizer }: Bac
     authorizer,
     storage,
     apis,
-    resolve: path => tree.resolve(path, exists),
-    place: path => tree.place(path, exists),
+    resolve: path => tree.resolve(homeward(path), exists),
+    place: path => tree.place(homeward(path), exists),
     forward: () => Promise.reject(notServed()),
   }
 }

@@ -3,6 +3,7 @@ import type { AdmissionPlugin } from './admission/chain.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { tenantPolicies } from './admission/policies/index.ts'
 import { tenantWebhooks } from './admission/webhooks/index.ts'
+import type { Computed } from './apis/resources.ts'
 import { openWatchCache, type WatchCache } from './cache/watchcache.ts'
 import { createClient } from './client.ts'
 import { clusterContent } from './content.ts'
@@ -24,11 +25,13 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const informers = cacheInformers(cacheOfRef(cache))
   const authorizer = options.authorizer(informers)
   const plugins: AdmissionPlugin[] = [namespaceLifecycle(namespacesIn(cache))]
-  const { backend, resourcesOf } = wireBackend(options, { cache, informers, authorizer, plugins })
+  const computed: Record<string, Computed> = {}
+  const { backend, resourcesOf } = wireBackend(options, { cache, informers, authorizer, plugins, computed })
   const client = createClient({ backend, signal, log })
   const content = clusterContent(options.store, cache)
   const host: ShardHost = { backend, cache, client, content, informers, log }
   plugins.push(...(options.admission?.(host) ?? []))
+  Object.assign(computed, options.computed?.(host))
   const namespaceOf = namespacesIn(cache)
   plugins.push(...tenantPolicies({ informers, backend, namespaceOf }))
   plugins.push(...tenantWebhooks({ informers, namespaceOf }))

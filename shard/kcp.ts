@@ -14,6 +14,7 @@ import { namespaceDefaultsController } from './controllers/namespacedefaults.ts'
 import { workspaceController } from './controllers/workspace.ts'
 import { workspaceTypeController } from './controllers/workspacetype.ts'
 import { createDirectory, type Directory } from './directory.ts'
+import { homeWorkspace } from './homes.ts'
 import type { ShardHost, ShardOptions } from './options.ts'
 
 export { type BootstrapOptions, bootstrap } from './bootstrap/bootstrap.ts'
@@ -31,7 +32,7 @@ export interface KcpOptions {
 /** What makes a shard kcp's: to be spread into the options of `openShard`, after `bootstrap` has filled its store. */
 export const kcpParts = (
   options: KcpOptions,
-): Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers'>> => ({
+): Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>> => ({
   decorate: claimsDecorator,
   admission: host =>
     kcpAdmission({
@@ -40,6 +41,10 @@ export const kcpParts = (
       schemaErrors: validateAPIResourceSchema,
     }),
   controllers: host => kcpControllers(host, options),
+  computed: host => {
+    const homes = { host, directory: directoryOf(host, options), shard: options.shard.name }
+    return { 'workspaces.tenancy.kcp.io': (ctx, key) => homeWorkspace(homes, ctx, key) }
+  },
 })
 
 const directoryOf = ({ backend, informers }: ShardHost, { tenancy, shard }: KcpOptions): Directory =>

@@ -12,7 +12,7 @@ import { type AdmissionPlugin, admissionChain } from './admission/chain.ts'
 import { type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
 import { createWatchEnds } from './apis/ends.ts'
 import { followDefinitions, followWorkspaces } from './apis/follow.ts'
-import { resourceMaker, type Wiring } from './apis/resources.ts'
+import { type Computed, resourceMaker, type Wiring } from './apis/resources.ts'
 import {
   builtinSegment,
   builtinServed,
@@ -50,6 +50,8 @@ export interface BackendParts {
   readonly authorizer: Backend['authorizer']
   /** May still grow: plugins are asked for at each write. */
   readonly plugins: readonly AdmissionPlugin[]
+  /** May still grow, likewise. */
+  readonly computed: Readonly<Record<string, Computed>>
 }
 
 export interface WiredBackend {
@@ -59,13 +61,14 @@ export interface WiredBackend {
 
 /** Connects storage, definitions and the workspace tree to the cache. */
 export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
-  const { cache, informers, authorizer, plugins } = parts
+  const { cache, informers, authorizer, plugins, computed } = parts
   const ends = createWatchEnds()
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
     shelfOf: resource => openShelf(options.store, cache, resource),
     admission: admissionChain(plugins),
     ends,
+    computed,
     subresources: options.subresources?.(informers) ?? {},
   }
   const resourcesOf = resourceMaker(wiring)

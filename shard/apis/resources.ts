@@ -1,5 +1,7 @@
 import type { ApiResource, Subresource } from '../../framework/apis.ts'
-import { apiVersionOf } from '../../framework/object.ts'
+import type { RequestContext } from '../../framework/context.ts'
+import { itemOf } from '../../framework/item.ts'
+import { apiVersionOf, type KubeObject, type ObjectKey } from '../../framework/object.ts'
 import type { Verb } from '../../framework/requestinfo.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import { selectableFieldsOf } from '../../openapi/columns.ts'
@@ -19,12 +21,17 @@ import { replicasPath, scaleStorage } from './scale.ts'
 import { builtinServed, type ResourcesOf, type Served, servedName, storageVersionOf } from './served.ts'
 import { inVersion } from './versions.ts'
 
+/** An object that is not stored; undefined: ask the store. */
+export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObject | undefined>
+
 /** What resources are wired to. */
 export interface Wiring {
   cacheOf(resource: StoredResource): ResourceCache
   shelfOf(resource: StoredResource): Shelf
   readonly admission: AdmissionChain
   readonly ends: WatchEnds
+  /** By `<plural>.<group>`. */
+  readonly computed: Readonly<Record<string, Computed>>
   /** Endpoints that others answer, by `<plural>.<group>/<subresource>`: `serviceaccounts/token`. */
   readonly subresources: Readonly<Record<string, readonly Subresource[]>>
 }
@@ -97,8 +104,23 @@ function endpoint(wiring: Wiring, served: Served, version: string, part: Part): 
   const cache = wiring.cacheOf(stored)
   const kind = servedKind(served, version)
   const direct = registryStorage(registry, { group, resource: names.plural, cache, kind })
-  const versioned = inVersion(direct, served, version)
+  const versioned = withComputed(wiring, served, inVersion(direct, served, version))
   return withWatchEnds(versioned, wiring.ends, servedName(served))
+}
+
+/** What is computed is asked first; nearly no resource has anything of that kind. */
+function withComputed({ computed }: Wiring, served: Served, storage: ResourceStorage): ResourceStorage {
+  const name = servedName(served)
+  return {
+    ...storage,
+    get: (ctx, key) => {
+      const compute = computed[name]
+      if (compute === undefined) return storage.get(ctx, key)
+      return compute(ctx, key).then(object =>
+        object === undefined ? storage.get(ctx, key) : itemOf(object, key.cluster),
+      )
+    },
+  }
 }
 
 function registryOf(wiring: Wiring, served: Served, part: Part): Registry {

@@ -1,0 +1,110 @@
+import type { RequestContext } from '../framework/context.ts'
+import { forbidden, internalError, tooManyRequests } from '../framework/errors.ts'
+import type { ClusterName, KubeObject, ObjectKey } from '../framework/object.ts'
+import type { UserInfo } from '../framework/user.ts'
+import { ownerOf } from './admission/kcp/owner.ts'
+import { createIfMissing } from './controllers/client.ts'
+import { lifecycleOf } from './controllers/logicalclustercreation.ts'
+import { type LogicalCluster, logicalClusterName, resources } from './controllers/objects.ts'
+import type { Directory } from './directory.ts'
+import {
+  ownerAnnotation,
+  pathAnnotation,
+  resourceBindingsAnnotation,
+  shardAnnotation,
+  typeAnnotation,
+} from './metadata.ts'
+import { homeClusterName } from './names.ts'
+import type { ShardHost } from './options.ts'
+
+/** `user:alice[:team]` begins in the user's home; other paths stay as they are (chapter 20, section 1.5). */
+export function homeward(path: string): string {
+  const [first, user, ...rest] = path.split(':')
+  return first === 'user' && user ? [homeClusterName(user), ...rest].join(':') : path
+}
+
+/** What homes are made from. */
+export interface Homes {
+  readonly host: Pick<ShardHost, 'backend' | 'client'>
+  readonly directory: Directory
+  /** The shard's name. */
+  readonly shard: string
+}
+
+/** Milliseconds that making a home may take. */
+const longest = 60_000
+const type = { path: 'root', name: 'home' }
+const workspaces = { group: 'tenancy.kcp.io', resource: 'workspaces' }
+
+/**
+ * `GET workspaces/~` in root: the caller's home workspace, made when it is asked for the first time. There is no object
+ * behind it but the LogicalCluster (chapter 20, section 3.9). undefined for all other names.
+ */
+export async function homeWorkspace(
+  homes: Homes,
+  ctx: RequestContext,
+  key: ObjectKey,
+): Promise<KubeObject | undefined> {
+  if (key.cluster !== 'root' || key.name !== '~') return undefined
+  const cluster = homeClusterName(ctx.actAs.name)
+  const home = homes.directory.logicalCluster(cluster)
+  if (home !== undefined && home.status?.phase !== 'Initializing') return shown(cluster, home)
+  if (home === undefined) await make(homes, ctx, cluster)
+  else if (Date.now() - Date.parse(home.metadata.creationTimestamp ?? '') > longest)
+    throw internalError('home workspace creation timeout')
+  throw tooManyRequests('Creating the home workspace', 1)
+}
+
+async function make(
+  { host, directory, shard }: Homes,
+  ctx: RequestContext,
+  cluster: ClusterName,
+): Promise<void> {
+  const target = { ...workspaces, version: 'v1alpha1', subresource: '', namespace: '', name: '~' }
+  const { authorizer } = host.backend
+  const may = await authorizer.authorize(
+    ctx.actAs,
+    { verb: 'create', cluster: 'root', resource: target },
+    ctx.signal,
+  )
+  if (may.effect !== 'allow') throw forbidden({ ...workspaces, name: '~' }, 'workspace access not permitted')
+  const located = directory.workspaceType(type, 'root')
+  const { initializers = [] } = located === undefined ? {} : lifecycleOf(directory.typeChain(located))
+  const object = logicalClusterOf(ctx.actAs, shard, initializers)
+  await createIfMissing(host.client, resources.logicalClusters, cluster, object)
+}
+
+const logicalClusterOf = (
+  user: UserInfo,
+  shard: string,
+  initializers: readonly string[],
+): LogicalCluster => ({
+  apiVersion: 'core.kcp.io/v1alpha1',
+  kind: 'LogicalCluster',
+  metadata: {
+    name: logicalClusterName,
+    annotations: {
+      [typeAnnotation]: `${type.path}:${type.name}`,
+      [pathAnnotation]: `user:${user.name}`,
+      [ownerAnnotation]: JSON.stringify(ownerOf(user)),
+      [shardAnnotation]: shard,
+      [resourceBindingsAnnotation]: '{}',
+    },
+  },
+  spec: { createdBy: ownerOf(user), initializers },
+})
+
+/** A workspace that is nowhere stored. */
+function shown(cluster: ClusterName, { metadata, status = {} }: LogicalCluster): KubeObject {
+  const { URL, phase, conditions, initializers = [] } = status
+  return {
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'Workspace',
+    metadata: {
+      name: logicalClusterName,
+      creationTimestamp: metadata.creationTimestamp ?? '',
+    },
+    spec: { cluster, URL },
+    status: { phase, conditions, ...(initializers.length === 0 ? {} : { initializers }) },
+  }
+}
