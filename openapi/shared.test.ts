@@ -51,7 +51,9 @@ function text({
     return fc.string({ unit: 'binary', minLength, maxLength: Math.min(maxLength, 80) })
   try {
     const strings = fc.stringMatching(new RegExp(pattern), { size: 'xsmall' })
-    return strings.filter(s => s.length >= minLength && s.length <= maxLength)
+    // JavaScript's \s and . know more characters than RE2's.
+    const isCommon = (s: string): boolean => /^[\t\n\f\r -~]*$/.test(s)
+    return strings.filter(s => s.length >= minLength && s.length <= maxLength && isCommon(s))
   } catch {
     return undefined
   }
