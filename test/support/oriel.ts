@@ -97,7 +97,8 @@ export function run(command: string, args: readonly string[], options: RunOption
         else resolve({ code: Number(error?.code ?? 0), stdout, stderr })
       },
     )
-    child.stdin?.end(options.input ?? '')
+    // A program may end without reading; how it ended says why.
+    child.stdin?.on('error', () => undefined).end(options.input ?? '')
   })
 }
 
