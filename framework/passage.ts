@@ -55,7 +55,7 @@ export interface Glimpse {
   readonly body: string
 }
 
-/** The way out of this process: `proxy/` implements it, and nothing else opens connections. */
+/** The way to servers of others; `proxy/` implements it. */
 export interface Outbound {
   /** Throws a `StatusError` for endpoints that must not be reached. */
   passage(departure: Departure): Passage
