@@ -71,7 +71,7 @@ export function decodeValue(value: unknown, served: Served): DecodedObject {
   }
   const fields = value as Readonly<Record<string, unknown>>
   const typed = typeOf(fields, served)
-  const { metadata, unknown } = decodeMetadata(fields['metadata'])
+  const { metadata, unknown } = decodeMetadata(fields.metadata)
   const decoded = served.schema.decode({ ...fields, ...typed, metadata })
   const paths = [...new Set([...unknown, ...decoded.unknown])].sort()
   return { object: completed(decoded.object, served), problems: paths.map(path => `unknown field "${path}"`) }
@@ -113,7 +113,7 @@ function wrongKind(kind: string, served: Served, fields: Readonly<Record<string,
     const why = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(gv)} in scheme "oriel"`
     return cannotBeHandled(kind, served, why)
   }
-  const metadata = fields['metadata']
+  const metadata = fields.metadata
   const name = typeof metadata === 'object' && metadata !== null && 'name' in metadata ? metadata.name : ''
   return invalid(served.kind, group, typeof name === 'string' ? name : '', [
     { type: 'FieldValueInvalid', field: 'kind', value: kind, detail: `must be ${served.kind}` },

@@ -58,13 +58,13 @@ function fromBody(body: Buffer, format: BodyFormat): SentOptions {
     )
   }
   read(members, 'gracePeriodSeconds', 'number')
-  const preconditions = membersOf(members['preconditions'] ?? {}, 'preconditions')
+  const preconditions = membersOf(members.preconditions ?? {}, 'preconditions')
   const policy = read(members, 'propagationPolicy', 'string')
   const orphan = read(members, 'orphanDependents', 'bool')
   const uid = read(preconditions, 'uid', 'string')
   const resourceVersion = read(preconditions, 'resourceVersion', 'string')
   return {
-    dryRun: dryRunOf(members['dryRun'] ?? []),
+    dryRun: dryRunOf(members.dryRun ?? []),
     ...(policy === undefined || policy === '' ? {} : { propagationPolicy: policy }),
     ...(orphan === undefined ? {} : { orphanDependents: orphan }),
     ...(uid === undefined ? {} : { uid }),

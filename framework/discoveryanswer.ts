@@ -31,7 +31,7 @@ function wantedVersion({ headers }: VerbRequest): ReturnType<typeof aggregatedVe
   for (const clause of parseAccept(headers.accept)) {
     const version = aggregatedVersion(clause)
     if (version !== undefined) return version
-    if (clause.parameters['as'] === undefined && legacyTypes.has(clause.type)) return undefined
+    if (clause.parameters.as === undefined && legacyTypes.has(clause.type)) return undefined
   }
   return undefined
 }

@@ -55,7 +55,7 @@ function readOperation(value: unknown): Operation {
     case 'replace':
     case 'test':
       if (!Object.hasOwn(value, 'value')) throw failed(`${op} needs a value`)
-      return { op, path, value: value['value'] }
+      return { op, path, value: value.value }
     case 'remove':
       return { op, path }
     case 'move':

@@ -45,7 +45,7 @@ export function parseAccept(header: string | undefined): readonly AcceptClause[]
     .map(parseClause)
     .filter(clause => clause.type !== '')
   if (clauses.length === 0) return [{ type: '*/*', parameters: {} }]
-  const weight = ({ parameters }: AcceptClause): number => quality(parameters['q'])
+  const weight = ({ parameters }: AcceptClause): number => quality(parameters.q)
   return clauses.filter(clause => weight(clause) > 0).sort((a, b) => weight(b) - weight(a))
 }
 
@@ -69,7 +69,7 @@ export function negotiate(asker: Asker, endpoint: Endpoint): Negotiated {
     const format = formatOf(clause.type, endpoint)
     const target = format === undefined ? undefined : transformOf(clause, endpoint)
     if (format === undefined || target === undefined) continue
-    const pretty = clause.parameters['pretty'] === '1' || wantsPretty(asker)
+    const pretty = clause.parameters.pretty === '1' || wantsPretty(asker)
     return target === 'none' ? { format, pretty } : { format, pretty, transform: target }
   }
   throw notAcceptable(supported[endpoint])

@@ -12,8 +12,8 @@ import type { ItemBatch, ItemList, ResourceStorage, Selection } from './storage.
 import { type Lens, viewOf } from './view.ts'
 
 const kind = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' }
-const isRed = (object: KubeObject): boolean => (object['spec'] as { color?: string }).color === 'red'
-const hasApp = ({ labels }: { labels: Readonly<Record<string, string>> }): boolean => labels['app'] === 'x'
+const isRed = (object: KubeObject): boolean => (object.spec as { color?: string }).color === 'red'
+const hasApp = ({ labels }: { labels: Readonly<Record<string, string>> }): boolean => labels.app === 'x'
 
 const appLabel = <Q extends Selection>(query: Q): Q => ({
   ...query,
@@ -54,7 +54,7 @@ const code = async (run: Promise<unknown>): Promise<number> => {
 }
 
 const namesIn = async (resource: ApiResource): Promise<unknown> =>
-  ((await jsonOf(ask(resource, { verb: 'list' })))['items'] as KubeObject[]).map(item => item.metadata.name)
+  ((await jsonOf(ask(resource, { verb: 'list' }))).items as KubeObject[]).map(item => item.metadata.name)
 
 const merge = { 'content-type': 'application/merge-patch+json' }
 
@@ -114,7 +114,7 @@ describe('a filter', () => {
           const [event] = (await watch.next()).value ?? []
           assert.equal(event?.type, type)
           if (type !== 'DELETED') continue
-          assert.deepEqual(event?.item.object['status'], { n: 1 }, 'the last visible state')
+          assert.deepEqual(event?.item.object.status, { n: 1 }, 'the last visible state')
           const [newest] = await collect(
             all.storage.list(ctx, { cluster: 'one', fields: { requirements: [] } }),
             'b',
@@ -131,7 +131,7 @@ describe('a filter', () => {
         const { all, seen } = await scene(lens)
         const ending = new AbortController()
         const ctx = testContext({ signal: ending.signal })
-        const { resourceVersion } = (await jsonOf(ask(all, { verb: 'list' })))['metadata'] as {
+        const { resourceVersion } = (await jsonOf(ask(all, { verb: 'list' }))).metadata as {
           resourceVersion: string
         }
         const query = { cluster: 'one', initialEvents: false, bookmarks: false, resourceVersion }
@@ -152,7 +152,7 @@ describe('a filter', () => {
       const list = await jsonOf(
         ask({ ...all, storage: viewOf(all.storage, () => lens) }, { verb: 'list', query: 'limit=1' }),
       )
-      return Object.keys(list['metadata'] as object).sort()
+      return Object.keys(list.metadata as object).sort()
     }
     assert.deepEqual(await meta({ matches: () => true }), ['continue', 'resourceVersion'])
     assert.deepEqual(await meta({ relabel: m => m }), ['continue', 'remainingItemCount', 'resourceVersion'])
@@ -168,7 +168,7 @@ async function collect(list: ItemList, name: string): Promise<readonly Item[]> {
 describe('a rewriting lens', () => {
   const stamp: Lens = {
     relabel: meta => ({ ...meta, annotations: { ...meta.annotations, seen: 'yes' } }),
-    present: object => ({ ...object, extra: object.metadata.annotations?.['seen'] }),
+    present: object => ({ ...object, extra: object.metadata.annotations?.seen }),
   }
 
   it('is read-only without accept', async () => {
@@ -187,8 +187,8 @@ describe('a rewriting lens', () => {
   it('rewrites what get, list and watch show', async () => {
     const { seen } = await scene(stamp)
     const check = (object: Readonly<Record<string, unknown>>): void => {
-      assert.equal((object['metadata'] as KubeObject['metadata']).annotations?.['seen'], 'yes')
-      assert.equal(object['extra'], 'yes')
+      assert.equal((object.metadata as KubeObject['metadata']).annotations?.seen, 'yes')
+      assert.equal(object.extra, 'yes')
     }
     check(await jsonOf(ask(seen, { verb: 'get', name: 'a' })))
     const { items } = (await jsonOf(ask(seen, { verb: 'list' }))) as { items: KubeObject[] }
@@ -208,7 +208,7 @@ describe('a rewriting lens', () => {
     const { all, seen } = await scene({
       ...stamp,
       accept: (object, current) => {
-        accepted.push([object['extra'], current?.['extra']])
+        accepted.push([object.extra, current?.extra])
         const { extra: _, ...rest } = object
         return rest as KubeObject
       },
@@ -216,10 +216,10 @@ describe('a rewriting lens', () => {
     const told = await jsonOf(
       ask(seen, { verb: 'patch', name: 'a', headers: merge, body: { spec: { size: 1 } } }),
     )
-    assert.equal(told['extra'], 'yes')
+    assert.equal(told.extra, 'yes')
     assert.deepEqual(accepted, [[undefined, 'yes']], 'the schema prunes what it does not know')
     const stored = await jsonOf(ask(all, { verb: 'get', name: 'a' }))
-    assert.deepEqual(stored['spec'], { color: 'red', size: 1 })
+    assert.deepEqual(stored.spec, { color: 'red', size: 1 })
     await ask(seen, { verb: 'delete', name: 'a' })
     assert.deepEqual(await namesIn(all), ['b'])
   })
@@ -302,7 +302,7 @@ describe('a view of any history', () => {
           const followed = await told.until('last')
           ending.abort()
           const shown = await jsonOf(ask({ ...all, storage: seen }, { verb: 'list' }))
-          const expected = (shown['items'] as KubeObject[]).map(item => [item.metadata.name, item])
+          const expected = (shown.items as KubeObject[]).map(item => [item.metadata.name, item])
           assert.deepEqual([...followed].sort(), expected)
         },
       ),

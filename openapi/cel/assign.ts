@@ -1,4 +1,4 @@
-import { boolType, dynType, isOptional, paramOf, sameType, type Type } from './type.ts'
+import { dynType, isOptional, paramOf, sameType, type Type } from './type.ts'
 
 /** What the type parameters that have been met stand for, by name. */
 export type Bindings = ReadonlyMap<string, Type>
@@ -93,5 +93,3 @@ export function substitute(bindings: Bindings, type: Type, toDyn = false): Type 
 /** What an optional holds, and whether the type was one. */
 export const unwrapped = (type: Type): readonly [Type, boolean] =>
   isOptional(type) ? [paramOf(type), true] : [type, false]
-
-export const isBool = (type: Type): boolean => sameType(type, boolType)

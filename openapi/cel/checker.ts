@@ -68,9 +68,6 @@ export const undeclared = (check: Check, at: number, name: string): Type =>
 
 export const newParam = (check: Check): Type => paramType(`_var${check.params++}`)
 
-export const typeAt = (check: Check, expr: Expr): Type =>
-  substitute(check.bindings, check.types.get(expr) ?? dynType)
-
 /** Checks calls; in its own file, and handed in here because calls hold expressions. */
 export type CheckCall = (check: Check, expr: Extract<Expr, { kind: 'call' }>, visit: Visit) => Type
 

@@ -7,17 +7,3 @@ export function goFloat(value: number): string {
   if (size === 0 || (size >= 1e-4 && size < 1e21)) return String(value)
   return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
 }
-
-/** A number without exponent, as Go's `%f` with the fewest digits prints it. */
-export function plainFloat(value: number): string {
-  if (Number.isNaN(value)) return 'NaN'
-  if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity'
-  const text = String(value)
-  const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text)
-  if (match === null) return text
-  const [, sign = '', first = '', rest = '', exponent = '0'] = match
-  const digits = first + rest
-  const point = Number(exponent) + 1
-  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`
-  return `${sign}${digits.padEnd(point, '0')}`
-}
