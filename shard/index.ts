@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { AdmissionPlugin } from './admission/chain.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { tenantPolicies } from './admission/policies/index.ts'
+import { resourceQuotaAdmission } from './admission/resourcequota.ts'
 import { tenantWebhooks } from './admission/webhooks/index.ts'
 import type { Computed } from './apis/resources.ts'
 import { openWatchCache, type WatchCache } from './cache/watchcache.ts'
@@ -30,7 +31,8 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const client = createClient({ backend, signal, log })
   const content = clusterContent(options.store, cache)
   const host: ShardHost = { backend, cache, client, content, informers, log }
-  plugins.push(...(options.admission?.(host) ?? []))
+  // The quota is last: what it counts nobody refuses any more.
+  plugins.push(...(options.admission?.(host) ?? []), resourceQuotaAdmission(host))
   Object.assign(computed, options.computed?.(host))
   const namespaceOf = namespacesIn(cache)
   plugins.push(...tenantPolicies({ informers, backend, namespaceOf }))

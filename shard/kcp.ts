@@ -27,6 +27,8 @@ export interface KcpOptions {
   readonly shard: ShardIdentity
   /** PEM: what clients inside workspaces verify the server by. */
   readonly rootCA: string
+  /** How many objects there may be in each logical cluster but root; none when absent. */
+  readonly objectLimit?: number
 }
 
 /** What makes a shard kcp's: to be spread into the options of `openShard`, after `bootstrap` has filled its store. */
@@ -39,6 +41,8 @@ export const kcpParts = (
       directory: directoryOf(host, options),
       authorizer: host.backend.authorizer,
       schemaErrors: validateAPIResourceSchema,
+      cache: host.cache,
+      limit: options.objectLimit ?? 0,
     }),
   controllers: host => kcpControllers(host, options),
   computed: host => {

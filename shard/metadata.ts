@@ -12,6 +12,8 @@ export const shardHashAnnotation = 'internal.tenancy.kcp.io/shard'
 /** On a Workspace: the logical cluster's name, chosen before the logical cluster exists. */
 export const chosenClusterAnnotation = 'internal.tenancy.kcp.io/cluster'
 export const inactiveAnnotation = 'core.kcp.io/inactive'
+/** On a LogicalCluster: how many objects there may be in it. */
+export const maxObjectsAnnotation = 'core.kcp.io/max-total-objects'
 /** On a LogicalCluster: who holds which resource, `{"widgets.example.io":{"n":"<binding>"}}`. */
 export const resourceBindingsAnnotation = 'internal.apis.kcp.io/resource-bindings'
 export const skipEndpointSliceAnnotation = 'apiexports.apis.kcp.io/skip-endpointslice'

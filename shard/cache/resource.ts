@@ -79,6 +79,11 @@ export class ResourceCache implements Source {
     return cluster === '*' ? this.#items.size : this.snapshot().count(scopeRange(cluster))
   }
 
+  /** How many objects of one cluster are in one namespace. */
+  countIn(cluster: string, namespace: string): number {
+    return this.snapshot().count(idsUnder(`${cluster}/${namespace}/`))
+  }
+
   snapshot(): Snapshot {
     return this.#items.snapshot()
   }

@@ -9,13 +9,15 @@ import { eventExpiryController } from './eventexpiry.ts'
 import { garbageCollector } from './garbagecollector.ts'
 import { namespaceController } from './namespace.ts'
 import type { Read } from './owners.ts'
+import { resourceQuotaController } from './resourcequota.ts'
 
 /** The controllers of plain Kubernetes. */
 export function kubernetesControllers(
-  { backend, cache, client, informers, log }: ShardHost,
+  host: ShardHost,
   resourcesOf: ResourcesOf,
   signal: AbortSignal,
 ): readonly Controller[] {
+  const { backend, cache, client, informers, log } = host
   const { apis } = backend
   const read: Read = ({ group, version, names, storage }, key) => {
     const resource = { group, version, resource: names.plural }
@@ -27,6 +29,7 @@ export function kubernetesControllers(
     namespaceController({ client, informers, apis, log }),
     aggregationController({ client, informers, log }),
     eventExpiryController({ client, informers, log }),
+    resourceQuotaController(host),
     garbageCollector({ cache, client, apis, read, log }),
   ]
 }

@@ -193,6 +193,7 @@ export const resources = {
   namespaces: ref('', 'v1', 'namespaces'),
   secrets: ref('', 'v1', 'secrets'),
   configMaps: ref('', 'v1', 'configmaps'),
+  resourceQuotas: ref('', 'v1', 'resourcequotas'),
   serviceAccounts: ref('', 'v1', 'serviceaccounts'),
   clusterRoles: ref('rbac.authorization.k8s.io', 'v1', 'clusterroles'),
   clusterRoleBindings: ref('rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'),

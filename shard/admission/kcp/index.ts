@@ -6,13 +6,14 @@ import { endpointSliceAdmission } from './endpointslice.ts'
 import type { ExportRules } from './exportreference.ts'
 import { logicalClusterAdmission } from './logicalcluster.ts'
 import { mountAdmission } from './mount.ts'
+import { type ObjectCountDeps, objectCountLimit } from './objectcount.ts'
 import { pathAnnotationAdmission } from './pathannotation.ts'
 import { reservedDefinitions } from './reserved.ts'
 import { workspaceAdmission } from './workspace.ts'
 import { workspaceTypeAdmission } from './workspacetype.ts'
 import { workspaceTypeExists } from './workspacetypeexists.ts'
 
-export interface KcpAdmissionDeps extends ExportRules {
+export interface KcpAdmissionDeps extends ExportRules, Omit<ObjectCountDeps, 'directory'> {
   readonly schemaErrors: SchemaCheck
 }
 
@@ -21,6 +22,8 @@ export const kcpAdmission = ({
   directory,
   authorizer,
   schemaErrors,
+  cache,
+  limit,
 }: KcpAdmissionDeps): readonly AdmissionPlugin[] => [
   apiResourceSchemaAdmission(schemaErrors),
   workspaceAdmission(directory),
@@ -33,4 +36,5 @@ export const kcpAdmission = ({
   endpointSliceAdmission({ directory, authorizer }),
   reservedDefinitions,
   pathAnnotationAdmission(directory),
+  objectCountLimit({ directory, cache, limit }),
 ]

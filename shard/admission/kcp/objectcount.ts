@@ -1,0 +1,61 @@
+import { groupResource } from '../../../framework/object.ts'
+import type { WatchCache } from '../../cache/watchcache.ts'
+import type { LogicalCluster } from '../../controllers/objects.ts'
+import type { Directory } from '../../directory.ts'
+import { maxObjectsAnnotation } from '../../metadata.ts'
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
+import { refused } from './refusal.ts'
+
+export interface ObjectCountDeps {
+  readonly directory: Directory
+  readonly cache: WatchCache
+  /** For clusters whose LogicalCluster does not say another; 0: none. */
+  readonly limit: number
+}
+
+/** How many objects there may be in a logical cluster (chapter 20, section 7.4). Counted only where there is a limit. */
+export const objectCountLimit = ({ directory, cache, limit }: ObjectCountDeps): AdmissionPlugin => ({
+  name: 'core.kcp.io/LogicalClusterObjectCountLimit',
+  validate(_ctx, request) {
+    const { operation, subresource, key } = request
+    if (operation !== 'CREATE' || subresource !== '' || isExempt(request)) return
+    const home = directory.logicalCluster(key.cluster)
+    if (home === undefined || home.status?.phase !== 'Ready') return
+    const most = limitOf(home, key.cluster, limit)
+    if (most <= 0) return
+    const count = countOf(cache, key.cluster)
+    if (count < most) return
+    const reached = `has reached its total object count limit (${count}/${most} objects)`
+    throw refused(request, `logical cluster "${key.cluster}" ${reached}; delete objects to free up capacity`)
+  },
+})
+
+/** What a cluster cannot begin without, and what is needed to find out why it is full. */
+function isExempt({ group, resource, key }: ShardAdmissionRequest): boolean {
+  const name = groupResource(group, resource)
+  return (
+    uncounted.has(name) ||
+    (name === 'clusterrolebindings.rbac.authorization.k8s.io' && key.name === 'workspace-admin')
+  )
+}
+
+const uncounted: ReadonlySet<string> = new Set([
+  'events',
+  'events.events.k8s.io',
+  'logicalclusters.core.kcp.io',
+])
+
+function limitOf({ metadata }: LogicalCluster, cluster: string, limit: number): number {
+  const annotation = metadata.annotations?.[maxObjectsAnnotation]
+  if (annotation !== undefined && /^[+-]?\d+$/.test(annotation)) return Number(annotation)
+  return cluster === 'root' ? 0 : limit
+}
+
+function countOf(cache: WatchCache, cluster: string): number {
+  let count = 0
+  for (const each of cache.resources()) {
+    const { group, resource } = each.resource
+    if (!uncounted.has(groupResource(group, resource))) count += each.count(cluster)
+  }
+  return count
+}
