@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Reply } from '../support/client.ts'
+import { eventually } from '../support/oriel.ts'
 import { expect, group, merge, namespaces, post, remove, type Target, widget, widgetsIn } from './fixture.ts'
 
 type Spec = Readonly<Record<string, unknown>>
@@ -98,7 +99,8 @@ export function createCases(target: () => Target): void {
     const holder = widget('holder', {}, { finalizers: ['example.com/hold'] })
     await expect(201, client(widgetsIn(going), post(holder)))
     assert.ok((await client(`${namespaces}/${going}`, remove())).status <= 202)
-    const { message, details } = await expect(403, client(widgetsIn(going), post(widget('late'))))
+    const late = () => client(`${widgetsIn(going)}?dryRun=All`, post(widget('late')))
+    const { message, details } = (await eventually(late, ({ status }) => status === 403)).json()
     assert.equal(
       message,
       `widgets.example.com "late" is forbidden: unable to create new content in namespace ${going} because it is being terminated`,
