@@ -9,9 +9,9 @@ import type { Computed } from './apis/resources.ts'
 import type { Decorator } from './cache/builder.ts'
 import type { RingBounds } from './cache/ring.ts'
 import type { WatchCache } from './cache/watchcache.ts'
+import type { ClusterContent } from './content.ts'
 import type { ControllerClient } from './controllers/client.ts'
 import type { Controller } from './controllers/controller.ts'
-import type { ClusterContent } from './content.ts'
 import type { Store } from './store/store.ts'
 
 /** What plugins, reviews and controllers are built from. */

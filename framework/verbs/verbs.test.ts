@@ -37,7 +37,7 @@ async function refuses(
   else assert.match(status.message ?? '', message)
 }
 
-const specOf = async (answer: Told | Promise<Told>): Promise<unknown> => (await jsonOf(answer))['spec']
+const specOf = async (answer: Told | Promise<Told>): Promise<unknown> => (await jsonOf(answer)).spec
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 const partial = (as: string): string => `application/json;as=${as};v=v1;g=meta.k8s.io`
 
@@ -116,14 +116,14 @@ describe('get', () => {
     const yaml = await get('application/yaml')
     assert.equal(yaml.contentType, 'application/yaml')
     assert.match(await bodyOf(yaml), /^apiVersion: example.com\/v1\nkind: Widget\nmetadata:\n/)
-    const rows = (await jsonOf(get(table)))['rows'] as readonly { cells: unknown }[]
+    const rows = (await jsonOf(get(table))).rows as readonly { cells: unknown }[]
     assert.deepEqual(
       rows.map(row => row.cells),
       [['a', 'red']],
     )
     const object = await jsonOf(get(partial('PartialObjectMetadata')))
     assert.deepEqual(Object.keys(object), ['kind', 'apiVersion', 'metadata'])
-    assert.equal(object['kind'], 'PartialObjectMetadata')
+    assert.equal(object.kind, 'PartialObjectMetadata')
   })
 
   it('prefers JSON where protobuf is asked first', async () => {
@@ -163,50 +163,50 @@ describe('get', () => {
 describe('list', () => {
   it('has its kind, its items and a version', async () => {
     const list = await jsonOf(ask(await filled('b', 'a'), { verb: 'list' }))
-    assert.equal(list['kind'], 'WidgetList')
-    assert.equal(list['apiVersion'], 'example.com/v1')
+    assert.equal(list.kind, 'WidgetList')
+    assert.equal(list.apiVersion, 'example.com/v1')
     assert.deepEqual(
-      (list['items'] as KubeObject[]).map(item => item.metadata.name),
+      (list.items as KubeObject[]).map(item => item.metadata.name),
       ['a', 'b'],
     )
-    assert.match((list['metadata'] as { resourceVersion: string }).resourceVersion, /^\d+$/)
-    assert.deepEqual((await jsonOf(ask(fresh(), { verb: 'list' })))['items'], [])
+    assert.match((list.metadata as { resourceVersion: string }).resourceVersion, /^\d+$/)
+    assert.deepEqual((await jsonOf(ask(fresh(), { verb: 'list' }))).items, [])
   })
 
   it('pages', async () => {
     const resource = await filled('a', 'b', 'c')
     const first = await jsonOf(ask(resource, { verb: 'list', query: 'limit=2' }))
-    const { continue: token, remainingItemCount } = first['metadata'] as {
+    const { continue: token, remainingItemCount } = first.metadata as {
       continue: string
       remainingItemCount: number
     }
     assert.equal(remainingItemCount, 1)
     const second = await jsonOf(ask(resource, { verb: 'list', query: `limit=2&continue=${token}` }))
-    assert.equal((second['items'] as unknown[]).length, 1)
+    assert.equal((second.items as unknown[]).length, 1)
   })
 
   it('becomes a Table and a PartialObjectMetadataList', async () => {
     const resource = await filled('a')
     const rows = await jsonOf(ask(resource, { verb: 'list', headers: { accept: table } }))
-    const columns = rows['columnDefinitions'] as readonly { name: string }[]
+    const columns = rows.columnDefinitions as readonly { name: string }[]
     assert.deepEqual(
       columns.map(column => column.name),
       ['Name', 'Color'],
     )
-    const [row] = rows['rows'] as readonly { cells: unknown; object: KubeObject }[]
+    const [row] = rows.rows as readonly { cells: unknown; object: KubeObject }[]
     assert.deepEqual(row?.cells, ['a', 'red'])
     assert.equal(row?.object.kind, 'PartialObjectMetadata')
-    assert.ok((rows['metadata'] as { resourceVersion: string }).resourceVersion)
+    assert.ok((rows.metadata as { resourceVersion: string }).resourceVersion)
     const none = await jsonOf(
       ask(resource, { verb: 'list', query: 'includeObject=None', headers: { accept: table } }),
     )
-    assert.deepEqual(none['rows'], [{ cells: ['a', 'red'] }])
+    assert.deepEqual(none.rows, [{ cells: ['a', 'red'] }])
     const accept = partial('PartialObjectMetadataList')
     const list = await jsonOf(ask(resource, { verb: 'list', headers: { accept } }))
-    assert.equal(list['kind'], 'PartialObjectMetadataList')
-    const [item] = list['items'] as readonly KubeObject[]
+    assert.equal(list.kind, 'PartialObjectMetadataList')
+    const [item] = list.items as readonly KubeObject[]
     assert.deepEqual([item?.kind, item?.apiVersion], ['PartialObjectMetadata', 'meta.k8s.io/v1'])
-    assert.equal(item?.['spec'], undefined)
+    assert.equal(item?.spec, undefined)
     await refuses(
       resource,
       { verb: 'list', headers: { accept: partial('PartialObjectMetadata') } },
@@ -283,7 +283,7 @@ describe('list', () => {
     const resource = await filled('a')
     await ask(resource, { verb: 'create', body: widget('b', { color: 'blue' }, { labels: { x: 'y' } }) })
     const names = async (query: string): Promise<unknown> =>
-      ((await jsonOf(ask(resource, { verb: 'list', query })))['items'] as KubeObject[]).map(
+      ((await jsonOf(ask(resource, { verb: 'list', query }))).items as KubeObject[]).map(
         item => item.metadata.name,
       )
     assert.deepEqual(await names('fieldSelector=spec.color%3Dblue'), ['b'])
@@ -300,8 +300,8 @@ describe('create', () => {
     })
     assert.equal(answer.status, 201)
     const object = await jsonOf(answer)
-    assert.equal(object['kind'], 'Widget')
-    const metadata = object['metadata'] as KubeObject['metadata']
+    assert.equal(object.kind, 'Widget')
+    const metadata = object.metadata as KubeObject['metadata']
     assert.match(metadata.name ?? '', /^w-/)
     assert.equal(metadata.namespace, 'ns1')
     assert.ok(metadata.uid)
@@ -357,7 +357,7 @@ describe('create', () => {
     const admission = [
       {
         validate: async (_: unknown, { object }: { object?: KubeObject }) =>
-          void seen.push(`validated ${JSON.stringify(object?.['spec'])}`),
+          void seen.push(`validated ${JSON.stringify(object?.spec)}`),
       },
       {
         mutate: async (_: unknown, { object }: { object: KubeObject }) => ({
@@ -516,7 +516,7 @@ describe('update', () => {
     const admission = [
       {
         validate: async (_: unknown, { old }: { old?: KubeObject }) => {
-          throw forbidden(undefined, JSON.stringify(old?.['spec']))
+          throw forbidden(undefined, JSON.stringify(old?.spec))
         },
       },
     ]
@@ -564,7 +564,7 @@ describe('patch', () => {
   it('warns about unknown fields and writes nothing, or refuses', async () => {
     const resource = await filled('a')
     const version = async (): Promise<unknown> =>
-      (await jsonOf(ask(resource, { verb: 'get', name: 'a' })))['metadata']
+      (await jsonOf(ask(resource, { verb: 'get', name: 'a' }))).metadata
     const before = await version()
     const body = { spec: { unknown: 1 } }
     assert.deepEqual((await ask(resource, patch({ body }))).warnings, ['unknown field "spec.unknown"'])
@@ -627,7 +627,7 @@ describe('patch', () => {
 describe('delete', () => {
   it('answers with a Status and the uid', async () => {
     const resource = await filled('a')
-    const { uid } = (await jsonOf(ask(resource, { verb: 'get', name: 'a' })))['metadata'] as { uid: string }
+    const { uid } = (await jsonOf(ask(resource, { verb: 'get', name: 'a' }))).metadata as { uid: string }
     const answer = await ask(resource, { verb: 'delete', name: 'a', headers: { accept: table } })
     assert.equal(answer.status, 200)
     assert.deepEqual(await jsonOf(answer), {
@@ -643,13 +643,13 @@ describe('delete', () => {
   it('answers with the object where the kind says so, or while finalizers hold it', async () => {
     const resource = fresh({ deleteReturnsObject: true })
     await ask(resource, { verb: 'create', body: widget('a') })
-    assert.equal((await jsonOf(ask(resource, { verb: 'delete', name: 'a' })))['kind'], 'Widget')
+    assert.equal((await jsonOf(ask(resource, { verb: 'delete', name: 'a' }))).kind, 'Widget')
     const held = fresh()
     await ask(held, { verb: 'create', body: widget('a', {}, { finalizers: ['example.com/f'] }) })
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', orphanDependents: false }
     const answer = await ask(held, { verb: 'delete', name: 'a', body })
     assert.equal(answer.status, 202)
-    assert.ok(((await jsonOf(answer))['metadata'] as KubeObject['metadata']).deletionTimestamp)
+    assert.ok(((await jsonOf(answer)).metadata as KubeObject['metadata']).deletionTimestamp)
     assert.equal((await ask(held, { verb: 'delete', name: 'a' })).status, 200)
   })
 
@@ -707,7 +707,7 @@ describe('deletecollection', () => {
     const resource = await filled('a', 'b')
     await ask(resource, { verb: 'create', body: widget('c', {}, { labels: { x: 'y' } }) })
     const names = async (asked: Asked): Promise<unknown> =>
-      ((await jsonOf(ask(resource, asked)))['items'] as KubeObject[]).map(item => item.metadata.name)
+      ((await jsonOf(ask(resource, asked))).items as KubeObject[]).map(item => item.metadata.name)
     assert.deepEqual(await names({ verb: 'deletecollection', query: 'labelSelector=x%3Dy&dryRun=All' }), [
       'c',
     ])

@@ -66,7 +66,7 @@ describe('watch', () => {
     await ask(resource, { verb: 'delete', name: 'b' })
     const [added, deleted] = [await events.next(), await events.next()]
     assert.deepEqual([added?.type, added?.object.metadata.name], ['ADDED', 'b'])
-    assert.deepEqual([deleted?.type, deleted?.object['kind']], ['DELETED', 'Widget'])
+    assert.deepEqual([deleted?.type, deleted?.object.kind], ['DELETED', 'Widget'])
   })
 
   it('tells the end of the initial events', async () => {
@@ -92,10 +92,10 @@ describe('watch', () => {
     const first = await events.next()
     await create('b')
     const second = await events.next()
-    assert.deepEqual([first?.object['kind'], second?.object['kind']], ['Table', 'Table'])
-    assert.equal(Array.isArray(first?.object['columnDefinitions']), true)
-    assert.equal(second?.object['columnDefinitions'], undefined)
-    const rows = second?.object['rows'] as readonly { cells: unknown }[]
+    assert.deepEqual([first?.object.kind, second?.object.kind], ['Table', 'Table'])
+    assert.equal(Array.isArray(first?.object.columnDefinitions), true)
+    assert.equal(second?.object.columnDefinitions, undefined)
+    const rows = second?.object.rows as readonly { cells: unknown }[]
     assert.deepEqual(
       rows.map(row => row.cells),
       [['b', 'red']],
@@ -107,7 +107,7 @@ describe('watch', () => {
     const events = await watch({ headers })
     await create('a')
     const frame = await events.next()
-    assert.equal(frame?.object['kind'], 'PartialObjectMetadata')
+    assert.equal(frame?.object.kind, 'PartialObjectMetadata')
     assert.deepEqual(Object.keys(frame?.object ?? {}), ['kind', 'apiVersion', 'metadata'])
   })
 
@@ -118,7 +118,7 @@ describe('watch', () => {
     const events = await watch({ query: 'resourceVersion=1' })
     const frame = await events.next()
     assert.equal(frame?.type, 'ERROR')
-    assert.deepEqual([frame?.object['reason'], frame?.object['code']], ['Expired', 410])
+    assert.deepEqual([frame?.object.reason, frame?.object.code], ['Expired', 410])
     assert.equal(await events.next(), undefined)
   })
 

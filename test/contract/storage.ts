@@ -153,7 +153,7 @@ const reading: Tests = {
     const item = await bench.subject.storage.get(bench.ctx(), bench.key('a'))
     assert.equal(item.bytes.toString(), created.bytes.toString())
     assert.deepEqual(item.key, bench.key('a'))
-    assert.deepEqual(item.object['data'], { x: 'ü' })
+    assert.deepEqual(item.object.data, { x: 'ü' })
     assert.deepEqual(JSON.parse(item.bytes.toString()), item.object)
     const { uid, resourceVersion, labels, annotations } = item.meta
     assert.equal(uid, item.object.metadata.uid)
@@ -296,7 +296,7 @@ const writing: Tests = {
       'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
     )
     const item = await bench.update('a', () => configMap('a', { x: '2' }))
-    assert.deepEqual(item.object['data'], { x: '2' })
+    assert.deepEqual(item.object.data, { x: '2' })
   },
   'another uid is 409': async bench => {
     await bench.create('a')
@@ -311,12 +311,12 @@ const writing: Tests = {
         return {
           ...object,
           metadata: rest,
-          data: { ...(object['data'] as object), [key]: '1' },
+          data: { ...(object.data as object), [key]: '1' },
         } as KubeObject
       })
     await Promise.all(Array.from({ length: 20 }, (_, i) => add(`k${i}`)))
     const { object } = await bench.subject.storage.get(bench.ctx(), bench.key('a'))
-    assert.equal(Object.keys(object['data'] as object).length, 20)
+    assert.equal(Object.keys(object.data as object).length, 20)
   },
   'a change that refuses leaves everything as it was': async bench => {
     const item = await bench.create('a')
@@ -337,7 +337,7 @@ const writing: Tests = {
     await refused(409, storage.create(bench.ctx(), bench.key('a'), configMap('a'), dry))
     const change = ({ object }: Item): KubeObject => ({ ...object, data: { x: '1' } })
     const changed = await storage.update(bench.ctx(), bench.key('a'), change, dry)
-    assert.deepEqual(changed.object['data'], { x: '1' })
+    assert.deepEqual(changed.object.data, { x: '1' })
     assert.equal(changed.meta.resourceVersion, real.meta.resourceVersion)
     await storage.delete(bench.ctx(), bench.key('a'), noCheck, { dryRun: true })
     const [item] = (await bench.list()).items
@@ -407,7 +407,7 @@ const watching: Tests = {
     assert.equal(added?.previous, undefined)
     assert.equal(modified?.item.bytes.toString(), changed.bytes.toString())
     assert.equal(modified?.previous?.bytes.toString(), created.bytes.toString())
-    assert.deepEqual(deleted?.item.object['data'], { x: '2' })
+    assert.deepEqual(deleted?.item.object.data, { x: '2' })
     assert.ok(deleted && revisionOf(deleted.item) > revisionOf(changed))
     assert.equal(deleted.item.object.metadata.resourceVersion, deleted.item.meta.resourceVersion)
   },
@@ -455,7 +455,7 @@ const watching: Tests = {
     assert.deepEqual(await watch.told(2), ['ADDED a', 'MODIFIED a'])
     const deleted = await watch.next()
     assert.equal(deleted?.type, 'DELETED')
-    assert.deepEqual(deleted?.item.object['data'], { x: '2' })
+    assert.deepEqual(deleted?.item.object.data, { x: '2' })
     assert.deepEqual(deleted?.item.object.metadata.labels, { app: 'x' })
     assert.equal(deleted?.item.meta.resourceVersion, gone.meta.resourceVersion)
     assert.equal(deleted?.item.object.metadata.resourceVersion, gone.meta.resourceVersion)
