@@ -16,8 +16,9 @@ export interface Request {
   readonly body?: Buffer | string
 }
 
-/** The token that `serve.ts` knows. */
+/** The tokens that `serve.ts` knows: of a user, and of one who may see everything. */
 export const token = 'bench'
+export const peerToken = 'peer'
 
 export function encodeRequest({ path, method = 'GET', body = '' }: Request): Buffer {
   const lines = [

@@ -7,6 +7,7 @@ import { lifecycle } from './lifecycle.ts'
 import { list } from './list.ts'
 import { point } from './point.ts'
 import { showProgress } from './progress.ts'
+import { proxy } from './proxy.ts'
 import { type Baseline, baselineFrom, table } from './report.ts'
 import type { Benchmark, Row } from './result.ts'
 import { startUp } from './start.ts'
@@ -24,6 +25,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   start: startUp,
   workspaces,
   lifecycle,
+  proxy,
   cel,
 }
 

@@ -13,11 +13,12 @@ import { createOpenApiDocuments } from '../openapi/index.ts'
 import { workspaces } from '../virtual/index.ts'
 import { childOptions, serveTasks } from './child.ts'
 import { churn } from './churn.ts'
-import { type Address, token } from './connection.ts'
+import { type Address, peerToken, token } from './connection.ts'
 import { fell, type Grove, grow } from './grove.ts'
 import { memory } from './memory.ts'
 import { relabeling } from './relabeling.ts'
-import { fill, makeTenants, makeWorkspaces, type Tenants } from './tenants.ts'
+import { type Settling, settled } from './settled.ts'
+import { fill, makeTenants, makeWorkspaces, type Tenants, workspacesRef } from './tenants.ts'
 
 /** The system that is measured, in a process of its own: what `oriel start` starts, over plain HTTP unless told so. */
 export interface ServeOptions {
@@ -43,6 +44,7 @@ const keys = signingKeys(newServiceAccountKey())
 const authentication = await prepareAuthentication({}, [], { keys, issuer: audience })
 const shard = await openEmbedded({ store, url, rootCA: Promise.resolve(''), authentication, log, signal })
 const user = { name: 'bench', groups: ['system:kcp:admin'] }
+const peer = { name: 'peer', groups: ['system:masters'] }
 const version = versionInfo({ version: '0', commit: '', date: '' })
 const made = overTls ? await certificates() : undefined
 
@@ -53,7 +55,12 @@ const server = await createServer({
   workspaces: [...workspaces, relabeling, plain].map(factory => factory(shard)),
   backend: shard.backend,
   informers: shard.informers,
-  authenticator: bearerTokens(tokenUsers([{ sha256: sha256(token), user }])),
+  authenticator: bearerTokens(
+    tokenUsers([
+      { sha256: sha256(token), user },
+      { sha256: sha256(peerToken), user: peer },
+    ]),
+  ),
   documents: createOpenApiDocuments(version),
   version,
   log,
@@ -66,6 +73,11 @@ const tasks = {
   address: (): Address => ({ port: server.port, ...(made && { ca: made.ca }) }),
   tenants: (count: number) => makeTenants(shard, count),
   workspaces: (names: readonly string[]) => makeWorkspaces(shard, names),
+  /** Begins to delete a workspace of root. */
+  remove: (name: string) =>
+    shard.client.delete(workspacesRef(shard), { cluster: 'root', namespace: '', name }),
+  /** When a path began, or ceased, to lead to a logical cluster. */
+  settled: (path: Settling) => settled(shard, path),
   fill: ({ tenants, count }: { tenants: Tenants; count: number }) => fill(shard, tenants, count),
   grow: (grove: Grove) => grow(shard, grove),
   fell: (grove: Grove) => fell(shard, grove),

@@ -52,6 +52,8 @@ class Relay implements Dispatcher.DispatchHandler {
   #attempts = 0
   #isOver = false
   #endsLine = true
+  /** Bytes of the answer still to come, where their number is known. */
+  #missing = Number.NaN
 
   constructor(forwarding: Forwarding, client: ClientSide, outcome: Outcome) {
     this.#forwarding = forwarding
@@ -102,21 +104,30 @@ class Relay implements Dispatcher.DispatchHandler {
     if (status < 200) return
     clearInterval(this.#timer)
     const { response } = this.#client
+    this.#missing = Number(headers['content-length'] ?? Number.NaN)
     response.writeHead(status, this.#forwarding.answered(headers))
-    response.flushHeaders()
+    // Where the length is known the body is near, and goes out together with the head.
+    if (Number.isNaN(this.#missing)) response.flushHeaders()
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const { response } = this.#client
     this.#endsLine = chunk[chunk.length - 1] === newline
-    if (this.#isOver || response.write(chunk)) return
+    this.#missing -= chunk.length
+    if (this.#isOver) return
+    if (this.#missing === 0) {
+      response.end(chunk)
+      return
+    }
+    if (response.write(chunk)) return
     controller.pause()
     response.once('drain', () => controller.resume())
   }
 
   onResponseEnd(): void {
     if (this.#isOver) return
-    this.#client.response.end()
+    const { response } = this.#client
+    if (!response.writableEnded) response.end()
     this.#finish()
   }
 

@@ -21,62 +21,76 @@ export interface OutboundOptions extends TargetPolicy {
 /** The way to servers of others: nothing about the client goes there, and only where the policy allows. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const targets = createTargets(options)
-  const agents = createAgents(targets)
-  const known = options.ca === undefined ? {} : { ca: [...rootCertificates, options.ca] }
-  const tlsOf = ({ tls }: Endpoint): SecureContextOptions => ({ ...known, ...tls })
+  const agents = createAgents(targets, options.ca)
+  const places = createPlaces(targets)
   const patience = options.patience === undefined ? {} : { patience: options.patience }
-  const checked = (endpoint: Endpoint): URL => {
-    const problem = targets.problemOf(endpoint.url)
-    if (problem !== undefined) throw serviceUnavailable(`the URL of the endpoint is refused: ${problem}`)
-    return new URL(endpoint.url)
-  }
   return {
     problemOf: targets.problemOf,
     passage(departure) {
-      const url = checked(departure.endpoint)
-      const tls = tlsOf(departure.endpoint)
-      const sent = sentTo(url, departure)
+      const sent = sentTo(places.of(departure.endpoint.url), departure)
       return {
-        pass: async client =>
-          client.upgrade === undefined
-            ? forward({ ...sent, ...patience, dispatcher: await agents.of(tls) }, client)
-            : forwardUpgrade(
-                {
-                  ...sent,
-                  headers: withoutTokenProtocol(sent.headers),
-                  connect: { ...tls, lookup: targets.lookup },
-                },
-                client,
-              ),
+        async pass(client) {
+          const { tls, agent } = await agents.of(departure.endpoint)
+          if (client.upgrade === undefined)
+            return forward({ ...sent, ...patience, dispatcher: agent }, client)
+          const headers = withoutTokenProtocol(sent.headers)
+          return forwardUpgrade({ ...sent, headers, connect: { ...tls, lookup: targets.lookup } }, client)
+        },
       }
     },
     async look(endpoint, path, signal) {
-      const url = checked(endpoint)
-      return look(await agents.of(tlsOf(endpoint)), { url, path, headers: endpoint.headers ?? {} }, signal)
+      const { origin, base } = places.of(endpoint.url)
+      const { agent } = await agents.of(endpoint)
+      return look(agent, { origin, path: base + path, headers: endpoint.headers ?? {} }, signal)
+    },
+  }
+}
+
+/** The URL of an endpoint, taken apart. */
+interface Place {
+  readonly origin: string
+  /** Without a slash at its end. */
+  readonly base: string
+}
+
+const mostPlaces = 1_000
+
+/** URLs are checked and taken apart once: there are few, and many requests for each. Throws 503 for refused ones. */
+function createPlaces({ problemOf }: Targets): { of(url: string): Place } {
+  const places = new Map<string, Place>()
+  return {
+    of(url) {
+      const known = places.get(url)
+      if (known !== undefined) return known
+      const problem = problemOf(url)
+      if (problem !== undefined) throw serviceUnavailable(`the URL of the endpoint is refused: ${problem}`)
+      const { origin, pathname } = new URL(url)
+      const place = { origin, base: pathname.replace(/\/$/, '') }
+      if (places.size >= mostPlaces) places.clear()
+      places.set(url, place)
+      return place
     },
   }
 }
 
 /** What a request looks like to the endpoint. */
-function sentTo(url: URL, { incoming, endpoint, path, seenAs }: Departure) {
-  const base = url.pathname.replace(/\/$/, '')
+function sentTo({ origin, base }: Place, { incoming, endpoint, path, seenAs }: Departure) {
   const headers: Fields = {
     ...passedOn(incoming.headers, isSecret),
     'x-kcp-virtual-resource-hops': String(incoming.hops + 1),
     ...endpoint.headers,
   }
   return {
-    origin: url.origin,
+    origin,
     target: `${base}${checkPath(path)}${incoming.search}` || '/',
     headers,
-    answered: answersOf(url, base, seenAs),
+    answered: answersOf({ origin, base }, seenAs),
   }
 }
 
 /** What clients get to see of the endpoint's answers: redirects lead back to where the endpoint is seen. */
 function answersOf(
-  { origin }: URL,
-  base: string,
+  { origin, base }: Place,
   seenAs: string,
 ): (headers: IncomingHttpHeaders) => OutgoingHttpHeaders {
   const inside = `${origin}${base}`
@@ -91,32 +105,50 @@ function answersOf(
 }
 
 interface Agents {
-  of(tls: SecureContextOptions): Promise<Agent>
+  of(endpoint: Endpoint): Promise<Connections>
+}
+
+/** TLS and connections of one set of credentials. */
+interface Connections {
+  readonly tls: SecureContextOptions
+  readonly agent: Agent
 }
 
 /** So many different sets of TLS credentials keep their connections. */
 const mostAgents = 256
 
-/** One pool of connections per set of credentials: connections are never shared between them. */
-function createAgents({ lookup }: Targets): Agents {
-  const agents = new Map<string, Agent>()
+/** Connections are never shared between different credentials. */
+function createAgents({ lookup }: Targets, ca: string | undefined): Agents {
+  const known = ca === undefined ? {} : { ca: [...rootCertificates, ca] }
+  const byKey = new Map<string, Connections>()
+  // Endpoints keep their TLS object for as long as it says the same.
+  const byObject = new WeakMap<object, Connections>()
+  let undici: typeof import('undici') | undefined
+  const open = (tls: SecureContextOptions): Connections => {
+    const key = createHash('sha256')
+      .update(JSON.stringify([tls.ca, tls.cert, tls.key]))
+      .digest('base64')
+    const [oldest] = byKey.keys()
+    const found = byKey.get(key)
+    if (found !== undefined || undici === undefined) return found as Connections
+    if (byKey.size >= mostAgents && oldest !== undefined) {
+      void byKey.get(oldest)?.agent.close()
+      byKey.delete(oldest)
+    }
+    const opened = { tls, agent: new undici.Agent({ connect: { ...tls, lookup, timeout: 10_000 } }) }
+    byKey.set(key, opened)
+    return opened
+  }
+  const plain = {}
   return {
-    async of(tls) {
+    async of({ tls = plain }) {
+      const found = byObject.get(tls)
+      if (found !== undefined && !found.agent.closed) return found
       // Loaded when first needed: few servers ever pass a request on.
-      const { Agent } = await import('undici')
-      const key = createHash('sha256')
-        .update(JSON.stringify([tls.ca, tls.cert, tls.key]))
-        .digest('base64')
-      const known = agents.get(key)
-      if (known !== undefined) return known
-      const [oldest] = agents.keys()
-      if (agents.size >= mostAgents && oldest !== undefined) {
-        void agents.get(oldest)?.close()
-        agents.delete(oldest)
-      }
-      const agent = new Agent({ connect: { ...tls, lookup, timeout: 10_000 } })
-      agents.set(key, agent)
-      return agent
+      undici ??= await import('undici')
+      const opened = open({ ...known, ...tls })
+      byObject.set(tls, opened)
+      return opened
     },
   }
 }
@@ -124,16 +156,16 @@ function createAgents({ lookup }: Targets): Agents {
 const mostBytes = 64 * 1024
 
 interface Look {
-  readonly url: URL
+  readonly origin: string
   readonly path: string
   readonly headers: NonNullable<Endpoint['headers']>
 }
 
-async function look(agent: Agent, { url, path, headers }: Look, signal: AbortSignal): Promise<Glimpse> {
+async function look(agent: Agent, { origin, path, headers }: Look, signal: AbortSignal): Promise<Glimpse> {
   try {
     const { statusCode, body } = await agent.request({
-      origin: url.origin,
-      path: url.pathname.replace(/\/$/, '') + path,
+      origin,
+      path,
       method: 'GET',
       headers: headers as Record<string, string | string[]>,
       signal,

@@ -1,0 +1,32 @@
+import { type Listener, listen } from '../framework/listener.ts'
+import { silent } from '../framework/log.ts'
+import { createMetrics } from '../framework/metrics.ts'
+import { type Handler, serve } from '../framework/serve.ts'
+import { createOutbound } from '../proxy/outbound.ts'
+import { childOptions, serveTasks } from './child.ts'
+import type { Address } from './connection.ts'
+
+/** One hop to another server on this machine, as requests for mounts make it, in a process of its own. */
+const { port } = childOptions<Address>()
+const outbound = createOutbound({ allow: ['127.0.0.1'], allowHttp: true })
+const endpoint = { url: `http://127.0.0.1:${port}` }
+const service = { log: silent, metrics: createMetrics(), requestTimeout: 60_000, isStopping: () => false }
+
+const handler: Handler = async ({ incoming, lifetime }) => {
+  lifetime.limit(undefined)
+  return outbound.passage({ incoming, endpoint, path: incoming.path, seenAs: '' })
+}
+
+const listener: Listener = await listen(
+  { host: '127.0.0.1', port: 0 },
+  (request, response) => void serve(service, { request, response }, handler),
+)
+
+const tasks = {
+  address: (): Address => ({ port: listener.port }),
+  cpu: () => process.cpuUsage(),
+}
+
+export type HopTasks = typeof tasks
+
+serveTasks(tasks, () => listener.drain(0))
