@@ -72,14 +72,14 @@ function affected(
   resource: StoredResource,
   { type, item, previous }: CacheEvent,
 ): readonly string[] {
-  const own = placeKey(placeOf(resource, item))
   const isHeld = type !== 'DELETED' && isHeldByCollector(item)
-  if (isHeld) held.set(uidKey(item.cluster, item.meta.uid), own)
+  const own = (): string => placeKey(placeOf(resource, item))
+  if (isHeld) held.set(uidKey(item.cluster, item.meta.uid), own())
   else if (previous !== undefined && isHeldByCollector(previous))
     held.delete(uidKey(item.cluster, item.meta.uid))
   const owners = ownersOf(type === 'DELETED' ? item : (previous ?? item))
   const waiting = owners.flatMap(({ uid }) => held.get(uidKey(item.cluster, uid)) ?? [])
   if (type === 'DELETED')
     return ownership.isEmpty ? waiting : [...waiting, ...ownership.dependentsOf(item.cluster, item.meta.uid)]
-  return isHeld || ownersOf(item).length > 0 ? [own, ...waiting] : waiting
+  return isHeld || ownersOf(item).length > 0 ? [own(), ...waiting] : waiting
 }

@@ -30,8 +30,10 @@ const mayHaveOwners = (item: CachedItem): boolean => {
   return item.bytes.subarray(rest, end).includes(mark)
 }
 
+const none: readonly OwnerReference[] = []
+
 export const ownersOf = (item: CachedItem): readonly OwnerReference[] =>
-  mayHaveOwners(item) ? (item.object.metadata.ownerReferences ?? []) : []
+  mayHaveOwners(item) ? (item.object.metadata.ownerReferences ?? none) : none
 
 /** Who depends on whom, by the owner's uid; owners and dependents are in the same logical cluster. */
 export interface Ownership {
@@ -44,16 +46,16 @@ export interface Ownership {
 export function createOwnership(): Ownership {
   const dependents = new Map<string, Set<string>>()
   const idOf = (cluster: ClusterName, uid: string): string => `${cluster}|${uid}`
-  const drop = (place: string, item: CachedItem): void => {
-    for (const { uid } of ownersOf(item)) {
-      const id = idOf(item.cluster, uid)
+  const drop = (place: string, cluster: ClusterName, owners: readonly OwnerReference[]): void => {
+    for (const { uid } of owners) {
+      const id = idOf(cluster, uid)
       dependents.get(id)?.delete(place)
       if (dependents.get(id)?.size === 0) dependents.delete(id)
     }
   }
-  const put = (place: string, item: CachedItem): void => {
-    for (const { uid } of ownersOf(item)) {
-      const id = idOf(item.cluster, uid)
+  const put = (place: string, cluster: ClusterName, owners: readonly OwnerReference[]): void => {
+    for (const { uid } of owners) {
+      const id = idOf(cluster, uid)
       dependents.set(id, (dependents.get(id) ?? new Set()).add(place))
     }
   }
@@ -62,9 +64,12 @@ export function createOwnership(): Ownership {
       return dependents.size === 0
     },
     apply(resource, { type, item, previous }) {
+      const before = previous === undefined ? none : ownersOf(previous)
+      const now = type === 'DELETED' ? none : ownersOf(item)
+      if (before.length === 0 && now.length === 0) return
       const place = placeKey(placeOf(resource, item))
-      if (previous !== undefined) drop(place, previous)
-      if (type !== 'DELETED') put(place, item)
+      drop(place, item.cluster, before)
+      put(place, item.cluster, now)
     },
     dependentsOf: (cluster, uid) => [...(dependents.get(idOf(cluster, uid)) ?? [])],
   }
