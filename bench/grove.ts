@@ -18,6 +18,11 @@ const workspace = (name: string): KubeObject => ({
   spec: universal,
 })
 
+/** What a quarter of an hour without any change does: watches from before can no longer be resumed. */
+export function forget({ cache }: Shard): void {
+  for (let minute = 0; minute <= 15; minute++) for (const resource of cache.resources()) resource.age()
+}
+
 /** Resolves when so many workspaces have reached a state; followed by events, so that waiting for thousands costs nothing. */
 function counted(
   shard: Shard,

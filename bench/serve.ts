@@ -14,7 +14,7 @@ import { workspaces } from '../virtual/index.ts'
 import { childOptions, serveTasks } from './child.ts'
 import { churn } from './churn.ts'
 import { type Address, peerToken, token } from './connection.ts'
-import { fell, type Grove, grow } from './grove.ts'
+import { fell, forget, type Grove, grow } from './grove.ts'
 import { memory } from './memory.ts'
 import { relabeling } from './relabeling.ts'
 import { type Settling, settled } from './settled.ts'
@@ -81,6 +81,7 @@ const tasks = {
   fill: ({ tenants, count }: { tenants: Tenants; count: number }) => fill(shard, tenants, count),
   grow: (grove: Grove) => grow(shard, grove),
   fell: (grove: Grove) => fell(shard, grove),
+  forget: () => forget(shard),
   churn: (options: Parameters<typeof churn>[1]) => churn(shard, options),
   memory: () => memory(),
   cpu: () => process.cpuUsage(),

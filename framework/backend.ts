@@ -1,8 +1,10 @@
 import type { ApiSet } from './apis.ts'
 import type { Authorizer } from './authorizer.ts'
 import type { RequestContext } from './context.ts'
+import type { StatusError } from './errors.ts'
 import type { VerbRequest } from './exchange.ts'
 import type { ClusterName, ClusterScope } from './object.ts'
+import type { RequestInfo } from './requestinfo.ts'
 import type { ResourceStorage } from './storage.ts'
 import type { Place } from './tree.ts'
 
@@ -37,6 +39,8 @@ export interface Backend {
    * `resolve` says it all.
    */
   place?(path: string): Place | undefined
+  /** Why nobody may enter a logical cluster with such a request now, whatever his rights; undefined: nothing is the matter. */
+  refusal?(cluster: ClusterScope, info: RequestInfo): StatusError | undefined
   /** The escape hatch: bytes in, bytes out, as `ctx.actAs`. `request` has no credentials and no asserted identity. */
   forward(ctx: RequestContext, request: VerbRequest): Promise<RawResponse>
 }

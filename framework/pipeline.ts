@@ -119,6 +119,8 @@ async function admit(pipeline: Pipeline, asking: Asking): Promise<Admitted> {
   const asker = { user, info: target.info, lifetime: exchange.lifetime }
   const ctx = contextOf(asking, await locate(pipeline.backend, target.cluster ?? shardCluster, asker))
   await authorize(ctx, workspace, pipeline.backend.authorizer)
+  const refusal = pipeline.backend.refusal?.(ctx.cluster, ctx.info)
+  if (refusal !== undefined) throw refusal
   await workspace.guard?.(ctx)
   return { ctx, workspace, exchange }
 }

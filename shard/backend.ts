@@ -7,6 +7,7 @@ import type { ResourceStorage } from '../framework/storage.ts'
 import type { WorkspaceTree } from '../framework/tree.ts'
 import { anywhere } from './apis/anywhere.ts'
 import { type ClusterApis, type ClusterApisOptions, compose } from './apis/clusters.ts'
+import type { Inactive } from './apis/inactive.ts'
 import type { Wiring } from './apis/resources.ts'
 import { wildcardApis } from './apis/wildcard.ts'
 import { homeward } from './homes.ts'
@@ -17,13 +18,15 @@ export interface BackendOptions {
   readonly clusters: ClusterApis
   readonly tree: WorkspaceTree
   readonly authorizer: Authorizer
+  readonly inactive: Inactive
 }
 
 const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
   [group, version, resource, subresource, identity].join('/')
 
 /** The embedded shard as the kernel and the views know it. */
-export function shardBackend({ wiring, served, clusters, tree, authorizer }: BackendOptions): Backend {
+export function shardBackend(options: BackendOptions): Backend {
+  const { wiring, served, clusters, tree, authorizer, inactive } = options
   const common = compose(served, [])
   const storages = new Map<string, ResourceStorage>()
   const apis = (cluster: ClusterScope): ApiSet | undefined =>
@@ -45,6 +48,7 @@ export function shardBackend({ wiring, served, clusters, tree, authorizer }: Bac
     apis,
     resolve: path => tree.resolve(homeward(path), exists),
     place: path => tree.place(homeward(path), exists),
+    refusal: (cluster, info) => inactive.refusal(cluster, info),
     forward: () => Promise.reject(notServed()),
   }
 }

@@ -12,6 +12,7 @@ import { type AdmissionPlugin, admissionChain } from './admission/chain.ts'
 import { type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
 import { createWatchEnds } from './apis/ends.ts'
 import { followDefinitions, followWorkspaces } from './apis/follow.ts'
+import { followInactive } from './apis/inactive.ts'
 import { type Computed, resourceMaker, type Wiring } from './apis/resources.ts'
 import {
   builtinSegment,
@@ -83,7 +84,8 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const tree = createWorkspaceTree(options.externalUrl)
   followDefinitions(cache, clusters)
   followWorkspaces(cache, tree)
-  return { backend: shardBackend({ wiring, served, clusters, tree, authorizer }), resourcesOf }
+  const inactive = followInactive(cache, ends)
+  return { backend: shardBackend({ wiring, served, clusters, tree, authorizer, inactive }), resourcesOf }
 }
 
 /** Review kinds that somebody answers: they are created, and nothing else. */

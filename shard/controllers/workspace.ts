@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ItemEvent } from '../../framework/item.ts'
+import type { Item, ItemEvent } from '../../framework/item.ts'
 import type { ClusterName } from '../../framework/object.ts'
 import { TypesInvalid } from '../directory.ts'
-import { shardAnnotation, workspaceFinalizer } from '../metadata.ts'
+import { phaseLabel, workspaceFinalizer } from '../metadata.ts'
 import { placed, placementOf, urlOn } from '../placement.ts'
 import { updateObject, updateStatus } from './client.ts'
 import { isFalse, setConditions } from './conditions.ts'
@@ -31,12 +31,8 @@ export function workspaceController(deps: KcpControllerDeps): Controller {
     await deleteWorkspace(step, workspace)
     return undefined
   }
-  const shards = deps.informers.for(deps.tenancy.shards)
-  const unplaced = (): readonly string[] =>
-    workspaces
-      .list()
-      .filter(({ meta }) => !(shardAnnotation in meta.annotations))
-      .map(keyOf)
+  const byPhase = workspaces.index(phaseOf)
+  const unplaced = (): readonly string[] => byPhase('Scheduling').map(keyOf)
   return createController(
     {
       name: 'workspace',
@@ -45,12 +41,15 @@ export function workspaceController(deps: KcpControllerDeps): Controller {
       sources: [
         { informer: workspaces, keys: ({ item }) => [keyOf(item)] },
         { informer: deps.informers.for(resources.logicalClusters), keys: ownersOf },
-        { informer: shards, keys: unplaced },
+        { informer: deps.informers.for(deps.tenancy.shards), keys: unplaced },
+        { informer: deps.informers.for(deps.tenancy.workspaceTypes), keys: unplaced },
       ],
     },
     deps.log,
   )
 }
+
+const phaseOf = ({ meta }: Item): readonly string[] => [meta.labels[phaseLabel] ?? '']
 
 /** The workspace that a logical cluster belongs to. */
 function ownersOf({ item }: ItemEvent): readonly string[] {

@@ -1,0 +1,40 @@
+import { forbidden, type StatusError } from '../../framework/errors.ts'
+import type { ClusterName, ClusterScope } from '../../framework/object.ts'
+import type { RequestInfo } from '../../framework/requestinfo.ts'
+import type { WatchCache } from '../cache/watchcache.ts'
+import { inactiveAnnotation } from '../metadata.ts'
+import type { WatchEnds } from './ends.ts'
+import { customSegment } from './served.ts'
+
+/** Logical clusters that an administrator has switched off (chapter 20, section 1.7). */
+export interface Inactive {
+  /** Why a request may not enter; undefined when it may. */
+  refusal(cluster: ClusterScope, info: RequestInfo): StatusError | undefined
+}
+
+const older = 'internal.kcp.io/inactive'
+/** What is answered nevertheless: how else would anybody switch it on again? */
+const exceptions = ['/openapi', '/apis/core.kcp.io/v1alpha1/logicalclusters']
+
+/** Switching a cluster off also ends its watches. */
+export function followInactive(cache: WatchCache, ends: WatchEnds): Inactive {
+  const clusters = new Set<ClusterName>()
+  const homes = cache.resource('core.kcp.io', 'logicalclusters', customSegment)
+  const follow: Parameters<typeof homes.subscribe>[0] = ({ type, item: { cluster, meta } }) => {
+    const { annotations } = meta
+    const isOff = annotations[inactiveAnnotation] === 'true' || annotations[older] === 'true'
+    if (type === 'DELETED' || !isOff) clusters.delete(cluster)
+    else if (!clusters.has(cluster)) {
+      clusters.add(cluster)
+      ends.endAll(cluster)
+    }
+  }
+  homes.subscribe(follow, { replay: true })
+  return {
+    refusal(cluster, { path }) {
+      if (!clusters.has(cluster) || exceptions.some(exception => path.startsWith(exception))) return undefined
+      const about = { group: 'core.kcp.io', resource: 'logicalclusters', name: cluster }
+      return forbidden(about, 'logical cluster is marked inactive')
+    },
+  }
+}
