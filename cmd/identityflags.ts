@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { placesOf } from '../proxy/policy.ts'
+import { places } from './places.ts'
 
 /** Who is known: the flags about identities. */
 export interface IdentityOptions {
@@ -41,13 +41,4 @@ function headers(text: string): readonly string[] {
   if (!found.every(name => /^[A-Za-z0-9-]+$/.test(name)))
     throw new InvalidArgumentError('Give names of headers, separated by commas.')
   return found
-}
-
-function places(text: string, before: readonly string[] = []): readonly string[] {
-  try {
-    placesOf([text])
-  } catch (error) {
-    throw new InvalidArgumentError(`${(error as Error).message}.`)
-  }
-  return [...before, text]
 }

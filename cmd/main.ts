@@ -16,6 +16,7 @@ import {
   textList,
   wholeNumber,
 } from './options.ts'
+import { places } from './places.ts'
 import { StartError } from './starterror.ts'
 
 const program = new Command('oriel')
@@ -50,6 +51,7 @@ identityFlags(mountFlags(program.command('start')))
   .option('--audit-log-maxbackup <number>', 'of such files that are kept; 0 keeps all', wholeNumber, 0)
   .option('--audit-log-maxage <days>', 'that such files are kept; 0 keeps them for ever', wholeNumber, 0)
   .option('--audit-webhook-config-file <path>', 'a server that gets audit events, as a kubeconfig')
+  .option('--webhook-allow <place>', 'a host, address or network where workspaces may have webhooks', places)
   .option('--store <where>', 'memory: or a directory (default: "store" in the data directory)')
   .addOption(new Option('--log-level <level>', 'what is logged').choices(logLevels).default('warn'))
   .action(async (options: StartOptions) => {

@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander'
-import { placesOf } from '../proxy/policy.ts'
+import type { Command } from 'commander'
+import { places } from './places.ts'
 
 /** Which servers may be mounted; the flags of whatever passes requests on. */
 export interface MountOptions {
@@ -21,12 +21,3 @@ export const mountFlags = (command: Command): Command =>
     .option('--mount-deny <place>', 'a host, address or network that must not be mounted', places)
     .option('--mount-allow-http', 'let servers without TLS be mounted')
     .option('--mount-ca-file <path>', 'authorities of mounted servers besides the well-known ones, PEM')
-
-function places(text: string, before: readonly string[] = []): readonly string[] {
-  try {
-    placesOf([text])
-  } catch (error) {
-    throw new InvalidArgumentError(`${(error as Error).message}.`)
-  }
-  return [...before, text]
-}

@@ -19,6 +19,8 @@ export interface Listening {
 /** The flags of `oriel start`, checked. */
 export interface StartOptions extends Listening, MountOptions, IdentityOptions {
   readonly dataDirectory: string
+  /** Host names, addresses and networks that are not public. */
+  readonly webhookAllow?: readonly string[]
   readonly authorizationOrder?: readonly AuthorizerName[]
   readonly authorizationAlwaysAllowPaths?: readonly string[]
   readonly authorizationWebhookConfigFile?: string

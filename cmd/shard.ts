@@ -3,8 +3,8 @@ import { workspaceTokens } from '../framework/authn/jwt/index.ts'
 import type { ResourceRef } from '../framework/backend.ts'
 import type { Informers } from '../framework/informer.ts'
 import type { Logger } from '../framework/log.ts'
+import { createTargets } from '../framework/targets.ts'
 import { tokenExpressions } from '../openapi/cel/tokenexpressions.ts'
-import { createTargets } from '../proxy/policy.ts'
 import { openShard, type Shard } from '../shard/index.ts'
 import { bootstrap, kcpParts } from '../shard/kcp.ts'
 import type { Store } from '../shard/store/store.ts'
@@ -22,6 +22,8 @@ export interface EmbeddedOptions {
   readonly authentication: PreparedAuthentication
   /** Where issuers that tenants trust may be, although it is not public. */
   readonly issuerAllow?: readonly string[]
+  /** Likewise admission webhooks of workspaces. */
+  readonly webhookAllow?: readonly string[]
   readonly authorization?: AuthorizationParts
   readonly log: Logger
   /** Ends everything. */
@@ -52,6 +54,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const shard = await openShard({
     ...kcp,
     externalUrl: url,
+    webhookTargets: createTargets({ allow: options.webhookAllow ?? [] }),
     store,
     log,
     signal,

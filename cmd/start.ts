@@ -84,6 +84,7 @@ async function bringUp({ options, directory, where, authentication, log, signal 
   const shard = await openEmbedded({
     ...{ store, url, rootCA, authentication, authorization, log, signal },
     issuerAllow: options.issuerAllow ?? [],
+    webhookAllow: options.webhookAllow ?? [],
   })
   const auditor = audit?.auditor(shard, authorization)
   const served = { options, host: shard, authentication, serving: await serving, log }

@@ -1,4 +1,5 @@
 import { StatusError, timeout } from '../framework/errors.ts'
+import { TargetError } from '../framework/targets.ts'
 
 /** 502: the server behind this one did not do its part. */
 export const badGateway = (why: string): StatusError =>
@@ -42,6 +43,7 @@ const codeOf = (error: unknown): string => {
 /** What a failed connection is to the client: never an address, never a stack. */
 export function failureOf(error: unknown): StatusError {
   if (error instanceof StatusError) return error
+  if (error instanceof TargetError) return badGateway(error.message)
   const code = codeOf(error)
   if (late.has(code)) return tookTooLong()
   if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH' || code === 'UND_ERR_INVALID_ARG')

@@ -339,44 +339,14 @@ describe('passing on other protocols', () => {
   })
 })
 
-describe('which endpoints may be reached', () => {
-  const { problemOf } = createOutbound({
-    allow: ['10.1.0.0/16', 'inside.example'],
-    deny: ['blocked.example', '8.8.8.8'],
-  })
-  const refused = 'its host must not be reached from here'
-  for (const [url, problem] of [
-    ['https://example.com', undefined],
-    ['https://example.com:8443/base/', undefined],
-    ['https://10.1.2.3', undefined],
-    ['https://10.2.2.3', refused],
-    ['https://127.0.0.1', refused],
-    ['https://2130706433', refused],
-    ['https://0x7f.1', refused],
-    ['https://[::1]', refused],
-    ['https://[::ffff:127.0.0.1]', refused],
-    ['https://[::ffff:a00:1]', refused],
-    ['https://169.254.169.254', refused],
-    ['https://[fe80::1]', refused],
-    ['https://[64:ff9b::7f00:1]', refused],
-    ['https://8.8.8.8', refused],
-    ['https://Blocked.example.', refused],
-    ['http://example.com', 'its scheme is not https'],
-    ['file:///etc/passwd', 'its scheme is not https'],
-    ['https://user@example.com', 'it has credentials in it'],
-    ['https://example.com?a=b', 'it has a query or a fragment'],
-    ['example.com', 'it is not an absolute URL'],
-    ['/clusters/root', 'it is not an absolute URL'],
-  ] as const)
-    it(`${problem === undefined ? 'allows' : 'refuses'} ${url}`, () => assert.equal(problemOf(url), problem))
-
-  it('looks at the addresses of a name when it connects', async () => {
+describe('endpoints that must not be reached', () => {
+  it('are noticed when a name is connected to', async () => {
     const tcp = createTcpServer(socket => socket.destroy()).listen(0, '127.0.0.1')
     await once(tcp, 'listening')
     const { port } = tcp.address() as AddressInfo
     const strict = createOutbound({ allow: [], allowHttp: true })
     const look = strict.look({ url: `http://localhost:${port}` }, '/', AbortSignal.timeout(5000))
-    await assert.rejects(look, { message: new RegExp(refused) })
+    await assert.rejects(look, { message: /its host must not be reached from here/ })
     tcp.close()
   })
 })

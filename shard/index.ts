@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { createTargets } from '../framework/targets.ts'
 import type { AdmissionPlugin } from './admission/chain.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { tenantPolicies } from './admission/policies/index.ts'
@@ -36,7 +37,8 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   Object.assign(computed, options.computed?.(host))
   const namespaceOf = namespacesIn(cache)
   plugins.push(...tenantPolicies({ informers, backend, namespaceOf }))
-  plugins.push(...tenantWebhooks({ informers, namespaceOf }))
+  const targets = options.webhookTargets ?? createTargets({ allow: [] })
+  plugins.push(...tenantWebhooks({ informers, namespaceOf, targets }))
   const controllers = [
     ...kubernetesControllers(host, resourcesOf, signal),
     ...(options.controllers?.(host) ?? []),

@@ -4,6 +4,7 @@ import type { Backend } from '../framework/backend.ts'
 import type { Informers } from '../framework/informer.ts'
 import type { Logger } from '../framework/log.ts'
 import type { ResourceStorage } from '../framework/storage.ts'
+import type { Targets } from '../framework/targets.ts'
 import type { AdmissionPlugin } from './admission/chain.ts'
 import type { Computed } from './apis/resources.ts'
 import type { Decorator } from './cache/builder.ts'
@@ -47,6 +48,8 @@ export interface ShardOptions {
   readonly subresources?: (informers: Informers) => Readonly<Record<string, readonly Subresource[]>>
   /** What the URLs of workspaces start with, without a trailing slash: mounts of such URLs are links within the tree. */
   readonly externalUrl?: string
+  /** Where admission webhooks of workspaces may be: public addresses when absent. */
+  readonly webhookTargets?: Targets
   /** Objects that are not stored, by `<plural>.<group>`: asked before the store at each get. */
   readonly computed?: (host: ShardHost) => Readonly<Record<string, Computed>>
   /** How much of the past of each resource stays in memory. */

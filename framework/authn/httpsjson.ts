@@ -1,14 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
-import type { LookupFunction } from 'node:net'
-
-/** Which servers may be asked. */
-export interface Targets {
-  /** What is wrong with a URL; undefined when nothing is. */
-  problemOf(url: string): string | undefined
-  /** Resolves a name to addresses that may be asked. */
-  readonly lookup: LookupFunction
-}
+import type { Targets } from '../targets.ts'
 
 /** How a document of somebody else is fetched. */
 export interface FetchOptions {

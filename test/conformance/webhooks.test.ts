@@ -77,7 +77,7 @@ describe('webhooks', function () {
   let authority: KeyPair
 
   before(async () => {
-    oriel = await startServer()
+    oriel = await startServer(process.env.KCP_BIN ? [] : ['--webhook-allow', '127.0.0.1'])
     authority = await issueAuthority()
     server = await serveWebhooks(await issueServing(authority, ['127.0.0.1']))
     const [first] = await createWorkspaces(oriel, ['webhooks'])

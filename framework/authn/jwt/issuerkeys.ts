@@ -1,5 +1,6 @@
 import type { JWTVerifyGetKey, RemoteJWKSetOptions } from 'jose'
-import { type FetchOptions, fetchJson, type Targets } from '../httpsjson.ts'
+import type { Targets } from '../../targets.ts'
+import { type FetchOptions, fetchJson } from '../httpsjson.ts'
 import { isObject } from '../jwt.ts'
 import { TokenError } from '../token.ts'
 import type { IssuerConfig } from './config.ts'

@@ -1,7 +1,7 @@
 import type { webcrypto } from 'node:crypto'
 import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+import type { Targets } from '../../targets.ts'
 import type { UserInfo } from '../../user.ts'
-import type { Targets } from '../httpsjson.ts'
 import { type Claims, unverifiedClaims } from '../jwt.ts'
 import { TokenError } from '../token.ts'
 import { createVerdicts, type Verdict } from '../verdicts.ts'

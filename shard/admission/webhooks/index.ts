@@ -1,23 +1,31 @@
 import type { Informers } from '../../../framework/informer.ts'
 import { applyJsonPatch, readJsonPatch } from '../../../framework/jsonpatch.ts'
-import type { KubeObject } from '../../../framework/object.ts'
+import type { ClusterName, KubeObject } from '../../../framework/object.ts'
+import type { Targets } from '../../../framework/targets.ts'
 import type { AdmissionPlugin } from '../chain.ts'
 import type { NamespaceLookup } from '../namespace-lifecycle.ts'
 import type { Subject } from '../policies/matching.ts'
 import { configurationsOf, policyClusters } from '../policies/source.ts'
 import { type FindWebhooks, type Webhook, webhookFinder } from './configuration.ts'
-import { ask, withCluster, withoutCluster } from './review.ts'
+import { type Answer, type AskWebhook, webhookClient, withCluster, withoutCluster } from './review.ts'
 
 export interface WebhookAdmissionDeps {
   readonly informers: Informers
   readonly namespaceOf: NamespaceLookup
+  /** Where webhooks may be. */
+  readonly targets: Targets
 }
 
 /**
  * The webhooks of a workspace, and of an export about what is bound (chapter 20, section 5.10). The server's own writes
  * are not asked about.
  */
-export function tenantWebhooks({ informers, namespaceOf }: WebhookAdmissionDeps): readonly AdmissionPlugin[] {
+export function tenantWebhooks({
+  informers,
+  namespaceOf,
+  targets,
+}: WebhookAdmissionDeps): readonly AdmissionPlugin[] {
+  const asking: Asking = { namespaceOf, ask: webhookClient(targets) }
   const finderOf = (resource: string): FindWebhooks =>
     webhookFinder({
       clusterOf: policyClusters(informers),
@@ -25,13 +33,18 @@ export function tenantWebhooks({ informers, namespaceOf }: WebhookAdmissionDeps)
       namespaceOf,
     })
   return [
-    mutatingWebhooks(finderOf('mutatingwebhookconfigurations'), namespaceOf),
-    validatingWebhooks(finderOf('validatingwebhookconfigurations'), namespaceOf),
+    mutatingWebhooks(finderOf('mutatingwebhookconfigurations'), asking),
+    validatingWebhooks(finderOf('validatingwebhookconfigurations'), asking),
   ]
 }
 
+interface Asking {
+  readonly namespaceOf: NamespaceLookup
+  readonly ask: AskWebhook
+}
+
 /** All are asked at once; the first that refuses, in their order, decides. */
-const validatingWebhooks = (find: FindWebhooks, namespaceOf: NamespaceLookup): AdmissionPlugin => ({
+const validatingWebhooks = (find: FindWebhooks, { namespaceOf, ask }: Asking): AdmissionPlugin => ({
   name: 'ValidatingAdmissionWebhook',
   async validate(ctx, request) {
     const subject: Subject = { ctx, request, namespaceOf }
@@ -41,7 +54,7 @@ const validatingWebhooks = (find: FindWebhooks, namespaceOf: NamespaceLookup): A
 })
 
 /** One after the other; those that want it are asked again when others have changed the object after them. */
-const mutatingWebhooks = (find: FindWebhooks, namespaceOf: NamespaceLookup): AdmissionPlugin => ({
+const mutatingWebhooks = (find: FindWebhooks, { namespaceOf, ask }: Asking): AdmissionPlugin => ({
   name: 'MutatingAdmissionWebhook',
   async mutate(ctx, request) {
     const seen = new Map<Webhook, KubeObject>()
@@ -50,7 +63,8 @@ const mutatingWebhooks = (find: FindWebhooks, namespaceOf: NamespaceLookup): Adm
       for (const webhook of find(ctx, { ...request, object })) {
         const again = webhook.reinvocationPolicy === 'IfNeeded' && seen.get(webhook) !== object
         if (round === 1 && seen.has(webhook) && !again) continue
-        object = await changed(webhook, { ctx, request: { ...request, object }, namespaceOf }, object)
+        const subject: Subject = { ctx, request: { ...request, object }, namespaceOf }
+        object = changed(await ask(webhook, subject, true), object, request.key.cluster)
         seen.set(webhook, object)
       }
     }
@@ -58,10 +72,8 @@ const mutatingWebhooks = (find: FindWebhooks, namespaceOf: NamespaceLookup): Adm
   },
 })
 
-async function changed(webhook: Webhook, subject: Subject, object: KubeObject): Promise<KubeObject> {
-  const answer = await ask(webhook, subject, true)
+function changed(answer: Answer | undefined, object: KubeObject, cluster: ClusterName): KubeObject {
   if (answer?.patch === undefined) return object
-  const { cluster } = subject.request.key
   const patched = applyJsonPatch(withCluster(object, cluster), readJsonPatch(answer.patch))
   return withoutCluster(patched as KubeObject)
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { KubeObject } from '../../../framework/object.ts'
+import type { Targets } from '../../../framework/targets.ts'
 import { isObject, memberOf, textAt, valueAt } from '../../../openapi/json.ts'
 import { requestOf } from '../policies/evaluation.ts'
 import type { Subject } from '../policies/matching.ts'
@@ -31,23 +32,31 @@ export interface Answer {
 }
 
 /** Asks a webhook. Throws what it refuses with, and failures unless they are to be ignored. */
-export async function ask(
+export type AskWebhook = (
   webhook: Webhook,
   subject: Subject,
   mutating: boolean,
-): Promise<Answer | undefined> {
-  const { request } = subject
-  if (request.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun')
-    throw noDryRun(webhook.name)
-  const response = await answerOf(webhook, subject, mutating).catch((error: Error) => error)
-  if (response instanceof Error) {
-    if (webhook.failurePolicy === 'Ignore') return undefined
-    throw failedCall(webhook.name, response.message)
+) => Promise<Answer | undefined>
+
+/** Asks webhooks where they may be. */
+export const webhookClient =
+  (targets: Targets): AskWebhook =>
+  async (webhook, subject, mutating) => {
+    const { request } = subject
+    if (request.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun')
+      throw noDryRun(webhook.name)
+    const uid = randomUUID()
+    const response = await sent({ webhook, subject, targets, uid })
+      .then(text => responseIn(text, uid, mutating))
+      .catch((error: Error) => error)
+    if (response instanceof Error) {
+      if (webhook.failurePolicy === 'Ignore') return undefined
+      throw failedCall(webhook.name, response.message)
+    }
+    remember(webhook, subject, response)
+    if (memberOf(response, 'allowed') !== true) throw denied(webhook.name, memberOf(response, 'status'))
+    return { patch: patchOf(response) }
   }
-  remember(webhook, subject, response)
-  if (memberOf(response, 'allowed') !== true) throw denied(webhook.name, memberOf(response, 'status'))
-  return { patch: patchOf(response) }
-}
 
 const patchOf = (response: unknown): unknown => {
   const patch = textAt(response, 'patch')
@@ -61,22 +70,34 @@ function remember({ name }: Webhook, { ctx }: Subject, response: unknown): void 
     ctx.record.annotate(`${name}/${key}`, String(value))
 }
 
-/** The `response` of the AdmissionReview that came back. Rejects when there is none that makes sense. */
-async function answerOf(webhook: Webhook, subject: Subject, mutating: boolean): Promise<unknown> {
+interface Call {
+  readonly webhook: Webhook
+  readonly subject: Subject
+  readonly targets: Targets
+  readonly uid: string
+}
+
+/** The text that came back. */
+async function sent({ webhook, subject, targets, uid }: Call): Promise<string> {
   const { url, caBundle } = webhook.clientConfig
   if (url === undefined) throw new Error('failed to call webhook: only webhooks with a url can be reached')
-  if (!url.startsWith('https://')) throw new Error('failed to call webhook: the url must begin with https://')
-  const uid = randomUUID()
-  const text = await postJson({
+  const problem = targets.problemOf(url)
+  if (problem !== undefined) throw new Error(`failed to call webhook: its url is refused: ${problem}`)
+  return postJson({
     url,
     body: JSON.stringify(reviewOf(uid, subject)),
     ca: caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64'),
     seconds: Math.min(30, Math.max(1, webhook.timeoutSeconds ?? 10)),
     signal: subject.ctx.signal,
+    lookup: targets.lookup,
   })
-  const problem = responseProblem(text, uid, mutating)
-  if (typeof problem === 'string') throw new Error(`received invalid webhook response: ${problem}`)
-  return problem.response
+}
+
+/** The `response` of the AdmissionReview that came back. Throws when there is none that makes sense. */
+function responseIn(text: string, uid: string, mutating: boolean): unknown {
+  const found = responseOrProblem(text, uid, mutating)
+  if (typeof found === 'string') throw new Error(`received invalid webhook response: ${found}`)
+  return found.response
 }
 
 function reviewOf(uid: string, subject: Subject): object {
@@ -90,7 +111,7 @@ function reviewOf(uid: string, subject: Subject): object {
 }
 
 /** The response, or what is wrong with it in the words of Kubernetes. */
-function responseProblem(
+function responseOrProblem(
   text: string,
   uid: string,
   mutating: boolean,

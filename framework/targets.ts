@@ -1,6 +1,5 @@
 import { type LookupAddress, lookup as resolveHost } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { badGateway } from './failure.ts'
 
 /** Which servers outside may be reached. */
 export interface TargetPolicy {
@@ -12,6 +11,7 @@ export interface TargetPolicy {
   readonly allowHttp?: boolean
 }
 
+/** Servers that tenants name, and that are asked from here. */
 export interface Targets {
   /** What is wrong with a URL, in one sentence; undefined when nothing is. */
   problemOf(url: string): string | undefined
@@ -103,7 +103,7 @@ export function createTargets(policy: TargetPolicy): Targets {
         if (error !== null) return callback(error, '')
         const open = found.filter(({ address }) => mayReach(host.toLowerCase(), address))
         const [first] = open
-        if (first === undefined) return callback(refusal, '')
+        if (first === undefined) return callback(new TargetError(refused), '')
         if (options.all === true) callback(null, open)
         else callback(null, first.address, first.family)
       })
@@ -112,7 +112,11 @@ export function createTargets(policy: TargetPolicy): Targets {
 }
 
 const refused = 'its host must not be reached from here'
-const refusal: NodeJS.ErrnoException = badGateway(refused) as Error
+
+/** A name has no address that may be reached. */
+export class TargetError extends Error {
+  override readonly name = 'TargetError'
+}
 
 /** In lower case, without brackets and without a dot at its end. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')

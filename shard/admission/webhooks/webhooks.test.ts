@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { createTargets } from '../../../framework/targets.ts'
+import { testContext } from '../../../test/support/context.ts'
+import type { Subject } from '../policies/matching.ts'
+import type { Webhook } from './configuration.ts'
+import { webhookClient } from './review.ts'
+
+const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } }
+
+const subject: Subject = {
+  ctx: testContext(),
+  request: {
+    group: '',
+    resource: 'configmaps',
+    subresource: '',
+    operation: 'CREATE',
+    key: { cluster: 'one', namespace: 'default', name: 'a' },
+    object,
+    dryRun: false,
+  },
+  namespaceOf: () => undefined,
+}
+
+const webhook = (url: string, more: Partial<Webhook> = {}): Webhook => ({
+  name: 'a.example.com',
+  clientConfig: { url },
+  ...more,
+})
+
+describe('webhooks of tenants', () => {
+  let server: Server
+  let port = 0
+  let connections = 0
+  const ask = webhookClient(createTargets({ allow: [] }))
+
+  before(async () => {
+    server = createServer(socket => {
+      connections++
+      socket.destroy()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    port = (server.address() as AddressInfo).port
+  })
+  after(() => server.close())
+
+  it('are not asked in the server’s own networks, by address or by name', async () => {
+    for (const [url, why] of [
+      [`https://127.0.0.1:${port}/`, /its url is refused: its host must not be reached from here/],
+      [`https://localhost:${port}/`, /: its host must not be reached from here/],
+      ['https://169.254.169.254/latest', /its url is refused: its host must not be reached from here/],
+      [`http://example.com:${port}/`, /its url is refused: its scheme is not https/],
+      ['https://user:pass@example.com/', /its url is refused: it has credentials in it/],
+    ] as const)
+      await assert.rejects(ask(webhook(url), subject, false), {
+        code: 500,
+        message: new RegExp(
+          `^Internal error occurred: failed calling webhook "a.example.com": .*${why.source}`,
+        ),
+      })
+    assert.equal(connections, 0)
+  })
+
+  it('are passed over when they may fail, and asked nothing', async () => {
+    const url = `https://localhost:${port}/`
+    assert.equal(await ask(webhook(url, { failurePolicy: 'Ignore' }), subject, true), undefined)
+    assert.equal(connections, 0)
+  })
+
+  it('are asked where the operator lets them be', async () => {
+    const allowed = webhookClient(createTargets({ allow: ['127.0.0.1'] }))
+    await assert.rejects(
+      allowed(webhook(`https://127.0.0.1:${port}/`), subject, false),
+      /failed calling webhook/,
+    )
+    assert.equal(connections, 1)
+  })
+})
