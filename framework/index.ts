@@ -13,6 +13,7 @@ export { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } fr
 export { actionOf, forbiddenTo } from './authorize.ts'
 export { type Action, type Authorizer, allow, type Decision, deny, noOpinion } from './authorizer.ts'
 export type { Backend, RawResponse, ResourceRef } from './backend.ts'
+export { bookmark } from './bookmark.ts'
 export type { Params, Recorder, RequestContext } from './context.ts'
 export type { Document, OpenApiDocuments } from './documents.ts'
 export {
@@ -128,6 +129,7 @@ export type {
   WatchQuery,
   WriteOptions,
 } from './storage.ts'
+export { aborted } from './streams.ts'
 export {
   anonymous,
   isPrivileged,

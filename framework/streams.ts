@@ -9,6 +9,13 @@ export function optional<T>(promise: Promise<T>): Promise<T> {
   return promise
 }
 
+/** Resolves when the signal aborts, or has. */
+export const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
 /**
  * The chunks as the body of an answer. `close` runs once, at the end or when the reader leaves: also when it leaves
  * before it has asked for anything, where a generator's `finally` would not run.

@@ -1,5 +1,6 @@
 import type { WorkspaceFactory } from '../framework/index.ts'
 import { apiexport } from './apiexport/index.ts'
+import { apiresourceschema } from './apiresourceschema/index.ts'
 import { initializingworkspaces } from './initializingworkspaces/index.ts'
 import { mounts } from './mounts/index.ts'
 import { terminatingworkspaces } from './terminatingworkspaces/index.ts'
@@ -8,6 +9,7 @@ import { workspaces as personalWorkspaces } from './workspaces/index.ts'
 /** The menu: every view that a server offers, in the order in which a URL is matched. */
 export const workspaces: readonly WorkspaceFactory[] = [
   apiexport,
+  apiresourceschema,
   initializingworkspaces,
   terminatingworkspaces,
   mounts,

@@ -87,3 +87,31 @@ export async function publishedUrl(provider: Tenant, name: string): Promise<stri
   )
   return slice.status?.endpoints?.[0]?.url ?? ''
 }
+
+export interface Rule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+  readonly resourceNames?: readonly string[]
+}
+
+/** Lets a user into a workspace, to do there what the rules say. */
+export function rolesFor(user: string, ...rules: readonly Rule[]): readonly KubeObject[] {
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const name = `${user}-in-tests`
+  return [
+    {
+      apiVersion,
+      kind: 'ClusterRole',
+      metadata: { name },
+      rules: [{ nonResourceURLs: ['/'], verbs: ['access'] }, ...rules],
+    },
+    {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+    },
+  ]
+}

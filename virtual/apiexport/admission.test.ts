@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AdmissionRequest, KubeObject, RequestContext } from '../../framework/index.ts'
 import { silent } from '../../framework/index.ts'
-import { selectorAdmission } from './admission.ts'
-import type { Exports } from './exports.ts'
+import type { Exports } from '../exports/exports.ts'
 import type {
   AcceptablePermissionClaim,
   APIBinding,
@@ -10,7 +9,8 @@ import type {
   ClaimSelector,
   ExportParams,
   PermissionClaim,
-} from './types.ts'
+} from '../exports/types.ts'
+import { selectorAdmission } from './admission.ts'
 
 const claimOf = (
   selector: ClaimSelector,

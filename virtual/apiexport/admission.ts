@@ -7,9 +7,9 @@ import {
   matchesLabels,
   type RequestContext,
 } from '../../framework/index.ts'
+import type { Exports } from '../exports/exports.ts'
+import type { AcceptablePermissionClaim, APIBinding, ClaimSelector, ExportParams } from '../exports/types.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
-import type { Exports } from './exports.ts'
-import type { AcceptablePermissionClaim, APIBinding, ClaimSelector, ExportParams } from './types.ts'
 
 type Context = RequestContext<ExportParams>
 

@@ -9,9 +9,9 @@ import {
   viewOf,
 } from '../../framework/index.ts'
 import { apiResourcesOf, definitionOf } from '../../openapi/index.ts'
+import type { Exports } from '../exports/exports.ts'
+import { type APIExport, type ExportParams, exportOf, type PermissionClaim } from '../exports/types.ts'
 import { claimedGroup, claimLens, ownBindingsLens } from './claims.ts'
-import type { Exports } from './exports.ts'
-import { type APIExport, type ExportParams, exportOf, type PermissionClaim } from './types.ts'
 
 type Resource = ApiResource<ExportParams>
 const readOnly: readonly Verb[] = ['get', 'list', 'watch']

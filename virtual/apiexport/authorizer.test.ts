@@ -13,9 +13,9 @@ import {
 import type { Decision } from '../../framework/authorizer.ts'
 import type { Host, UserInfo } from '../../framework/index.ts'
 import { itemOf } from '../../framework/item.ts'
+import type { Exports } from '../exports/exports.ts'
+import type { APIBinding, APIExport } from '../exports/types.ts'
 import { actAs, exportAuthorizer } from './authorizer.ts'
-import type { Exports } from './exports.ts'
-import type { APIBinding, APIExport } from './types.ts'
 
 const params = { provider: 'provider', name: 'widgets' }
 const controller = user('controller')

@@ -11,9 +11,9 @@ import {
   type ResourceRequest,
   type UserInfo,
 } from '../../framework/index.ts'
+import type { Exports } from '../exports/exports.ts'
+import type { APIBinding, APIExport, ExportParams, PermissionClaim } from '../exports/types.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
-import type { Exports } from './exports.ts'
-import type { APIBinding, APIExport, ExportParams, PermissionClaim } from './types.ts'
 
 type Context = Omit<RequestContext<ExportParams>, 'actAs'>
 type Step = (ctx: Context, object: APIExport) => Promise<Decision>

@@ -1,8 +1,8 @@
-import { defineVirtualWorkspace, loopback } from '../../framework/index.ts'
+import { aborted, defineVirtualWorkspace, loopback } from '../../framework/index.ts'
+import { watchExports } from '../exports/exports.ts'
 import { selectorAdmission } from './admission.ts'
 import { ExportApis } from './apis.ts'
 import { actAs, exportAuthorizer } from './authorizer.ts'
-import { watchExports } from './exports.ts'
 import { slicePublisher } from './publisher.ts'
 
 /**
@@ -21,7 +21,7 @@ export const apiexport = defineVirtualWorkspace('apiexport', '/services/apiexpor
     run: async (ready, signal) => {
       await exports.synced
       ready()
-      await new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+      await aborted(signal)
     },
   }
 })

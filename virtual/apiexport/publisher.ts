@@ -1,6 +1,6 @@
 import type { KubeObject, UrlPublisher } from '../../framework/index.ts'
-import { apiBindings, apiExports, type Exports, endpointSlices } from './exports.ts'
-import type { APIExportEndpointSlice, ExportParams } from './types.ts'
+import { apiBindings, apiExports, type Exports, endpointSlices } from '../exports/exports.ts'
+import type { APIExportEndpointSlice, ExportParams } from '../exports/types.ts'
 
 /**
  * Publishes the view's URL in every APIExportEndpointSlice whose conditions are all True and whose export has a

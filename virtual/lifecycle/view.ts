@@ -1,4 +1,5 @@
 import {
+  aborted,
   type Decision,
   deny,
   type Host,
@@ -30,7 +31,7 @@ export function lifecycleView(
     run: async (ready, signal) => {
       await clusters.synced
       ready()
-      await new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+      await aborted(signal)
     },
   }
 }

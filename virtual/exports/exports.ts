@@ -7,7 +7,7 @@ export const apiBindings = apis('v1alpha2', 'apibindings')
 export const apiResourceSchemas = apis('v1alpha1', 'apiresourceschemas')
 export const endpointSlices = apis('v1alpha1', 'apiexportendpointslices')
 
-/** What the view knows of exports, their schemas and their bindings: look-ups in memory, kept up to date. */
+/** What views know of exports, their schemas and their bindings: look-ups in memory, kept up to date. */
 export interface Exports {
   readonly exports: Informer
   readonly schemas: Informer

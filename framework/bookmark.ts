@@ -1,13 +1,16 @@
-import { type Item, type ItemEvent, initialEventsEnd } from '../../framework/item.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import type { ServedKind } from './selection.ts'
+import { type Item, type ItemEvent, initialEventsEnd } from './item.ts'
+import type { KubeObject } from './object.ts'
 
 const none: Readonly<Record<string, string>> = {}
 const end: Readonly<Record<string, string>> = { [initialEventsEnd]: 'true' }
 const key = { cluster: '', namespace: '', name: '' }
 
 /** "Everything up to this revision has been sent" (chapter 40, rule 4.54). */
-export function bookmark(kind: ServedKind, revision: number, endsInitialEvents = false): ItemEvent {
+export function bookmark(
+  kind: Pick<KubeObject, 'apiVersion' | 'kind'>,
+  revision: number,
+  endsInitialEvents = false,
+): ItemEvent {
   const resourceVersion = String(revision)
   const annotations = endsInitialEvents ? end : none
   const object: KubeObject = {

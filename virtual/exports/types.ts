@@ -23,7 +23,7 @@ export interface AcceptablePermissionClaim extends PermissionClaim {
   readonly selector: ClaimSelector
 }
 
-/** The parts of an APIExport v1alpha2 that the view reads. */
+/** The parts of an APIExport v1alpha2 that views read. */
 export interface APIExport extends KubeObject {
   readonly spec?: {
     readonly resources?: readonly { readonly name: string; readonly group: string; readonly schema: string }[]
@@ -33,13 +33,14 @@ export interface APIExport extends KubeObject {
   readonly status?: { readonly identityHash?: string }
 }
 
-/** The parts of an APIBinding v1alpha2 that the view reads. */
+/** The parts of an APIBinding v1alpha2 that views read. */
 export interface APIBinding extends KubeObject {
   readonly spec: {
     readonly reference: { readonly export?: { readonly path?: string; readonly name: string } }
     readonly permissionClaims?: readonly AcceptablePermissionClaim[]
   }
   readonly status?: {
+    readonly phase?: string
     readonly apiExportClusterName?: string
     readonly boundResources?: readonly {
       readonly group: string

@@ -1,0 +1,13 @@
+import { type Decision, deny, type Host, type RequestContext } from '../../framework/index.ts'
+
+const authorizer = 'virtual.apiresourceschema'
+const bindings = { group: 'apis.kcp.io', version: 'v1alpha2', resource: 'apibindings' }
+
+/** Who may `get` bindings in the consumer's logical cluster may read what they lead to (chapter 10, section 7). */
+export async function mayRead({ backend }: Host, ctx: RequestContext): Promise<Decision> {
+  const { cluster, info, user, signal } = ctx
+  if (!['get', 'list', 'watch'].includes(info.verb)) return deny('access denied', authorizer)
+  const resource = { ...bindings, subresource: '', namespace: '', name: '' }
+  const decision = await backend.authorizer.authorize(user, { verb: 'get', cluster, resource }, signal)
+  return { effect: decision.effect, reason: 'access denied', authorizer, trace: [decision] }
+}

@@ -1,0 +1,53 @@
+import {
+  type ApiSet,
+  aborted,
+  apiSetOf,
+  defineVirtualWorkspace,
+  type Host,
+  loopbackContext,
+  type WorkspaceFactory,
+} from '../../framework/index.ts'
+import { apiResourceSchemas } from '../exports/exports.ts'
+import { mayRead } from './authorizer.ts'
+import { watchBoundSchemas } from './bound.ts'
+import { ofConsumer } from './path.ts'
+import { schemaStorage } from './storage.ts'
+import { versionedStates } from './versions.ts'
+
+const define = defineVirtualWorkspace('apiresourceschema', '/services/apiresourceschema/:consumer', host => {
+  const bound = watchBoundSchemas(host)
+  let start = 0
+  const storage = schemaStorage(
+    bound,
+    versionedStates(bound, () => start),
+  )
+  const served = host.backend.apis('*')?.find('apis.kcp.io', 'v1alpha1', 'apiresourceschemas')
+  if (served === undefined) throw new Error('the backend serves no apiresourceschemas')
+  const apis: ApiSet = apiSetOf([{ ...served, storage, verbs: ['get', 'list', 'watch'], subresources: [] }])
+  return {
+    apis: ({ consumer }) => (bound.of(consumer).length > 0 ? apis : undefined),
+    authorize: ctx => mayRead(host, ctx),
+    run: async (ready, signal) => {
+      start = await versionOf(host, signal)
+      await bound.synced
+      ready()
+      await aborted(signal)
+    },
+  }
+})
+
+/** The schemas behind a consumer's bindings, for those who may read the bindings. See README.md beside this file. */
+export const apiresourceschema: WorkspaceFactory = host => {
+  const view = define(host)
+  return { ...view, path: ofConsumer(view.path) }
+}
+
+/** The store's version now. */
+async function versionOf({ backend, log }: Host, signal: AbortSignal): Promise<number> {
+  const ctx = loopbackContext({ verb: 'list', resource: apiResourceSchemas, cluster: '*', signal, log })
+  const list = backend.storage(apiResourceSchemas).list(ctx, { cluster: '*', limit: 1 })
+  for (;;) {
+    const { done, value } = await list.next()
+    if (done) return Number(value.resourceVersion)
+  }
+}

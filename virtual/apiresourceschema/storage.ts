@@ -1,0 +1,31 @@
+import { methodNotSupported, notFound, type ResourceStorage } from '../../framework/index.ts'
+import type { BoundSchemas } from './bound.ts'
+import { isSelected } from './selection.ts'
+import type { States } from './versions.ts'
+import { watchSchemas } from './watch.ts'
+
+const schemas = { group: 'apis.kcp.io', resource: 'apiresourceschemas' }
+
+/** A consumer's schemas, wherever they lie: to be read, and nothing else. */
+export const schemaStorage = (bound: BoundSchemas, states: States): ResourceStorage => {
+  const readOnly = async (verb: string): Promise<never> => {
+    throw methodNotSupported(schemas, verb)
+  }
+  return {
+    async get({ cluster }, { name }) {
+      const found = bound.of(cluster).find(({ key }) => key.name === name)
+      if (found === undefined) throw notFound({ ...schemas, name })
+      return found
+    },
+    /** All at once, whatever the limit: nobody binds that many. */
+    async *list({ cluster }, query) {
+      const { items, version } = states.of(cluster)
+      yield items.filter(item => isSelected(item, query))
+      return { resourceVersion: String(version) }
+    },
+    watch: (ctx, query) => watchSchemas(bound, states, ctx, query),
+    create: () => readOnly('create'),
+    update: () => readOnly('update'),
+    delete: () => readOnly('delete'),
+  }
+}
