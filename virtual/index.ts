@@ -2,6 +2,7 @@ import type { WorkspaceFactory } from '../framework/index.ts'
 import { apiexport } from './apiexport/index.ts'
 import { apiresourceschema } from './apiresourceschema/index.ts'
 import { initializingworkspaces } from './initializingworkspaces/index.ts'
+import { migratingworkspaces } from './migratingworkspaces/index.ts'
 import { mounts } from './mounts/index.ts'
 import { terminatingworkspaces } from './terminatingworkspaces/index.ts'
 import { workspaces as personalWorkspaces } from './workspaces/index.ts'
@@ -12,6 +13,7 @@ export const workspaces: readonly WorkspaceFactory[] = [
   apiresourceschema,
   initializingworkspaces,
   terminatingworkspaces,
+  migratingworkspaces,
   mounts,
   personalWorkspaces,
 ]

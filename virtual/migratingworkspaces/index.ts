@@ -1,0 +1,44 @@
+import { externalLogicalClusterAdmin } from '../../authz/index.ts'
+import {
+  allow,
+  type Decision,
+  defineVirtualWorkspace,
+  deny,
+  notServed,
+  type PathPattern,
+  type UserInfo,
+  type WorkspaceFactory,
+} from '../../framework/index.ts'
+
+const dumps = '/apis/migration.kcp.io/v1alpha1/logicalclusterdumps'
+
+const define = defineVirtualWorkspace('migratingworkspaces', '/services/migratingworkspaces', () => ({
+  apis: () => undefined,
+  authorize: async ({ user }) => isShard(user),
+  guard: async ({ info }) => {
+    if (info.path !== dumps) throw notServed()
+  },
+  otherwise: 'forward',
+}))
+
+/** Between shards: what a logical cluster consists of, for the shard that it moves to. See README.md beside this file. */
+export const migratingworkspaces: WorkspaceFactory = host => {
+  const view = define(host)
+  return { ...view, path: ofOneCluster(view.path) }
+}
+
+/** `*` is nobody's URL: one logical cluster moves at a time (chapter 10, section 8). */
+const ofOneCluster = (path: PathPattern): PathPattern => ({
+  ...path,
+  parse: url => {
+    const found = path.parse(url)
+    return found?.cluster === '*' ? undefined : found
+  },
+})
+
+function isShard({ groups }: UserInfo): Decision {
+  const authorizer = 'virtual.migratingworkspaces'
+  return groups.includes(externalLogicalClusterAdmin)
+    ? allow('another shard', authorizer)
+    : deny(`user is not in group ${externalLogicalClusterAdmin}`, authorizer)
+}
