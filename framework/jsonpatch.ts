@@ -23,10 +23,17 @@ const maxOperations = 10_000
 const known = ['op', 'path', 'from', 'value']
 
 /** 422 in Kubernetes' words; what failed is only a cause (chapter 40, rule 5.6). */
-const failed = (why: string): StatusError =>
-  new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
-    causes: [{ message: why }],
-  })
+class PatchFailed extends StatusError {
+  constructor(why: string) {
+    const text = 'the server rejected our request due to an error in our request'
+    super(422, 'Invalid', text, { causes: [{ message: why }] })
+  }
+}
+
+/** A `test` operation found another value. */
+export class TestFailed extends PatchFailed {}
+
+const failed = (why: string): StatusError => new PatchFailed(why)
 
 /** Checks a decoded patch: 400 when it is no list of objects, 413 for too many operations, 422 for malformed ones. */
 export function readJsonPatch(value: unknown): JsonPatch {
@@ -191,5 +198,5 @@ function remove(root: Members, path: string): unknown {
 function test(root: Members, path: string, expected: unknown): void {
   const place = locate(root, path)
   const actual = exists(place) ? read(place, path) : null
-  if (!isDeepStrictEqual(actual, expected)) throw failed(`testing value ${path} failed`)
+  if (!isDeepStrictEqual(actual, expected)) throw new TestFailed(`testing value ${path} failed`)
 }

@@ -32,13 +32,18 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const client = createClient({ backend, signal, log })
   const content = clusterContent(options.store, cache)
   const host: ShardHost = { backend, cache, client, content, informers, log }
-  // The quota is last: what it counts nobody refuses any more.
-  plugins.push(...(options.admission?.(host) ?? []), resourceQuotaAdmission(host))
   Object.assign(computed, options.computed?.(host))
-  const namespaceOf = namespacesIn(cache)
-  plugins.push(...tenantPolicies({ informers, backend, namespaceOf }))
+  const tenancy = { informers, backend, namespaceOf: namespacesIn(cache) }
   const targets = options.webhookTargets ?? createTargets({ allow: [] })
-  plugins.push(...tenantWebhooks({ informers, namespaceOf, targets }))
+  const webhooks = tenantWebhooks({ ...tenancy, targets })
+  plugins.push(
+    ...(options.admission?.(host) ?? []),
+    webhooks.mutating,
+    ...tenantPolicies(tenancy),
+    webhooks.validating,
+    // The quota is last: what it counts nobody refuses any more.
+    resourceQuotaAdmission(host),
+  )
   const controllers = [
     ...kubernetesControllers(host, resourcesOf, signal),
     ...(options.controllers?.(host) ?? []),

@@ -1,5 +1,7 @@
 import type { JSONSchemaProps } from '../jsonschema.ts'
 import { type Environment, environment, type StructInfo } from './environment.ts'
+import { standardLibrary } from './library/index.ts'
+import { mutationLibrary, mutationStruct } from './mutation.ts'
 import { declarationOf, type RootDeclaration } from './schematype.ts'
 import { dynType, structType, type Type } from './type.ts'
 
@@ -75,12 +77,12 @@ export interface AdmissionVariables {
   readonly params: boolean
   /** The types of what the policy itself has named, by name. */
   readonly variables: ReadonlyMap<string, Type>
-  /** More object types, such as those that changes are made of. */
-  readonly struct?: (name: string) => StructInfo | undefined
+  /** Whether expressions may make changes: `Object{…}` and `JSONPatch{…}`. */
+  readonly changes?: boolean
 }
 
 /** The environment of an admission expression. */
-export function admissionEnvironment({ params, variables, struct }: AdmissionVariables): Environment {
+export function admissionEnvironment({ params, variables, changes }: AdmissionVariables): Environment {
   const own: StructInfo = { field: name => variables.get(name) }
   return environment(
     {
@@ -94,6 +96,9 @@ export function admissionEnvironment({ params, variables, struct }: AdmissionVar
     name =>
       name === variablesType.name
         ? own
-        : (requestDeclaration.struct(name) ?? namespaceDeclaration.struct(name) ?? struct?.(name)),
+        : (requestDeclaration.struct(name) ??
+          namespaceDeclaration.struct(name) ??
+          (changes === true ? mutationStruct(name) : undefined)),
+    changes === true ? mutationLibrary : standardLibrary,
   )
 }

@@ -8,6 +8,7 @@ import {
   isMap,
   itemAt,
   Optional,
+  StructValue,
   sizeOf,
   TypeValue,
   Uint,
@@ -94,8 +95,10 @@ function select(plan: Plan, { operand, field, test }: Select): Eval {
   }
 }
 
-const member = (value: Value, field: string): Value | undefined =>
-  isMap(value) ? value.get(field) : undefined
+function member(value: Value, field: string): Value | undefined {
+  if (value instanceof StructValue) return value.fields.get(field)
+  return isMap(value) ? value.get(field) : undefined
+}
 
 function presence(target: Eval, field: string): Eval {
   return frame => {

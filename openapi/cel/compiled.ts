@@ -3,7 +3,7 @@ import type { Environment } from './environment.ts'
 import { CostExceeded, type Effort } from './meter.ts'
 import { ProgramProblem } from './plan.ts'
 import { programOf } from './program.ts'
-import { type Kind, type Type, typeText } from './type.ts'
+import { sameType, type Type, typeText } from './type.ts'
 import { CelError, type Value } from './value.ts'
 
 /** What evaluations of one request may still cost together. */
@@ -30,11 +30,11 @@ export class OutOfBudget extends Error {
 
 const callLimit = 1_000_000
 
-/** Compiles an expression of a policy. `kinds` are what it may come to; none: anything. */
+/** Compiles an expression of a policy. `types` are what it may come to; none: anything. */
 export function compileExpression(
   source: string,
   environment: Environment,
-  kinds: readonly Kind[] = [],
+  types: readonly Type[] = [],
 ): Expression {
   const failed = (problem: string): Expression => ({
     source,
@@ -45,9 +45,9 @@ export function compileExpression(
   const checked = check(source, environment)
   if ('issues' in checked) return failed(`compilation failed: ${checked.issues}`)
   const { type } = checked
-  if (kinds.length > 0 && !kinds.includes(type.kind)) {
-    const [only, ...others] = kinds
-    const wanted = others.length === 0 ? only : `one of [${kinds.join(' ')}]`
+  if (types.length > 0 && !types.some(wanted => sameType(wanted, type))) {
+    const texts = types.map(typeText)
+    const wanted = texts.length === 1 ? texts.join('') : `one of [${texts.join(' ')}]`
     return failed(`must evaluate to ${wanted} but got ${typeText(type)}`)
   }
   const names = [...environment.variables.keys()]

@@ -1,6 +1,7 @@
 import type { RequestContext } from '../../framework/context.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { AdmissionRequest } from '../../framework/workspace.ts'
+import { Reinvocation } from './reinvocation.ts'
 
 /** A write as the shard's own admission sees it. What is written is named here, because `ctx` is the client's request. */
 export interface ShardAdmissionRequest extends AdmissionRequest {
@@ -15,10 +16,11 @@ export interface ShardAdmissionRequest extends AdmissionRequest {
 /** One rule. Throws a `StatusError` to refuse. */
 export interface AdmissionPlugin {
   readonly name: string
-  /** Returns the object to store, changed or not. Not called for DELETE. */
+  /** Returns the object to store, changed or not. Not called for DELETE; called twice for some writes. */
   mutate?(
     ctx: RequestContext,
     request: ShardAdmissionRequest & { readonly object: KubeObject },
+    passes: Reinvocation,
   ): KubeObject | Promise<KubeObject>
   /** What follows from the object as it is going to be stored, whichever part of it was written: labels that say the
    * status, for instance. Called last, before validation; not for DELETE. */
@@ -26,7 +28,8 @@ export interface AdmissionPlugin {
   validate?(ctx: RequestContext, request: ShardAdmissionRequest): void | Promise<void>
 }
 
-/** All plugins in order: `mutate` hands each the result of the one before, `validate` stops at the first refusal. */
+/** All plugins in order: `mutate` hands each the result of the one before, once or twice; `validate` stops at the first
+ * refusal. */
 export interface AdmissionChain {
   mutate(
     ctx: RequestContext,
@@ -38,10 +41,12 @@ export interface AdmissionChain {
 
 export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionChain => ({
   async mutate(ctx, request) {
+    const passes = new Reinvocation()
     let { object } = request
-    for (const plugin of plugins) {
-      if (plugin.mutate) object = await plugin.mutate(ctx, { ...request, object })
-    }
+    do {
+      for (const plugin of plugins)
+        if (plugin.mutate) object = await plugin.mutate(ctx, { ...request, object }, passes)
+    } while (passes.again())
     return object
   },
   complete(request) {

@@ -8,6 +8,7 @@ import {
   type Variables,
   withPolicyVariables,
 } from './evaluation.ts'
+import { isStrict } from './invocations.ts'
 import type { Policy } from './policy.ts'
 
 /** What speaks against a write. */
@@ -25,8 +26,6 @@ export interface Verdict {
 }
 
 const nothing: Verdict = { denials: [], annotations: [] }
-
-const isStrict = ({ spec }: Policy): boolean => spec.failurePolicy !== 'Ignore'
 
 /** An error is a denial, unless the policy wants errors to be ignored. */
 const failed = (policy: Policy, message: string, index = 0): readonly Denial[] =>

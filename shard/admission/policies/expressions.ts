@@ -1,41 +1,59 @@
 import { type FieldError, invalid } from '../../../framework/errors.ts'
+import type { KubeObject } from '../../../framework/object.ts'
 import type { Expression } from '../../../openapi/cel/compiled.ts'
+import { invalidValue, required } from '../../../openapi/fielderror.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { compilePolicy, type Policy } from './policy.ts'
+import { bindingErrors, policyErrors } from './specrules.ts'
 
-const policies: ReadonlySet<string> = new Set(['validatingadmissionpolicies', 'mutatingadmissionpolicies'])
+type Check = (object: KubeObject) => readonly FieldError[]
 
-const isPolicy = ({ group, resource, subresource, operation }: ShardAdmissionRequest): boolean =>
-  group === 'admissionregistration.k8s.io' &&
-  policies.has(resource) &&
-  subresource === '' &&
-  operation !== 'DELETE'
+const checkPolicy: Check = object => [...policyErrors(object), ...expressionErrors(compilePolicy(object))]
 
-/** Policies whose expressions do not compile are refused when they are written. */
+const checks: Readonly<Record<string, Check>> = {
+  validatingadmissionpolicies: checkPolicy,
+  mutatingadmissionpolicies: checkPolicy,
+  validatingadmissionpolicybindings: bindingErrors,
+  mutatingadmissionpolicybindings: bindingErrors,
+}
+
+const checkOf = ({ group, resource, subresource }: ShardAdmissionRequest): Check | undefined =>
+  group === 'admissionregistration.k8s.io' && subresource === '' ? checks[resource] : undefined
+
+/** Policies that say nothing, or whose expressions do not compile, are refused when they are written. */
 export const policyExpressions: AdmissionPlugin = {
   name: 'PolicyExpressions',
   validate(_ctx, request) {
-    const { object } = request
-    if (object === undefined || !isPolicy(request)) return
-    const errors = expressionErrors(compilePolicy(object))
+    const { object, operation } = request
+    const check = checkOf(request)
+    if (object === undefined || operation === 'DELETE' || check === undefined) return
+    const errors = check(object)
     if (errors.length > 0) throw invalid(object.kind, request.group, object.metadata.name ?? '', errors)
   },
 }
 
+/** An expression that is not there is missing; `unsaid` is said of it. */
+function at(path: string, expression: Expression | undefined, unsaid = ''): readonly FieldError[] {
+  if (expression?.problem === undefined) return []
+  const { source, problem } = expression
+  return [source.trim() === '' ? required(path, unsaid) : invalidValue(path, source, problem)]
+}
+
+const unspecified = 'expression is not specified'
+
 function expressionErrors(policy: Policy): readonly FieldError[] {
-  const at = (path: string, expression: Expression | undefined): readonly FieldError[] =>
-    expression?.problem === undefined
-      ? []
-      : [{ type: 'FieldValueInvalid', field: path, value: expression.source, detail: expression.problem }]
   return [
-    ...[...policy.variables.values()].flatMap((v, i) => at(`spec.variables[${i}].expression`, v)),
     ...policy.conditions.flatMap((c, i) => at(`spec.matchConditions[${i}].expression`, c)),
+    ...[...policy.variables.values()].flatMap((v, i) =>
+      at(`spec.variables[${i}].expression`, v, unspecified),
+    ),
     ...policy.validations.flatMap(({ expression, message }, i) => [
-      ...at(`spec.validations[${i}].expression`, expression),
+      ...at(`spec.validations[${i}].expression`, expression, unspecified),
       ...at(`spec.validations[${i}].messageExpression`, message),
     ]),
     ...policy.annotations.flatMap(({ expression }, i) =>
-      at(`spec.auditAnnotations[${i}].valueExpression`, expression),
+      at(`spec.auditAnnotations[${i}].valueExpression`, expression, 'valueExpression is not specified'),
     ),
+    ...policy.mutations.flatMap(({ path, expression }) => at(path, expression)),
   ]
 }

@@ -1,8 +1,14 @@
+import { typeOf } from '../../../framework/apply/types.ts'
 import type { Backend } from '../../../framework/backend.ts'
+import { serviceUnavailable } from '../../../framework/errors.ts'
 import type { Informers } from '../../../framework/informer.ts'
+import { wholeSchema } from '../../../framework/wholeschema.ts'
 import type { AdmissionPlugin } from '../chain.ts'
 import type { NamespaceLookup } from '../namespace-lifecycle.ts'
 import { policyExpressions } from './expressions.ts'
+import type { PolicyDeps } from './invocations.ts'
+import { mutatingPolicies } from './mutating.ts'
+import type { TypeFinder } from './mutation.ts'
 import { paramFinder } from './params.ts'
 import { configurationsOf, policyClusters } from './source.ts'
 import { validatingPolicies } from './validating.ts'
@@ -13,18 +19,34 @@ export interface TenantAdmissionDeps {
   readonly namespaceOf: NamespaceLookup
 }
 
-/** The admission that tenants define for themselves, and for those who bind what they export: in Kubernetes' order. */
-export const tenantPolicies = ({
-  informers,
-  backend,
+/** The policies that tenants define for themselves, and for those who bind what they export: in kcp's order. */
+export function tenantPolicies(tenancy: TenantAdmissionDeps): readonly AdmissionPlugin[] {
+  const { backend } = tenancy
+  return [
+    policyExpressions,
+    mutatingPolicies(policiesOf(tenancy, 'mutatingadmissionpolic'), typeFinder(backend)),
+    validatingPolicies(policiesOf(tenancy, 'validatingadmissionpolic')),
+  ]
+}
+
+const policiesOf = (
+  { informers, backend, namespaceOf }: TenantAdmissionDeps,
+  stem: 'mutatingadmissionpolic' | 'validatingadmissionpolic',
+): PolicyDeps => ({
+  clusterOf: policyClusters(informers),
+  policies: configurationsOf(informers, `${stem}ies`),
+  bindings: configurationsOf(informers, `${stem}ybindings`),
+  findParams: paramFinder(backend),
   namespaceOf,
-}: TenantAdmissionDeps): readonly AdmissionPlugin[] => [
-  policyExpressions,
-  validatingPolicies({
-    clusterOf: policyClusters(informers),
-    policies: configurationsOf(informers, 'validatingadmissionpolicies'),
-    bindings: configurationsOf(informers, 'validatingadmissionpolicybindings'),
-    findParams: paramFinder(backend),
-    namespaceOf,
-  }),
-]
+})
+
+const typeFinder =
+  (backend: TenantAdmissionDeps['backend']): TypeFinder =>
+  ({ group, resource, key, object }) => {
+    const version = object.apiVersion.replace(/^.*\//, '')
+    const served = backend.apis(key.cluster)?.find(group, version, resource)
+    if (served !== undefined) return typeOf(wholeSchema(served.openapi))
+    throw serviceUnavailable(
+      `Resource kind ${group}/${version}, Kind=${object.kind} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.`,
+    )
+  }

@@ -1,19 +1,20 @@
 import type { KubeObject } from '../../../framework/object.ts'
 import { admissionEnvironment } from '../../../openapi/cel/admission.ts'
 import { compileExpression, type Expression } from '../../../openapi/cel/compiled.ts'
-import type { Environment, StructInfo } from '../../../openapi/cel/environment.ts'
-import { dynType, type Type } from '../../../openapi/cel/type.ts'
+import type { Environment } from '../../../openapi/cel/environment.ts'
+import { objectType, patchesType } from '../../../openapi/cel/mutation.ts'
+import { boolType, dynType, nullType, stringType, type Type } from '../../../openapi/cel/type.ts'
 import type { ClaimSelector } from '../../conversion/claims.ts'
 import type { MatchResources } from './matching.ts'
 
-interface Validation {
+export interface Validation {
   readonly expression: string
   readonly message?: string
   readonly messageExpression?: string
   readonly reason?: string
 }
 
-interface Mutation {
+export interface Mutation {
   readonly patchType: string
   readonly applyConfiguration?: { readonly expression?: string }
   readonly jsonPatch?: { readonly expression?: string }
@@ -34,6 +35,7 @@ export interface PolicySpec {
   readonly auditAnnotations?: readonly { readonly key: string; readonly valueExpression: string }[]
   readonly mutations?: readonly Mutation[]
   readonly failurePolicy?: 'Fail' | 'Ignore'
+  readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
 }
 
 export interface BindingSpec {
@@ -48,6 +50,13 @@ export interface BindingSpec {
   readonly validationActions?: readonly string[]
 }
 
+export interface CompiledMutation {
+  readonly type: string
+  /** Of the expression. */
+  readonly path: string
+  readonly expression: Expression
+}
+
 /** A policy with its expressions compiled. */
 export interface Policy {
   readonly name: string
@@ -60,66 +69,70 @@ export interface Policy {
     readonly message: Expression | undefined
   }[]
   readonly annotations: readonly { readonly key: string; readonly expression: Expression }[]
-  readonly mutations: readonly { readonly type: string; readonly expression: Expression }[]
+  readonly mutations: readonly CompiledMutation[]
 }
 
-/** Compiles a ValidatingAdmissionPolicy or a MutatingAdmissionPolicy. `struct`: object types that changes are made of. */
-export function compilePolicy(
-  { metadata, spec: given }: KubeObject,
-  struct?: (name: string) => StructInfo | undefined,
-): Policy {
+/** Compiles a ValidatingAdmissionPolicy or a MutatingAdmissionPolicy. */
+export function compilePolicy({ metadata, spec: given }: KubeObject): Policy {
   const spec = (given ?? {}) as PolicySpec
   const params = spec.paramKind !== undefined
-  const { variables, environment } = compileVariables(spec.variables ?? [], params, struct)
+  const { variables, types } = compileVariables(spec.variables ?? [], params)
+  const environment = admissionEnvironment({ params, variables: types })
+  const changing = admissionEnvironment({ params, variables: types, changes: true })
   const plain = admissionEnvironment({ params, variables: new Map() })
   return {
     name: metadata.name ?? '',
     spec,
     variables,
     conditions: (spec.matchConditions ?? []).map(({ expression }) =>
-      compileExpression(expression, plain, ['bool']),
+      compileExpression(expression, plain, [boolType]),
     ),
     validations: (spec.validations ?? []).map(validation => ({
       validation,
-      expression: compileExpression(validation.expression, environment, ['bool']),
+      expression: compileExpression(validation.expression, environment, [boolType]),
       message: validation.messageExpression
-        ? compileExpression(validation.messageExpression, environment, ['string'])
+        ? compileExpression(validation.messageExpression, environment, [stringType])
         : undefined,
     })),
     annotations: (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
       key,
-      expression: compileExpression(valueExpression, environment, ['string', 'null', 'dyn']),
+      expression: compileExpression(valueExpression, environment, [stringType, nullType]),
     })),
-    mutations: (spec.mutations ?? []).map(({ patchType, applyConfiguration, jsonPatch }) => ({
-      type: patchType,
-      expression: compileExpression(
-        (patchType === 'JSONPatch' ? jsonPatch : applyConfiguration)?.expression ?? '',
-        environment,
-        patchType === 'JSONPatch' ? ['list'] : ['struct'],
-      ),
-    })),
+    mutations: (spec.mutations ?? []).flatMap((mutation, i) =>
+      compileMutation(mutation, `spec.mutations[${i}]`, changing),
+    ),
   }
+}
+
+/** Nothing of what lacks the member that its type names: that is refused when it is written. */
+function compileMutation(
+  { patchType, applyConfiguration, jsonPatch }: Mutation,
+  path: string,
+  environment: Environment,
+): readonly CompiledMutation[] {
+  const isPatch = patchType === 'JSONPatch'
+  const [member, change] = isPatch ? ['jsonPatch', jsonPatch] : ['applyConfiguration', applyConfiguration]
+  if (change === undefined) return []
+  const expression = compileExpression(change.expression ?? '', environment, [
+    isPatch ? patchesType : objectType,
+  ])
+  return [{ type: patchType, path: `${path}.${member}.expression`, expression }]
 }
 
 interface Compiled {
   readonly variables: ReadonlyMap<string, Expression>
-  readonly environment: Environment
+  readonly types: ReadonlyMap<string, Type>
 }
 
 /** Each variable may use those before it. */
-function compileVariables(
-  wanted: readonly Condition[],
-  params: boolean,
-  struct: ((name: string) => StructInfo | undefined) | undefined,
-): Compiled {
+function compileVariables(wanted: readonly Condition[], params: boolean): Compiled {
   const types = new Map<string, Type>()
   const variables = new Map<string, Expression>()
-  const more = struct === undefined ? {} : { struct }
-  const environment = admissionEnvironment({ params, variables: types, ...more })
+  const environment = admissionEnvironment({ params, variables: types })
   for (const { name, expression } of wanted) {
     const compiled = compileExpression(expression, environment)
     variables.set(name, compiled)
     types.set(name, compiled.type ?? dynType)
   }
-  return { variables, environment }
+  return { variables, types }
 }

@@ -1,21 +1,10 @@
+import type { RequestContext } from '../../../framework/context.ts'
 import { forbidden, StatusError } from '../../../framework/errors.ts'
-import type { Item } from '../../../framework/item.ts'
-import { loopback } from '../../../framework/user.ts'
 import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
 import { type Denial, judge } from './decision.ts'
 import { requestVariables, type Variables } from './evaluation.ts'
-import { matchesResources, type Subject } from './matching.ts'
-import { ConfigurationError, type FindParams } from './params.ts'
-import { type BindingSpec, compilePolicy, type Policy } from './policy.ts'
-import { isExempt, type PolicyCluster, perItem } from './source.ts'
-
-export interface PolicyDeps {
-  readonly clusterOf: PolicyCluster
-  readonly policies: (cluster: string) => readonly Item[]
-  readonly bindings: (cluster: string) => readonly Item[]
-  readonly findParams: FindParams
-  readonly namespaceOf: Subject['namespaceOf']
-}
+import { type Bound, type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
+import type { Subject } from './matching.ts'
 
 const codes: Readonly<Record<string, number>> = {
   Forbidden: 403,
@@ -24,95 +13,46 @@ const codes: Readonly<Record<string, number>> = {
   Invalid: 422,
 }
 
-/**
- * ValidatingAdmissionPolicies and their bindings. The server's own writes are not asked about: no tenant may keep it from
- * deleting what is his.
- */
+/** ValidatingAdmissionPolicies and their bindings. */
 export function validatingPolicies(deps: PolicyDeps): AdmissionPlugin {
-  const compiled = perItem(object => compilePolicy(object))
+  const find = invocationFinder(deps)
   return {
     name: 'ValidatingAdmissionPolicy',
     async validate(ctx, request) {
-      if (ctx.actAs === loopback || isExempt(request)) return
-      const cluster = deps.clusterOf(request)
-      const policies = deps.policies(cluster)
-      if (policies.length === 0) return
       const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
-      const bindings = deps.bindings(cluster).map(({ object }) => object)
-      const denials: string[] = []
-      let reason = 'Invalid'
+      const invocations = await find(subject)
+      if (invocations.length === 0) return
       const variables = requestVariables(subject)
-      for (const item of policies) {
-        const policy = compiled(item)
-        if (!matchesResources(policy.spec.matchConstraints, subject)) continue
-        for (const { metadata, spec } of bindings) {
-          const binding = (spec ?? {}) as BindingSpec
-          if (binding.policyName !== policy.name || !matchesResources(binding.matchResources, subject))
-            continue
-          const place: Place = { cluster, subject, variables, name: metadata.name ?? '' }
-          for (const denial of await run(deps, policy, binding, place)) {
-            if (denials.length === 0) reason = denial.reason
-            denials.push(denialText(policy, place.name, denial))
-          }
-        }
-      }
-      if (denials[0] !== undefined) throw denied(request, denials[0], reason)
+      const denials = invocations.flatMap(invocation =>
+        denialsOf(subject, variables, invocation).map(denial => ({ invocation, denial })),
+      )
+      const [first] = denials
+      if (first !== undefined) throw denied(request, denialText(first), first.denial.reason)
     },
   }
 }
 
-const denialText = ({ name }: Policy, binding: string, { message }: Denial): string =>
-  `ValidatingAdmissionPolicy '${name}' with binding '${binding}' denied request: ${message}`
-
-interface Place {
-  readonly cluster: string
-  readonly subject: Subject
-  readonly variables: Variables
-  /** Of the binding. */
-  readonly name: string
-}
+const denialText = ({
+  invocation: { policy, name },
+  denial: { message },
+}: {
+  readonly invocation: Invocation
+  readonly denial: Denial
+}): string => `ValidatingAdmissionPolicy '${policy.name}' with binding '${name}' denied request: ${message}`
 
 /** What one binding denies; what it only warns of or notes is done here. */
-async function run(
-  deps: PolicyDeps,
-  policy: Policy,
-  binding: BindingSpec,
-  place: Place,
-): Promise<readonly Denial[]> {
-  const { ctx } = place.subject
-  const denials: Denial[] = []
-  for (const params of await paramsOf(deps, policy, binding, place)) {
-    if (typeof params === 'string') {
-      denials.push({ message: `failed to configure binding: ${params}`, reason: 'Invalid', index: 0 })
-      continue
-    }
-    const verdict = judge(policy, place.variables, params.object)
-    for (const denial of verdict.denials) act(place, policy, binding, denial)
-    if (binding.validationActions?.includes('Deny') === true) denials.push(...verdict.denials)
-    for (const [key, value] of verdict.annotations) ctx.record.annotate(`${policy.name}/${key}`, value)
-  }
-  return denials
+function denialsOf({ ctx }: Subject, variables: Variables, invocation: Invocation): readonly Denial[] {
+  const { policy, spec } = invocation
+  if ('misconfigured' in invocation)
+    return isStrict(policy) ? [{ message: invocation.misconfigured, reason: 'Invalid', index: 0 }] : []
+  const { denials, annotations } = judge(policy, variables, invocation.params)
+  for (const denial of denials) act(ctx, invocation, denial)
+  for (const [key, value] of annotations) ctx.record.annotate(`${policy.name}/${key}`, value)
+  return spec.validationActions?.includes('Deny') === true ? denials : []
 }
 
-type Params = { readonly object: Awaited<ReturnType<FindParams>>[number] } | string
-
-async function paramsOf(
-  { findParams }: PolicyDeps,
-  policy: Policy,
-  binding: BindingSpec,
-  { cluster, subject: { ctx, request } }: Place,
-): Promise<readonly Params[]> {
-  try {
-    const found = await findParams(policy.spec, binding, { cluster, namespace: request.key.namespace, ctx })
-    return found.map(object => ({ object }))
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error
-    return policy.spec.failurePolicy === 'Ignore' ? [] : [error.message]
-  }
-}
-
-function act({ subject: { ctx }, name }: Place, policy: Policy, binding: BindingSpec, denial: Denial): void {
-  const actions = binding.validationActions ?? []
+function act(ctx: RequestContext, { policy, name, spec }: Bound, denial: Denial): void {
+  const actions = spec.validationActions ?? []
   if (actions.includes('Warn'))
     ctx.record.warn(
       `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${name}': ${denial.message}`,

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../framework/object.ts'
 import { loopback } from '../../../framework/user.ts'
 import { admissionEnvironment } from '../../../openapi/cel/admission.ts'
 import { compileExpression, type Expression } from '../../../openapi/cel/compiled.ts'
+import { boolType } from '../../../openapi/cel/type.ts'
 import { conditionsHold, requestVariables, type Variables } from '../policies/evaluation.ts'
 import {
   matchesRule,
@@ -27,8 +28,14 @@ export interface Webhook extends Selectors {
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
 }
 
-interface Prepared {
+/** A webhook that wants to see a write. */
+export interface FoundWebhook {
   readonly webhook: Webhook
+  /** Unlike those of all others of its logical cluster. */
+  readonly uid: string
+}
+
+interface Prepared extends FoundWebhook {
   readonly conditions: readonly Expression[]
 }
 
@@ -39,7 +46,7 @@ export interface WebhookDeps {
 }
 
 /** Finds the webhooks that want to see a write, in the order in which they are asked. */
-export type FindWebhooks = (ctx: Subject['ctx'], request: Subject['request']) => readonly Webhook[]
+export type FindWebhooks = (ctx: Subject['ctx'], request: Subject['request']) => readonly FoundWebhook[]
 
 export function webhookFinder(deps: WebhookDeps): FindWebhooks {
   const prepared = perItem(prepare)
@@ -49,11 +56,11 @@ export function webhookFinder(deps: WebhookDeps): FindWebhooks {
     if (configurations.length === 0) return []
     const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
     let variables: Variables | undefined
-    return configurations.flatMap(prepared).flatMap(({ webhook, conditions }) => {
-      if (!matches(webhook, subject)) return []
-      if (conditions.length === 0) return [webhook]
+    return configurations.flatMap(prepared).filter(({ webhook, conditions }) => {
+      if (!matches(webhook, subject)) return false
+      if (conditions.length === 0) return true
       variables ??= requestVariables(subject)
-      return wanted(webhook, conditions, variables) ? [webhook] : []
+      return wanted(webhook, conditions, variables)
     })
   }
 }
@@ -61,10 +68,11 @@ export function webhookFinder(deps: WebhookDeps): FindWebhooks {
 const environment = admissionEnvironment({ params: false, variables: new Map() })
 
 const prepare = (object: KubeObject): readonly Prepared[] =>
-  ((object.webhooks ?? []) as readonly Webhook[]).map(webhook => ({
+  ((object.webhooks ?? []) as readonly Webhook[]).map((webhook, i) => ({
     webhook,
+    uid: `${object.metadata.name}/${webhook.name}/${i}`,
     conditions: (webhook.matchConditions ?? []).map(({ expression }) =>
-      compileExpression(expression, environment, ['bool']),
+      compileExpression(expression, environment, [boolType]),
     ),
   }))
 

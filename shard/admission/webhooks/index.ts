@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Informers } from '../../../framework/informer.ts'
 import { applyJsonPatch, readJsonPatch } from '../../../framework/jsonpatch.ts'
 import type { ClusterName, KubeObject } from '../../../framework/object.ts'
@@ -6,7 +7,7 @@ import type { AdmissionPlugin } from '../chain.ts'
 import type { NamespaceLookup } from '../namespace-lifecycle.ts'
 import type { Subject } from '../policies/matching.ts'
 import { configurationsOf, policyClusters } from '../policies/source.ts'
-import { type FindWebhooks, type Webhook, webhookFinder } from './configuration.ts'
+import { type FindWebhooks, webhookFinder } from './configuration.ts'
 import { type Answer, type AskWebhook, webhookClient, withCluster, withoutCluster } from './review.ts'
 
 export interface WebhookAdmissionDeps {
@@ -20,11 +21,10 @@ export interface WebhookAdmissionDeps {
  * The webhooks of a workspace, and of an export about what is bound (chapter 20, section 5.10). The server's own writes
  * are not asked about.
  */
-export function tenantWebhooks({
-  informers,
-  namespaceOf,
-  targets,
-}: WebhookAdmissionDeps): readonly AdmissionPlugin[] {
+export function tenantWebhooks({ informers, namespaceOf, targets }: WebhookAdmissionDeps): {
+  readonly mutating: AdmissionPlugin
+  readonly validating: AdmissionPlugin
+} {
   const asking: Asking = { namespaceOf, ask: webhookClient(targets) }
   const finderOf = (resource: string): FindWebhooks =>
     webhookFinder({
@@ -32,10 +32,10 @@ export function tenantWebhooks({
       configurations: configurationsOf(informers, resource),
       namespaceOf,
     })
-  return [
-    mutatingWebhooks(finderOf('mutatingwebhookconfigurations'), asking),
-    validatingWebhooks(finderOf('validatingwebhookconfigurations'), asking),
-  ]
+  return {
+    mutating: mutatingWebhooks(finderOf('mutatingwebhookconfigurations'), asking),
+    validating: validatingWebhooks(finderOf('validatingwebhookconfigurations'), asking),
+  }
 }
 
 interface Asking {
@@ -48,26 +48,31 @@ const validatingWebhooks = (find: FindWebhooks, { namespaceOf, ask }: Asking): A
   name: 'ValidatingAdmissionWebhook',
   async validate(ctx, request) {
     const subject: Subject = { ctx, request, namespaceOf }
-    const answers = await Promise.allSettled(find(ctx, request).map(webhook => ask(webhook, subject, false)))
+    const answers = await Promise.allSettled(
+      find(ctx, request).map(({ webhook }) => ask(webhook, subject, false)),
+    )
     for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
   },
 })
 
+const mutatingName = 'MutatingAdmissionWebhook'
+
 /** One after the other; those that want it are asked again when others have changed the object after them. */
 const mutatingWebhooks = (find: FindWebhooks, { namespaceOf, ask }: Asking): AdmissionPlugin => ({
-  name: 'MutatingAdmissionWebhook',
-  async mutate(ctx, request) {
-    const seen = new Map<Webhook, KubeObject>()
+  name: mutatingName,
+  async mutate(ctx, request, passes) {
+    const revisits = passes.of(mutatingName)
     let { object } = request
-    for (const round of [0, 1]) {
-      for (const webhook of find(ctx, { ...request, object })) {
-        const again = webhook.reinvocationPolicy === 'IfNeeded' && seen.get(webhook) !== object
-        if (round === 1 && seen.has(webhook) && !again) continue
-        const subject: Subject = { ctx, request: { ...request, object }, namespaceOf }
-        object = changed(await ask(webhook, subject, true), object, request.key.cluster)
-        seen.set(webhook, object)
-      }
+    revisits.enter(object)
+    for (const { webhook, uid } of find(ctx, request)) {
+      if (!revisits.asks(uid)) continue
+      const subject: Subject = { ctx, request: { ...request, object }, namespaceOf }
+      const next = changed(await ask(webhook, subject, true), object, request.key.cluster)
+      const willing = webhook.reinvocationPolicy === 'IfNeeded'
+      revisits.asked(uid, { changed: !isDeepStrictEqual(next, object), willing })
+      object = next
     }
+    revisits.leave(object)
     return object
   },
 })

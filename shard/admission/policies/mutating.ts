@@ -1,0 +1,119 @@
+import { forbidden, StatusError } from '../../../framework/errors.ts'
+import type { KubeObject } from '../../../framework/object.ts'
+import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
+import type { Revisits } from '../reinvocation.ts'
+import { asVariable, conditionsHold, requestVariables } from './evaluation.ts'
+import { type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
+import type { Subject } from './matching.ts'
+import { type Changing, changed, MutationError, type TypeFinder } from './mutation.ts'
+
+const name = 'MutatingAdmissionPolicy'
+
+/** What speaks against a write; '' is Forbidden. */
+interface Problem {
+  readonly message: string
+  readonly reason: string
+}
+
+/** MutatingAdmissionPolicies and their bindings, each seeing what those before it have made of the object. */
+export function mutatingPolicies(deps: PolicyDeps, typeOf: TypeFinder): AdmissionPlugin {
+  const find = invocationFinder(deps)
+  return {
+    name,
+    async mutate(ctx, request, passes) {
+      const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
+      const invocations = await find(subject)
+      if (invocations.length === 0) return request.object
+      const run = new Run(subject, passes.of(name), typeOf(request))
+      return run.all(invocations, request)
+    },
+  }
+}
+
+/** One write on its way through the policies. */
+class Run {
+  readonly #subject: Subject
+  readonly #revisits: Revisits
+  readonly #type: ReturnType<TypeFinder>
+  readonly #problems: Problem[] = []
+  #hasChanged = false
+
+  constructor(subject: Subject, revisits: Revisits, type: ReturnType<TypeFinder>) {
+    this.#subject = subject
+    this.#revisits = revisits
+    this.#type = type
+  }
+
+  all(
+    invocations: readonly Invocation[],
+    request: ShardAdmissionRequest & { readonly object: KubeObject },
+  ): KubeObject {
+    let { object } = request
+    this.#revisits.enter(object)
+    for (const invocation of invocations) object = this.#invoke(invocation, object)
+    if (this.#hasChanged) this.#revisits.changed()
+    this.#revisits.leave(object)
+    const [first] = this.#problems
+    if (first !== undefined) throw denied(request, first, this.#problems)
+    return object
+  }
+
+  #invoke(invocation: Invocation, object: KubeObject): KubeObject {
+    if ('misconfigured' in invocation) {
+      this.#complain(invocation, invocation.misconfigured, '')
+      return object
+    }
+    const { policy, params } = invocation
+    const conditions = conditionsHold(policy.conditions, this.#changing(invocation, object).variables)
+    if ('error' in conditions) this.#complain(invocation, conditions.error, 'Invalid')
+    const key = keyOf(invocation, params)
+    if ('error' in conditions || !conditions.holds || !this.#revisits.asks(key)) return object
+    const result = this.#mutate(invocation, object)
+    const willing = policy.spec.reinvocationPolicy === 'IfNeeded'
+    this.#revisits.asked(key, { changed: result !== object, willing })
+    return result
+  }
+
+  /** A mutation that fails changes nothing; those after it are tried all the same. */
+  #mutate(invocation: Invocation, object: KubeObject): KubeObject {
+    let result = object
+    for (const mutation of invocation.policy.mutations) {
+      try {
+        result = changed(mutation, this.#changing(invocation, result))
+        this.#hasChanged = true
+      } catch (error) {
+        if (!(error instanceof MutationError)) throw error
+        this.#complain(invocation, error.message, 'Invalid')
+      }
+    }
+    return result
+  }
+
+  #changing(invocation: Invocation, object: KubeObject): Changing {
+    const subject = { ...this.#subject, request: { ...this.#subject.request, object } }
+    const params = 'params' in invocation ? invocation.params : undefined
+    const variables = { ...requestVariables(subject), params: asVariable(params) }
+    return { policy: invocation.policy, object, variables, type: this.#type }
+  }
+
+  #complain({ policy, name: binding }: Invocation, why: string, reason: string): void {
+    if (!isStrict(policy)) return
+    const message = `policy '${policy.name}' with binding '${binding}' denied request: ${why}`
+    this.#problems.push({ message, reason })
+  }
+}
+
+const keyOf = ({ policy, name: binding }: Invocation, params: KubeObject | undefined): string =>
+  [policy.name, binding, params?.metadata.namespace ?? '', params?.metadata.name ?? ''].join('/')
+
+/** 403 whatever its reason is, with every problem as a cause. */
+function denied(
+  request: ShardAdmissionRequest,
+  { message, reason }: Problem,
+  problems: readonly Problem[],
+): StatusError {
+  const { group, resource } = request
+  const { status } = forbidden({ group, resource, name: refusedName(request) }, message)
+  const causes = problems.map(problem => ({ message: problem.message }))
+  return new StatusError(403, reason || 'Forbidden', message, { ...status.details, causes })
+}
