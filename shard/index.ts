@@ -33,17 +33,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const content = clusterContent(options.store, cache)
   const host: ShardHost = { backend, cache, client, content, informers, log }
   Object.assign(computed, options.computed?.(host))
-  const tenancy = { informers, backend, namespaceOf: namespacesIn(cache) }
-  const targets = options.webhookTargets ?? createTargets({ allow: [] })
-  const webhooks = tenantWebhooks({ ...tenancy, targets })
-  plugins.push(
-    ...(options.admission?.(host) ?? []),
-    webhooks.mutating,
-    ...tenantPolicies(tenancy),
-    webhooks.validating,
-    // The quota is last: what it counts nobody refuses any more.
-    resourceQuotaAdmission(host),
-  )
+  plugins.push(...pluginsOf(options, host))
   const controllers = [
     ...kubernetesControllers(host, resourcesOf, signal),
     ...(options.controllers?.(host) ?? []),
@@ -57,6 +47,20 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
       cache.close()
     },
   }
+}
+
+function pluginsOf(options: ShardOptions, host: ShardHost): readonly AdmissionPlugin[] {
+  const tenancy = { ...host, namespaceOf: namespacesIn(host.cache) }
+  const targets = options.webhookTargets ?? createTargets({ allow: [] })
+  const webhooks = tenantWebhooks({ ...tenancy, targets })
+  return [
+    ...(options.admission?.(host) ?? []),
+    webhooks.mutating,
+    ...tenantPolicies(tenancy),
+    webhooks.validating,
+    // The quota is last: what it counts nobody refuses any more.
+    resourceQuotaAdmission(host),
+  ]
 }
 
 const cacheOptions = ({ decorate, ring }: ShardOptions) => ({
