@@ -32,9 +32,9 @@ const log = createLogger('warn')
 const stopping = new AbortController()
 const { signal } = stopping
 
-async function certificates() {
-  const authority = await issueAuthority()
-  const serving = await issueServing(authority, ['127.0.0.1', 'localhost'])
+function certificates() {
+  const authority = issueAuthority()
+  const serving = issueServing(authority, ['127.0.0.1', 'localhost'])
   return { ca: authority.certificate, tls: { cert: serving.certificate, key: serving.key } }
 }
 
@@ -46,7 +46,7 @@ const shard = await openEmbedded({ store, url, rootCA: Promise.resolve(''), auth
 const user = { name: 'bench', groups: ['system:kcp:admin'] }
 const peer = { name: 'peer', groups: ['system:masters'] }
 const version = versionInfo({ version: '0', commit: '', date: '' })
-const made = overTls ? await certificates() : undefined
+const made = overTls ? certificates() : undefined
 
 const server = await createServer({
   host: '127.0.0.1',

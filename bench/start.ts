@@ -7,7 +7,7 @@ import { type Scratch, withScratch } from './scratch.ts'
 import { alternate } from './statistics.ts'
 
 const compiled = import.meta.dirname.endsWith(join('dist', 'bench'))
-const program = join(import.meta.dirname, compiled ? '../cmd/main.js' : '../dist/cmd/main.js')
+const program = join(import.meta.dirname, compiled ? '..' : '../dist', 'bundle/oriel.cjs')
 
 const few = 10_000
 const many = 100_000

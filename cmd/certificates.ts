@@ -1,19 +1,28 @@
-// @peculiar/x509 needs the metadata polyfill before its own first line runs.
-import 'reflect-metadata'
-import { randomBytes, type webcrypto } from 'node:crypto'
-import { isIP } from 'node:net'
 import {
-  AuthorityKeyIdentifierExtension,
-  BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  SubjectAlternativeNameExtension,
-  SubjectKeyIdentifierExtension,
+  createHash,
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
   X509Certificate,
-  X509CertificateGenerator,
-} from '@peculiar/x509'
+} from 'node:crypto'
+import { isIP } from 'node:net'
+import { addressBytes } from './addressbytes.ts'
+import {
+  bitString,
+  contentsOf,
+  der,
+  integer,
+  objectIdentifier,
+  octetString,
+  partsOf,
+  sequence,
+  set,
+  time,
+  truth,
+  utf8String,
+} from './der.ts'
 
 /** A certificate and its private key (PKCS #8), both PEM. */
 export interface KeyPair {
@@ -21,70 +30,106 @@ export interface KeyPair {
   readonly key: string
 }
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const day = 24 * 60 * 60 * 1000
 
 /** A new certificate authority for the server's own certificates, valid for ten years. */
-export async function issueAuthority(): Promise<KeyPair> {
-  const keys = await newKeys()
-  const certificate = await X509CertificateGenerator.createSelfSigned({
-    // A name of its own: verifiers look authorities up by name.
-    name: `CN=oriel-ca@${randomBytes(4).toString('hex')}`,
-    ...validFor(3650),
-    signingAlgorithm: algorithm,
-    keys,
+export function issueAuthority(): KeyPair {
+  const { publicKey, privateKey } = newKeys()
+  // A name of its own: verifiers look authorities up by name.
+  const name = nameOf(`oriel-ca@${randomBytes(4).toString('hex')}`)
+  const certificate = certify(privateKey, {
+    ...{ subject: name, issuer: name, publicKey, days: 3650 },
     extensions: [
-      new BasicConstraintsExtension(true, 0, true),
-      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
-      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+      critical('2.5.29.19', sequence(truth, integer(Buffer.of(0)))),
+      critical('2.5.29.15', bitString(Buffer.of(usages.certSign | usages.crlSign), 1)),
+      extension('2.5.29.14', octetString(keyIdentifier(publicKey))),
     ],
   })
-  return { certificate: `${certificate.toString('pem')}\n`, key: await keyPem(keys.privateKey) }
+  return { certificate, key: pemOfKey(privateKey) }
 }
 
 /** A serving certificate for host names and addresses, signed by an authority, valid for a year. */
-export async function issueServing(authority: KeyPair, hosts: readonly string[]): Promise<KeyPair> {
+export function issueServing(authority: KeyPair, hosts: readonly string[]): KeyPair {
   const issuer = new X509Certificate(authority.certificate)
-  const keys = await newKeys()
-  const certificate = await X509CertificateGenerator.create({
-    subject: 'CN=oriel',
-    issuer: issuer.subject,
-    ...validFor(365),
-    signingAlgorithm: algorithm,
-    publicKey: keys.publicKey,
-    signingKey: await importKey(authority.key),
+  const { publicKey, privateKey } = newKeys()
+  const certificate = certify(createPrivateKey(authority.key), {
+    ...{ subject: nameOf('oriel'), issuer: subjectOf(issuer), publicKey, days: 365 },
     extensions: [
-      new BasicConstraintsExtension(false, undefined, true),
-      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-      new SubjectAlternativeNameExtension(
-        hosts.map(host => ({ type: isIP(host) === 0 ? ('dns' as const) : ('ip' as const), value: host })),
-      ),
-      await AuthorityKeyIdentifierExtension.create(issuer),
+      critical('2.5.29.19', sequence()),
+      critical('2.5.29.15', bitString(Buffer.of(usages.digitalSignature), 7)),
+      extension('2.5.29.37', sequence(objectIdentifier(serverAuthentication))),
+      extension('2.5.29.17', sequence(...hosts.map(alternativeName))),
+      extension('2.5.29.35', sequence(der(0x80, keyIdentifier(issuer.publicKey)))),
     ],
   })
-  return { certificate: `${certificate.toString('pem')}\n`, key: await keyPem(keys.privateKey) }
+  return { certificate, key: pemOfKey(privateKey) }
 }
 
-const newKeys = (): Promise<webcrypto.CryptoKeyPair> =>
-  crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+const newKeys = (): { publicKey: KeyObject; privateKey: KeyObject } =>
+  generateKeyPairSync('ec', { namedCurve: 'P-256' })
+
+const pemOfKey = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+/** The parts of a certificate that are not the same in all (RFC 5280, section 4.1), encoded where they are buffers. */
+interface Contents {
+  readonly subject: Buffer
+  readonly issuer: Buffer
+  readonly publicKey: KeyObject
+  readonly days: number
+  readonly extensions: readonly Buffer[]
+}
+
+const version3 = der(0xa0, integer(Buffer.of(2)))
+
+function certify(key: KeyObject, { subject, issuer, publicKey, days, extensions }: Contents): string {
+  const signed = sequence(
+    version3,
+    integer(randomBytes(16)),
+    signatureOf(key),
+    issuer,
+    validity(days),
+    subject,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, sequence(...extensions)),
+  )
+  const certificate = sequence(signed, signatureOf(key), bitString(sign('sha256', signed, key)))
+  const lines = certificate.toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+}
+
+const ecdsaWithSha256 = sequence(objectIdentifier('1.2.840.10045.4.3.2'))
+const rsaWithSha256 = sequence(objectIdentifier('1.2.840.113549.1.1.11'), der(0x05))
+
+const signatureOf = (key: KeyObject): Buffer =>
+  key.asymmetricKeyType === 'rsa' ? rsaWithSha256 : ecdsaWithSha256
 
 /** Starts an hour ago, so that clocks that are a little behind accept it. */
-function validFor(days: number): { notBefore: Date; notAfter: Date } {
+function validity(days: number): Buffer {
   const now = Date.now()
-  return { notBefore: new Date(now - day / 24), notAfter: new Date(now + days * day) }
+  return sequence(time(new Date(now - day / 24)), time(new Date(now + days * day)))
 }
 
-async function keyPem(key: webcrypto.CryptoKey): Promise<string> {
-  const der = Buffer.from(await crypto.subtle.exportKey('pkcs8', key)).toString('base64')
-  return `-----BEGIN PRIVATE KEY-----\n${der.replace(/(.{64})(?=.)/g, '$1\n')}\n-----END PRIVATE KEY-----\n`
+const nameOf = (commonName: string): Buffer =>
+  sequence(set(sequence(objectIdentifier('2.5.4.3'), utf8String(commonName))))
+
+/** As it is encoded in the certificate: issuers are compared byte by byte. */
+function subjectOf(certificate: X509Certificate): Buffer {
+  const [signed = certificate.raw] = partsOf(certificate.raw)
+  return partsOf(signed)[5] ?? sequence()
 }
 
-const importKey = (pem: string): Promise<webcrypto.CryptoKey> =>
-  crypto.subtle.importKey(
-    'pkcs8',
-    Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64'),
-    algorithm,
-    false,
-    ['sign'],
-  )
+/** The SHA-1 of the bits of a public key (RFC 5280, section 4.2.1.2). */
+function keyIdentifier(key: KeyObject): Buffer {
+  const [, bits = Buffer.of()] = partsOf(key.export({ type: 'spki', format: 'der' }))
+  return createHash('sha1').update(contentsOf(bits).subarray(1)).digest()
+}
+
+const extension = (id: string, value: Buffer): Buffer => sequence(objectIdentifier(id), octetString(value))
+const critical = (id: string, value: Buffer): Buffer =>
+  sequence(objectIdentifier(id), truth, octetString(value))
+
+const usages = { digitalSignature: 0x80, certSign: 0x04, crlSign: 0x02 } as const
+const serverAuthentication = '1.3.6.1.5.5.7.3.1'
+
+const alternativeName = (host: string): Buffer =>
+  isIP(host) === 0 ? der(0x82, Buffer.from(host)) : der(0x87, addressBytes(host))

@@ -18,7 +18,7 @@ describe('certificate watch', () => {
   let listener: Listener
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'oriel-watch-'))
-    authority = await issueAuthority()
+    authority = issueAuthority()
   })
   after(async () => {
     stop.abort()
@@ -60,10 +60,7 @@ describe('certificate watch', () => {
   }
 
   it('takes over a new certificate, keeps open connections, and keeps the old one instead of nonsense', async () => {
-    const [first, second] = [
-      await issueServing(authority, ['localhost']),
-      await issueServing(authority, ['localhost']),
-    ]
+    const [first, second] = [issueServing(authority, ['localhost']), issueServing(authority, ['localhost'])]
     await write(first)
     const tls = { cert: first.certificate, key: first.key }
     listener = await listen(

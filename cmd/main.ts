@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { Command, Option } from 'commander'
 import { version } from './build.ts'
 import { explainCommand } from './explainflags.ts'
@@ -65,11 +64,9 @@ frontProxyFlags(program.command('front-proxy')).action(async (flags: FrontProxyF
 })
 explainCommand(program.command('explain'))
 
-try {
-  await program.parseAsync()
-} catch (error) {
+program.parseAsync().catch(error => {
   if (!(error instanceof StartError)) throw error
   process.stderr.write(`oriel: ${error.message}\n`)
   // What was already opened has nothing to lose and would keep the process.
   process.exit(1)
-}
+})

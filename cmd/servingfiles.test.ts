@@ -63,7 +63,7 @@ describe('serving certificates', () => {
   it('get a new authority when its key does not fit', async () => {
     const files = await prepareServing(directory, hosts)
     const paths = servingPaths(directory)
-    await writeFile(paths.authorityKey, (await issueAuthority()).key)
+    await writeFile(paths.authorityKey, issueAuthority().key)
     await rm(paths.certificate)
     const renewed = await prepareServing(directory, hosts)
     assert.notEqual(renewed.authority, files.authority)
@@ -71,8 +71,8 @@ describe('serving certificates', () => {
   })
 
   it('of an operator are used as they are', async () => {
-    const authority = await issueAuthority()
-    const serving = await issueServing(authority, ['other.example.com'])
+    const authority = issueAuthority()
+    const serving = issueServing(authority, ['other.example.com'])
     const paths = servingPaths(directory)
     await writeFile(paths.authority, authority.certificate)
     await writeFile(paths.certificate, serving.certificate)

@@ -1,9 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import type { KeyPair } from './certificates.ts'
+import { issueAuthority, issueServing, type KeyPair } from './certificates.ts'
 import { readIfThere, writePrivately } from './files.ts'
-import { issue } from './issue.ts'
 import { StartError } from './starterror.ts'
 
 /** What TLS serves with, PEM, and the authority that clients verify it by. */
@@ -35,14 +34,15 @@ export async function prepareServing(directory: string, hosts: readonly string[]
   if (found !== undefined && authorityKey === undefined) return suppliedFiles(found, paths.certificate)
   if (found !== undefined && isUsable(found, hosts)) return found
   const kept = keptAuthority(authority, authorityKey)
-  const issued = await issue({ hosts, ...(kept && { authority: kept }) })
+  const signer = kept ?? issueAuthority()
   if (kept === undefined) {
-    await writePrivately(paths.authorityKey, issued.authority.key)
-    await writePrivately(paths.authority, issued.authority.certificate)
+    await writePrivately(paths.authorityKey, signer.key)
+    await writePrivately(paths.authority, signer.certificate)
   }
-  await writePrivately(paths.key, issued.serving.key)
-  await writePrivately(paths.certificate, issued.serving.certificate)
-  return { ...issued.serving, authority: issued.authority.certificate }
+  const serving = issueServing(signer, hosts)
+  await writePrivately(paths.key, serving.key)
+  await writePrivately(paths.certificate, serving.certificate)
+  return { ...serving, authority: signer.certificate }
 }
 
 /** The files as they are; undefined when one is missing. */

@@ -39,7 +39,7 @@ describe('answering one request', () => {
     stopping = new AbortController()
     requestTimeout = 60_000
     errors.length = 0
-    const { tls } = await testCertificates()
+    const { tls } = testCertificates()
     const serving: RequestListener = (request, response) => {
       const service = { log, metrics, requestTimeout, isStopping: () => stopping.signal.aborted }
       void serve(service, { request, response }, exchange => handler(exchange))

@@ -63,7 +63,7 @@ describe('a server', () => {
     server = await createServer({
       host: '127.0.0.1',
       port: 0,
-      tls: (await testCertificates()).tls,
+      tls: testCertificates().tls,
       workspaces,
       ...host(),
       authenticator: union(clientCertificates(), users),
@@ -224,7 +224,7 @@ describe('a server', () => {
 
   it('believes certificates of its authority and refuses others', async () => {
     await start()
-    const { authority } = await testCertificates()
+    const { authority } = testCertificates()
     const client = await issueClient(authority, { subject: 'CN=root, O=system:masters' })
     for (const protocol of protocols)
       assert.equal((await get('/clusters/root/api', { client }, protocol)).status, 200)

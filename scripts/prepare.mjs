@@ -17,7 +17,7 @@ const sources = [
   'bench',
   'examples',
 ]
-const settings = ['tsconfig.json', 'package-lock.json']
+const settings = ['tsconfig.json', 'package-lock.json', 'scripts/build.mjs', 'scripts/bundle.mjs']
 const stamp = 'dist/.prepared'
 
 const changedAt = path => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -51,7 +51,7 @@ const install = () =>
 
 async function compile() {
   const started = new Date()
-  await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'])
+  await run(process.execPath, ['scripts/build.mjs'])
   writeFileSync(join(root, stamp), '')
   // Sources that were edited while the compiler ran are newer than this.
   utimesSync(join(root, stamp), started, started)
@@ -92,7 +92,7 @@ async function withSpinner(text, work) {
 
 try {
   if (!isInstalled()) await withSpinner('Installing packages (npm install)', install)
-  if (!isCompiled()) await withSpinner('Compiling (tsc)', compile)
+  if (!isCompiled()) await withSpinner('Compiling', compile)
 } catch (error) {
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1

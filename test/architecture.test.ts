@@ -28,8 +28,6 @@ const allowedPackages: Readonly<Record<string, RegExp>> = {
   re2js: /^openapi\/pattern\.ts$/,
   'lru-cache': /^(openapi|framework|shard|authz)\/[a-z/-]+\.ts$/,
   lmdb: /^shard\/store\/lmdb\.ts$/,
-  '@peculiar/x509': /^cmd\/certificates\.ts$/,
-  'reflect-metadata': /^cmd\/certificates\.ts$/,
   undici: /^proxy\/[a-z]+\.ts$/,
   commander: /^cmd\/[a-z-]+\.ts$/,
 }

@@ -57,7 +57,7 @@ describe('the audit log', () => {
     server = await createServer({
       host: '127.0.0.1',
       port: 0,
-      tls: (await testCertificates()).tls,
+      tls: testCertificates().tls,
       workspaces: [{ name: '', path: pathPattern(''), apis: (_, cluster) => shard.apis(cluster) }],
       backend: shard,
       informers,

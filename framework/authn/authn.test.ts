@@ -35,9 +35,9 @@ describe('authentication over TLS', () => {
   let authenticator: Authenticator
 
   before(async () => {
-    users = await issueAuthority()
-    proxies = await issueAuthority()
-    serving = await issueServing(users, ['localhost', '127.0.0.1'])
+    users = issueAuthority()
+    proxies = issueAuthority()
+    serving = issueServing(users, ['localhost', '127.0.0.1'])
     const otherwise = union(clientCertificates({ ca: users.certificate }), bearerTokens(tokenFile(csv)))
     authenticator = requestHeaders({ ca: proxies.certificate, allowedNames: ['front-proxy'], otherwise })
     server = await listen(() => authenticator, {
@@ -86,7 +86,7 @@ describe('authentication over TLS', () => {
   })
 
   it('sees nobody behind expired certificates, certificates for servers and those of strangers', async () => {
-    const strangers = await issueAuthority()
+    const strangers = issueAuthority()
     for (const client of [
       await issueClient(users, { subject: 'CN=a', hours: -1 }),
       await issueClient(users, { subject: 'CN=a', serverOnly: true }),

@@ -78,8 +78,8 @@ describe('webhooks', function () {
 
   before(async () => {
     oriel = await startServer(process.env.KCP_BIN ? [] : ['--webhook-allow', '127.0.0.1'])
-    authority = await issueAuthority()
-    server = await serveWebhooks(await issueServing(authority, ['127.0.0.1']))
+    authority = issueAuthority()
+    server = await serveWebhooks(issueServing(authority, ['127.0.0.1']))
     const [first] = await createWorkspaces(oriel, ['webhooks'])
     assert.ok(first)
     tenant = first

@@ -92,12 +92,8 @@ describe('who is known', function () {
 
   before(async () => {
     const directory = await mkdtemp(join(tmpdir(), 'oriel-identities-'))
-    ;[company, team, users, proxies] = await Promise.all([
-      startIssuer(),
-      startIssuer({ algorithm: 'ES256' }),
-      issueAuthority(),
-      issueAuthority(),
-    ])
+    ;[company, team] = await Promise.all([startIssuer(), startIssuer({ algorithm: 'ES256' })])
+    ;[users, proxies] = [issueAuthority(), issueAuthority()]
     files = {
       config: join(directory, 'authentication.yaml'),
       users: join(directory, 'users.crt'),
@@ -395,7 +391,7 @@ describe('who is known', function () {
         client: await issueClient(proxies, { subject: 'CN=other' }),
         headers: asserted,
       })
-      const strangers = await issueAuthority()
+      const strangers = issueAuthority()
       await refused('/clusters/root', {
         client: await issueClient(strangers, { subject: 'CN=front-proxy' }),
         headers: asserted,
@@ -422,7 +418,7 @@ describe('who is known', function () {
 
   describe('after their files have changed', () => {
     it('are users of another authority, and no more of the old one', async () => {
-      const [old, next] = [await issueClient(users, { subject: 'CN=old' }), await issueAuthority()]
+      const [old, next] = [await issueClient(users, { subject: 'CN=old' }), issueAuthority()]
       await userOf('/clusters/root', { client: old })
       const watches = await Promise.all(protocols.map(watching))
       await writeFile(files.users, 'broken')

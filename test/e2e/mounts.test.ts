@@ -77,7 +77,7 @@ describe('mounted workspaces', function () {
 
   before(async () => {
     files = await mkdtemp(join(tmpdir(), 'oriel-mounts-'))
-    const { authority } = await testCertificates()
+    const { authority } = testCertificates()
     await writeFile(join(files, 'ca.crt'), authority.certificate)
     await writeFile(join(files, 'tokens.csv'), 'stranger-token,stranger,1\nguest-token,guest,2\n')
     ;[oriel, peer] = await Promise.all([

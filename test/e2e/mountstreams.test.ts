@@ -42,7 +42,7 @@ function* pieces(): Generator<Buffer> {
 
 /** Answers with a gibibyte, takes as much, and echoes over any other protocol. */
 async function startTarget(): Promise<Server> {
-  const { tls } = await testCertificates()
+  const { tls } = testCertificates()
   const server = createServer({ cert: tls.cert, key: tls.key }, async (asked, response) => {
     let received = 0
     for await (const chunk of asked) received += chunk.length
@@ -68,7 +68,7 @@ describe('streams through a mounted workspace', function () {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'oriel-streams-'))
-    const { authority } = await testCertificates()
+    const { authority } = testCertificates()
     await writeFile(join(folder, 'ca.crt'), authority.certificate)
     target = await startTarget()
     const flags = ['--mount-allow', '127.0.0.1', '--mount-ca-file', join(folder, 'ca.crt')]

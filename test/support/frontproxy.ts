@@ -20,7 +20,7 @@ export interface FrontProxy {
 
 /** The authority of front proxies, and the flags with which shards believe them. */
 export async function writeProxyAuthority(folder: string): Promise<readonly string[]> {
-  const authority = await issueAuthority()
+  const authority = issueAuthority()
   const { certificate, key } = await issueClient(authority, { subject: 'CN=front-proxy' })
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'requestheader-ca.crt'), authority.certificate)

@@ -37,8 +37,8 @@ export async function startIssuer({
   algorithm = 'RS256',
   anonymousKeys = false,
 }: IssuerOptions = {}): Promise<Issuer> {
-  const authority = await issueAuthority()
-  const { certificate, key } = await issueServing(authority, ['localhost', '127.0.0.1'])
+  const authority = issueAuthority()
+  const { certificate, key } = issueServing(authority, ['localhost', '127.0.0.1'])
   const asked = new Map<string, number>()
   const published: JWK[] = []
   let current: { readonly id: string; readonly keys: Keys } | undefined

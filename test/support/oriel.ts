@@ -24,12 +24,15 @@ export interface OrielOptions {
   /** Keep the data of an earlier run; a fresh temporary directory otherwise. */
   readonly directory?: string
   readonly args?: readonly string[]
+  /** What is started; default: the program as it was compiled, unbundled. */
+  readonly program?: string
 }
 
-const program = join(root, 'dist/cmd/main.js')
+const compiled = join(root, 'dist/cmd/main.js')
 
 /** Starts the server on a free port and waits until it is ready. */
 export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
+  const { program = compiled } = options
   if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`)
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'oriel-')))
   const args = [program, 'start', '--data-directory', directory, '--port', '0', ...(options.args ?? [])]

@@ -81,7 +81,7 @@ export async function startProxyService(endpoint: Endpoint): Promise<ProxyServic
     lifetime.limit(undefined)
     return outbound.passage({ incoming, endpoint, path: incoming.path, seenAs: '' })
   }
-  const { tls } = await testCertificates()
+  const { tls } = testCertificates()
   const listener = await listen(
     { host: '127.0.0.1', port: 0, tls: { cert: tls.cert, key: tls.key } },
     (request, response) => void serve(service, { request, response }, handler),

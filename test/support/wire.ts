@@ -30,16 +30,15 @@ export interface WireRequest {
 export type Protocol = 'HTTP/1.1' | 'HTTP/2'
 export const protocols: readonly Protocol[] = ['HTTP/1.1', 'HTTP/2']
 
-let certificates:
-  | Promise<{ authority: KeyPair; tls: { cert: string; key: string; clientCA: string } }>
-  | undefined
+let certificates: { authority: KeyPair; tls: { cert: string; key: string; clientCA: string } } | undefined
 
 /** One authority and one serving certificate for all tests of a process; clients of the authority are believed. */
 export function testCertificates() {
-  certificates ??= issueAuthority().then(async authority => {
-    const { certificate, key } = await issueServing(authority, ['127.0.0.1', 'localhost'])
-    return { authority, tls: { cert: certificate, key, clientCA: authority.certificate } }
-  })
+  if (certificates === undefined) {
+    const authority = issueAuthority()
+    const { certificate, key } = issueServing(authority, ['127.0.0.1', 'localhost'])
+    certificates = { authority, tls: { cert: certificate, key, clientCA: authority.certificate } }
+  }
   return certificates
 }
 
@@ -57,7 +56,7 @@ export function open(protocol: Protocol, url: string, wanted: WireRequest = {}):
 }
 
 async function tlsOptions({ client, ca }: WireRequest) {
-  const { tls } = await testCertificates()
+  const { tls } = testCertificates()
   return { ca: ca ?? tls.clientCA, ...(client && { cert: client.certificate, key: client.key }) }
 }
 

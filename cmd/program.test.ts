@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+import { codePath, loadProgram } from './program.ts'
+
+describe('a program in one file', () => {
+  let folder: string
+  let path: string
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'oriel-program-'))
+    path = join(folder, 'main.cjs')
+    await writeFile(
+      path,
+      'globalThis.programSaw = [__filename, require("node:path").sep, module.exports === exports]',
+    )
+  })
+  after(() => rm(folder, { recursive: true }))
+
+  const run = (): unknown => {
+    loadProgram(path).run()
+    return Reflect.get(globalThis, 'programSaw')
+  }
+
+  it('runs as CommonJS', () => assert.deepEqual(run()?.toString(), `${path},/,true`))
+
+  it('runs with the code that is kept, and without code that is none', async () => {
+    const program = loadProgram(path)
+    program.run()
+    for (const code of [program.code(), Buffer.from('nonsense'), Buffer.alloc(0)]) {
+      await writeFile(codePath(path), code)
+      assert.deepEqual(run()?.toString(), `${path},/,true`)
+    }
+  })
+
+  it('has stack traces that name its sources', async () => {
+    const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+    const source = join(folder, 'fail.ts')
+    const lines = [
+      `import { mapStackTraces } from ${JSON.stringify(here('./stacktraces.ts'))}`,
+      'interface Nothing { gone: true }',
+      'mapStackTraces(__filename)',
+      "const fail = (_: Nothing): never => { throw new TypeError('no') }",
+      'fail({ gone: true })',
+    ]
+    await writeFile(source, lines.join('\n'))
+    const bundle = join(folder, 'fail.cjs')
+    const format = { bundle: true, platform: 'node', format: 'cjs', sourcemap: 'external' } as const
+    await build({ entryPoints: [source], outfile: bundle, ...format })
+    await assert.rejects(
+      promisify(execFile)(process.execPath, [bundle]),
+      ({ stderr }: { stderr: string }) => {
+        assert.match(stderr, /^TypeError: no\n +at fail \(.*\/fail\.ts:4:45\)\n +at .*\/fail\.ts:5:1\)?\n/m)
+        return true
+      },
+    )
+  })
+})
