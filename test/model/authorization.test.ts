@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict'
-import { plain } from '../../cmd/plain.ts'
 import type { Action } from '../../framework/authorizer.ts'
-import { createMetrics } from '../../framework/metrics.ts'
-import { createServer, type Server } from '../../framework/server.ts'
 import type { UserInfo } from '../../framework/user.ts'
-import { versionInfo } from '../../framework/version.ts'
-import { createOpenApiDocuments } from '../../openapi/index.ts'
 import { claimedConfigMaps, mayPlainly, mayThroughView } from './oracle.ts'
 import { type Random, randomFrom } from './random.ts'
-import { type Served, serveWorld } from './served.ts'
+import { decisions, describeWorld, firstSeed, listen } from './running.ts'
+import { serveWorld } from './served.ts'
 import { createAction, createUser, createWorld, type Export, everywhere, type World } from './world.ts'
 
-// `MODEL_DECISIONS=5000000 MODEL_SEED=7 npx mocha --no-config --import=tsx --timeout 0 --exit test/model/*.test.ts`
-const decisions = Number(process.env.MODEL_DECISIONS ?? 100_000)
-const firstSeed = Number(process.env.MODEL_SEED ?? 1)
 const perWorld = 10_000
 const requestsPerWorld = 60
 
@@ -23,15 +16,8 @@ interface Tally {
   refused: number
 }
 
-function describeFailure(seed: number, world: World, user: UserInfo, action: Action, view?: Export): string {
-  const { configMaps: _none, roles: _roles, bindings: _bindings, ...rest } = world
-  const where = action.cluster
-  const rbac = {
-    roles: world.roles.filter(role => role.cluster === where),
-    bindings: world.bindings.filter(binding => binding.cluster === where),
-  }
-  return JSON.stringify({ seed, user, action, view: view?.cluster, ...rest, ...rbac }, undefined, 1)
-}
+const describeFailure = (seed: number, world: World, asked: object, action: Action): string =>
+  describeWorld(world, { seed, ...asked, action }, action.cluster)
 
 async function compare(seed: number, tally: Tally): Promise<void> {
   const random = randomFrom(seed)
@@ -49,37 +35,12 @@ async function compare(seed: number, tally: Tally): Promise<void> {
       : await served.mayPlainly(user, action)
     if (expected !== found)
       assert.fail(
-        `${found ? 'LEAK' : 'WRONGLY REFUSED'}: ${describeFailure(seed, world, user, action, view)}`,
+        `${found ? 'LEAK' : 'WRONGLY REFUSED'}: ${describeFailure(seed, world, { user, view: view?.cluster }, action)}`,
       )
     if (found) tally.allowed++
     else tally.refused++
   }
-  await served.shard.stop()
-}
-
-const tokens = (users: readonly UserInfo[]) => ({
-  authenticate: async ({
-    headers,
-  }: {
-    headers: { readonly [name: string]: string | string[] | undefined }
-  }) => users[Number(headers.authorization)],
-})
-
-async function listen({ shard, view }: Served, users: readonly UserInfo[]): Promise<Server> {
-  const version = versionInfo({ version: '0.0.0', commit: '', date: '2026-01-01T00:00:00Z' })
-  return createServer({
-    host: '127.0.0.1',
-    port: 0,
-    workspaces: [view, plain(shard)],
-    backend: shard.backend,
-    informers: shard.informers,
-    authenticator: tokens(users),
-    documents: createOpenApiDocuments(version),
-    version,
-    log: shard.log,
-    metrics: createMetrics(),
-    checks: [],
-  })
+  await served.stop()
 }
 
 const placesIn = (items: readonly { metadata: { name: string; annotations?: Record<string, string> } }[]) =>
@@ -104,7 +65,8 @@ async function compareList(seed: number, url: string, world: World, asked: Asked
   }
   const action: Action = { verb: 'list', cluster, resource }
   const may = view ? mayThroughView(world, view, user, action) : mayPlainly(world, user, action)
-  const failure = (): string => `${text.slice(0, 300)}\n${describeFailure(seed, world, user, action, view)}`
+  const failure = (): string =>
+    `${text.slice(0, 300)}\n${describeFailure(seed, world, { user, view: view?.cluster }, action)}`
   if (!may) {
     assert.equal(reply.status, 403, failure())
     return false
@@ -162,7 +124,7 @@ describe('authorization, against a model', function () {
       for (let i = 0; i < requestsPerWorld; i++)
         if (await compareList(seed, server.url, world, askedBy(random, world, users))) shown++
       await server.close(0)
-      await served.shard.stop()
+      await served.stop()
     }
     assert.ok(shown > worlds, 'some lists are allowed')
   })

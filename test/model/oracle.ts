@@ -62,7 +62,16 @@ function inside(world: World, user: UserInfo, action: Action, deep: boolean): 'y
   return open ? 'go on' : 'no'
 }
 
-/** 04: every export whose resource this is. */
+const tenancyExport: Export = {
+  cluster: 'root',
+  name: 'tenancy.kcp.io',
+  identity: '',
+  policy: 'local',
+  claims: [],
+}
+const ofTenancy = ['workspaces', 'workspacetypes', 'workspaceauthenticationconfigurations']
+
+/** 04: every export whose resource this is. Every logical cluster binds root's tenancy. */
 function policiesAllow(world: World, user: UserInfo, action: Action): boolean {
   const { resource, cluster } = action
   if (resource === undefined) return true
@@ -74,7 +83,9 @@ function policiesAllow(world: World, user: UserInfo, action: Action): boolean {
   const exports = bindings.flatMap(({ to }) =>
     world.exports.filter(each => each.cluster === to.cluster && each.name === to.name),
   )
-  return exports.every(each => each.policy !== 'local' || policyAllows(world, each, user, action))
+  const isOfTenancy = resource.group === 'tenancy.kcp.io' && ofTenancy.includes(resource.resource)
+  const all = isOfTenancy && world.clusters[cluster] ? [...exports, tenancyExport] : exports
+  return all.every(each => each.policy !== 'local' || policyAllows(world, each, user, action))
 }
 
 function policyAllows(world: World, each: Export, user: UserInfo, action: Action): boolean {
@@ -89,13 +100,13 @@ function policyAllows(world: World, each: Export, user: UserInfo, action: Action
 /** Is there a binding in this cluster, to one of these identities, of a role with a rule that allows it? */
 function rbacAllows(world: World, identities: readonly UserInfo[], where: string, action: Action): boolean {
   const namespace = action.resource?.namespace ?? ''
-  for (const binding of world.bindings) {
+  for (const binding of [...world.policy.bindings, ...world.bindings]) {
     if (binding.cluster !== where) continue
     if (binding.namespace !== '' && binding.namespace !== namespace) continue
     if (!identities.some(one => binding.subjects.some(subject => means(subject, binding.namespace, one))))
       continue
     const place = binding.role.kind === 'Role' ? binding.namespace : ''
-    const roles = world.roles.filter(
+    const roles = [...world.policy.roles, ...world.roles].filter(
       role =>
         [where, systemAdmin].includes(role.cluster) &&
         role.namespace === place &&
@@ -113,7 +124,7 @@ function means(subject: Subject, bindingNamespace: string, identity: UserInfo): 
   return namespace !== '' && identity.name === `system:serviceaccount:${namespace}:${subject.name}`
 }
 
-function allows(rule: PolicyRule, { verb, resource, path = '' }: Action): boolean {
+export function allows(rule: PolicyRule, { verb, resource, path = '' }: Action): boolean {
   const isOne = (list: readonly string[] | undefined, value: string): boolean =>
     (list ?? []).some(each => each === '*' || each === value)
   if (!isOne(rule.verbs, verb)) return false

@@ -1,9 +1,11 @@
 import type { PolicyRule } from '../../authz/policyrule.ts'
 import type { Subject } from '../../authz/subjects.ts'
 import type { Action } from '../../framework/authorizer.ts'
+import type { KubeObject } from '../../framework/object.ts'
 import type { UserInfo } from '../../framework/user.ts'
-import { systemPolicy } from '../../shard/bootstrap/policy.ts'
+import { rootPolicy, systemPolicy } from '../../shard/bootstrap/policy.ts'
 import type { Random } from './random.ts'
+import { createTree, type Tree, treeRbac } from './tree.ts'
 
 /** A few logical clusters and everything that says who may do what in them, as plain lists. */
 export interface World {
@@ -11,9 +13,17 @@ export interface World {
   readonly clusters: Readonly<Record<string, { readonly phase: string; readonly required?: string }>>
   readonly roles: readonly Role[]
   readonly bindings: readonly RoleBinding[]
+  /** What every server starts with. */
+  readonly policy: Rbac
   readonly exports: readonly Export[]
   readonly apiBindings: readonly Bound[]
   readonly configMaps: readonly ConfigMap[]
+  readonly tree: Tree
+}
+
+export interface Rbac {
+  readonly roles: readonly Role[]
+  readonly bindings: readonly RoleBinding[]
 }
 
 export interface Role {
@@ -76,13 +86,14 @@ export const systemAdmin = 'system:admin'
 export const consumers = ['one', 'two', 'three'] as const
 export const providers = ['maker', 'seller'] as const
 const names = [...consumers, ...providers]
-export const everywhere = [...names, 'nowhere', systemAdmin, '*'] as const
+export const everywhere = [...names, 'root', 'nowhere', systemAdmin, '*'] as const
 export const namespaces = ['ns1', 'ns2'] as const
 
 const phases = [
   'Ready',
   'Ready',
   'Ready',
+  'Initializing',
   'Initializing',
   'Inactive',
   'Terminating',
@@ -138,23 +149,29 @@ export function createWorld(random: Random): World {
   )
   const exports = providers.filter(p => existing.includes(p)).flatMap(cluster => exportsIn(random, cluster))
   const rbac = [...existing, systemAdmin].flatMap(cluster => rbacIn(random, cluster))
-  const system = systemRbac()
+  const forTree = existing.flatMap(cluster => treeRbac(random, cluster))
+  const all = [...rbac, ...forTree]
   return {
-    clusters,
-    roles: [...system.roles, ...rbac.flatMap(each => each.roles)],
-    bindings: [...system.bindings, ...rbac.flatMap(each => each.bindings)],
+    clusters: { ...clusters, root: { phase: 'Ready' } },
+    roles: all.flatMap(each => each.roles),
+    bindings: all.flatMap(each => each.bindings),
+    policy: startingPolicy(),
     exports,
     apiBindings: existing.flatMap(cluster => apiBindingsIn(random, cluster, exports)),
     configMaps: existing.flatMap(cluster => configMapsIn(random, cluster)),
+    tree: createTree(random, existing),
   }
 }
 
-/** The policy that every server starts with. */
-function systemRbac(): Pick<World, 'roles' | 'bindings'> {
-  const objects = systemPolicy()
+function startingPolicy(): Rbac {
+  const all = [rbacOf(systemAdmin, systemPolicy()), rbacOf('root', rootPolicy())]
+  return { roles: all.flatMap(({ roles }) => roles), bindings: all.flatMap(({ bindings }) => bindings) }
+}
+
+function rbacOf(cluster: string, objects: readonly KubeObject[]): Rbac {
   const roles = objects.filter(({ kind }) => kind === 'ClusterRole')
   const bindings = objects.filter(({ kind }) => kind === 'ClusterRoleBinding')
-  const place = { cluster: systemAdmin, namespace: '' }
+  const place = { cluster, namespace: '' }
   return {
     roles: roles.map(({ metadata: { name = '' }, rules }) => ({
       ...place,
@@ -168,7 +185,7 @@ function systemRbac(): Pick<World, 'roles' | 'bindings'> {
   }
 }
 
-function ruleOf(random: Random): PolicyRule {
+export function ruleOf(random: Random): PolicyRule {
   const some = (from: readonly string[]): readonly string[] => [random.pick(from), ...random.some(from, 1)]
   if (random.chance(0.25))
     return { verbs: some([...verbs, 'access', 'access']), nonResourceURLs: some(paths) }
@@ -176,7 +193,7 @@ function ruleOf(random: Random): PolicyRule {
   return { verbs: some(verbs), apiGroups: some(groups), resources: some(resources), resourceNames }
 }
 
-function rbacIn(random: Random, cluster: string): Pick<World, 'roles' | 'bindings'> {
+function rbacIn(random: Random, cluster: string): Rbac {
   // `view` of the system is what it is; a workspace may have one of its own besides.
   const possible = cluster === systemAdmin ? ['r1', 'r2', 'later'] : ['r1', 'r2', 'view', 'later']
   const clusterRoles = possible.filter(() => random.chance(0.6))
@@ -214,7 +231,7 @@ function bindingIn(random: Random, cluster: string, index: number): RoleBinding 
   return { cluster, namespace, name: `b${index}`, role: { kind, name }, subjects }
 }
 
-function subjectOf(random: Random): Subject {
+export function subjectOf(random: Random): Subject {
   const marked = random.chance(0.3) ? prefix : ''
   const cluster = random.pick(names)
   const user = (name: string): Subject => ({ kind: 'User', name: marked + name })
@@ -362,6 +379,8 @@ const kinds: readonly (readonly [string, string, string])[] = [
   ['apis.kcp.io', 'apibindings', 'status'],
   ['apis.kcp.io', 'apiexports', 'content'],
   ['apis.kcp.io', 'apiexports', 'status'],
+  ['tenancy.kcp.io', 'workspaces', ''],
+  ['tenancy.kcp.io', 'workspacetypes', ''],
 ]
 
 /** What somebody may try in a cluster. */
@@ -376,7 +395,7 @@ export function createAction(random: Random, cluster: string): Action {
   }
   const verb = random.pick(asked)
   const [group, resource, subresource] = random.pick(kinds)
-  const namespace = group === 'apis.kcp.io' ? '' : random.pick(['', ...namespaces])
+  const namespace = group.endsWith('kcp.io') ? '' : random.pick(['', ...namespaces])
   const named = ['get', 'update', 'patch', 'delete', 'bind'].includes(verb)
   const name = named ? random.pick(['a', 'b', 'widgets']) : ''
   const deep = random.chance(0.05) ? { deep: true } : {}

@@ -34,7 +34,8 @@ export interface Entry {
 /**
  * Lets a request into a workspace that waits for the caller's initializer or terminator, or throws: whoever may act as
  * it, privileged or not, sees nothing else (chapter 10, section 4.6). What is allowed inside is what the type declares,
- * or, when it declares nothing, what the workspace's owner may do.
+ * or, when it declares nothing, what the workspace's owner may do. The workspace has the last word in either case: it
+ * keeps out who is not in the groups that it requires.
  */
 export async function enter(entry: Entry, ctx: RequestContext<LifecycleParams>): Promise<void> {
   const { host, clusters, stage } = entry
@@ -49,8 +50,8 @@ export async function enter(entry: Entry, ctx: RequestContext<LifecycleParams>):
       `${who}: WorkspaceType not found; refusing to fall back to owner impersonation`,
       1,
     )
-  if (rules.length > 0) return checkRules(entry, ctx, rules)
-  if (ownerOf(cluster) === undefined)
+  if (rules.length > 0) checkRules(entry, ctx, rules)
+  else if (ownerOf(cluster) === undefined)
     throw internalError(`LogicalCluster ${ctx.cluster}|cluster had no createdBy recorded`)
   const decision = await host.backend.authorizer.authorize(
     ctx.actAs,

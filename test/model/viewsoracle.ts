@@ -1,0 +1,109 @@
+import type { PolicyRule } from '../../authz/policyrule.ts'
+import type { Action } from '../../framework/authorizer.ts'
+import type { UserInfo } from '../../framework/user.ts'
+import { allows, mayPlainly } from './oracle.ts'
+import type { Child, Life } from './tree.ts'
+import type { World } from './world.ts'
+
+// What the views of a workspace's life, of mounts and of one's own workspaces answer, by looking at everything (chapter
+// 10, sections 4 and 5; chapter 30, sections 2.11, 4.7 and 5.2). Like oracle.ts it shares no code with what it judges.
+
+/** One request to a view. */
+export interface ViewRequest {
+  readonly view: 'initializingworkspaces' | 'terminatingworkspaces' | 'mounts' | 'workspaces'
+  /** Who asks as whom, for views of a workspace's life. */
+  readonly identifier: string
+  readonly user: UserInfo
+  readonly action: Action
+}
+
+/** `absent`: what is asked about is not there, as far as this user may know. `broken`: nobody can tell whose rights count. */
+export type Answer = 'served' | 'refused' | 'absent' | 'broken'
+
+export function answerOf(world: World, request: ViewRequest): Answer {
+  switch (request.view) {
+    case 'mounts':
+      return mountAnswer(world, request)
+    case 'workspaces':
+      return workspaceAnswer(world, request)
+    case 'initializingworkspaces':
+      return lifeAnswer(world, request, 'initializer')
+    case 'terminatingworkspaces':
+      return lifeAnswer(world, request, 'terminator')
+  }
+}
+
+type Role = 'initializer' | 'terminator'
+const verbs = { initializer: 'initialize', terminator: 'terminate' } as const
+const isMaster = (user: UserInfo): boolean => user.groups.includes('system:masters')
+
+function lifeAnswer(world: World, { identifier, user, action }: ViewRequest, role: Role): Answer {
+  const [cluster = '', name, ...more] = identifier.split(':')
+  const type = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspacetypes', subresource: '' }
+  const asking = { verb: verbs[role], cluster, resource: { ...type, namespace: '', name: name ?? '' } }
+  if (!isMaster(user) && (!name || more.length > 0 || !mayPlainly(world, user, asking))) return 'refused'
+  if (action.cluster === '*') return 'served'
+  const { resource } = action
+  if (resource?.group === 'core.kcp.io' && resource.resource === 'logicalclusters')
+    return waitingFor(world, role, identifier).includes(action.cluster) ? 'served' : 'absent'
+  if (!waitingFor(world, role, identifier).includes(action.cluster)) return 'refused'
+  const rules = permissionsOf(world, identifier, role)
+  if (rules === undefined) return 'broken'
+  if (rules.length > 0) {
+    const marked = { ...user, groups: [`system:kcp:${role}:${identifier}`, ...user.groups] }
+    return rules.some(rule => allows(rule, action)) && mayPlainly(world, marked, action)
+      ? 'served'
+      : 'refused'
+  }
+  const owner = world.tree.lives[action.cluster]?.owner
+  if (owner === undefined) return 'broken'
+  return mayPlainly(world, withoutWarrants(owner), action) ? 'served' : 'refused'
+}
+
+function withoutWarrants({ extra = {}, ...user }: UserInfo): UserInfo {
+  const { 'authorization.kcp.io/warrant': _, ...kept } = extra
+  return { ...user, extra: kept }
+}
+
+/** What the type says; nothing for the server's own, undefined where there is no type. */
+function permissionsOf({ tree }: World, identifier: string, role: Role): readonly PolicyRule[] | undefined {
+  if (identifier.startsWith('system:')) return []
+  return tree.types.find(({ cluster, name }) => `${cluster}:${name}` === identifier)?.permissions[role]
+}
+
+/** The logical clusters that wait for somebody. */
+export function waitingFor({ clusters, tree }: World, role: Role, identifier: string): readonly string[] {
+  const isWaiting = (name: string, life: Life): boolean =>
+    role === 'initializer'
+      ? clusters[name]?.phase === 'Initializing' && life.initializers.includes(identifier)
+      : life.isDeleting && life.terminators.includes(identifier)
+  return Object.keys(tree.lives).filter(name => isWaiting(name, tree.lives[name] as Life))
+}
+
+function mountAnswer(world: World, { user, action }: ViewRequest): Answer {
+  const { resource } = action
+  const asked =
+    resource?.subresource === 'proxy'
+      ? { ...action, verb: 'proxy', resource: { ...resource, subresource: '' } }
+      : action
+  return mayPlainly(world, user, asked) ? 'served' : 'refused'
+}
+
+function workspaceAnswer(world: World, { user, action }: ViewRequest): Answer {
+  if (!mayPlainly(world, user, action)) return 'refused'
+  const { name } = action.resource ?? { name: '' }
+  if (name === '') return 'served'
+  const found = world.tree.workspaces.find(each => each.cluster === action.cluster && each.name === name)
+  return found !== undefined && isOwn(world, user, found) ? 'served' : 'absent'
+}
+
+/** May somebody enter a workspace, or manage it? Until it is made, it is its creator's. */
+export function isOwn(world: World, user: UserInfo, child: Child): boolean {
+  if (isMaster(user)) return true
+  if (['Scheduling', 'Initializing'].includes(child.phase) && child.creator === user.name) return true
+  const inside = child.isMount ? child.cluster : child.inside
+  if (inside !== '' && mayPlainly(world, user, { verb: 'access', cluster: inside, path: '/' })) return true
+  const workspace = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces', subresource: '' }
+  const resource = { ...workspace, namespace: '', name: child.name }
+  return mayPlainly(world, user, { verb: 'update', cluster: child.cluster, resource })
+}
