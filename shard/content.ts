@@ -1,3 +1,4 @@
+import type { Item } from '../framework/item.ts'
 import type { ClusterName, ObjectKey } from '../framework/object.ts'
 import { creationOf } from './bootstrap/apply.ts'
 import type { Manifest } from './bootstrap/manifest.ts'
@@ -22,7 +23,15 @@ export interface ClusterContent {
   remove(objects: readonly Stored[]): Promise<void>
   /** Likewise: new objects, stored as they are, in one commit. Throws `StoreConflict` when one of them is there. */
   add(objects: readonly Manifest[]): Promise<void>
+  /** Calls `handler` when an object that is being deleted has changed, and when it is gone. Returns its removal. */
+  onDeparture(handler: (departing: Stored) => void): () => void
 }
+
+const deletionMark = Buffer.from('"deletionTimestamp":')
+
+/** Looks at bytes first: nearly nothing is being deleted. */
+export const isDeparting = (item: Item): boolean =>
+  item.bytes.includes(deletionMark) && item.object.metadata.deletionTimestamp !== undefined
 
 export const clusterContent = (store: Store, cache: WatchCache): ClusterContent => ({
   *of(cluster) {
@@ -46,4 +55,8 @@ export const clusterContent = (store: Store, cache: WatchCache): ClusterContent 
   async add(objects) {
     if (objects.length > 0) await cache.at(await store.commit(objects.map(creationOf)))
   },
+  onDeparture: handler =>
+    cache.subscribe(({ resource }, { type, item }) => {
+      if (type === 'DELETED' || (type === 'MODIFIED' && isDeparting(item))) handler({ resource, item })
+    }),
 })

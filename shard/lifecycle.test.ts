@@ -91,6 +91,23 @@ const configMap = (name: string, metadata: object = {}): KubeObject => ({
   kind: 'ConfigMap',
   metadata: { name, namespace: 'default', ...metadata },
 })
+/** What somebody does whose finalizer is on a ConfigMap. */
+const release = (cluster: string, name: string): Promise<KubeObject> =>
+  shard.client.update(resources.configMaps, at(cluster, name, 'default'), object => ({
+    ...object,
+    metadata: { ...object.metadata, finalizers: [] },
+  }))
+/** Puts finalizers of others on a workspace, or takes them away. */
+const hold = ({ parent, name }: Asked, others: readonly string[]): Promise<KubeObject> =>
+  shard.client.update(tenancy.workspaces, at(parent, name), ({ metadata, ...rest }) => ({
+    ...rest,
+    metadata: { ...metadata, finalizers: ['core.kcp.io/logicalcluster', ...others] },
+  }))
+const finished = 'ControllersFinished'
+const waitsFor =
+  (reason: string) =>
+  ({ status }: Workspace): boolean =>
+    findCondition(status?.conditions, finished)?.reason === reason
 /** What an initializer or terminator does when it has finished. */
 const leave = (cluster: string, list: 'initializers' | 'terminators', own: string): Promise<KubeObject> =>
   shard.client.update(
@@ -253,10 +270,57 @@ describe('the life of a workspace', () => {
           'finalizers remaining: example.com/lock in 1 resource instances',
       )
       assert.notEqual(find(resources.namespaces, cluster, 'default'), undefined)
-      await shard.client.update(resources.configMaps, at(cluster, 'held', 'default'), object => ({
-        ...object,
-        metadata: { ...object.metadata, finalizers: [] },
-      }))
+      await release(cluster, 'held')
+      await asked.whenGone()
+    })
+
+    it('tells in one condition whom it waits for: children, and whoever has put finalizers', async () => {
+      const top = await ready('universal')
+      const low = await ready('universal', top.cluster)
+      const lock = { finalizers: ['example.com/lock'] }
+      await create(resources.configMaps, low.cluster, configMap('held', lock))
+      await hold(top.asked, [...lock.finalizers])
+      await top.asked.remove()
+      const since = () => top.asked.now()?.metadata.deletionTimestamp
+      const own = await top.asked.when(waitsFor('WaitingForFinalizers'))
+      assert.equal(
+        findCondition(own.status?.conditions, finished)?.message,
+        `waiting since ${since()} for example.com/lock on workspaces.tenancy.kcp.io ${top.asked.name} at ${url}/clusters/root`,
+      )
+      assert.notEqual(low.asked.now(), undefined)
+      await hold(top.asked, [])
+      const above = await top.asked.when(waitsFor('WaitingForChildren'))
+      assert.equal(
+        findCondition(above.status?.conditions, finished)?.message,
+        `waiting since ${top.asked.home()?.metadata.deletionTimestamp} for the workspaces below it: ${low.asked.name} at ` +
+          `${url}/clusters/${top.cluster}`,
+      )
+      const below = await low.asked.when(waitsFor('WaitingForFinalizers'))
+      assert.equal(
+        findCondition(below.status?.conditions, finished)?.message,
+        `waiting since ${low.asked.home()?.metadata.deletionTimestamp} for example.com/lock on configmaps default/held at ` +
+          `${url}/clusters/${low.cluster}`,
+      )
+      await release(low.cluster, 'held')
+      await top.asked.whenGone()
+      assert.equal(low.asked.now(), undefined)
+    })
+
+    it('follows what is left as it goes', async () => {
+      const { asked, cluster } = await ready('universal')
+      for (const name of ['one', 'two'])
+        await create(resources.configMaps, cluster, configMap(name, { finalizers: ['example.com/lock'] }))
+      await asked.remove()
+      const left =
+        (count: number) =>
+        ({ status }: Workspace): boolean =>
+          findCondition(status?.conditions, 'WorkspaceContentDeleted')?.message?.startsWith(
+            `Some resources are remaining: configmaps has ${count} `,
+          ) ?? false
+      await asked.when(left(2))
+      await release(cluster, 'one')
+      await asked.when(left(1))
+      await release(cluster, 'two')
       await asked.whenGone()
     })
 
@@ -306,8 +370,15 @@ describe('the life of a workspace', () => {
       const told = await until(shard, waiting)
       assert.equal(told.reason, 'WaitingOnAPIBindings')
       assert.equal(told.message, 'APIBinding(s) not yet fully bound: for APIExport root|later')
+      const stuck = await asked.when(waitsFor('WaitingForInitializers'))
+      assert.equal(
+        findCondition(stuck.status?.conditions, finished)?.message,
+        `waiting since ${asked.home()?.metadata.creationTimestamp} for system:apibindings (${told.message}) at ` +
+          `${url}/clusters/${stuck.spec?.cluster}`,
+      )
       await create(resources.apiExports, 'root', exported('later'))
-      await asked.when(isIn('Ready'))
+      const done = await asked.when(isIn('Ready'))
+      assert.equal(findCondition(done.status?.conditions, finished), undefined)
       assert.equal(waiting()?.status, 'True')
     })
 

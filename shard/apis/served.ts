@@ -11,6 +11,10 @@ import { customTraits, pathNamedTraits, traitsOf } from '../registry/traits.ts'
 export const builtinSegment = '-'
 export const customSegment = 'customresources'
 
+/** Whether a segment is the identity of an export: what is in it was bound. */
+export const isIdentity = (segment: string): boolean =>
+  segment !== builtinSegment && segment !== customSegment
+
 /** One resource as some logical clusters serve it: a definition, and where its objects lie. */
 export interface Served {
   /** Equal for what is served alike; part of the key under which ApiSets are shared. */

@@ -1,14 +1,14 @@
 import type { ResourceRef } from '../../framework/backend.ts'
 import type { ClusterName } from '../../framework/object.ts'
+import { isIdentity } from '../apis/served.ts'
+import { isDeparting, type Stored } from '../content.ts'
 import { bindingFinalizer } from '../metadata.ts'
 import { clusterScoped, updateObject, updateStatus } from './client.ts'
 import { type ConditionState, isFalse, setConditions } from './conditions.ts'
-import { deleteContent, type Remaining, remainingFinalizers, remainingInstances } from './content.ts'
+import { deleteContent, type Remaining, recheck, remainingFinalizers, remainingInstances } from './content.ts'
 import { type Controller, createController, keyOf, parseKey } from './controller.ts'
 import type { KcpControllerDeps } from './deps.ts'
 import { type APIBinding, type BoundResource, resources } from './objects.ts'
-
-const recheck = 1_000
 
 /** Deletes the instances of bound resources before their binding goes (chapter 20, section 5.9). */
 export function apiBindingDeletionController(deps: KcpControllerDeps): Controller {
@@ -33,10 +33,13 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
     await report(deps, cluster, name, remainingCondition(remaining))
     return recheck
   }
+  const boundBy = ({ resource, item: { cluster } }: Stored): readonly string[] =>
+    isIdentity(resource.segment) ? bindings.list(cluster).filter(isDeparting).map(keyOf) : []
   return createController(
     {
       name: 'apibinding-deletion',
       reconcile,
+      departures: { content: deps.content, keys: boundBy },
       sources: [{ informer: bindings, keys: ({ item }) => [keyOf(item)] }],
     },
     deps.log,

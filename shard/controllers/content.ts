@@ -1,6 +1,7 @@
 import type { ResourceRef } from '../../framework/backend.ts'
 import type { Item } from '../../framework/item.ts'
 import type { ClusterName } from '../../framework/object.ts'
+import { isDeparting } from '../content.ts'
 import { type ControllerClient, ifFound } from './client.ts'
 
 /** What is left after everything was asked to go. */
@@ -12,6 +13,10 @@ export interface Remaining {
 }
 
 const batch = 64
+
+/** Milliseconds until what holds content is looked at again although nobody was heard to go: what is served no more
+ * holds nothing. */
+export const recheck = 60_000
 
 /** Deletes all objects of some resources in one cluster, and counts those that stay for now. */
 export async function deleteContent(
@@ -34,7 +39,7 @@ export async function deleteContent(
 
 /** Objects that are terminating already are left to whoever holds them. */
 async function deleteAll(client: ControllerClient, ref: ResourceRef, items: readonly Item[]): Promise<void> {
-  const targets = items.filter(({ object }) => object.metadata.deletionTimestamp === undefined)
+  const targets = items.filter(item => !isDeparting(item))
   for (let i = 0; i < targets.length; i += batch) {
     const some = targets.slice(i, i + batch)
     await Promise.all(some.map(({ key }) => ifFound(client.delete(ref, key, { propagation: 'Background' }))))

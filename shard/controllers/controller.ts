@@ -1,6 +1,7 @@
 import type { Informer } from '../../framework/informer.ts'
 import type { Item, ItemEvent } from '../../framework/item.ts'
 import type { Logger } from '../../framework/log.ts'
+import type { ClusterContent, Stored } from '../content.ts'
 import { createQueue } from './queue.ts'
 
 /** Work that follows changes: events become keys, keys are reconciled one at a time each. */
@@ -19,19 +20,24 @@ export interface ControllerDefinition {
     readonly informer: Informer
     readonly keys: (event: ItemEvent) => readonly string[]
   }[]
+  /** Whose deletion waits for others to go: they are looked at again a little after one of those has got on. */
+  readonly departures?: {
+    readonly content: Pick<ClusterContent, 'onDeparture'>
+    readonly keys: (departing: Stored) => readonly string[]
+  }
   /** May say after how many milliseconds to look again, when no change will tell. */
   readonly reconcile: (key: string) => Promise<number | undefined>
-  /** Keys worked on at the same time; default 4. */
-  readonly concurrency?: number
 }
+
+/** Milliseconds in which many departures become one look. */
+const pause = 200
 
 /** A controller starts to listen when it runs, and then first sees everything that is there. */
 export function createController(definition: ControllerDefinition, log: Logger): Controller {
-  const { name, sources, reconcile, concurrency } = definition
+  const { name, sources, departures, reconcile } = definition
   const queue = createQueue({
     name,
     log,
-    ...(concurrency === undefined ? {} : { concurrency }),
     reconcile: async key => {
       const again = await reconcile(key)
       if (again !== undefined) queue.addAfter(key, again)
@@ -47,6 +53,12 @@ export function createController(definition: ControllerDefinition, log: Logger):
           if (event.type !== 'BOOKMARK') for (const key of keys(event)) queue.add(key)
         }
       const removals = sources.map(({ informer, keys }) => informer.onEvent(handle(keys)))
+      if (departures !== undefined)
+        removals.push(
+          departures.content.onDeparture(departing => {
+            for (const key of departures.keys(departing)) queue.addAfter(key, pause)
+          }),
+        )
       await queue.run(signal)
       for (const remove of removals) remove()
     },

@@ -1,9 +1,10 @@
 import type { Informers } from '../../framework/informer.ts'
 import type { Logger } from '../../framework/log.ts'
-import type { ClusterName, KubeObject } from '../../framework/object.ts'
+import { type ClusterName, groupResource, type KubeObject } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import { crdServed, type ResourcesOf } from '../apis/served.ts'
 import { createClient } from '../client.ts'
+import type { ClusterContent, Stored } from '../content.ts'
 import {
   asCrd,
   type CrdStatus,
@@ -12,21 +13,19 @@ import {
   withCondition,
 } from '../registry/crd.ts'
 import { type ControllerClient, clusterScoped, updateObject, updateStatus } from './client.ts'
-import { deleteContent } from './content.ts'
+import { deleteContent, recheck } from './content.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from './controller.ts'
 import { namingStatus } from './naming.ts'
 import { resources } from './objects.ts'
 
 export interface DefinitionControllerDeps {
   readonly client: ControllerClient
+  readonly content: ClusterContent
   readonly informers: Informers
   readonly resourcesOf: ResourcesOf
   readonly signal: AbortSignal
   readonly log: Logger
 }
-
-/** Milliseconds until finalizers of instances are looked at again. */
-const recheck = 1_000
 
 /** Accepts names, establishes definitions, and removes their instances before they go (chapter 40, section 7.8). */
 export function definitionController(deps: DefinitionControllerDeps): Controller {
@@ -40,22 +39,22 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
     const crd = asCrd(object)
     if (crd.metadata.deletionTimestamp !== undefined) return finalize(deps, cluster, crd)
     const group = groupKey(cluster, object)
-    const accept = (): Promise<unknown> =>
-      writeStatus(deps, cluster, name, current =>
-        namingStatus(
-          current,
-          inGroup(group).map(item => asCrd(item.object)),
-        ),
-      )
-    await inTurn(group, accept)
+    const all = () => inGroup(group).map(item => asCrd(item.object))
+    await inTurn(group, () => writeStatus(deps, cluster, name, now => namingStatus(now, all())))
     return undefined
   }
   const neighbours = (cluster: ClusterName, object: KubeObject): readonly string[] =>
     inGroup(groupKey(cluster, object)).map(keyOf)
+  const definedBy = ({ resource, item: { cluster } }: Stored): readonly string[] => {
+    const name = groupResource(resource.group, resource.resource)
+    const crd = definitions.get(cluster, '', name)?.object
+    return crd?.metadata.deletionTimestamp === undefined ? [] : [keyFor(cluster, name)]
+  }
   return createController(
     {
       name: 'customresourcedefinition',
       reconcile,
+      departures: { content: deps.content, keys: definedBy },
       sources: [
         {
           informer: definitions,

@@ -17,7 +17,7 @@ export function kubernetesControllers(
   resourcesOf: ResourcesOf,
   signal: AbortSignal,
 ): readonly Controller[] {
-  const { backend, cache, client, informers, log } = host
+  const { backend, cache, client, content, informers, log } = host
   const { apis } = backend
   const read: Read = ({ group, version, names, storage }, key) => {
     const resource = { group, version, resource: names.plural }
@@ -25,8 +25,8 @@ export function kubernetesControllers(
     return ifFound(storage.get(ctx, key).then(item => item.object))
   }
   return [
-    definitionController({ client, informers, resourcesOf, signal, log }),
-    namespaceController({ client, informers, apis, log }),
+    definitionController({ client, content, informers, resourcesOf, signal, log }),
+    namespaceController({ client, content, informers, apis, log }),
     aggregationController({ client, informers, log }),
     eventExpiryController({ client, informers, log }),
     resourceQuotaController(host),

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ItemEvent } from '../../framework/item.ts'
 import type { ClusterName } from '../../framework/object.ts'
 import { withLocks } from '../admission/kcp/mirrors.ts'
+import { isDeparting, type Stored } from '../content.ts'
 import { clusterScoped, updateObject, updateStatus } from './client.ts'
 import { type Controller, createController } from './controller.ts'
 import { maintainBindings } from './defaultbindings.ts'
@@ -19,6 +20,7 @@ const patience = 2_000
 export function logicalClusterController(deps: KcpControllerDeps): Controller {
   /** Clusters that other workspaces' exports and types concern. */
   const dependent = new Set<ClusterName>()
+  const clusters = deps.informers.for(resources.logicalClusters)
   const reconcile = async (cluster: string): Promise<number | undefined> => {
     const current = deps.directory.logicalCluster(cluster)
     if (current === undefined) dependent.delete(cluster)
@@ -30,8 +32,17 @@ export function logicalClusterController(deps: KcpControllerDeps): Controller {
     else dependent.delete(cluster)
     return report(deps, cluster, current, found)
   }
+  const around = ({ item: { cluster } }: Stored): readonly string[] => {
+    const home = clusters.get(cluster, '', logicalClusterName)
+    return home !== undefined && isDeparting(home) ? [cluster] : []
+  }
   return createController(
-    { name: 'logicalcluster', reconcile, concurrency: 16, sources: changesOf(deps, dependent) },
+    {
+      name: 'logicalcluster',
+      reconcile,
+      sources: changesOf(deps, dependent),
+      departures: { content: deps.content, keys: around },
+    },
     deps.log,
   )
 }

@@ -1,16 +1,14 @@
-import { type ClusterName, groupResource } from '../../framework/object.ts'
-import type { Stored } from '../content.ts'
+import type { ClusterName } from '../../framework/object.ts'
+import { isDeparting, type Stored } from '../content.ts'
 import { logicalClusterFinalizer, workspaceFinalizer } from '../metadata.ts'
-import { clusterScoped, ifFound, updateObject, updateStatus } from './client.ts'
-import { type ConditionState, isFalse, removeCondition, setConditions } from './conditions.ts'
-import { type Remaining, remainingFinalizers, remainingInstances } from './content.ts'
+import { clusterScoped, ifFound, updateObject } from './client.ts'
+import { recheck } from './content.ts'
+import { contentCondition, reportDeletion } from './deletionprogress.ts'
 import type { KcpControllerDeps } from './deps.ts'
 import { foreignFinalizers, isNeeded, refOf } from './held.ts'
 import { type LogicalCluster, logicalClusterName, resources, type Workspace } from './objects.ts'
-import { awaited, finished } from './waiting.ts'
+import { awaited, awaitedChildren, awaitedFinalizers } from './waiting.ts'
 
-/** Milliseconds until what remains is looked at again. */
-const recheck = 1_000
 /** So many objects are removed in one commit. */
 const batch = 1_000
 /** So many are asked to go at the same time. */
@@ -26,9 +24,9 @@ export async function deleteLogicalCluster(
   object: LogicalCluster,
 ): Promise<number | undefined> {
   if (!object.metadata.finalizers?.includes(logicalClusterFinalizer)) return undefined
-  const waiting = awaited(deps, object)
-  if (waiting !== undefined) {
-    await report(deps, cluster, waiting)
+  const terminators = awaited(deps, object)
+  if (terminators !== undefined) {
+    await reportDeletion(deps, cluster, 'Terminating', [terminators])
     return undefined
   }
   const content = [...deps.content.of(cluster)].filter(stored => !isItself(stored))
@@ -41,7 +39,8 @@ export async function deleteLogicalCluster(
       content.filter(s => !isHeld(deps, s) && !isNeeded(s)),
     )
   await askToGo(deps, holding)
-  await report(deps, cluster, contentCondition(remainingOf(holding)))
+  const whom = children.length > 0 ? awaitedChildren(object, children) : awaitedFinalizers(object, holding)
+  await reportDeletion(deps, cluster, 'Deleting', [contentCondition(holding), whom])
   return recheck
 }
 
@@ -56,7 +55,7 @@ const isHeld = ({ apis }: KcpControllerDeps, stored: Stored): boolean =>
 
 /** Objects that are terminating already are left to whoever holds them. */
 async function askToGo({ apis, client }: KcpControllerDeps, holding: readonly Stored[]): Promise<void> {
-  const targets = holding.filter(({ item }) => item.object.metadata.deletionTimestamp === undefined)
+  const targets = holding.filter(({ item }) => !isDeparting(item))
   for (let i = 0; i < targets.length; i += atOnce) {
     const some = targets.slice(i, i + atOnce)
     await Promise.all(
@@ -116,42 +115,4 @@ const dropFinalizer = ({ client }: KcpControllerDeps, cluster: ClusterName): Pro
         finalizers: (current.metadata.finalizers ?? []).filter(each => each !== logicalClusterFinalizer),
       },
     }),
-  )
-
-function remainingOf(holding: readonly Stored[]): Remaining {
-  const instances = new Map<string, number>()
-  const finalizers = new Map<string, number>()
-  const count = (counts: Map<string, number>, key: string): unknown =>
-    counts.set(key, (counts.get(key) ?? 0) + 1)
-  for (const stored of holding) {
-    count(instances, groupResource(stored.resource.group, stored.resource.resource))
-    for (const finalizer of foreignFinalizers(stored)) count(finalizers, finalizer)
-  }
-  return { instances, finalizers }
-}
-
-function contentCondition(remaining: Remaining): ConditionState {
-  const parts = [remainingInstances(remaining), remainingFinalizers(remaining, 'logical cluster')]
-  const text = parts.filter(part => part !== '').join('; ')
-  return isFalse('WorkspaceContentDeleted', 'Info', 'SomeResourcesRemain', text)
-}
-
-/** Phase and one condition: how far the deletion is. */
-const report = (
-  { client }: KcpControllerDeps,
-  cluster: ClusterName,
-  state: ConditionState,
-): Promise<unknown> =>
-  updateStatus<LogicalCluster>(
-    client,
-    resources.logicalClusters,
-    clusterScoped(cluster, logicalClusterName),
-    current => {
-      const terminating = (current.status?.terminators ?? []).length > 0
-      const phase = terminating ? 'Terminating' : 'Deleting'
-      const known = terminating
-        ? current.status?.conditions
-        : removeCondition(current.status?.conditions, finished)
-      return { ...current, status: { ...current.status, phase, conditions: setConditions(known, [state]) } }
-    },
   )

@@ -4,14 +4,16 @@ import type { Informers } from '../../framework/informer.ts'
 import type { ItemEvent } from '../../framework/item.ts'
 import type { Logger } from '../../framework/log.ts'
 import type { ClusterScope, KubeObject } from '../../framework/object.ts'
+import type { ClusterContent, Stored } from '../content.ts'
 import { type CrdCondition, withCondition } from '../registry/crd.ts'
 import { type ControllerClient, clusterScoped, updateObject, updateStatus } from './client.ts'
-import { deleteContent, type Remaining, remainingFinalizers, remainingInstances } from './content.ts'
-import { type Controller, createController, keyOf, parseKey } from './controller.ts'
+import { deleteContent, type Remaining, recheck, remainingFinalizers, remainingInstances } from './content.ts'
+import { type Controller, createController, keyFor, keyOf, parseKey } from './controller.ts'
 import { resources } from './objects.ts'
 
 export interface NamespaceControllerDeps {
   readonly client: ControllerClient
+  readonly content: ClusterContent
   readonly informers: Informers
   readonly apis: (cluster: ClusterScope) => ApiSet | undefined
   readonly log: Logger
@@ -23,8 +25,6 @@ interface Namespace extends KubeObject {
 }
 
 const finalizer = 'kubernetes'
-/** Milliseconds until finalizers of content are looked at again. */
-const recheck = 1_000
 
 /** Deletes what is in a terminating namespace, and then lets it go (chapter 20, section 7.2). */
 export function namespaceController(deps: NamespaceControllerDeps): Controller {
@@ -49,7 +49,12 @@ export function namespaceController(deps: NamespaceControllerDeps): Controller {
     return undefined
   }
   const sources = [{ informer: namespaces, keys: ({ item }: ItemEvent) => [keyOf(item)] }]
-  return createController({ name: 'namespace', reconcile, sources }, deps.log)
+  const isTerminating = (cluster: string, name: string): boolean =>
+    namespaces.get(cluster, '', name)?.object.metadata.deletionTimestamp !== undefined
+  const around = ({ item: { cluster, namespace } }: Stored): readonly string[] =>
+    namespace !== '' && isTerminating(cluster, namespace) ? [keyFor(cluster, namespace)] : []
+  const departures = { content: deps.content, keys: around }
+  return createController({ name: 'namespace', reconcile, sources, departures }, deps.log)
 }
 
 /** One ref for each stored resource that lies in namespaces; events of both groups are the same objects. */

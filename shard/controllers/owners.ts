@@ -7,7 +7,7 @@ import type {
   ObjectKey,
   OwnerReference,
 } from '../../framework/object.ts'
-import { builtinSegment, customSegment } from '../apis/served.ts'
+import { isIdentity } from '../apis/served.ts'
 import type { ObjectPlace } from './ownership.ts'
 
 export type ApisOf = (cluster: ClusterScope) => ApiSet | undefined
@@ -35,7 +35,7 @@ export function servedAt(apis: ApisOf, place: ObjectPlace): ServedPlace | undefi
   if (set === undefined || resource === undefined) return undefined
   const { version } = resource
   const ref = { group, version, resource: plural }
-  if (segment === builtinSegment || segment === customSegment) return { ref, resource }
+  if (!isIdentity(segment)) return { ref, resource }
   const bound = set.find(group, version, `${plural}:${segment}`)
   return bound && { ref: { ...ref, identity: segment }, resource: bound }
 }

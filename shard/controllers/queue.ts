@@ -17,10 +17,11 @@ export interface QueueOptions {
   readonly log: Logger
   /** Brings the object of this key one step closer to what is wanted. Whatever it throws is a reason to retry. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<void>
-  /** Keys worked on at the same time; default 4. */
+  /** Keys worked on at the same time; default 64: they mostly wait for the store, which flushes for many at once. */
   readonly concurrency?: number
 }
 
+const defaultConcurrency = 64
 const firstRetry = 5
 const longestRetry = 60_000
 
@@ -80,7 +81,7 @@ async function runQueue(
   queue: Adder,
   signal: AbortSignal,
 ): Promise<void> {
-  const limit = options.concurrency ?? 4
+  const limit = options.concurrency ?? defaultConcurrency
   const jobs = new Set<Promise<void>>()
   signal.addEventListener('abort', () => state.wake(), { once: true })
   while (!signal.aborted) {

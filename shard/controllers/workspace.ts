@@ -37,7 +37,6 @@ export function workspaceController(deps: KcpControllerDeps): Controller {
     {
       name: 'workspace',
       reconcile,
-      concurrency: 16,
       sources: [
         { informer: workspaces, keys: ({ item }) => [keyOf(item)] },
         { informer: deps.informers.for(resources.logicalClusters), keys: ownersOf },

@@ -2,7 +2,7 @@ import { chosenClusterAnnotation, workspaceFinalizer } from '../metadata.ts'
 import { clusterScoped, ifFound, updateObject, updateStatus } from './client.ts'
 import { findCondition, removeCondition, setConditions } from './conditions.ts'
 import { type LogicalCluster, logicalClusterName, resources, type Workspace } from './objects.ts'
-import { finished } from './waiting.ts'
+import { awaitedOnWorkspace, finished } from './waiting.ts'
 import { withRemaining } from './workspacestatus.ts'
 import { target, type WorkspaceStep } from './workspacestep.ts'
 
@@ -10,13 +10,25 @@ import { target, type WorkspaceStep } from './workspacestep.ts'
 export async function deleteWorkspace(step: WorkspaceStep, workspace: Workspace): Promise<void> {
   const { client, informers } = step.deps
   const { finalizers = [], annotations = {} } = workspace.metadata
-  if (finalizers.length !== 1 || finalizers[0] !== workspaceFinalizer) return
+  if (finalizers.some(each => each !== workspaceFinalizer)) return reportHolders(step)
+  if (finalizers.length === 0) return
   const cluster = workspace.spec?.cluster || annotations[chosenClusterAnnotation] || ''
   const home = informers.for(resources.logicalClusters).get(cluster, '', logicalClusterName)
   const object = home?.object as LogicalCluster | undefined
   if (object === undefined || object.spec?.owner?.uid !== workspace.metadata.uid) await release(step)
   else if (object.metadata.deletionTimestamp !== undefined) await mirror(step, object)
   else await ifFound(client.delete(resources.logicalClusters, clusterScoped(cluster, logicalClusterName)))
+}
+
+/** Others come first: as long as they hold the workspace itself, nothing happens to what is in it. */
+async function reportHolders(step: WorkspaceStep): Promise<void> {
+  const { client, directory, shard } = step.deps
+  const parent = `${shard.externalURL}/clusters/${directory.path(step.parent)}`
+  await updateStatus<Workspace>(client, ...target(step), current => {
+    const state = awaitedOnWorkspace(current, parent)
+    const conditions = setConditions(current.status?.conditions, [state])
+    return { ...current, status: { ...current.status, conditions } }
+  })
 }
 
 const release = (step: WorkspaceStep): Promise<unknown> =>

@@ -12,7 +12,7 @@ export interface History {
 const defaultHistory: History = { seconds: 300, commits: 30_000 }
 const compactEvery = 10_000
 const chunk = 1_000
-const tail = 2_000
+const tail = 500
 
 /** The whole of `Store` over a `Medium`: grouping, history, watching and compaction are the same for all of them. */
 export class LoggedStore implements Store {
