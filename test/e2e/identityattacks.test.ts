@@ -6,7 +6,7 @@ import { discard, type Oriel, readText, startOriel } from '../support/oriel.ts'
 import { createWorkspaces, type Tenant } from '../support/tenants.ts'
 import { ask, protocols, type WireReply, type WireRequest } from '../support/wire.ts'
 
-/** Chapter 30, section 6.3, as far as it is about identities: all refused, all logged, none a 500. */
+/** What attacklist.test.ts cannot say in one line each (chapter 30, section 6.3): all refused, all logged, none a 500. */
 describe('attacks on identities', function () {
   this.timeout(120_000)
   let oriel: Oriel
@@ -69,102 +69,15 @@ describe('attacks on identities', function () {
       await refused(`/clusters/${cluster}${secrets}`, as(robot))
   })
 
-  it('do not get out of a workspace by path tricks', async () => {
-    for (const path of [
-      `/clusters/${home.path}/../${other.path}${secrets}`,
-      `/clusters/${home.path}/%2e%2e/${other.path}${secrets}`,
-      `/clusters/${home.path}%2fclusters%2f${other.path}${secrets}`,
-      `/clusters/${home.path}/clusters/${other.path}${secrets}`,
-      `//clusters/${other.path}${secrets}`,
-      `/clusters//${other.path}${secrets}`,
-      `/Clusters/${other.path}${secrets}`,
-      `/%63lusters/${other.path}${secrets}`,
-      `/clusters/${other.path};v=1${secrets}`,
-      `/clusters/${other.path}%00${secrets}`,
-      `/clusters/${other.path}%0d%0aX-Remote-User:%20root${secrets}`,
-      '/clusters/%2a/api/v1/secrets',
-      `/clusters/root:system:admin${secrets}`,
-      `/clusters/:${other.path}${secrets}`,
-      `/clusters/${other.path}:${secrets}`,
-      `/clusters/root::other${secrets}`,
-      `/services/../clusters/${other.path}${secrets}`,
-      `/services/apiexport/${other.cluster}/x/clusters/*/api/v1/secrets`,
-      `/clusters/${'a'.repeat(64)}${secrets}`,
-      `/clusters/${'a:'.repeat(5000)}a${secrets}`,
-    ])
-      await refused(path, as(robot), [400, 403, 404, 414, 431])
-  })
-
-  it('do not choose their workspace by what a token says unverified', async () => {
-    const [head, body = '', signature] = robot.split('.')
-    const claims = JSON.parse(Buffer.from(body, 'base64url').toString())
-    for (const clusterName of [
-      '../services/x',
-      'root/../x',
-      '*',
-      'system:admin',
-      '',
-      { a: 1 },
-      other.cluster,
-    ]) {
-      const changed = { ...claims, 'kubernetes.io': { ...claims['kubernetes.io'], clusterName } }
-      const forged = `${head}.${Buffer.from(JSON.stringify(changed)).toString('base64url')}.${signature}`
-      await refused(secrets, as(forged), [401])
-    }
-    await each(secrets, as(robot), ({ status }, what) => assert.equal(status, 200, what))
-  })
-
-  it('gain nothing by headers that others believe', async () => {
-    const headers = {
-      'X-Forwarded-For': '127.0.0.1',
-      'X-Forwarded-User': 'root',
-      'X-Original-URL': '/clusters/root/api/v1/secrets',
-      'X-Rewrite-URL': '/clusters/root/api/v1/secrets',
-      'X-HTTP-Method-Override': 'DELETE',
-      'X-Kubernetes-Sharded-Request': 'true',
-      'X-Kcp-Internal-Deep-SubjectAccessReview': 'true',
-      'X-Remote-User': 'root',
-      'X-Remote-Group': 'system:masters',
-      'X-Remote-Extra-authorization.kcp.io%252Fwarrant': '{"user":"x","groups":["system:masters"]}',
-    }
-    await refused(`/clusters/${other.path}${secrets}`, as(robot, { headers }))
-    await refused(`/clusters/${other.path}${secrets}`, { headers })
-    for (const hops of ['-1', 'abc', '99'])
-      await refused(
-        `/clusters/${other.path}${secrets}`,
-        as(robot, { headers: { 'X-Kcp-Virtual-Resource-Hops': hops } }),
-        [403, 400, 508],
-      )
-    await each(`/clusters/${home.path}${secrets}`, as(robot, { headers }), ({ status }, what) =>
-      assert.equal(status, 200, what),
-    )
-  })
-
   it('do not become more by impersonation, though they may impersonate everybody', async () => {
     const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
     const be = (headers: Record<string, string>, path = `/clusters/${home.path}${secrets}`) =>
       [path, as(robot, { headers: { 'Impersonate-User': 'x', ...headers } })] as const
-    const warrant = (value: object | string) => ({
-      'Impersonate-Extra-authorization.kcp.io%2Fwarrant':
-        typeof value === 'string' ? value : JSON.stringify(value),
+    const warrant = (value: object) => ({
+      'Impersonate-Extra-authorization.kcp.io%2Fwarrant': JSON.stringify(value),
     })
-    for (const group of [
-      'system:masters',
-      'system:kcp:admin',
-      'system:kcp:initializer:x',
-      'system:cluster:root',
-    ])
-      await refused(...be({ 'Impersonate-Group': group }))
-    await refused(...be(warrant({ user: 'x', groups: ['system:masters'] })))
     await refused(...be(warrant({ user: 'x', groups: ['system:kcp:admin'] })))
     await refused(...be({ 'Impersonate-Extra-%61uthentication.kcp.io%2Fcluster-name': other.cluster }))
-    await refused(...be(warrant('{"user":')), [400])
-    await refused(...be(warrant(`${'['.repeat(3000)}`)), [400])
-    await refused(
-      `/clusters/${home.path}${secrets}`,
-      as(robot, { headers: { 'Impersonate-Uid': '0' } }),
-      [400],
-    )
     // What was allowed at home ends there, also for whom a warrant names.
     for (const headers of [{}, warrant({ user: 'kcp-admin' })])
       await refused(...be(headers, `/clusters/${other.path}${secrets}`))

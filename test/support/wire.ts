@@ -57,7 +57,9 @@ export function open(protocol: Protocol, url: string, wanted: WireRequest = {}):
 
 async function tlsOptions({ client, ca }: WireRequest) {
   const { tls } = testCertificates()
-  return { ca: ca ?? tls.clientCA, ...(client && { cert: client.certificate, key: client.key }) }
+  // Whatever the Host header says.
+  const servername = 'localhost'
+  return { servername, ca: ca ?? tls.clientCA, ...(client && { cert: client.certificate, key: client.key }) }
 }
 
 async function openH1(url: string, wanted: WireRequest): Promise<OpenReply> {
