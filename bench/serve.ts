@@ -3,6 +3,7 @@ import { issueAuthority, issueServing } from '../cmd/certificates.ts'
 import { plain } from '../cmd/plain.ts'
 import { newServiceAccountKey } from '../cmd/serviceaccountkey.ts'
 import { openEmbedded } from '../cmd/shard.ts'
+import { prepareSharding } from '../cmd/sharding.ts'
 import { openStore } from '../cmd/store.ts'
 import { bearerTokens, sha256, signingKeys, tokenUsers } from '../framework/authn/index.ts'
 import { createLogger } from '../framework/log.ts'
@@ -42,7 +43,15 @@ const store = await openStore(where)
 const url = 'https://127.0.0.1:6443'
 const keys = signingKeys(newServiceAccountKey())
 const authentication = await prepareAuthentication({}, [], { keys, issuer: audience })
-const shard = await openEmbedded({ store, url, rootCA: Promise.resolve(''), authentication, log, signal })
+const sharding = await prepareSharding({ shardName: 'root' }, url)
+const shard = await openEmbedded({
+  store,
+  sharding,
+  rootCA: Promise.resolve(''),
+  authentication,
+  log,
+  signal,
+})
 const user = { name: 'bench', groups: ['system:kcp:admin'] }
 const peer = { name: 'peer', groups: ['system:masters'] }
 const version = versionInfo({ version: '0', commit: '', date: '' })

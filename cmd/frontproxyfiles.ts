@@ -6,9 +6,7 @@ import {
   tokenFile,
   union,
 } from '../framework/authn/index.ts'
-import type { Endpoint } from '../framework/passage.ts'
 import { type Mapping, MappingError, parseMappings } from '../proxy/mapping.ts'
-import { readKubeconfig } from '../virtual/mounts/kubeconfig.ts'
 import { audience } from './authentication.ts'
 import { readAuthorities } from './authorities.ts'
 import { readFlagFile } from './files.ts'
@@ -34,13 +32,6 @@ export async function usable<T>(reading: Promise<T>): Promise<T> {
     if (error instanceof MappingError) throw new StartError(`${error.message}.`)
     throw error
   }
-}
-
-/** The server of a kubeconfig, without the path of a workspace. */
-export async function readEndpoint(flag: string, path: string): Promise<Endpoint> {
-  const read = readKubeconfig(await readFlagFile(flag, path))
-  if ('problem' in read) throw new StartError(`${path}: ${read.problem}: give ${flag} another file.`)
-  return { ...read.endpoint, url: new URL(read.endpoint.url).origin }
 }
 
 /** Who is known at the edge. */

@@ -16,6 +16,7 @@ import {
   wholeNumber,
 } from './options.ts'
 import { places } from './places.ts'
+import { shardFlags } from './shardflags.ts'
 import { StartError } from './starterror.ts'
 
 const program = new Command('oriel')
@@ -23,7 +24,7 @@ const program = new Command('oriel')
   .version(version())
   .showHelpAfterError('Try --help.')
 
-identityFlags(mountFlags(program.command('start')))
+shardFlags(identityFlags(mountFlags(program.command('start'))))
   .description('serve logical clusters and their views from this machine')
   .option('--data-directory <path>', 'where certificates, tokens and objects are kept', '.oriel')
   .option('--bind-address <address>', 'the address to listen on', address, '127.0.0.1')

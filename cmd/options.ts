@@ -6,6 +6,7 @@ import { type AuthorizerName, authorizerNames } from '../authz/index.ts'
 import { parseDuration } from '../framework/duration.ts'
 import type { IdentityOptions } from './identityflags.ts'
 import type { MountOptions } from './mountflags.ts'
+import type { ShardOptions } from './shardflags.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /** Where a server listens, and what clients call it. */
@@ -17,7 +18,7 @@ export interface Listening {
 }
 
 /** The flags of `oriel start`, checked. */
-export interface StartOptions extends Listening, MountOptions, IdentityOptions {
+export interface StartOptions extends Listening, MountOptions, IdentityOptions, ShardOptions {
   readonly dataDirectory: string
   /** Host names, addresses and networks that are not public. */
   readonly webhookAllow?: readonly string[]

@@ -6,17 +6,17 @@ import type { Logger } from '../framework/log.ts'
 import { createTargets } from '../framework/targets.ts'
 import { tokenExpressions } from '../openapi/cel/tokenexpressions.ts'
 import { openShard, type Shard } from '../shard/index.ts'
-import { bootstrap, kcpParts } from '../shard/kcp.ts'
+import { kcpParts } from '../shard/kcp.ts'
 import type { Store } from '../shard/store/store.ts'
 import { tokenParts } from '../shard/tokens/index.ts'
 import { workspaceIssuers } from '../shard/workspaceissuers.ts'
 import type { Authentication, PreparedAuthentication } from './authentication.ts'
 import { type AuthorizationParts, authorizationParts } from './authorization.ts'
+import { fill, type PreparedSharding } from './sharding.ts'
 
 export interface EmbeddedOptions {
   readonly store: Store
-  /** `https://host:port`, as clients reach the server. */
-  readonly url: string
+  readonly sharding: PreparedSharding
   /** PEM: what clients verify the server by. Awaited only after the store has been prepared. */
   readonly rootCA: Promise<string>
   readonly authentication: PreparedAuthentication
@@ -35,15 +35,13 @@ export interface Embedded extends Shard {
   readonly authentication: Authentication
 }
 
-const name = 'root'
-
 /** The logical clusters of a store, kcp's way, guarded by their own RBAC. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { store, url, log, signal } = options
-  const addresses = { name, baseURL: url, externalURL: url, virtualWorkspaceURL: url }
-  const tenancy = await bootstrap({ store, shard: addresses })
+  const { store, log, signal } = options
+  const { addresses, sharding } = options.sharding
+  const tenancy = await fill(options, options.sharding)
   const rootCA = await options.rootCA
-  const kcp = kcpParts({ tenancy, shard: addresses, rootCA })
+  const kcp = kcpParts({ tenancy, shard: addresses, rootCA, ...(sharding && { sharding }) })
   const authentication = authenticationOf(options, tenancy.workspaceTypes)
   const tokens = tokenParts({
     issuer: tokenIssuer(options.authentication.serviceAccounts),
@@ -53,7 +51,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const { authorization = authorizationParts() } = options
   const shard = await openShard({
     ...kcp,
-    externalUrl: url,
+    externalUrl: addresses.externalURL,
     webhookTargets: createTargets({ allow: options.webhookAllow ?? [] }),
     store,
     log,

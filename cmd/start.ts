@@ -12,6 +12,7 @@ import { publicUrl, type StartOptions, servingHosts, withPort } from './options.
 import { withProgress } from './progress.ts'
 import { prepareServiceAccountKeys } from './serviceaccountkey.ts'
 import { prepareServing } from './servingfiles.ts'
+import { type PreparedSharding, prepareSharding } from './sharding.ts'
 import { stopSignal } from './shutdown.ts'
 import { openStore } from './store.ts'
 
@@ -33,7 +34,8 @@ export async function start(given: StartOptions): Promise<void> {
   const stopping = new AbortController()
 
   const { signal } = stopping
-  const starting = { options, directory: directory.path, where, authentication, log, signal }
+  const sharding = await prepareSharding(options, url)
+  const starting = { options, directory: directory.path, where, authentication, sharding, log, signal }
   const running = await withProgress('Starting', () => bringUp(starting))
   const { shard, server, store, authority, audit } = running
   const controllers = shard.run()
@@ -61,12 +63,14 @@ interface Starting {
   /** Of the store. */
   readonly where: string
   readonly authentication: PreparedAuthentication
+  readonly sharding: PreparedSharding
   readonly log: Logger
   readonly signal: AbortSignal
 }
 
 /** Opens the store, the shard over it and the port. */
-async function bringUp({ options, directory, where, authentication, log, signal }: Starting) {
+async function bringUp(starting: Starting) {
+  const { options, directory, where, authentication, sharding, log, signal } = starting
   // Certificates are made by another process while this one loads and prepares everything else.
   const serving = prepareServing(directory, servingHosts(options))
   const rootCA = serving.then(({ authority }) => authority)
@@ -80,9 +84,8 @@ async function bringUp({ options, directory, where, authentication, log, signal 
   ])
   const authorization = await prepareAuthorization(options)
   const audit = await prepareAudit(options, log)
-  const url = publicUrl(options)
   const shard = await openEmbedded({
-    ...{ store, url, rootCA, authentication, authorization, log, signal },
+    ...{ store, sharding, rootCA, authentication, authorization, log, signal },
     issuerAllow: options.issuerAllow ?? [],
     webhookAllow: options.webhookAllow ?? [],
   })

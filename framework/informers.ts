@@ -8,7 +8,11 @@ import type { Logger } from './log.ts'
 import { loopbackContext } from './loopback.ts'
 
 /** Informers over one backend. They stop when `signal` aborts; until then they survive whatever the backend does. */
-export function createInformers(backend: Backend, log: Logger, signal: AbortSignal): Informers {
+export function createInformers(
+  backend: Pick<Backend, 'storage'>,
+  log: Logger,
+  signal: AbortSignal,
+): Informers {
   const informers = new Map<string, Informer>()
   return {
     for: resource => {
@@ -26,7 +30,7 @@ const keyOf = ({ group, version, resource, identity = '' }: ResourceRef): string
   `${group}/${version}/${resource}:${identity}`
 
 interface Source {
-  readonly backend: Backend
+  readonly backend: Pick<Backend, 'storage'>
   readonly resource: ResourceRef
   readonly log: Logger
   readonly signal: AbortSignal

@@ -62,6 +62,13 @@ export interface ItemEvent {
 /** Where the cluster of an object is written (chapter 20). */
 export const clusterAnnotation = 'kcp.io/cluster'
 
+/** On a copy: the shard that has the original; kcp's cache server marks its copies the same way. */
+export const originAnnotation = 'kcp.io/shard'
+
+/** Is this a copy of what another shard has? */
+export const isCopied = ({ annotations }: Pick<ObjectMeta, 'annotations'>): boolean =>
+  annotations[originAnnotation] !== undefined
+
 /** The annotation of the bookmark that ends the initial events (chapter 40, rule 4.55). */
 export const initialEventsEnd = 'k8s.io/initial-events-end'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Backend, ResourceRef } from './backend.ts'
 import type { Informer, Informers } from './informer.ts'
-import type { Item } from './item.ts'
+import { type Item, isCopied } from './item.ts'
 import type { Logger } from './log.ts'
 import { loopbackContext } from './loopback.ts'
 import type { KubeObject } from './object.ts'
@@ -90,7 +90,7 @@ async function publishWork(
   const failed: Item[] = []
   for (const { key } of items) {
     const item = objects.get(key.cluster, key.namespace, key.name)
-    if (item === undefined || publishing.signal.aborted) continue
+    if (item === undefined || isCopied(item.meta) || publishing.signal.aborted) continue
     try {
       await publishOne(publishing, of, item)
     } catch (error) {

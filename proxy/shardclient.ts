@@ -13,6 +13,9 @@ export interface ShardClient {
   storage(resource: ResourceRef): ResourceStorage
   get<T>(path: string, signal: AbortSignal): Promise<T>
   post<T>(path: string, body: object, signal: AbortSignal): Promise<T>
+  /** A JSON merge patch. */
+  patch<T>(path: string, body: object, signal: AbortSignal): Promise<T>
+  delete(path: string, signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
@@ -24,11 +27,11 @@ export function createShardClient({ url, tls = {}, headers = {} }: Endpoint): Sh
       agent.request({
         origin: new URL(url).origin,
         path: new URL(url).pathname.replace(/\/$/, '') + path,
-        method: wanted.body === undefined ? 'GET' : 'POST',
+        method: wanted.method ?? 'GET',
         headers: {
           accept: 'application/json',
-          'content-type': 'application/json',
-          'user-agent': 'oriel-front-proxy',
+          'content-type': wanted.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+          'user-agent': 'oriel',
           ...(headers as Record<string, string>),
         },
         ...(wanted.body === undefined ? {} : { body: JSON.stringify(wanted.body) }),
@@ -40,13 +43,16 @@ export function createShardClient({ url, tls = {}, headers = {} }: Endpoint): Sh
   return {
     storage: resource => readOnly(resource, ask),
     get: (path, signal) => json(path, { signal }),
-    post: (path, body, signal) => json(path, { body, signal }),
+    post: (path, body, signal) => json(path, { method: 'POST', body, signal }),
+    patch: (path, body, signal) => json(path, { method: 'PATCH', body, signal }),
+    delete: async (path, signal) => void (await json(path, { method: 'DELETE', signal })),
     close: () => agent.destroy(),
   }
 }
 
 interface Wanted {
   readonly signal: AbortSignal
+  readonly method?: 'POST' | 'PATCH' | 'DELETE'
   readonly body?: object
 }
 

@@ -3,7 +3,7 @@ import type { Backend, ResourceRef } from '../framework/backend.ts'
 import { StatusError } from '../framework/errors.ts'
 import type { Informer } from '../framework/informer.ts'
 import { createInformers } from '../framework/informers.ts'
-import type { ItemEvent } from '../framework/item.ts'
+import { type ItemEvent, isCopied } from '../framework/item.ts'
 import type { Logger } from '../framework/log.ts'
 import type { ClusterName, KubeObject } from '../framework/object.ts'
 import { createWorkspaceTree, type Place } from '../framework/tree.ts'
@@ -110,7 +110,7 @@ function informerOf(
       watch: (ctx, query) => all.watch(ctx, { ...query, cluster }),
     }
   }
-  return createInformers({ storage } as Backend, log, signal).for(resource)
+  return createInformers({ storage }, log, signal).for(resource)
 }
 
 interface Shard extends KubeObject {
@@ -201,7 +201,7 @@ class Index implements ShardIndex {
 
   #applyCluster(shard: ShardAddress, { type, item }: ItemEvent, workspaces: Informer): void {
     const { cluster, name } = item.key
-    if (name !== 'cluster') return
+    if (name !== 'cluster' || isCopied(item.meta)) return
     const owner = this.#clusters.get(cluster)
     if (type === 'DELETED') {
       if (owner === shard) this.#clusters.delete(cluster)

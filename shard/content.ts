@@ -5,7 +5,7 @@ import type { Manifest } from './bootstrap/manifest.ts'
 import type { CachedItem } from './cache/item.ts'
 import { type StoredResource, storageKey } from './cache/key.ts'
 import type { WatchCache } from './cache/watchcache.ts'
-import type { Store } from './store/store.ts'
+import type { Store, StoreChange } from './store/store.ts'
 
 /** One object of whatever resource. */
 export interface Stored {
@@ -23,6 +23,8 @@ export interface ClusterContent {
   remove(objects: readonly Stored[]): Promise<void>
   /** Likewise: new objects, stored as they are, in one commit. Throws `StoreConflict` when one of them is there. */
   add(objects: readonly Manifest[]): Promise<void>
+  /** Likewise, whatever it is. */
+  commit(changes: readonly StoreChange[]): Promise<void>
   /** Calls `handler` when an object that is being deleted has changed, and when it is gone. Returns its removal. */
   onDeparture(handler: (departing: Stored) => void): () => void
 }
@@ -33,30 +35,33 @@ const deletionMark = Buffer.from('"deletionTimestamp":')
 export const isDeparting = (item: Item): boolean =>
   item.bytes.includes(deletionMark) && item.object.metadata.deletionTimestamp !== undefined
 
-export const clusterContent = (store: Store, cache: WatchCache): ClusterContent => ({
-  *of(cluster) {
-    for (const each of cache.resources())
-      for (const item of each.items(cluster)) yield { resource: each.resource, item }
-  },
-  get(resource, key) {
-    const item = cache.resource(resource.group, resource.resource, resource.segment).get(key)
-    return item && { resource, item }
-  },
-  count: ({ group, resource, segment }, cluster) => cache.resource(group, resource, segment).count(cluster),
-  async remove(objects) {
-    if (objects.length === 0) return
-    const changes = objects.map(({ resource, item }) => ({
-      key: storageKey(resource, item.key),
-      value: undefined,
-      expected: item.modified,
-    }))
-    await cache.at(await store.commit(changes))
-  },
-  async add(objects) {
-    if (objects.length > 0) await cache.at(await store.commit(objects.map(creationOf)))
-  },
-  onDeparture: handler =>
-    cache.subscribe(({ resource }, { type, item }) => {
-      if (type === 'DELETED' || (type === 'MODIFIED' && isDeparting(item))) handler({ resource, item })
-    }),
+export function clusterContent(store: Store, cache: WatchCache): ClusterContent {
+  const commit = async (changes: readonly StoreChange[]): Promise<void> => {
+    if (changes.length > 0) await cache.at(await store.commit(changes))
+  }
+  return {
+    *of(cluster) {
+      for (const each of cache.resources())
+        for (const item of each.items(cluster)) yield { resource: each.resource, item }
+    },
+    get(resource, key) {
+      const item = cache.resource(resource.group, resource.resource, resource.segment).get(key)
+      return item && { resource, item }
+    },
+    count: ({ group, resource, segment }, cluster) => cache.resource(group, resource, segment).count(cluster),
+    remove: objects => commit(objects.map(removalOf)),
+    add: objects => commit(objects.map(creationOf)),
+    commit,
+    onDeparture: handler =>
+      cache.subscribe(({ resource }, { type, item }) => {
+        if (type === 'DELETED' || (type === 'MODIFIED' && isDeparting(item))) handler({ resource, item })
+      }),
+  }
+}
+
+/** What removes an object as it is known. */
+export const removalOf = ({ resource, item }: Stored): StoreChange => ({
+  key: storageKey(resource, item.key),
+  value: undefined,
+  expected: item.modified,
 })

@@ -12,6 +12,7 @@ import {
   type WorkspaceType,
 } from './controllers/objects.ts'
 import { pathAnnotation } from './metadata.ts'
+import type { Peers } from './peers/peer.ts'
 
 /** Finds out what a path leads to; a logical cluster's name leads to itself. */
 export type ResolvePath = (path: string) => ClusterName | undefined
@@ -33,7 +34,7 @@ export interface Directory {
   clusterOf(reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined
   apiExport(cluster: ClusterName, name: string): APIExport | undefined
   bindingsIn(cluster: ClusterName): readonly Item[]
-  /** The shards that can take workspaces: the one that this process is, if it has been announced. */
+  /** The shards that can take workspaces: those that can be reached, and the one that this process is. */
   shards(): readonly Shard[]
   /** Without a path: upward from `from`, finally in `root`. */
   workspaceType(
@@ -52,6 +53,8 @@ export interface DirectoryDeps {
   /** `shards` with the identity of root's export, and which of them this process is. */
   readonly shards: ResourceRef
   readonly shard: string
+  /** The others that can be reached. */
+  readonly peers: Peers
 }
 
 export function createDirectory(deps: DirectoryDeps): Directory {
@@ -65,7 +68,7 @@ export function createDirectory(deps: DirectoryDeps): Directory {
     clusters.get(cluster, '', logicalClusterName)?.meta.annotations[pathAnnotation] ?? cluster
   const clusterOf = (reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined => {
     if (!reference.path) return from
-    return reference.path === 'root' ? 'root' : resolve(reference.path)
+    return reference.path === 'root' ? 'root' : (resolve(reference.path) ?? elsewhere(deps, reference.path))
   }
   const typeIn = (cluster: ClusterName, name: string): LocatedType | undefined => {
     const type = objectIn<WorkspaceType>(types, cluster, name)
@@ -86,11 +89,18 @@ export function createDirectory(deps: DirectoryDeps): Directory {
     clusterOf,
     apiExport: (cluster, name) => objectIn<APIExport>(exports, cluster, name),
     bindingsIn: cluster => bindings.list(cluster),
-    shards: () => [objectIn<Shard>(shards, 'root', deps.shard)].filter(shard => shard !== undefined),
+    shards: () =>
+      [deps.shard, ...deps.peers.keys()].flatMap(name => objectIn<Shard>(shards, 'root', name) ?? []),
     workspaceType,
     typeChain: start => typeChain(start, workspaceType),
   }
 }
+
+/** Of other shards only logical clusters are known, not how they hang together. */
+const elsewhere = ({ informers, peers }: DirectoryDeps, path: string): ClusterName | undefined =>
+  peers.size === 0 ? undefined : informers.for(resources.logicalClusters).index(pathsOf)(path)[0]?.key.cluster
+
+const pathsOf = ({ meta }: Item): readonly string[] => [meta.annotations[pathAnnotation] ?? '']
 
 const objectIn = <T extends KubeObject>(
   informer: Informer,

@@ -16,10 +16,15 @@ import { workspaceTypeController } from './controllers/workspacetype.ts'
 import { createDirectory, type Directory } from './directory.ts'
 import { homeWorkspace } from './homes.ts'
 import type { ShardHost, ShardOptions } from './options.ts'
+import { peersController, type Sharding } from './peers/follow.ts'
+import type { PeerClient } from './peers/peer.ts'
 
 export { type BootstrapOptions, bootstrap } from './bootstrap/bootstrap.ts'
 export type { ShardAddresses } from './bootstrap/root.ts'
 export type { TenancyResources } from './controllers/deps.ts'
+export type { Sharding } from './peers/follow.ts'
+export { HasOwnRoot, type JoinOptions, joinRoot } from './peers/join.ts'
+export type { ConnectPeer, PeerClient } from './peers/peer.ts'
 
 export interface KcpOptions {
   /** What `bootstrap` returned. */
@@ -27,52 +32,60 @@ export interface KcpOptions {
   readonly shard: ShardIdentity
   /** PEM: what clients inside workspaces verify the server by. */
   readonly rootCA: string
+  /** Absent where there is but one shard. */
+  readonly sharding?: Sharding
   /** How many objects there may be in each logical cluster but root; none when absent. */
   readonly objectLimit?: number
 }
 
 /** What makes a shard kcp's: to be spread into the options of `openShard`, after `bootstrap` has filled its store. */
-export const kcpParts = (
+export function kcpParts(
   options: KcpOptions,
-): Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>> => ({
-  decorate: claimsDecorator,
-  admission: host =>
-    kcpAdmission({
-      directory: directoryOf(host, options),
-      authorizer: host.backend.authorizer,
-      schemaErrors: validateAPIResourceSchema,
-      cache: host.cache,
-      limit: options.objectLimit ?? 0,
-    }),
-  controllers: host => kcpControllers(host, options),
-  computed: host => {
-    const homes = { host, directory: directoryOf(host, options), shard: options.shard.name }
-    return { 'workspaces.tenancy.kcp.io': (ctx, key) => homeWorkspace(homes, ctx, key) }
-  },
-})
+): Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>> {
+  const peers = new Map<string, PeerClient>()
+  const directoryOf = ({ backend, informers }: ShardHost): Directory =>
+    createDirectory({
+      informers,
+      resolve: path => backend.resolve(path),
+      workspaceTypes: options.tenancy.workspaceTypes,
+      shards: options.tenancy.shards,
+      shard: options.shard.name,
+      peers,
+    })
+  return {
+    decorate: claimsDecorator,
+    admission: host =>
+      kcpAdmission({
+        directory: directoryOf(host),
+        authorizer: host.backend.authorizer,
+        schemaErrors: validateAPIResourceSchema,
+        cache: host.cache,
+        limit: options.objectLimit ?? 0,
+      }),
+    controllers: host => kcpControllers(host, { ...options, peers, directory: directoryOf(host) }),
+    computed: host => {
+      const homes = { host, directory: directoryOf(host), shard: options.shard.name }
+      return { 'workspaces.tenancy.kcp.io': (ctx, key) => homeWorkspace(homes, ctx, key) }
+    },
+  }
+}
 
-const directoryOf = ({ backend, informers }: ShardHost, { tenancy, shard }: KcpOptions): Directory =>
-  createDirectory({
-    informers,
-    resolve: path => backend.resolve(path),
-    workspaceTypes: tenancy.workspaceTypes,
-    shards: tenancy.shards,
-    shard: shard.name,
-  })
+interface Parts extends KcpOptions {
+  readonly peers: Map<string, PeerClient>
+  readonly directory: Directory
+}
 
 /** kcp's controllers; the ones of plain Kubernetes are not among them. */
-export function kcpControllers(host: ShardHost, options: KcpOptions): readonly Controller[] {
+function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
   const { backend, client, content, informers, log } = host
+  const { sharding, shard, ...given } = parts
   const deps: KcpControllerDeps = {
-    client,
-    content,
-    informers,
-    log,
-    ...options,
-    directory: directoryOf(host, options),
+    ...{ client, content, informers, log, shard },
+    ...given,
     apis: cluster => backend.apis(cluster),
   }
   return [
+    ...(sharding === undefined ? [] : [peersController({ ...deps, ...parts, sharding })]),
     workspaceController(deps),
     mountController(deps),
     logicalClusterController(deps),

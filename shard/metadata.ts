@@ -1,3 +1,6 @@
+import { isCopied } from '../framework/item.ts'
+import type { KubeObject } from '../framework/object.ts'
+
 /** Annotations, labels and finalizers of kcp, as clients see them (chapter 20, appendix A). */
 
 export const pathAnnotation = 'kcp.io/path'
@@ -30,3 +33,6 @@ export const logicalClusterFinalizer = 'core.kcp.io/logicalcluster-deletion'
 /** On a LogicalCluster as long as terminators are left. */
 export const terminatorsFinalizer = 'kcp.io/has-terminators'
 export const bindingFinalizer = 'apis.kcp.io/apibinding-finalizer'
+
+/** Is this a copy of what another shard has? Then no controller here is responsible for it. */
+export const isCopy = ({ metadata: { annotations = {} } }: KubeObject): boolean => isCopied({ annotations })

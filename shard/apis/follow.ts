@@ -1,3 +1,4 @@
+import { isCopied } from '../../framework/item.ts'
 import type { ClusterName } from '../../framework/object.ts'
 import type { WorkspaceTree } from '../../framework/tree.ts'
 import type { CacheEvent } from '../cache/event.ts'
@@ -18,7 +19,9 @@ export function followDefinitions(cache: WatchCache, apis: ClusterApis): void {
   const system = (group: string, resource: string, handler: (event: CacheEvent) => void): void =>
     void cache.resource(group, resource, customSegment).subscribe(handler, replay)
   system('core.kcp.io', 'logicalclusters', event => {
-    if (event.item.name === logicalClusterName) apis.setCluster(event.item.cluster, event.type !== 'DELETED')
+    const { cluster, name, meta } = event.item
+    const isHere = event.type !== 'DELETED' && !isCopied(meta)
+    if (name === logicalClusterName) apis.setCluster(cluster, isHere)
   })
   system('apis.kcp.io', 'apiresourceschemas', event => apis.setSchema(event.item.meta.uid, present(event)))
   system('apis.kcp.io', 'apibindings', event =>

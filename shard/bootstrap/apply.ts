@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { ResourceRef } from '../../framework/backend.ts'
 import { decodeObject } from '../../framework/encode.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import { builtinSegment, customSegment } from '../apis/served.ts'
 import { decodeStored, encodeStored } from '../cache/codec.ts'
-import { storageKey } from '../cache/key.ts'
+import { type StoredResource, storageKey } from '../cache/key.ts'
 import { clusterAnnotation } from '../metadata.ts'
 import { timestamp, withMetadata } from '../registry/strategy.ts'
 import type { Store, StoreChange } from '../store/store.ts'
@@ -13,14 +14,18 @@ import { createOnlyAnnotation, type Manifest } from './manifest.ts'
 /** kcp's kinds that every cluster serves are stored like custom resources. */
 const systemGroups: readonly string[] = ['apis.kcp.io', 'core.kcp.io']
 
-const isCustom = ({ resource: { group, identity } }: Manifest): boolean =>
+const isCustom = ({ group, identity }: ResourceRef): boolean =>
   identity !== undefined || systemGroups.includes(group)
 
-function keyOf(manifest: Manifest): string {
-  const { group, resource, identity } = manifest.resource
-  const { name = '', namespace = '' } = manifest.object.metadata
-  const segment = identity ?? (isCustom(manifest) ? customSegment : builtinSegment)
-  return storageKey({ group, resource, segment }, { cluster: manifest.cluster, namespace, name })
+/** Where the objects of kinds are that this package itself makes: built-in ones, kcp's, and bound ones. */
+export function storedResourceOf(ref: ResourceRef): StoredResource {
+  const { group, resource, identity } = ref
+  return { group, resource, segment: identity ?? (isCustom(ref) ? customSegment : builtinSegment) }
+}
+
+function keyOf({ cluster, resource, object }: Manifest): string {
+  const { name = '', namespace = '' } = object.metadata
+  return storageKey(storedResourceOf(resource), { cluster, namespace, name })
 }
 
 /** The object of a manifest as it is stored; undefined when it is not. */
@@ -59,7 +64,7 @@ const created = (manifest: Manifest): KubeObject =>
   withMetadata(manifest.object, {
     uid: manifest.object.metadata.uid ?? randomUUID(),
     creationTimestamp: timestamp(),
-    generation: isCustom(manifest) ? 1 : undefined,
+    generation: isCustom(manifest.resource) ? 1 : undefined,
     annotations: { ...manifest.object.metadata.annotations, [clusterAnnotation]: manifest.cluster },
   })
 

@@ -2,7 +2,7 @@ import type { ResourceRef } from '../../framework/backend.ts'
 import type { TenancyResources } from '../controllers/deps.ts'
 import type { Store } from '../store/store.ts'
 import { applyManifests } from './apply.ts'
-import { type BootstrappedExport, bootstrapExports } from './exports.ts'
+import { bootstrapExports } from './exports.ts'
 import { rootManifests, type ShardAddresses } from './root.ts'
 
 export interface BootstrapOptions {
@@ -23,7 +23,17 @@ export async function bootstrap({ store, shard }: BootstrapOptions): Promise<Ten
   return tenancy
 }
 
-function tenancyResources(exports: readonly BootstrappedExport[]): TenancyResources {
+export interface ExportIdentity {
+  readonly name: string
+  readonly identity: string
+}
+
+const shardsExport = 'shards.core.kcp.io'
+/** Root's exports without which there is no tree. */
+export const tenancyExports: readonly string[] = ['tenancy.kcp.io', 'topology.kcp.io', shardsExport]
+
+/** Throws when one of `tenancyExports` is missing. */
+export function tenancyResources(exports: readonly ExportIdentity[]): TenancyResources {
   const ref = (group: string, resource: string, from: string = group): ResourceRef => {
     const identity = exports.find(({ name }) => name === from)?.identity
     if (identity === undefined) throw new TypeError(`root has no export ${from}`)
@@ -33,6 +43,6 @@ function tenancyResources(exports: readonly BootstrappedExport[]): TenancyResour
     workspaces: ref('tenancy.kcp.io', 'workspaces'),
     workspaceTypes: ref('tenancy.kcp.io', 'workspacetypes'),
     partitions: ref('topology.kcp.io', 'partitions'),
-    shards: ref('core.kcp.io', 'shards', 'shards.core.kcp.io'),
+    shards: ref('core.kcp.io', 'shards', shardsExport),
   }
 }

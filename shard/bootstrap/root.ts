@@ -29,11 +29,16 @@ const root = 'root'
 const systemAdmin = 'system:admin'
 const bootstrapper = 'system:kcp-bootstrapper'
 
+/** What every shard has for itself. */
+export const systemManifests = (): readonly Manifest[] => [
+  ...rbacManifests(systemAdmin, systemPolicy()),
+  ...['default', 'kube-system'].map(name => namespace(systemAdmin, name)),
+]
+
 /** Everything in `root` and `system:admin` that does not belong to an export (chapter 20, sections 9.2 to 9.5). */
 export const rootManifests = (tenancy: TenancyResources, shard: ShardAddresses): readonly Manifest[] => [
-  ...rbacManifests(systemAdmin, systemPolicy()),
+  ...systemManifests(),
   ...rbacManifests(root, [...rootPolicy(), userBinding('workspace-admin', 'cluster-admin', bootstrapper)]),
-  ...['default', 'kube-system'].map(name => namespace(systemAdmin, name)),
   ...['default', identityNamespace].map(name => namespace(root, name)),
   rootCluster(shard),
   shardManifest(tenancy, shard),
@@ -77,7 +82,7 @@ const shardManifest = (
   object: {
     apiVersion: 'core.kcp.io/v1alpha1',
     kind: 'Shard',
-    metadata: { name },
+    metadata: { name, labels: { name } },
     spec: { baseURL, externalURL, virtualWorkspaceURL },
   },
 })

@@ -1,7 +1,7 @@
 import type { Informer } from '../../framework/informer.ts'
 import type { Item } from '../../framework/item.ts'
 import type { KubeObject } from '../../framework/object.ts'
-import { skipEndpointSliceAnnotation } from '../metadata.ts'
+import { isCopy, skipEndpointSliceAnnotation } from '../metadata.ts'
 import { identityHash, newIdentityKey } from '../names.ts'
 import { clusterScoped, createIfMissing, updateObject, updateStatus } from './client.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from './conditions.ts'
@@ -19,7 +19,7 @@ export function apiExportController(deps: KcpControllerDeps): Controller {
   const reconcile = async (key: string): Promise<undefined> => {
     const { cluster, name } = parseKey(key)
     const current = exports.get(cluster, '', name)?.object as APIExport | undefined
-    if (current === undefined || current.metadata.deletionTimestamp !== undefined) return
+    if (current === undefined || isCopy(current) || current.metadata.deletionTimestamp !== undefined) return
     if (!current.spec?.identity?.secretRef?.name) await giveIdentity(deps, cluster, name)
     else await writeIdentity(deps, cluster, name, secretOf(secrets, cluster, current))
     if (slices.get(cluster, '', name) === undefined) await createDefaultSlice(deps, cluster, current)

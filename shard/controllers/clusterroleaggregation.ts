@@ -8,6 +8,7 @@ import type { ClusterName, KubeObject } from '../../framework/object.ts'
 import { type LabelSelector, matchesLabels } from '../../framework/selectors.ts'
 import { requirementsOf } from '../claims/selector.ts'
 import type { ClaimSelector } from '../conversion/claims.ts'
+import { isCopy } from '../metadata.ts'
 import { type ControllerClient, clusterScoped, updateObject } from './client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from './controller.ts'
 
@@ -29,7 +30,7 @@ export function aggregationController({ client, informers, log }: AggregationDep
   const reconcile = async (key: string): Promise<undefined> => {
     const { cluster, name } = parseKey(key)
     const role = roles.get(cluster, '', name)?.object
-    if (role === undefined || selectorsOf(role).length === 0) return
+    if (role === undefined || isCopy(role) || selectorsOf(role).length === 0) return
     const rules = aggregated(role, roles.list(cluster))
     if (sameRules(rules, rulesOf(role))) return
     await updateObject(client, ref, clusterScoped(cluster, name), current => ({ ...current, rules }))

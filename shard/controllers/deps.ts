@@ -5,6 +5,7 @@ import type { Logger } from '../../framework/log.ts'
 import type { ClusterName } from '../../framework/object.ts'
 import type { ClusterContent } from '../content.ts'
 import type { Directory } from '../directory.ts'
+import type { Peers } from '../peers/peer.ts'
 import type { ControllerClient } from './client.ts'
 
 /** Bound resources of root's exports, with their identities. */
@@ -30,6 +31,8 @@ export interface KcpControllerDeps {
   readonly directory: Directory
   readonly tenancy: TenancyResources
   readonly shard: ShardIdentity
+  /** The other shards of the tree. */
+  readonly peers: Peers
   /** What a cluster serves; undefined when there is no such cluster. */
   readonly apis: (cluster: ClusterName) => ApiSet | undefined
   /** PEM, for `kube-root-ca.crt`. */

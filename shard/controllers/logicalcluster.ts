@@ -3,6 +3,7 @@ import type { ItemEvent } from '../../framework/item.ts'
 import type { ClusterName } from '../../framework/object.ts'
 import { withLocks } from '../admission/kcp/mirrors.ts'
 import { isDeparting, type Stored } from '../content.ts'
+import { isCopy } from '../metadata.ts'
 import { clusterScoped, updateObject, updateStatus } from './client.ts'
 import { type Controller, createController } from './controller.ts'
 import { maintainBindings } from './defaultbindings.ts'
@@ -24,7 +25,7 @@ export function logicalClusterController(deps: KcpControllerDeps): Controller {
   const reconcile = async (cluster: string): Promise<number | undefined> => {
     const current = deps.directory.logicalCluster(cluster)
     if (current === undefined) dependent.delete(cluster)
-    if (current === undefined) return undefined
+    if (current === undefined || isCopy(current)) return undefined
     if (current.metadata.deletionTimestamp !== undefined) return deleteLogicalCluster(deps, cluster, current)
     const found = await advance(deps, cluster, current)
     const depends = found.maintained !== undefined || found.initialization?.bindings?.status === 'False'

@@ -9,8 +9,8 @@ import {
   shardAnnotation,
   typeAnnotation,
 } from '../metadata.ts'
-import { createIfMissing } from './client.ts'
-import { type LogicalCluster, logicalClusterName, resources, type Workspace } from './objects.ts'
+import { type LogicalCluster, logicalClusterName, type Workspace } from './objects.ts'
+import { homeOf } from './workspacehome.ts'
 import type { WorkspaceStep } from './workspacestep.ts'
 
 /** The initializer that makes default bindings; every type with such bindings has it. */
@@ -37,11 +37,8 @@ export async function createLogicalCluster(
   workspace: Workspace,
   cluster: ClusterName,
 ): Promise<boolean> {
-  const { client, informers } = step.deps
-  const object = logicalClusterOf(step, workspace)
-  if (await createIfMissing(client, resources.logicalClusters, cluster, object)) return true
-  const known = informers.for(resources.logicalClusters).get(cluster, '', logicalClusterName)?.object
-  return (known as LogicalCluster | undefined)?.spec?.owner?.uid === workspace.metadata.uid
+  const home = await homeOf(step.deps, workspace, cluster).found(logicalClusterOf(step, workspace))
+  return home?.spec?.owner?.uid === workspace.metadata.uid
 }
 
 function logicalClusterOf(step: WorkspaceStep, workspace: Workspace): LogicalCluster {
@@ -61,7 +58,7 @@ function logicalClusterOf(step: WorkspaceStep, workspace: Workspace): LogicalClu
       annotations: {
         ...Object.fromEntries(inherited),
         [typeAnnotation]: `${path}:${type}`,
-        [shardAnnotation]: deps.shard.name,
+        [shardAnnotation]: annotations[shardAnnotation] ?? deps.shard.name,
         [pathAnnotation]: `${deps.directory.path(parent)}:${name}`,
         [resourceBindingsAnnotation]: '{}',
       },

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Item, ItemEvent } from '../../framework/item.ts'
 import type { ClusterName } from '../../framework/object.ts'
 import { TypesInvalid } from '../directory.ts'
-import { phaseLabel, workspaceFinalizer } from '../metadata.ts'
+import { phaseLabel, shardAnnotation, workspaceFinalizer } from '../metadata.ts'
 import { placed, placementOf, urlOn } from '../placement.ts'
 import { updateObject, updateStatus } from './client.ts'
 import { isFalse, setConditions } from './conditions.ts'
@@ -105,9 +105,10 @@ function asProblem(error: unknown): string {
   throw error
 }
 
-async function keepURL(step: WorkspaceStep, { spec }: Workspace): Promise<void> {
+async function keepURL(step: WorkspaceStep, { metadata, spec }: Workspace): Promise<void> {
   const { client, directory } = step.deps
-  const [shard] = directory.shards()
+  const name = metadata.annotations?.[shardAnnotation] ?? step.deps.shard.name
+  const shard = directory.shards().find(each => each.metadata.name === name)
   const URL = shard && urlOn(directory, shard, step)
   if (URL === undefined || spec?.URL === URL) return
   await updateObject<Workspace>(client, ...target(step), current => ({

@@ -1,23 +1,23 @@
 import { chosenClusterAnnotation, workspaceFinalizer } from '../metadata.ts'
-import { clusterScoped, ifFound, updateObject, updateStatus } from './client.ts'
+import { updateObject, updateStatus } from './client.ts'
 import { findCondition, removeCondition, setConditions } from './conditions.ts'
-import { type LogicalCluster, logicalClusterName, resources, type Workspace } from './objects.ts'
+import type { LogicalCluster, Workspace } from './objects.ts'
 import { awaitedOnWorkspace, finished } from './waiting.ts'
+import { homeOf } from './workspacehome.ts'
 import { withRemaining } from './workspacestatus.ts'
 import { target, type WorkspaceStep } from './workspacestep.ts'
 
 /** Deletes the logical cluster; lets the workspace go when that is gone (chapter 20, section 3.10). */
 export async function deleteWorkspace(step: WorkspaceStep, workspace: Workspace): Promise<void> {
-  const { client, informers } = step.deps
   const { finalizers = [], annotations = {} } = workspace.metadata
   if (finalizers.some(each => each !== workspaceFinalizer)) return reportHolders(step)
   if (finalizers.length === 0) return
   const cluster = workspace.spec?.cluster || annotations[chosenClusterAnnotation] || ''
-  const home = informers.for(resources.logicalClusters).get(cluster, '', logicalClusterName)
-  const object = home?.object as LogicalCluster | undefined
+  const home = homeOf(step.deps, workspace, cluster)
+  const object = await home.read()
   if (object === undefined || object.spec?.owner?.uid !== workspace.metadata.uid) await release(step)
   else if (object.metadata.deletionTimestamp !== undefined) await mirror(step, object)
-  else await ifFound(client.delete(resources.logicalClusters, clusterScoped(cluster, logicalClusterName)))
+  else await home.remove()
 }
 
 /** Others come first: as long as they hold the workspace itself, nothing happens to what is in it. */

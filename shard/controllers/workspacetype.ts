@@ -1,3 +1,4 @@
+import { isCopy } from '../metadata.ts'
 import { clusterScoped, updateStatus } from './client.ts'
 import { isTrue, setConditions, summary } from './conditions.ts'
 import { type Controller, createController, keyOf, parseKey } from './controller.ts'
@@ -13,7 +14,7 @@ export function workspaceTypeController(deps: KcpControllerDeps): Controller {
   const reconcile = async (key: string): Promise<undefined> => {
     const { cluster, name } = parseKey(key)
     const type = types.get(cluster, '', name)?.object as WorkspaceType | undefined
-    if (!type?.status?.virtualWorkspaces?.length) return
+    if (!type?.status?.virtualWorkspaces?.length || isCopy(type)) return
     await updateStatus<WorkspaceType>(deps.client, workspaceTypes, clusterScoped(cluster, name), current => {
       const own = setConditions(current.status?.conditions, [isTrue(published)])
       return {

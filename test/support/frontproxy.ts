@@ -6,7 +6,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { issueAuthority } from '../../cmd/certificates.ts'
 import { type Client, clientOf } from './client.ts'
 import { issueClient } from './clientcertificates.ts'
-import { eventually, type Oriel, readText } from './oriel.ts'
+import { eventually, type Kubectl, kubectlFor, type Oriel, readText } from './oriel.ts'
 import { root } from './source.ts'
 
 /** A running `oriel front-proxy`. */
@@ -15,6 +15,8 @@ export interface FrontProxy {
   output(): string
   /** A client of the user with this token, or of nobody. */
   client(token?: string): Promise<Client>
+  /** As the administrator of everything. */
+  readonly kubectl: Kubectl
   stop(): Promise<void>
 }
 
@@ -81,10 +83,14 @@ export async function startFrontProxy({
   if (url === undefined) throw new Error('unreachable')
   const ca = await readText(join(file('data'), 'ca.crt'))
   const client = (token?: string) => clientOf(configFor(url, ca, token))
+  const kubeconfig = file('admin.kubeconfig')
+  await writeFile(kubeconfig, configFor(url, ca, 'admin-token').exportConfig())
+  const kubectl = kubectlFor({ kubeconfig, url, directory: file('data') }, 'loaded-context')
   return {
     url,
     output,
     client,
+    kubectl,
     stop: async () => {
       child.kill('SIGTERM')
       if (child.exitCode === null) await once(child, 'exit')
@@ -118,7 +124,7 @@ function configFor(server: string, ca: string, token: string | undefined): KubeC
 /** What every shard knows the proxies' own look-ups by. */
 const shardToken = 'shards-token'
 
-function privileged(server: string, cas: readonly string[]): string {
+export function privileged(server: string, cas: readonly string[]): string {
   const ca = Buffer.from(cas.join('\n')).toString('base64')
   return JSON.stringify({
     apiVersion: 'v1',

@@ -121,11 +121,14 @@ export interface Kubectl {
   json<T = unknown>(args: readonly string[]): Promise<T>
 }
 
-export function kubectlFor(oriel: Oriel, context: string): Kubectl {
+/** What kubectl needs of a server. */
+export type Reachable = Pick<Oriel, 'kubeconfig' | 'directory' | 'url'>
+
+export function kubectlFor(oriel: Reachable, context: string): Kubectl {
   return kubectlAt(oriel, ['--kubeconfig', oriel.kubeconfig, '--context', context])
 }
 
-function kubectlAt(oriel: Oriel, base: readonly string[]): Kubectl {
+function kubectlAt(oriel: Reachable, base: readonly string[]): Kubectl {
   const env = { KUBECACHEDIR: join(oriel.directory, 'kubectl-cache') }
   const attempt = (args: readonly string[], input?: string) =>
     run(process.env.KUBECTL ?? 'kubectl', [...base, ...args], { env, ...(input !== undefined && { input }) })

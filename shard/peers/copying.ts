@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import type { ResourceRef } from '../../framework/backend.ts'
+import type { Informer, Informers } from '../../framework/informer.ts'
+import { createInformers } from '../../framework/informers.ts'
+import { type Item, isCopied, originAnnotation } from '../../framework/item.ts'
+import type { Logger } from '../../framework/log.ts'
+import type { ClusterName } from '../../framework/object.ts'
+import { storedResourceOf } from '../bootstrap/apply.ts'
+import { storageKey } from '../cache/key.ts'
+import { type ClusterContent, removalOf } from '../content.ts'
+import type { TenancyResources } from '../controllers/deps.ts'
+import { type LogicalCluster, logicalClusterName, resources } from '../controllers/objects.ts'
+import { createQueue } from '../controllers/queue.ts'
+import { isCopy } from '../metadata.ts'
+import { changeTo, type Original } from './copies.ts'
+import type { PeerClient } from './peer.ts'
+
+/** Where copies are kept. */
+export interface CopyDeps {
+  readonly content: ClusterContent
+  readonly informers: Informers
+  readonly tenancy: TenancyResources
+  readonly log: Logger
+}
+
+/** What makes a logical cluster one that others refer to. */
+const offered = ({ workspaceTypes, shards }: TenancyResources): readonly ResourceRef[] => [
+  resources.apiExports,
+  workspaceTypes,
+  shards,
+]
+
+/** What goes with it: definitions, and who may use them. */
+const along: readonly ResourceRef[] = [
+  resources.logicalClusters,
+  resources.apiResourceSchemas,
+  resources.clusterRoles,
+  resources.clusterRoleBindings,
+]
+
+/**
+ * Keeps copies of what another shard has and this one needs, until `signal` aborts (chapter 20, section 8.3): all of
+ * the logical clusters that offer exports or types, and the logical clusters of workspaces that are here.
+ */
+export async function keepCopies(
+  deps: CopyDeps,
+  origin: { readonly name: string; readonly client: PeerClient },
+  signal: AbortSignal,
+): Promise<void> {
+  const log = deps.log.child({ shard: origin.name })
+  const there = createInformers(origin.client, log, signal)
+  const sources = [...offered(deps.tenancy), ...along].map(resource => ({
+    resource,
+    informer: there.for(resource),
+  }))
+  const ended = once(signal, 'abort')
+  await Promise.race([ended, Promise.all(sources.map(({ informer }) => informer.synced))])
+  if (signal.aborted) return
+  const queue = createQueue({
+    name: 'copies',
+    log,
+    reconcile: cluster => bring(deps, origin.name, cluster, originalsIn(deps, sources, cluster)),
+  })
+  for (const { informer } of sources)
+    informer.onEvent(({ item }) => {
+      if (isOwn(item)) queue.add(item.key.cluster)
+    })
+  // What is gone there told nobody here.
+  for (const { key, meta } of deps.informers.for(resources.logicalClusters).list())
+    if (meta.annotations[originAnnotation] === origin.name) queue.add(key.cluster)
+  await queue.run(signal)
+}
+
+interface Source {
+  readonly resource: ResourceRef
+  readonly informer: Informer
+}
+
+/** Shards have copies of each other's objects. */
+const isOwn = ({ meta }: Item): boolean => !isCopied(meta)
+
+function originalsIn(
+  { informers, tenancy }: CopyDeps,
+  sources: readonly Source[],
+  cluster: ClusterName,
+): readonly Original[] {
+  const all = sources.flatMap(({ resource, informer }) =>
+    informer.list(cluster).flatMap(item => (isOwn(item) ? [{ resource, item }] : [])),
+  )
+  const home = all.find(({ resource, item }) => resource === resources.logicalClusters && isHome(item))
+  if (home === undefined) return []
+  const offers = offered(tenancy)
+  if (all.some(({ resource }) => offers.includes(resource))) return all
+  const { owner } = (home.item.object as LogicalCluster).spec ?? {}
+  const parent = informers.for(resources.logicalClusters).get(owner?.cluster ?? '', '', logicalClusterName)
+  return parent !== undefined && !isCopy(parent.object) ? [home] : []
+}
+
+const isHome = ({ key }: Item): boolean => key.name === logicalClusterName
+
+/** One commit, in which the logical cluster comes first or goes with the rest. */
+async function bring(
+  { content }: CopyDeps,
+  origin: string,
+  cluster: ClusterName,
+  originals: readonly Original[],
+): Promise<void> {
+  const wanted = new Set(
+    originals.map(({ resource, item }) => storageKey(storedResourceOf(resource), item.key)),
+  )
+  const gone = [...content.of(cluster)].filter(
+    ({ resource, item }) =>
+      item.meta.annotations[originAnnotation] === origin && !wanted.has(storageKey(resource, item.key)),
+  )
+  const changes = originals.flatMap(original => changeTo(content, original, origin) ?? [])
+  await content.commit([...changes, ...gone.map(removalOf)])
+}

@@ -1,0 +1,97 @@
+import { setMaxListeners } from 'node:events'
+import type { ItemEvent } from '../../framework/item.ts'
+import type { ShardAddresses } from '../bootstrap/root.ts'
+import type { Controller } from '../controllers/controller.ts'
+import type { Shard } from '../controllers/objects.ts'
+import { untilReached } from './again.ts'
+import { announce } from './announce.ts'
+import { type CopyDeps, keepCopies } from './copying.ts'
+import type { ConnectPeer, PeerClient } from './peer.ts'
+
+/** A shard and where it is. */
+export interface ShardAddress {
+  readonly name: string
+  readonly baseURL: string
+}
+
+/** How this shard gets to know the others. */
+export interface Sharding {
+  /** What this one is, as its Shard says. */
+  readonly own: ShardAddresses
+  readonly connect: ConnectPeer
+  /** The shard that has `root`; absent on that one. */
+  readonly root?: ShardAddress
+}
+
+export interface FollowDeps extends CopyDeps {
+  readonly sharding: Sharding
+  /** Filled here: the others, by name. */
+  readonly peers: Map<string, PeerClient>
+}
+
+interface Followed {
+  readonly baseURL: string
+  /** Resolves when nothing is done for it any more. */
+  stop(): Promise<void>
+}
+
+/** Knows the other shards by the Shards in `root`, and keeps copies of what they offer. */
+export function peersController(deps: FollowDeps): Controller {
+  const followed = new Map<string, Followed>()
+  const forget = async (name: string): Promise<void> => {
+    const known = followed.get(name)
+    followed.delete(name)
+    deps.peers.delete(name)
+    await known?.stop()
+  }
+  const follow = ({ name, baseURL }: ShardAddress): void => {
+    if (name === deps.sharding.own.name || followed.get(name)?.baseURL === baseURL) return
+    void forget(name)
+    const client = deps.sharding.connect(baseURL)
+    deps.peers.set(name, client)
+    followed.set(name, { baseURL, stop: copying(deps, { name, client }) })
+  }
+  const apply = ({ type, item }: ItemEvent): void => {
+    if (item.key.cluster !== 'root') return
+    const baseURL = ((item.object as Shard).spec?.baseURL ?? '').replace(/\/+$/, '')
+    if (type === 'DELETED' || baseURL === '') void forget(item.key.name)
+    else if (type !== 'BOOKMARK') follow({ name: item.key.name, baseURL })
+  }
+  return {
+    name: 'peers',
+    idle: () => Promise.resolve(),
+    async run(signal) {
+      if (deps.sharding.root !== undefined) {
+        follow(deps.sharding.root)
+        void announced(deps, deps.sharding.root, signal)
+      }
+      const stop = deps.informers.for(deps.tenancy.shards).onEvent(apply)
+      await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
+      stop()
+      await Promise.all([...followed.keys()].map(forget))
+    },
+  }
+}
+
+/** Not before this shard can be reached itself: others follow it as soon as they know of it. */
+async function announced(
+  { log, sharding }: FollowDeps,
+  root: ShardAddress,
+  signal: AbortSignal,
+): Promise<void> {
+  const client = sharding.connect(root.baseURL)
+  await untilReached({ log, signal }, () => announce(client, sharding.own, signal)).catch(() => undefined)
+  await client.close()
+}
+
+function copying(deps: FollowDeps, peer: { name: string; client: PeerClient }): () => Promise<void> {
+  const ending = new AbortController()
+  // Every informer listens.
+  setMaxListeners(0, ending.signal)
+  const done = keepCopies(deps, peer, ending.signal)
+  return async () => {
+    ending.abort()
+    await done
+    await peer.client.close()
+  }
+}

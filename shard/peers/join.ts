@@ -1,0 +1,101 @@
+import type { ResourceRef } from '../../framework/backend.ts'
+import type { Logger } from '../../framework/log.ts'
+import { loopbackContext } from '../../framework/loopback.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { applyManifests, storedObject, storedResourceOf } from '../bootstrap/apply.ts'
+import { type ExportIdentity, tenancyExports, tenancyResources } from '../bootstrap/bootstrap.ts'
+import type { Manifest } from '../bootstrap/manifest.ts'
+import { systemManifests } from '../bootstrap/root.ts'
+import { encodeStored } from '../cache/codec.ts'
+import { storageKey } from '../cache/key.ts'
+import type { TenancyResources } from '../controllers/deps.ts'
+import { type APIExport, logicalClusterName, resources } from '../controllers/objects.ts'
+import { isCopy } from '../metadata.ts'
+import type { Store } from '../store/store.ts'
+import { untilReached } from './again.ts'
+import { copyOf, type Original } from './copies.ts'
+import type { PeerClient } from './peer.ts'
+
+export interface JoinOptions {
+  readonly store: Store
+  /** The shard that has `root`, and its name. */
+  readonly root: PeerClient
+  readonly origin: string
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+/** The store has a tree of its own. */
+export class HasOwnRoot extends Error {
+  override readonly name = 'HasOwnRoot'
+}
+
+/**
+ * Makes a store a shard of another one's tree, in place of `bootstrap`: root's exports and kinds are known. Waits for
+ * the root shard the first time, and never again. Throws `HasOwnRoot`.
+ */
+export async function joinRoot(options: JoinOptions): Promise<TenancyResources> {
+  const { store } = options
+  const own = await storedObject(store, inRoot(resources.logicalClusters, logicalClusterName))
+  if (own !== undefined && !isCopy(own)) throw new HasOwnRoot('the store has a root of its own')
+  await applyManifests(store, systemManifests())
+  const known = await identitiesIn(store)
+  if (known.length === tenancyExports.length) return tenancyResources(known)
+  await untilReached(options, () => copyRoot(options))
+  return tenancyResources(await identitiesIn(store))
+}
+
+const inRoot = (resource: ResourceRef, name: string): Manifest => ({
+  cluster: 'root',
+  resource,
+  object: { apiVersion: '', kind: '', metadata: { name } },
+})
+
+async function identitiesIn(store: Store): Promise<readonly ExportIdentity[]> {
+  const found = await Promise.all(
+    tenancyExports.map(name => storedObject(store, inRoot(resources.apiExports, name))),
+  )
+  return found.flatMap(object => (object === undefined ? [] : identityOf(object)))
+}
+
+function identityOf(object: KubeObject): readonly ExportIdentity[] {
+  const { metadata, status } = object as APIExport
+  return status?.identityHash ? [{ name: metadata.name ?? '', identity: status.identityHash }] : []
+}
+
+/** What views and workspaces need of `root` from the first moment; all the rest follows. */
+const needed = [resources.logicalClusters, resources.apiResourceSchemas, resources.apiExports]
+
+/** The exports last, by which a later start knows that everything is there. */
+async function copyRoot(options: JoinOptions): Promise<void> {
+  const { store, origin } = options
+  const bindings = await listedInRoot(options, resources.apiBindings)
+  const originals = await Promise.all(needed.map(resource => listedInRoot(options, resource)))
+  await applyManifests(store, bindings.flatMap(bindingHere))
+  const changes = originals.flat().map(({ resource, item }) => ({
+    key: storageKey(storedResourceOf(resource), item.key),
+    value: encodeStored(copyOf(item.object, origin)),
+  }))
+  await store.commit(changes)
+}
+
+/** A shard serves the kinds of the tree to its peers before any workspace on it binds them. */
+function bindingHere({ resource, item }: Original): readonly Manifest[] {
+  const { metadata, ...object } = item.object
+  const { name = '', labels = {}, finalizers = [] } = metadata
+  if (!tenancyExports.includes(name)) return []
+  return [
+    { cluster: 'system:shard', resource, object: { ...object, metadata: { name, labels, finalizers } } },
+  ]
+}
+
+async function listedInRoot(
+  { root, log, signal }: JoinOptions,
+  resource: ResourceRef,
+): Promise<readonly Original[]> {
+  const ctx = loopbackContext({ verb: 'list', resource, cluster: 'root', signal, log })
+  const found: Original[] = []
+  for await (const items of root.storage(resource).list(ctx, { cluster: 'root' }))
+    for (const item of items) found.push({ resource, item })
+  return found
+}
