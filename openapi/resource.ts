@@ -7,7 +7,12 @@ import type { TableColumn } from '../framework/schema.ts'
 import type { ResourceStorage } from '../framework/storage.ts'
 import { columnsOf, selectableFieldsOf } from './columns.ts'
 import { compileCached } from './compile.ts'
-import type { KindDefinition, KindVersion, PrinterColumn } from './definitions/definition.ts'
+import type {
+  ConversionWebhook,
+  KindDefinition,
+  KindVersion,
+  PrinterColumn,
+} from './definitions/definition.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
 
 /** All verbs of a stored resource, in the order in which Kubernetes lists them (chapter 40, rule 8.6). */
@@ -159,6 +164,13 @@ interface SchemaSpec {
   readonly names: SchemaNames
   readonly scope: 'Cluster' | 'Namespaced'
   readonly versions: readonly SchemaVersion[]
+  readonly conversion?: {
+    readonly strategy?: string
+    readonly webhook?: {
+      readonly clientConfig?: { readonly url?: string; readonly caBundle?: string }
+      readonly conversionReviewVersions?: readonly string[]
+    }
+  }
 }
 
 /** The definition that a valid CustomResourceDefinition or APIResourceSchema describes. */
@@ -169,6 +181,19 @@ export function definitionOf(object: KubeObject): KindDefinition {
     names: fullNames(spec.names),
     namespaced: spec.scope === 'Namespaced',
     versions: spec.versions.map(version => versionOf(spec, version)),
+    ...conversionOf(spec),
+  }
+}
+
+function conversionOf({ conversion }: SchemaSpec): { readonly conversion?: ConversionWebhook } {
+  if (conversion?.strategy !== 'Webhook') return {}
+  const { clientConfig: { url, caBundle } = {}, conversionReviewVersions = [] } = conversion.webhook ?? {}
+  return {
+    conversion: {
+      ...(url === undefined ? {} : { url }),
+      ...(caBundle === undefined ? {} : { caBundle }),
+      reviewVersions: conversionReviewVersions,
+    },
   }
 }
 

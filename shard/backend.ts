@@ -35,8 +35,7 @@ export function shardBackend(options: BackendOptions): Backend {
     const known = storages.get(idOf(ref))
     if (known !== undefined) return known
     const made =
-      commonStorage(common, ref) ??
-      anywhere({ apis, identified: clusters.identified, cacheOf: wiring.cacheOf }, ref)
+      commonStorage(common, ref) ?? anywhere({ ...wiring, apis, identified: clusters.identified }, ref)
     storages.set(idOf(ref), made)
     return made
   }

@@ -3,6 +3,7 @@ import type { Backend } from '../framework/backend.ts'
 import type { Informers } from '../framework/informer.ts'
 import { groupResource } from '../framework/object.ts'
 import type { ResourceStorage } from '../framework/storage.ts'
+import { createTargets } from '../framework/targets.ts'
 import { createWorkspaceTree } from '../framework/tree.ts'
 import type { KindDefinition } from '../openapi/definitions/definition.ts'
 import { kcpKinds } from '../openapi/definitions/kcp/index.ts'
@@ -21,8 +22,10 @@ import {
   type ResourcesOf,
   systemServed,
 } from './apis/served.ts'
+import { versioning } from './apis/versions.ts'
 import { shardBackend } from './backend.ts'
 import type { WatchCache } from './cache/watchcache.ts'
+import { conversionWebhook } from './conversion/webhook.ts'
 import type { CacheOf } from './informers.ts'
 import type { ShardOptions } from './options.ts'
 import { openShelf } from './registry/shelf.ts'
@@ -64,11 +67,13 @@ export interface WiredBackend {
 export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
   const { cache, informers, authorizer, plugins, computed } = parts
   const ends = createWatchEnds()
+  const targets = options.webhookTargets ?? createTargets({ allow: [] })
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
     shelfOf: resource => openShelf(options.store, cache, resource),
     admission: admissionChain(plugins),
     ends,
+    inVersion: versioning(webhook => conversionWebhook(webhook, targets)),
     computed,
     subresources: options.subresources?.(informers) ?? {},
   }

@@ -34,10 +34,20 @@ export interface KindVersion {
   readonly deprecationWarning?: string
 }
 
+/** Whoever turns objects of one version into another (chapter 40, rule 7.42). */
+export interface ConversionWebhook {
+  readonly url?: string
+  /** PEM, base64. */
+  readonly caBundle?: string
+  readonly reviewVersions: readonly string[]
+}
+
 /** A kind that Oriel itself defines: built-in kinds of Kubernetes and kinds of kcp. Pure data. */
 export interface KindDefinition {
   readonly group: string
   readonly names: ResourceNames
   readonly namespaced: boolean
   readonly versions: readonly KindVersion[]
+  /** Absent: versions differ in their names and in what they know. */
+  readonly conversion?: ConversionWebhook
 }

@@ -2,17 +2,17 @@ import type { ApiSet } from '../../framework/apis.ts'
 import type { ResourceRef } from '../../framework/backend.ts'
 import { apiVersionOf, type ClusterScope, groupResource } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
-import { viewOf } from '../../framework/view.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import type { ServedKind } from '../cache/selection.ts'
 import { readsOf, refuseWrites } from '../registry/storage.ts'
 import { servedKind } from './resources.ts'
 import { customSegment, type Served } from './served.ts'
-import { isStoredAs, versionLens } from './versions.ts'
+import type { InVersion } from './versions.ts'
 
 export interface AnywhereOptions {
   apis(cluster: ClusterScope): ApiSet | undefined
   identified(groupResource: string, identity: string): Served | undefined
+  readonly inVersion: InVersion
   cacheOf(resource: { group: string; resource: string; segment: string }): ResourceCache
 }
 
@@ -51,7 +51,7 @@ function servedStorage(
 
 /** All stored objects, of whichever clusters, in the version that is asked for. */
 function stored(
-  { identified }: AnywhereOptions,
+  { identified, inVersion }: AnywhereOptions,
   { group, version, resource, identity }: ResourceRef,
   cache: ResourceCache,
 ): ResourceStorage {
@@ -59,6 +59,5 @@ function stored(
   const unknown: ServedKind = { apiVersion: apiVersionOf(group, version), kind: '' }
   const kind = served === undefined ? unknown : servedKind(served, version)
   const reads = { ...readsOf({ group, resource, cache, kind }), ...refuseWrites({ group, resource }) }
-  if (served === undefined || isStoredAs(served, version)) return reads
-  return viewOf(reads, () => versionLens(served, version))
+  return served === undefined ? reads : inVersion(reads, served, version)
 }

@@ -19,7 +19,7 @@ import { type WatchEnds, withWatchEnds } from './ends.ts'
 import { groupEventStorage } from './events.ts'
 import { replicasPath, scaleStorage } from './scale.ts'
 import { builtinServed, type ResourcesOf, type Served, servedName, storageVersionOf } from './served.ts'
-import { inVersion } from './versions.ts'
+import type { InVersion } from './versions.ts'
 
 /** An object that is not stored; undefined: ask the store. */
 export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObject | undefined>
@@ -30,6 +30,7 @@ export interface Wiring {
   shelfOf(resource: StoredResource): Shelf
   readonly admission: AdmissionChain
   readonly ends: WatchEnds
+  readonly inVersion: InVersion
   /** By `<plural>.<group>`. */
   readonly computed: Readonly<Record<string, Computed>>
   /** Endpoints that others answer, by `<plural>.<group>/<subresource>`: `serviceaccounts/token`. */
@@ -104,7 +105,7 @@ function endpoint(wiring: Wiring, served: Served, version: string, part: Part): 
   const cache = wiring.cacheOf(stored)
   const kind = servedKind(served, version)
   const direct = registryStorage(registry, { group, resource: names.plural, cache, kind })
-  const versioned = withComputed(wiring, served, inVersion(direct, served, version))
+  const versioned = withComputed(wiring, served, wiring.inVersion(direct, served, version))
   return withWatchEnds(versioned, wiring.ends, servedName(served))
 }
 

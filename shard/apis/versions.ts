@@ -3,8 +3,10 @@ import { apiVersionOf, type KubeObject } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import { type Lens, viewOf } from '../../framework/view.ts'
 import { compileCached } from '../../openapi/compile.ts'
-import type { KindDefinition } from '../../openapi/definitions/definition.ts'
+import type { ConversionWebhook, KindDefinition } from '../../openapi/definitions/definition.ts'
 import { conversions } from '../conversion/conversions.ts'
+import type { ConvertObjects } from '../conversion/webhook.ts'
+import { type Conversion, convertedStorage, webhookConversion } from './converted.ts'
 import { type Served, servedName, storageVersionOf } from './served.ts'
 
 /** Turns an object into one version of its kind; the same object when it is in that version already. */
@@ -45,6 +47,22 @@ export function versionLens(served: Served, version: string): Lens {
 export const isStoredAs = ({ storedVersions }: Served, version: string): boolean =>
   storedVersions.every(stored => stored === version)
 
-/** One version of a storage whose writes take the stored version. */
-export const inVersion = (storage: ResourceStorage, served: Served, version: string): ResourceStorage =>
-  isStoredAs(served, version) ? storage : viewOf(storage, () => versionLens(served, version))
+/** Shows storages of stored versions in others. */
+export type InVersion = (storage: ResourceStorage, served: Served, version: string) => ResourceStorage
+
+/** `converter` makes what asks a kind's conversion webhook. */
+export function versioning(converter: (webhook: ConversionWebhook) => ConvertObjects): InVersion {
+  const made = new WeakMap<Served, Map<string, Conversion>>()
+  const conversionOf = (served: Served, version: string, webhook: ConversionWebhook): Conversion => {
+    const versions = made.get(served) ?? new Map<string, Conversion>()
+    const conversion = versions.get(version) ?? webhookConversion(served, version, converter(webhook))
+    made.set(served, versions.set(version, conversion))
+    return conversion
+  }
+  return (storage, served, version) => {
+    const { conversion } = served.definition
+    if (isStoredAs(served, version)) return storage
+    if (conversion === undefined) return viewOf(storage, () => versionLens(served, version))
+    return convertedStorage(storage, conversionOf(served, version, conversion))
+  }
+}

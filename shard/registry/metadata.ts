@@ -38,13 +38,13 @@ function nameErrors(strategy: Strategy, { name, generateName }: Metadata): reado
 const namespaceErrors = (strategy: Strategy, { namespace }: Metadata): readonly FieldError[] =>
   strategy.namespaced && !namespace ? [fieldError('FieldValueRequired', 'metadata.namespace', '')] : []
 
-const labelErrors = (labels: Metadata['labels'] = {}): readonly FieldError[] =>
+export const labelErrors = (labels: Metadata['labels'] = {}): readonly FieldError[] =>
   Object.entries(labels).flatMap(([key, value]) => [
     ...invalidValues('metadata.labels', key, qualifiedNameErrors(key)),
     ...invalidValues('metadata.labels', value, labelValueErrors(value)),
   ])
 
-function annotationErrors(annotations: Metadata['annotations'] = {}): readonly FieldError[] {
+export function annotationErrors(annotations: Metadata['annotations'] = {}): readonly FieldError[] {
   const entries = Object.entries(annotations)
   const size = entries.reduce((sum, pair) => sum + Buffer.byteLength(pair[0]) + Buffer.byteLength(pair[1]), 0)
   const tooLong = fieldError(

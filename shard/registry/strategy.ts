@@ -72,7 +72,7 @@ function withoutField(object: KubeObject, field: string): KubeObject {
 }
 
 /** Labels as they are stored: those that say by which claims an object is visible are the server's (BRIEF decision 4). */
-function storedLabels(labels: Metadata['labels']): Metadata['labels'] {
+export function storedLabels(labels: Metadata['labels']): Metadata['labels'] {
   if (labels === undefined) return undefined
   const kept = Object.entries(labels).filter(([key]) => !key.startsWith(claimLabelPrefix))
   return kept.length === 0 ? undefined : Object.fromEntries(kept)

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { issueAuthority, issueServing, type KeyPair } from '../../cmd/certificates.ts'
 import type { KubeObject } from '../../framework/index.ts'
 import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
 import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
+import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
 
 // Admission webhooks through the running server (chapter 40, rule 2.58; chapter 20, section 5.10).
 
@@ -22,9 +19,6 @@ interface Review {
   }
 }
 
-/** What the webhook says: a response, a status code, or nothing at all. */
-type Said = Readonly<Record<string, unknown>> | number | 'silence'
-
 const jsonPatch = (...operations: readonly object[]) => ({
   allowed: true,
   patchType: 'JSONPatch',
@@ -32,7 +26,7 @@ const jsonPatch = (...operations: readonly object[]) => ({
 })
 
 /** By path: what is said of a config map. */
-const answers: Readonly<Record<string, (review: Review) => Said>> = {
+const answers: Answers<Review> = {
   '/deny': () => ({ allowed: false, status: { message: 'not today', code: 418, reason: 'Teapot' } }),
   '/mute': () => ({ allowed: false }),
   '/label': () => jsonPatch({ op: 'add', path: '/metadata/labels', value: { made: 'here' } }),
@@ -43,22 +37,6 @@ const answers: Readonly<Record<string, (review: Review) => Said>> = {
     allowed: false,
     status: { message: `${operation} in ${object.metadata.annotations?.['kcp.io/cluster']}` },
   }),
-}
-
-async function serveWebhooks(pair: KeyPair): Promise<Server> {
-  const server = createServer({ key: pair.key, cert: pair.certificate }, async (incoming, outgoing) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of incoming) chunks.push(chunk)
-    const review = JSON.parse(Buffer.concat(chunks).toString()) as Review
-    const said = answers[new URL(incoming.url ?? '', 'https://x').pathname]?.(review) ?? 404
-    if (said === 'silence') return
-    outgoing.statusCode = typeof said === 'number' ? said : 200
-    const response = typeof said === 'number' ? undefined : { uid: review.request.uid, ...said }
-    outgoing.setHeader('content-type', 'application/json')
-    outgoing.end(JSON.stringify({ kind: review.kind, apiVersion: review.apiVersion, response }))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return server
 }
 
 const configMap = (name: string): KubeObject => ({
@@ -73,21 +51,18 @@ describe('webhooks', function () {
   let oriel: Oriel
   let tenant: Tenant
   let kubectl: Kubectl
-  let server: Server
-  let authority: KeyPair
+  let webhooks: Webhooks
 
   before(async () => {
-    oriel = await startServer(process.env.KCP_BIN ? [] : ['--webhook-allow', '127.0.0.1'])
-    authority = issueAuthority()
-    server = await serveWebhooks(issueServing(authority, ['127.0.0.1']))
+    oriel = await startServer(webhookFlags)
+    webhooks = await serveWebhooks(answers)
     const [first] = await createWorkspaces(oriel, ['webhooks'])
     assert.ok(first)
     tenant = first
     kubectl = tenant.kubectl
   })
   after(async () => {
-    server.closeAllConnections()
-    server.close()
+    webhooks.close()
     await discard(oriel)
   })
 
@@ -100,8 +75,8 @@ describe('webhooks', function () {
       {
         name: `${path}.example.com`,
         clientConfig: {
-          url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`,
-          caBundle: Buffer.from(authority.certificate).toString('base64'),
+          url: `${webhooks.url}/${path}`,
+          caBundle: webhooks.caBundle,
         },
         rules: [
           {
@@ -178,8 +153,7 @@ describe('webhooks', function () {
   })
 
   it('say why they cannot be reached: nobody vouches for this one', async () => {
-    const { port } = server.address() as AddressInfo
-    const clientConfig = { url: `https://127.0.0.1:${port}/deny`, caBundle: '' }
+    const clientConfig = { url: `${webhooks.url}/deny`, caBundle: '' }
     await validating('effects', { clientConfig, sideEffects: 'NoneOnDryRun', failurePolicy: 'Fail' })
     await answersWith(
       'effects',

@@ -29,7 +29,7 @@ interface CrdSpec {
 
 /** The APIResourceSchema of a CRD, as kcp's tooling makes it (chapter 20, section 5.1). */
 export function apiResourceSchemaOf(crd: KubeObject, prefix: string): KubeObject {
-  const { group, names, scope, versions } = crd.spec as CrdSpec
+  const { group, names, scope, versions, conversion = { strategy: 'None' } } = crd.spec as CrdSpec
   const approval = crd.metadata.annotations?.['api-approved.kubernetes.io']
   return {
     apiVersion: 'apis.kcp.io/v1alpha1',
@@ -42,7 +42,7 @@ export function apiResourceSchemaOf(crd: KubeObject, prefix: string): KubeObject
       group,
       names,
       scope,
-      ...(versions.length > 1 && { conversion: { strategy: 'None' } }),
+      ...(versions.length > 1 && { conversion }),
       versions: versions.map(version => ({ ...version, schema: version.schema.openAPIV3Schema })),
     },
   }

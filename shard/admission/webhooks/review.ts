@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { KubeObject } from '../../../framework/object.ts'
 import type { Targets } from '../../../framework/targets.ts'
 import { isObject, memberOf, textAt, valueAt } from '../../../openapi/json.ts'
+import { postJson } from '../../webhook/post.ts'
 import { requestOf } from '../policies/evaluation.ts'
 import type { Subject } from '../policies/matching.ts'
 import type { Webhook } from './configuration.ts'
 import { denied, failedCall, noDryRun } from './failure.ts'
-import { postJson } from './post.ts'
 
 /** Where an object lives, for webhooks that serve many clusters. */
 const clusterAnnotation = 'kcp.io/cluster'
@@ -90,6 +90,8 @@ async function sent({ webhook, subject, targets, uid }: Call): Promise<string> {
     seconds: Math.min(30, Math.max(1, webhook.timeoutSeconds ?? 10)),
     signal: subject.ctx.signal,
     lookup: targets.lookup,
+  }).catch((error: Error) => {
+    throw new Error(`failed to call webhook: ${error.message}`)
   })
 }
 

@@ -28,8 +28,7 @@ class BadAnswer extends Error {}
 export function postJson({ url, body, ca, seconds, signal, lookup }: Post): Promise<string> {
   const target = new URL(url)
   target.searchParams.set('timeout', `${seconds}s`)
-  const fail = (why: string): Error =>
-    new Error(`failed to call webhook: Post ${JSON.stringify(String(target))}: ${why}`)
+  const fail = (why: string): Error => new Error(`Post ${JSON.stringify(String(target))}: ${why}`)
   const deadline = AbortSignal.timeout(seconds * 1000)
   return new Promise((resolve, reject) => {
     const call = request(target, {
@@ -54,6 +53,26 @@ export function postJson({ url, body, ca, seconds, signal, lookup }: Post): Prom
   })
 }
 
+const refusals: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+}
+
+/** What Go's clients say of a status code. */
+function refusalText(code: number): string {
+  if (code >= 500 && refusals[code] === undefined)
+    return 'an error on the server ("unknown") has prevented the request from succeeding'
+  return (
+    refusals[code] ?? `the server responded with the status code ${code} but did not return more information`
+  )
+}
+
 async function read(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
@@ -64,5 +83,5 @@ async function read(response: IncomingMessage): Promise<string> {
   }
   const { statusCode = 0 } = response
   if (statusCode >= 200 && statusCode < 300) return Buffer.concat(chunks).toString()
-  throw new BadAnswer(`failed to call webhook: the server responded with the status code ${statusCode}`)
+  throw new BadAnswer(refusalText(statusCode))
 }

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { StatusError } from '../../framework/errors.ts'
+import { formatJson, parseJson } from '../../framework/json.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import type { Targets } from '../../framework/targets.ts'
+import type { ConversionWebhook } from '../../openapi/definitions/definition.ts'
+import { isObject, listAt, memberOf, textAt } from '../../openapi/json.ts'
+import { postJson } from '../webhook/post.ts'
+import { restored } from './restore.ts'
+
+/** Turns objects, none of which is in `apiVersion` yet, into that version: as many, in their order. */
+export type ConvertObjects = (
+  objects: readonly KubeObject[],
+  apiVersion: string,
+) => Promise<readonly KubeObject[]>
+
+const group = 'apiextensions.k8s.io'
+const supported = ['v1', 'v1beta1']
+
+/** Seconds; what is converted for one reader is for others too, so that nobody's impatience ends a call. */
+const patience = 30
+
+/** Asks a conversion webhook. Rejects with 500 in the words of Kubernetes (chapter 40, rule 7.42). */
+export const conversionWebhook =
+  (webhook: ConversionWebhook, targets: Targets): ConvertObjects =>
+  async (objects, apiVersion) => {
+    const about = `conversion for ${kindText(objects[0])}`
+    const converted = await ask({ webhook, targets, objects, apiVersion }).catch((error: Error) => {
+      throw failed(`${about} failed: ${error.message}`)
+    })
+    if (converted.length !== objects.length)
+      throw failed(`${about} returned ${converted.length} objects, expected ${objects.length}`)
+    return objects.map((object, i) => {
+      const result = restored(object, converted[i], apiVersion)
+      if (typeof result !== 'string') return result
+      throw failed(`${about} returned invalid ${result.replace('<index>', `at index ${i + 1}`)}`)
+    })
+  }
+
+const failed = (message: string): StatusError => new StatusError(500, '', message)
+
+const kindText = (object: KubeObject | undefined): string => `${object?.apiVersion}, Kind=${object?.kind}`
+
+interface Call {
+  readonly webhook: ConversionWebhook
+  readonly targets: Targets
+  readonly objects: readonly KubeObject[]
+  readonly apiVersion: string
+}
+
+/** The converted objects of the answer. Upstream asks about objects one by one, as items of a list without a kind. */
+async function ask({ webhook, targets, objects, apiVersion }: Call): Promise<readonly unknown[]> {
+  const version = webhook.reviewVersions.find(each => supported.includes(each))
+  if (version === undefined) throw new Error('no supported conversion review versions')
+  const uid = randomUUID()
+  const review = {
+    kind: 'ConversionReview',
+    apiVersion: `${group}/${version}`,
+    request: { uid, desiredAPIVersion: apiVersion, objects },
+  }
+  try {
+    return convertedObjects(parsed(await posted(webhook, targets, formatJson(review))), uid, version)
+  } catch (error) {
+    throw new Error(`conversion webhook for /, Kind= failed: ${(error as Error).message}`)
+  }
+}
+
+function posted({ url, caBundle }: ConversionWebhook, targets: Targets, body: string): Promise<string> {
+  if (url === undefined) throw new Error('only webhooks with a url can be reached')
+  const problem = targets.problemOf(url)
+  if (problem !== undefined) throw new Error(`its url is refused: ${problem}`)
+  return postJson({
+    url,
+    body,
+    ca: caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64'),
+    seconds: patience,
+    signal: AbortSignal.timeout(patience * 1000),
+    lookup: targets.lookup,
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(Buffer.from(text))
+  } catch {
+    throw new Error('the answer is no JSON')
+  }
+}
+
+/** Throws for an answer that is no good. The older version did not say which question it answers. */
+function convertedObjects(review: unknown, uid: string, version: string): readonly unknown[] {
+  const [apiVersion, kind] = [textAt(review, 'apiVersion'), textAt(review, 'kind')]
+  if (version === 'v1' && (kind !== 'ConversionReview' || apiVersion !== `${group}/v1`))
+    throw new Error(
+      `expected webhook response of ${group}/v1, Kind=ConversionReview, got ${apiVersion}, Kind=${kind}`,
+    )
+  const response = memberOf(review, 'response')
+  if (!isObject(response)) throw new Error('no response provided')
+  const answered = textAt(response, 'uid')
+  if (version === 'v1' && answered !== uid)
+    throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(answered)}`)
+  const result = memberOf(response, 'result')
+  const status = textAt(result, 'status')
+  if (status !== 'Success')
+    throw new Error(textAt(result, 'message') || `response.result.status was '${status}', not 'Success'`)
+  return listAt(response, 'convertedObjects')
+}

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict'
+import type { KubeObject } from '../../framework/index.ts'
+import { startServer } from '../support/kcp.ts'
+import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
+import {
+  apply,
+  bind,
+  bindingOf,
+  createWorkspaces,
+  exportApi,
+  publishedUrl,
+  type Tenant,
+} from '../support/tenants.ts'
+import { configAt, watch } from '../support/watcher.ts'
+import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
+
+// Conversion webhooks through the running server (chapter 40, rules 7.42, 7.43, 4.60).
+
+interface Review {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly request: {
+    readonly uid: string
+    readonly desiredAPIVersion: string
+    readonly objects: readonly KubeObject[]
+  }
+}
+
+interface Spec {
+  readonly host?: string
+  readonly port?: string
+  readonly address?: string
+}
+
+/** v1 has host and port, v2 has both as one address. */
+function converted(object: KubeObject, apiVersion: string): KubeObject {
+  const { host = '', port = '', address = '' } = (object.spec ?? {}) as Spec
+  const [h, p] = address.split(':', 2)
+  const spec = apiVersion.endsWith('/v1')
+    ? { host: h, port: p, unknown: 'x' }
+    : { address: `${host}:${port}` }
+  const annotations = { ...object.metadata.annotations, 'example.com/from': object.apiVersion.slice(-2) }
+  return { ...object, apiVersion, spec, metadata: { ...object.metadata, annotations } }
+}
+
+const all = ({ request: { objects, desiredAPIVersion } }: Review): readonly KubeObject[] =>
+  objects.map(object => converted(object, desiredAPIVersion))
+const success = (convertedObjects: readonly object[]) => ({ convertedObjects, result: { status: 'Success' } })
+
+/** What a webhook does wrong, and what clients are told. */
+const failures: readonly (readonly [name: string, answer: Answers<Review>[string], why: RegExp])[] = [
+  ['failed', () => ({ result: { status: 'Failed', message: 'not today' } }), / failed: not today/],
+  ['mute', () => ({ result: {} }), / failed: response.result.status was '', not 'Success'/],
+  [
+    'uid',
+    review => ({ uid: 'other', ...success(all(review)) }),
+    / failed: expected response.uid="[-0-9a-f]{36}", got "other"/,
+  ],
+  [
+    'fewer',
+    () => success([]),
+    /conversion for fewer.example.com\/v1, Kind=Thing returned 0 objects, expected 1/,
+  ],
+  [
+    'lazy',
+    ({ request }) => success(request.objects),
+    /returned invalid converted object at index 1: invalid groupVersion \(expected lazy.example.com\/v2, received lazy.example.com\/v1\)/,
+  ],
+  [
+    'renamed',
+    review => success(all(review).map(o => ({ ...o, metadata: { ...o.metadata, name: 'other' } }))),
+    /invalid converted object at index 1: must have the same name: b != other/,
+  ],
+  [
+    'kind',
+    review => success(all(review).map(o => ({ ...o, kind: 'Other' }))),
+    /invalid converted object at index 1: invalid kind \(expected Thing, received Other\)/,
+  ],
+  [
+    'label',
+    review => success(all(review).map(o => ({ ...o, metadata: { ...o.metadata, labels: { 'a b': '1' } } }))),
+    /returned invalid metadata in object at index 1: metadata.labels: Invalid value: "a b": name part must consist of/,
+  ],
+  [
+    'broken',
+    () => 500,
+    /conversion for broken.example.com\/v1, Kind=Thing failed: conversion webhook for \/, Kind= failed: an error on the server \("unknown"\) has prevented the request from succeeding/,
+  ],
+]
+
+const answers: Answers<Review> = {
+  '/good': review => success(all(review)),
+  ...Object.fromEntries(failures.map(([name, answer]) => [`/${name}`, answer])),
+}
+
+const text = { type: 'string' }
+const versionOf = (name: string, fields: object, storage: boolean) => ({
+  name,
+  served: true,
+  storage,
+  schema: {
+    openAPIV3Schema: {
+      type: 'object',
+      properties: { spec: { type: 'object', properties: fields } },
+    },
+  },
+})
+
+interface Shape {
+  readonly group?: string
+  readonly stored?: 'v1' | 'v2'
+}
+
+function definition(
+  webhooks: Webhooks,
+  path: string,
+  { group = `${path}.example.com`, stored = 'v2' }: Shape = {},
+): KubeObject {
+  const webhook = {
+    conversionReviewVersions: ['v1'],
+    clientConfig: { url: `${webhooks.url}/${path}`, caBundle: webhooks.caBundle },
+  }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `things.${group}` },
+    spec: {
+      group,
+      scope: 'Cluster',
+      names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
+      versions: [
+        versionOf('v1', { host: text, port: { ...text, maxLength: 5 } }, stored === 'v1'),
+        versionOf('v2', { address: text }, stored === 'v2'),
+      ],
+      conversion: { strategy: 'Webhook', webhook },
+    },
+  }
+}
+
+const thing = (apiVersion: string, name: string, spec: Spec): KubeObject => ({
+  apiVersion,
+  kind: 'Thing',
+  metadata: { name },
+  spec,
+})
+
+describe('conversion webhooks', function () {
+  this.timeout(180_000)
+  let oriel: Oriel
+  let tenant: Tenant
+  let provider: Tenant
+  let kubectl: Kubectl
+  let webhooks: Webhooks
+
+  before(async () => {
+    oriel = await startServer(webhookFlags)
+    webhooks = await serveWebhooks(answers)
+    const [first, second] = await createWorkspaces(oriel, ['conversion', 'conversion-provider'])
+    assert.ok(first && second)
+    tenant = first
+    provider = second
+    kubectl = tenant.kubectl
+  })
+  after(async () => {
+    webhooks.close()
+    await discard(oriel)
+  })
+
+  const create = (object: KubeObject): Promise<string> =>
+    kubectl(['create', '-f', '-'], JSON.stringify(object))
+  const specs = async (resource: string, at = kubectl): Promise<Readonly<Record<string, Spec>>> => {
+    const { items } = await at.json<{ items: readonly KubeObject[] }>(['get', resource])
+    return Object.fromEntries(items.map(({ metadata, spec }) => [metadata.name, spec as Spec]))
+  }
+
+  async function define(path: string): Promise<void> {
+    await apply(kubectl, definition(webhooks, path))
+    await kubectl(['wait', '--for=condition=Established', `crd/things.${path}.example.com`])
+    const stored = thing(`${path}.example.com/v2`, 'a', { address: 'h:1' })
+    await eventually(
+      () => create(stored).catch(String),
+      said => said.includes('created') || said.includes('AlreadyExists'),
+    )
+  }
+
+  it('show objects in the version that is asked for, whichever they were written in', async () => {
+    await define('good')
+    await create(thing('good.example.com/v1', 'b', { host: 'h', port: '2' }))
+    assert.deepEqual(await specs('things.v1.good.example.com'), {
+      a: { host: 'h', port: '1' },
+      b: { host: 'h', port: '2' },
+    })
+    assert.deepEqual(await specs('things.v2.good.example.com'), {
+      a: { address: 'h:1' },
+      b: { address: 'h:2' },
+    })
+    const b = await kubectl.json<KubeObject>(['get', 'things.v2.good.example.com', 'b'])
+    assert.equal(b.metadata.annotations?.['example.com/from'], 'v1')
+    const crd = await kubectl.json<KubeObject>(['get', 'crd', 'things.good.example.com'])
+    assert.deepEqual((crd.status as { storedVersions: unknown }).storedVersions, ['v2'])
+  })
+
+  it('take changes in any version, and check them by its schema', async () => {
+    const patch = (body: object) =>
+      kubectl(['patch', 'things.v1.good.example.com', 'a', '--type=merge', '-p', JSON.stringify(body)])
+    const before = await kubectl.json<KubeObject>(['get', 'things.v2.good.example.com', 'a'])
+    await patch({ spec: { port: '7' } })
+    const after = await kubectl.json<KubeObject>(['get', 'things.v2.good.example.com', 'a'])
+    assert.deepEqual(after.spec, { address: 'h:7' })
+    assert.equal(after.metadata.uid, before.metadata.uid)
+    assert.equal(after.metadata.generation, 2)
+    await assert.rejects(
+      patch({ spec: { port: '123456' } }),
+      /spec.port: Too long: may not be more than 5 bytes/,
+    )
+    await kubectl(
+      ['apply', '--server-side', '--field-manager=me', '-f', '-'],
+      JSON.stringify(thing('good.example.com/v1', 'c', { host: 'x', port: '9' })),
+    )
+    assert.equal((await specs('things.v2.good.example.com')).c?.address, 'x:9')
+    await kubectl(['delete', 'things.v1.good.example.com', 'c'])
+  })
+
+  it('show watchers what happens in their version', async () => {
+    const config = configAt(oriel, `${oriel.url}/clusters/${tenant.path}`)
+    const watcher = await watch(config, '/apis/good.example.com/v1/things', {
+      watch: true,
+      resourceVersion: '0',
+    })
+    await create(thing('good.example.com/v2', 'd', { address: 'w:1' }))
+    const { object } = await watcher.next(
+      event => event.type === 'ADDED' && event.object.metadata?.name === 'd',
+    )
+    assert.deepEqual(
+      [object.apiVersion, (object as { spec?: unknown }).spec],
+      ['good.example.com/v1', { host: 'w', port: '1' }],
+    )
+    await kubectl(['delete', 'things.v2.good.example.com', 'd'])
+    const gone = await watcher.next(event => event.type === 'DELETED')
+    assert.equal(gone.object.apiVersion, 'good.example.com/v1')
+    watcher.stop()
+  })
+
+  it('serve objects of older storage versions after the storage version has moved', async () => {
+    await apply(kubectl, definition(webhooks, 'good', { stored: 'v1' }))
+    const crd = await eventually(
+      () => kubectl.json<KubeObject>(['get', 'crd', 'things.good.example.com']),
+      ({ status }) => (status as { storedVersions: readonly string[] }).storedVersions.length === 2,
+    )
+    assert.deepEqual((crd.status as { storedVersions: unknown }).storedVersions, ['v2', 'v1'])
+    await create(thing('good.example.com/v2', 'e', { address: 'e:1' }))
+    for (const [version, spec] of [
+      ['v1', { host: 'e', port: '1' }],
+      ['v2', { address: 'e:1' }],
+    ] as const)
+      assert.deepEqual((await specs(`things.${version}.good.example.com`)).e, spec)
+    assert.deepEqual((await specs('things.v1.good.example.com')).a, { host: 'h', port: '7' })
+  })
+
+  it('convert what is bound, also for its provider', async () => {
+    const group = 'bound.example.com'
+    await exportApi(provider, definition(webhooks, 'good', { group }), [])
+    await bind(tenant, bindingOf(provider, group, []))
+    await eventually(
+      () => create(thing(`${group}/v1`, 'f', { host: 'f', port: '3' })).catch(String),
+      said => said.includes('created'),
+    )
+    assert.deepEqual((await specs(`things.v2.${group}`)).f, { address: 'f:3' })
+    const view = provider.kubectl.at(`${await publishedUrl(provider, group)}/clusters/*`)
+    for (const [version, spec] of [
+      ['v1', { host: 'f', port: '3' }],
+      ['v2', { address: 'f:3' }],
+    ] as const) {
+      const list = JSON.parse(
+        await view(['get', '--raw', `${await pathOf(provider, group)}/${version}/things`]),
+      )
+      assert.deepEqual(list.items[0].spec, spec)
+    }
+  })
+
+  const pathOf = async (of: Tenant, group: string): Promise<string> =>
+    `${new URL(await publishedUrl(of, group)).pathname}/clusters/*/apis/${group}`
+
+  for (const [name, , why] of failures)
+    it(`say what is wrong with them: ${name}`, async () => {
+      await define(name)
+      const refused = create(thing(`${name}.example.com/v1`, 'b', { host: 'h', port: '2' }))
+      await assert.rejects(refused, why)
+      await assert.rejects(
+        kubectl(['get', `things.v1.${name}.example.com`, 'a']),
+        /^Error: [^]*conversion for [a-z.]+\/v2, Kind=Thing/,
+      )
+      assert.deepEqual(await specs(`things.v2.${name}.example.com`), { a: { address: 'h:1' } })
+    })
+})
