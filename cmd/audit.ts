@@ -9,33 +9,35 @@ import {
 import type { Logger } from '../framework/log.ts'
 import { parseYaml } from '../framework/yaml.ts'
 import type { Shard } from '../shard/index.ts'
+import type { AuditFlags } from './auditflags.ts'
 import { auditLog } from './auditlog.ts'
 import type { AuthorizationParts } from './authorization.ts'
 import { readFlagFile } from './files.ts'
-import type { StartOptions } from './options.ts'
 import { StartError } from './starterror.ts'
 import { auditWebhook } from './webhooks.ts'
 
 /** Auditing, ready but for what it reads of the shard. */
 export interface PreparedAudit {
-  auditor(shard: Shard, authorization: AuthorizationParts): Auditor
+  auditor(over: Pick<Shard, 'informers'>, missing?: AuditorOptions['missing']): Auditor
   /** Resolves when the last events have left. */
   close(): Promise<void>
 }
 
-/** What audit events say about workspaces, and about what would have allowed a request. */
-const sourcesOf = (
-  { informers, backend }: Shard,
-  authorization: AuthorizationParts,
-): Pick<AuditorOptions, 'pathOf' | 'missing'> => {
+/** What audit events say about workspaces. */
+const pathsFrom = ({ informers }: Pick<Shard, 'informers'>): AuditorOptions['pathOf'] => {
   const clusters = informers.for({ group: 'core.kcp.io', version: 'v1alpha1', resource: 'logicalclusters' })
+  return cluster => clusters.get(cluster, '', 'cluster')?.meta.annotations['kcp.io/path'] ?? ''
+}
+
+/** What would have allowed a request. */
+export const missingFor = (
+  { backend }: Pick<Shard, 'backend'>,
+  authorization: AuthorizationParts,
+): NonNullable<AuditorOptions['missing']> => {
   const explainer = authorization.explainer(backend.authorizer)
-  return {
-    pathOf: cluster => clusters.get(cluster, '', 'cluster')?.meta.annotations['kcp.io/path'] ?? '',
-    missing: ({ user, action }) => {
-      const missing = explainer.missing(user, action)
-      return missing.length === 0 ? undefined : JSON.stringify(missing)
-    },
+  return ({ user, action }) => {
+    const missing = explainer.missing(user, action)
+    return missing.length === 0 ? undefined : JSON.stringify(missing)
   }
 }
 
@@ -43,7 +45,7 @@ const megabyte = 1024 * 1024
 const day = 86_400_000
 
 /** What the flags ask for; undefined when nothing is to be audited. Throws `StartError` on bad files and flags. */
-export async function prepareAudit(options: StartOptions, log: Logger): Promise<PreparedAudit | undefined> {
+export async function prepareAudit(options: AuditFlags, log: Logger): Promise<PreparedAudit | undefined> {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options
   if (auditPolicyFile === undefined) {
     if (auditLogPath === undefined && auditWebhookConfigFile === undefined) return undefined
@@ -54,7 +56,8 @@ export async function prepareAudit(options: StartOptions, log: Logger): Promise<
   if (sinks.length === 0)
     throw new StartError('Audit events go nowhere: give --audit-log-path or --audit-webhook-config-file.')
   return {
-    auditor: (...over) => createAuditor({ ...sourcesOf(...over), policy, sinks }),
+    auditor: (over, missing) =>
+      createAuditor({ pathOf: pathsFrom(over), policy, sinks, ...(missing && { missing }) }),
     close: async () => void (await Promise.all(sinks.map(sink => sink.close()))),
   }
 }
@@ -68,7 +71,7 @@ async function readPolicy(path: string): Promise<AuditPolicy> {
   }
 }
 
-async function sinksFor(options: StartOptions, log: Logger): Promise<readonly AuditSink[]> {
+async function sinksFor(options: AuditFlags, log: Logger): Promise<readonly AuditSink[]> {
   const { auditLogPath: path, auditLogMaxsize, auditLogMaxbackup, auditLogMaxage } = options
   const webhook = options.auditWebhookConfigFile
   const limits = {

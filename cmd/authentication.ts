@@ -20,6 +20,7 @@ import { type Authorities, readAuthorities } from './authorities.ts'
 import { readFlagFile } from './files.ts'
 import type { IdentityOptions } from './identityflags.ts'
 import { readIssuers } from './issuers.ts'
+import type { RequestHeaderFlags } from './requestheaderflags.ts'
 import { StartError } from './starterror.ts'
 
 /** Who is known. */
@@ -68,7 +69,7 @@ export async function prepareAuthentication(
     issuers: await readIssuers(options.authenticationConfig, [serviceAccounts.issuer]),
   })
   let current = await read()
-  const identityHeaders = headersOf(options)
+  const identityHeaders = identityHeadersOf(options)
   return {
     serviceAccounts,
     identityHeaders,
@@ -93,20 +94,25 @@ export async function prepareAuthentication(
   }
 }
 
-const headersOf = (options: IdentityOptions): IdentityHeaders => ({
+/** The names under which front proxies say who asks. */
+export const identityHeadersOf = (options: RequestHeaderFlags): IdentityHeaders => ({
   user: options.requestheaderUsernameHeaders ?? ['X-Remote-User'],
   group: options.requestheaderGroupHeaders ?? ['X-Remote-Group'],
   extraPrefix: options.requestheaderExtraHeadersPrefix ?? ['X-Remote-Extra-'],
   uid: options.requestheaderUidHeaders ?? ['X-Remote-Uid'],
 })
 
-interface Proxied {
+export interface Proxied {
   readonly allowedNames: readonly string[]
   readonly headers: IdentityHeaders
 }
 
 /** An authenticator for the authorities of the moment: a withdrawn one counts no more, also on open connections. */
-function following(authorities: () => Authorities, bearer: Authenticator, proxied: Proxied): Authenticator {
+export function following(
+  authorities: () => Authorities,
+  bearer: Authenticator,
+  proxied: Proxied,
+): Authenticator {
   let known: Authorities | undefined
   let authenticator = bearer
   return {

@@ -1,6 +1,5 @@
 import { certificatesOf } from '../framework/authn/issuer.ts'
 import { readFlagFile } from './files.ts'
-import type { IdentityOptions } from './identityflags.ts'
 import { StartError } from './starterror.ts'
 
 /** Whose certificates TLS asks for, PEM. */
@@ -11,8 +10,14 @@ export interface Authorities {
   readonly proxies?: string
 }
 
+/** The flags that name them. */
+export interface AuthorityFlags {
+  readonly clientCaFile?: string
+  readonly requestheaderClientCaFile?: string
+}
+
 /** Reads the files that the flags name. Throws `StartError` on one that holds no certificate. */
-export async function readAuthorities(options: IdentityOptions): Promise<Authorities> {
+export async function readAuthorities(options: AuthorityFlags): Promise<Authorities> {
   const [users, proxies] = await Promise.all([
     bundle('--client-ca-file', options.clientCaFile),
     bundle('--requestheader-client-ca-file', options.requestheaderClientCaFile),

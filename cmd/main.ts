@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { auditFlags } from './auditflags.ts'
 import { version } from './build.ts'
 import { explainCommand } from './explainflags.ts'
 import { type FrontProxyFlags, frontProxyFlags } from './frontproxyflags.ts'
@@ -13,18 +14,18 @@ import {
   portNumber,
   type StartOptions,
   textList,
-  wholeNumber,
 } from './options.ts'
 import { places } from './places.ts'
 import { shardFlags } from './shardflags.ts'
 import { StartError } from './starterror.ts'
+import { type VirtualWorkspacesFlags, virtualWorkspacesFlags } from './virtualworkspacesflags.ts'
 
 const program = new Command('oriel')
   .description('Virtual workspaces over logical clusters, compatible with kcp and Kubernetes.')
   .version(version())
   .showHelpAfterError('Try --help.')
 
-shardFlags(identityFlags(mountFlags(program.command('start'))))
+auditFlags(shardFlags(identityFlags(mountFlags(program.command('start')))))
   .description('serve logical clusters and their views from this machine')
   .option('--data-directory <path>', 'where certificates, tokens and objects are kept', '.oriel')
   .option('--bind-address <address>', 'the address to listen on', address, '127.0.0.1')
@@ -45,12 +46,6 @@ shardFlags(identityFlags(mountFlags(program.command('start'))))
   )
   .option('--authorization-webhook-cache-authorized-ttl <duration>', 'how long a yes is believed', duration)
   .option('--authorization-webhook-cache-unauthorized-ttl <duration>', 'how long a no is believed', duration)
-  .option('--audit-policy-file <path>', 'what is audited: an audit.k8s.io/v1 Policy')
-  .option('--audit-log-path <path>', 'the file that audit events go to; - is standard output')
-  .option('--audit-log-maxsize <megabytes>', 'after which the file is put aside', wholeNumber, 100)
-  .option('--audit-log-maxbackup <number>', 'of such files that are kept; 0 keeps all', wholeNumber, 0)
-  .option('--audit-log-maxage <days>', 'that such files are kept; 0 keeps them for ever', wholeNumber, 0)
-  .option('--audit-webhook-config-file <path>', 'a server that gets audit events, as a kubeconfig')
   .option('--webhook-allow <place>', 'a host, address or network where workspaces may have webhooks', places)
   .option('--store <where>', 'memory: or a directory (default: "store" in the data directory)')
   .addOption(new Option('--log-level <level>', 'what is logged').choices(logLevels).default('warn'))
@@ -63,6 +58,12 @@ frontProxyFlags(program.command('front-proxy')).action(async (flags: FrontProxyF
   const { startFrontProxy } = await import('./frontproxy.ts')
   await startFrontProxy(flags)
 })
+virtualWorkspacesFlags(program.command('virtual-workspaces')).action(
+  async (flags: VirtualWorkspacesFlags) => {
+    const { startVirtualWorkspaces } = await import('./virtualworkspaces.ts')
+    await startVirtualWorkspaces(flags)
+  },
+)
 explainCommand(program.command('explain'))
 
 program.parseAsync().catch(error => {

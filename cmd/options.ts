@@ -4,6 +4,7 @@ import { hostname as machineName } from 'node:os'
 import { InvalidArgumentError } from 'commander'
 import { type AuthorizerName, authorizerNames } from '../authz/index.ts'
 import { parseDuration } from '../framework/duration.ts'
+import type { AuditFlags } from './auditflags.ts'
 import type { IdentityOptions } from './identityflags.ts'
 import type { MountOptions } from './mountflags.ts'
 import type { ShardOptions } from './shardflags.ts'
@@ -18,7 +19,7 @@ export interface Listening {
 }
 
 /** The flags of `oriel start`, checked. */
-export interface StartOptions extends Listening, MountOptions, IdentityOptions, ShardOptions {
+export interface StartOptions extends Listening, MountOptions, IdentityOptions, ShardOptions, AuditFlags {
   readonly dataDirectory: string
   /** Host names, addresses and networks that are not public. */
   readonly webhookAllow?: readonly string[]
@@ -29,14 +30,6 @@ export interface StartOptions extends Listening, MountOptions, IdentityOptions, 
   /** Milliseconds. */
   readonly authorizationWebhookCacheAuthorizedTtl?: number
   readonly authorizationWebhookCacheUnauthorizedTtl?: number
-  readonly auditPolicyFile?: string
-  /** `-` is standard output. */
-  readonly auditLogPath?: string
-  /** Megabytes, files and days. */
-  readonly auditLogMaxsize: number
-  readonly auditLogMaxbackup: number
-  readonly auditLogMaxage: number
-  readonly auditWebhookConfigFile?: string
   readonly logLevel: (typeof logLevels)[number]
   /** `memory:` or the directory of an LMDB environment; absent: `store` in the data directory. */
   readonly store?: string

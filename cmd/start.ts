@@ -75,13 +75,14 @@ async function bringUp(starting: Starting) {
   const serving = prepareServing(directory, servingHosts(options))
   const rootCA = serving.then(({ authority }) => authority)
   rootCA.catch(() => undefined)
-  const [store, { openEmbedded }, { serve }, { prepareAuthorization }, { prepareAudit }] = await Promise.all([
-    openStore(where),
-    import('./shard.ts'),
-    import('./serve.ts'),
-    import('./authorization.ts'),
-    import('./audit.ts'),
-  ])
+  const [store, { openEmbedded }, { serve }, { prepareAuthorization }, { missingFor, prepareAudit }] =
+    await Promise.all([
+      openStore(where),
+      import('./shard.ts'),
+      import('./serve.ts'),
+      import('./authorization.ts'),
+      import('./audit.ts'),
+    ])
   const authorization = await prepareAuthorization(options)
   const audit = await prepareAudit(options, log)
   const shard = await openEmbedded({
@@ -89,7 +90,7 @@ async function bringUp(starting: Starting) {
     issuerAllow: options.issuerAllow ?? [],
     webhookAllow: options.webhookAllow ?? [],
   })
-  const auditor = audit?.auditor(shard, authorization)
+  const auditor = audit?.auditor(shard, missingFor(shard, authorization))
   const served = { options, host: shard, authentication, serving: await serving, log }
   const server = await serve({ ...served, ...(auditor && { auditor }) })
   return { shard, server, store, authority: await rootCA, audit }

@@ -52,13 +52,13 @@ async function resourceAnswer(
   const apis = workspace.apis(ctx.params, ctx.cluster)
   const plural = info.identity === undefined ? info.resource : `${info.resource}:${info.identity}`
   const resource = apis?.find(info.group, info.version, plural)
+  if (info.verb === 'watch' && apis?.replaced !== undefined)
+    exchange.lifetime.follow(apis.replaced, 'replaced')
   if (resource === undefined) return elsewhere(sources, { ctx, workspace, exchange })
   exchange.serves(info)
   const { connect } = resource.subresources.find(each => each.name === info.subresource) ?? {}
   if (connect !== undefined)
     return connect(ctx, { incoming: exchange.incoming, rest: restBehind(workspace, exchange.incoming, info) })
-  if (info.verb === 'watch' && apis?.replaced !== undefined)
-    exchange.lifetime.follow(apis.replaced, 'replaced')
   return handle(ctx, resource, exchange.incoming, {
     admission: workspace.admission ?? [],
     atVersion: version => apis?.find(info.group, version, plural),
@@ -105,7 +105,7 @@ function localAnswer(
   const page = workspace.path.pattern === '' ? sources.pages?.get(path) : undefined
   if (page !== undefined) return page()
   const apis = workspace.apis(ctx.params, ctx.cluster)
-  if (apis === undefined) return undefined
+  if (apis === undefined || apis.isPartial) return undefined
   if (path === '/') return documentAnswer({ paths: pathsOf(apis) }, negotiate(incoming, 'documents'))
   if (/^\/apis?(\/|$)/.test(path)) return discoveryAnswer(apis, path, incoming, sources.address)
   if (path.startsWith('/openapi/')) return openApiAnswer(sources.documents, apis, path, incoming)
@@ -125,5 +125,5 @@ async function elsewhere({ backend }: Sources, { ctx, workspace, exchange }: Adm
   if (workspace.otherwise !== 'forward') throw notServed()
   const { status, headers, body } = await backend.forward(ctx, exchange.incoming)
   const { 'content-type': type, ...others } = headers
-  return { status, contentType: String(type ?? ''), headers: others, body }
+  return { status, contentType: String(type ?? ''), headers: others, body, flush: true }
 }

@@ -7,13 +7,14 @@ import { mounts } from './mounts/index.ts'
 import { terminatingworkspaces } from './terminatingworkspaces/index.ts'
 import { workspaces as personalWorkspaces } from './workspaces/index.ts'
 
-/** The menu: every view that a server offers, in the order in which a URL is matched. */
-export const workspaces: readonly WorkspaceFactory[] = [
+/** The views that a kcp shard brings along, in the order in which a URL is matched: what runs in front of one, too. */
+export const shardWorkspaces: readonly WorkspaceFactory[] = [
   apiexport,
   apiresourceschema,
   initializingworkspaces,
   terminatingworkspaces,
   migratingworkspaces,
-  mounts,
-  personalWorkspaces,
 ]
+
+/** The menu: every view that a server offers. */
+export const workspaces: readonly WorkspaceFactory[] = [...shardWorkspaces, mounts, personalWorkspaces]

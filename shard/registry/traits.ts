@@ -3,6 +3,7 @@ import type { FieldError } from '../../framework/errors.ts'
 import { dns1123LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/names.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import { defaultCustomResourceDefinition } from '../../openapi/crd.ts'
+import { mannersOf } from '../../openapi/definitions/kubernetes/manners.ts'
 import { definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
 import { type Traits, withMetadata } from './strategy.ts'
 
@@ -33,10 +34,10 @@ export const customTraits: Traits = {
 /** For schemas with `nameValidation: PathSegmentName` (chapter 20, section 2.10). */
 export const pathNamedTraits: Traits = { ...customTraits, nameErrors: pathSegmentName }
 
-/** Most built-in kinds: no generation, last write wins. */
-const plain: Traits = { ...customTraits, custom: false, generation: 'none', unconditionalUpdate: true }
+/** Most built-in kinds: no generation. */
+const plain: Traits = { ...customTraits, custom: false, generation: 'none' }
 
-const policy: Traits = { ...plain, generation: 'spec', unconditionalUpdate: false }
+const policy: Traits = { ...plain, generation: 'spec' }
 const webhooks: Traits = { ...policy, generation: 'content' }
 
 interface SecretLike {
@@ -112,7 +113,6 @@ function prepareNamespace(object: KubeObject, old?: KubeObject): KubeObject {
 const namespaces: Traits = {
   ...plain,
   nameErrors: labelName,
-  deleteReturnsObject: true,
   complete: labelNamespace,
   prepare: prepareNamespace,
   held: object => specFinalizers(object).length > 0,
@@ -144,34 +144,30 @@ const bindingErrors = (object: KubeObject, old?: KubeObject): readonly FieldErro
     ? []
     : [invalidValue('roleRef', object.roleRef, 'cannot change roleRef')]
 
-const roles: Traits = { ...plain, nameErrors: pathSegmentName, createOnUpdate: true }
+const roles: Traits = { ...plain, nameErrors: pathSegmentName }
 const roleBindings: Traits = {
   ...roles,
   complete: prepareBinding,
   prepare: prepareBinding,
   validate: bindingErrors,
 }
-const events: Traits = { ...plain, createOnUpdate: true, collected: false }
+const events: Traits = { ...plain, collected: false }
 
 const definitions: Traits = {
   ...policy,
-  deleteReturnsObject: true,
   complete: defaultCustomResourceDefinition,
   prepare: prepareDefinition,
   validate: definitionErrors,
   onDelete: startDefinitionDeletion,
 }
 
-/** Built-in kinds by `<plural>.<group>`; those that are not named here are `plain` (chapter 40, rules 2.31, 3.8, 3.22, 3.23, 6.6). */
+/** Built-in kinds by `<plural>.<group>`; those that are not named here are `plain` (chapter 40, rules 2.31, 3.8). */
 const builtinTraits: Readonly<Record<string, Traits>> = {
   configmaps: { ...plain, validate: immutableDataErrors },
   secrets: { ...plain, complete: mergeStringData, prepare: mergeStringData, validate: secretErrors },
   namespaces,
-  serviceaccounts: { ...plain, deleteReturnsObject: true },
-  resourcequotas: { ...plain, deleteReturnsObject: true },
   events,
   'events.events.k8s.io': events,
-  'leases.coordination.k8s.io': { ...plain, unconditionalUpdate: false, createOnUpdate: true },
   [`roles.${rbacGroup}`]: roles,
   [`clusterroles.${rbacGroup}`]: roles,
   [`rolebindings.${rbacGroup}`]: roleBindings,
@@ -187,4 +183,7 @@ const builtinTraits: Readonly<Record<string, Traits>> = {
 }
 
 /** The traits of a built-in kind, by `<plural>.<group>` (`<plural>` for core). */
-export const traitsOf = (groupResource: string): Traits => builtinTraits[groupResource] ?? plain
+export const traitsOf = (groupResource: string): Traits => ({
+  ...(builtinTraits[groupResource] ?? plain),
+  ...mannersOf(groupResource),
+})

@@ -110,7 +110,8 @@ export class LifecycleApis {
     const find: ApiSet<Params>['find'] = (group, version, plural) =>
       list.find(group, version, plural) ??
       (group === one.group && plural.startsWith(one.names.plural) ? undefined : own?.(group, version, plural))
-    return { base, finished, set: { ...list, find, replaced: AbortSignal.any(signals) } }
+    const partial = base === undefined ? { isPartial: true as const } : {}
+    return { base, finished, set: { ...list, find, ...partial, replaced: AbortSignal.any(signals) } }
   }
 
   /** Who has finished sees no more of the workspace. */

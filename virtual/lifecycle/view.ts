@@ -26,6 +26,8 @@ export function lifecycleView(
     apis: (params, cluster) => apis.of(params, cluster),
     authorize: ctx => mayAct(host, stage, ctx),
     guard: ctx => enter(entry, ctx),
+    // Where the workspace's own APIs are not known here, its shard knows them.
+    otherwise: 'forward',
     actAs: ctx => (isContent(ctx) ? contentUser(entry, ctx) : loopback),
     publisher: typePublisher(stage, clusters),
     run: async (ready, signal) => {

@@ -1,0 +1,59 @@
+import { mkdir } from 'node:fs/promises'
+import type { TlsOptions } from '../framework/listener.ts'
+import type { Server } from '../framework/server.ts'
+import { readFlagFile } from './files.ts'
+import { follow } from './follow.ts'
+import { type Listening, servingHosts } from './options.ts'
+import { prepareServing } from './servingfiles.ts'
+import { codeOf, StartError } from './starterror.ts'
+import type { ViewSetup } from './virtualworkspaces.ts'
+
+type Certificate = Pick<TlsOptions, 'cert' | 'key'>
+
+/** What is served with, and where. */
+export interface FollowedServing {
+  readonly listening: Listening
+  readonly current: Certificate
+  /** Serves with what the files become. */
+  follow(server: Pick<Server, 'useCertificate'>): void
+}
+
+/** The certificate that the flags name, or one that is made. Throws `StartError` on bad files. */
+export async function openServing(
+  { flags, log, signal }: ViewSetup,
+  listening: Listening,
+): Promise<FollowedServing> {
+  const read = () => readCertificate(flags, listening)
+  const current = await read()
+  return {
+    listening,
+    current,
+    follow: server =>
+      follow({
+        what: 'serving certificate',
+        current,
+        read,
+        use: next => server.useCertificate(next),
+        log,
+        signal,
+      }),
+  }
+}
+
+async function readCertificate(flags: ViewSetup['flags'], listening: Listening): Promise<Certificate> {
+  const { tlsCertFile, tlsPrivateKeyFile, certDir } = flags
+  if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
+    throw new StartError('A certificate needs its key: give both --tls-cert-file and --tls-private-key-file.')
+  if (tlsCertFile !== undefined && tlsPrivateKeyFile !== undefined) {
+    const [cert, key] = await Promise.all([
+      readFlagFile('--tls-cert-file', tlsCertFile),
+      readFlagFile('--tls-private-key-file', tlsPrivateKeyFile),
+    ])
+    return { cert, key }
+  }
+  await mkdir(certDir, { recursive: true, mode: 0o700 }).catch(error => {
+    throw new StartError(`${certDir} cannot be written (${codeOf(error)}): choose another --cert-dir.`)
+  })
+  const { certificate, key } = await prepareServing(certDir, servingHosts(listening))
+  return { cert: certificate, key }
+}

@@ -1,0 +1,130 @@
+import { isIdentityHeader } from '../framework/authn/index.ts'
+import type { HealthCheck } from '../framework/health.ts'
+import { createLogger, type Logger } from '../framework/log.ts'
+import { createMetrics } from '../framework/metrics.ts'
+import { createServer, type Server } from '../framework/server.ts'
+import { versionInfo } from '../framework/version.ts'
+import type { VirtualWorkspace, WorkspaceFactory } from '../framework/workspace.ts'
+import { createOpenApiDocuments } from '../openapi/index.ts'
+import { type RemoteShard, remoteShard } from '../proxy/shard/backend.ts'
+import type { ShardConnection } from '../proxy/shard/connection.ts'
+import { shardWorkspaces } from '../virtual/index.ts'
+import { prepareAudit } from './audit.ts'
+import { allAuthorities } from './authorities.ts'
+import { build } from './build.ts'
+import { warningsAbout } from './ignoredflags.ts'
+import { listenError, publicUrl, withPort } from './options.ts'
+import { openConnection } from './shardconnection.ts'
+import { stopSignal } from './shutdown.ts'
+import { openAuthentication, type ViewAuthentication } from './viewauthentication.ts'
+import { type FollowedServing, openServing } from './viewserving.ts'
+import type { VirtualWorkspacesFlags } from './virtualworkspacesflags.ts'
+
+/** Milliseconds that running requests get to end. */
+const grace = 10_000
+
+/** `oriel virtual-workspaces`: serves until SIGINT or SIGTERM. Throws `StartError` for what the user can change. */
+export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Promise<void> {
+  const log = createLogger(levelOf(flags.v))
+  for (const warning of warningsAbout(flags)) log.warn({}, warning)
+  const stopping = new AbortController()
+  const running = await open({ flags, log, signal: stopping.signal })
+  process.stdout.write(`Serving the views of ${flags.kubeconfig} on ${running.url}\n`)
+  await stopSignal()
+  await running.server.close(grace)
+  stopping.abort()
+  await running.close()
+}
+
+const levelOf = (verbosity: number): 'warn' | 'info' | 'debug' =>
+  verbosity < 2 ? 'warn' : verbosity < 4 ? 'info' : 'debug'
+
+export interface ViewSetup {
+  readonly flags: VirtualWorkspacesFlags
+  readonly log: Logger
+  /** Ends everything. */
+  readonly signal: AbortSignal
+}
+
+interface Running {
+  readonly url: string
+  readonly server: Server
+  close(): Promise<void>
+}
+
+async function open(setup: ViewSetup): Promise<Running> {
+  const { flags, log } = setup
+  const { kubeconfig, externalLogicalClusterAdminKubeconfig: external, authenticationKubeconfig } = flags
+  const connection = await openConnection(setup, '--kubeconfig', kubeconfig)
+  const everywhere =
+    external && (await openConnection(setup, '--external-logical-cluster-admin-kubeconfig', external))
+  const reviewer = authenticationKubeconfig
+    ? await openConnection(setup, '--authentication-kubeconfig', authenticationKubeconfig)
+    : connection
+  const authentication = await openAuthentication(setup, reviewer)
+  const audit = await prepareAudit(flags, log)
+  const shard = remoteShard({ ...setup, connection, ...(everywhere && { everywhere }) })
+  const port = await withPort({ ...flags, port: flags.securePort })
+  const serving = await openServing(setup, port)
+  const auditor = audit?.auditor(shard)
+  const server = await serve(setup, {
+    shard,
+    authentication,
+    connection,
+    serving,
+    ...(auditor && { auditor }),
+  })
+  authentication.follow(server)
+  serving.follow(server)
+  const connections = [connection, reviewer, ...(everywhere ? [everywhere] : [])]
+  return {
+    url: publicUrl(port),
+    server,
+    close: async () => void (await Promise.all([audit?.close(), ...connections.map(each => each.close())])),
+  }
+}
+
+interface Parts {
+  readonly shard: RemoteShard
+  readonly authentication: ViewAuthentication
+  readonly connection: ShardConnection
+  readonly serving: FollowedServing
+  readonly auditor?: NonNullable<Parameters<typeof createServer>[0]['auditor']>
+}
+
+async function serve({ log }: ViewSetup, parts: Parts): Promise<Server> {
+  const { shard, authentication, connection, serving, auditor } = parts
+  const version = versionInfo(build())
+  const { listening } = serving
+  const clientCA = allAuthorities(authentication.authorities())
+  try {
+    return await createServer({
+      host: listening.bindAddress,
+      port: listening.port,
+      tls: { ...serving.current, ...(clientCA && { clientCA }) },
+      workspaces: shardWorkspaces.map(factory => unpublished(factory, { ...shard, log })),
+      ...shard,
+      authenticator: authentication.authenticator,
+      isIdentityHeader: isIdentityHeader(authentication.identityHeaders),
+      ...(auditor && { auditor }),
+      documents: createOpenApiDocuments(version),
+      version,
+      log,
+      metrics: createMetrics(),
+      checks: [reachable(connection)],
+    })
+  } catch (error) {
+    throw listenError(error, listening)
+  }
+}
+
+/** Where the views are is told by the shard's own controllers. */
+function unpublished(factory: WorkspaceFactory, host: Parameters<WorkspaceFactory>[0]): VirtualWorkspace {
+  const { publisher: _, ...workspace } = factory(host)
+  return workspace
+}
+
+const reachable = ({ reach }: ShardConnection): HealthCheck => ({
+  name: 'shard',
+  healthy: () => reach.isGood(),
+})

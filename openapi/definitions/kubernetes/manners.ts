@@ -1,0 +1,38 @@
+/** How the endpoint of a kind behaves on writes, which no schema says (chapter 40, rules 3.22, 3.23, 6.6). */
+export interface Manners {
+  /** PUT without a resourceVersion: last write wins. */
+  readonly unconditionalUpdate: boolean
+  /** PUT of a missing object creates it. */
+  readonly createOnUpdate: boolean
+  /** DELETE answers with the object instead of a Status. */
+  readonly deleteReturnsObject: boolean
+}
+
+const usual: Manners = { unconditionalUpdate: true, createOnUpdate: false, deleteReturnsObject: false }
+const creating: Manners = { ...usual, createOnUpdate: true }
+const returning: Manners = { ...usual, deleteReturnsObject: true }
+const locked: Manners = { ...usual, unconditionalUpdate: false }
+
+/** Built-in kinds by `<plural>.<group>`; those that are not named here have the usual ones. */
+const builtin: Readonly<Record<string, Manners>> = {
+  namespaces: returning,
+  serviceaccounts: returning,
+  resourcequotas: returning,
+  events: creating,
+  'events.events.k8s.io': creating,
+  'leases.coordination.k8s.io': { ...locked, createOnUpdate: true },
+  'roles.rbac.authorization.k8s.io': creating,
+  'clusterroles.rbac.authorization.k8s.io': creating,
+  'rolebindings.rbac.authorization.k8s.io': creating,
+  'clusterrolebindings.rbac.authorization.k8s.io': creating,
+  'customresourcedefinitions.apiextensions.k8s.io': { ...locked, deleteReturnsObject: true },
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': locked,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': locked,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': locked,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': locked,
+  'mutatingadmissionpolicies.admissionregistration.k8s.io': locked,
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': locked,
+}
+
+/** The manners of a built-in kind, by `<plural>.<group>` (`<plural>` for core). */
+export const mannersOf = (groupResource: string): Manners => builtin[groupResource] ?? usual

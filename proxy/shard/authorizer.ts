@@ -1,0 +1,85 @@
+import { LRUCache } from 'lru-cache'
+import type { Action, Authorizer, Decision } from '../../framework/authorizer.ts'
+import { noOpinion } from '../../framework/authorizer.ts'
+import type { UserInfo } from '../../framework/user.ts'
+import { badGateway } from '../failure.ts'
+import { type ShardConnection, textOf } from './connection.ts'
+
+const by = 'shard.subjectaccessreview'
+
+/** Milliseconds that answers are believed: long enough for a controller's burst, too short for anybody to wait for. */
+const believed = { allow: 5_000, otherwise: 1_000 }
+
+interface Review {
+  readonly status?: { readonly allowed?: boolean; readonly denied?: boolean; readonly reason?: string }
+}
+
+/** Which server has the RBAC of a logical cluster. */
+export type ConnectionOf = (cluster: string) => ShardConnection
+
+/** Asks the shard itself, by SubjectAccessReview in the logical cluster that the action is about. */
+export function reviewAuthorizer(connectionOf: ConnectionOf): Authorizer {
+  const known = new LRUCache<string, Promise<Decision>>({ max: 10_000, ttl: believed.allow })
+  return {
+    async authorize(user, action) {
+      if (action.cluster === '*') return noOpinion('access to all logical clusters is not reviewed', by)
+      const question = JSON.stringify([user, action])
+      const before = known.get(question)
+      if (before !== undefined) return before
+      const asked = review(connectionOf(action.cluster), user, action)
+      known.set(question, asked)
+      asked.then(
+        ({ effect }) => {
+          if (effect !== 'allow') known.set(question, asked, { ttl: believed.otherwise })
+        },
+        () => known.delete(question),
+      )
+      return asked
+    },
+  }
+}
+
+/** Whoever waits for the answer shares it: nobody's leaving ends the question. */
+async function review(connection: ShardConnection, user: UserInfo, action: Action): Promise<Decision> {
+  const answer = await connection.ask({
+    method: 'POST',
+    target: `/clusters/${encodeURIComponent(action.cluster)}/apis/authorization.k8s.io/v1/subjectaccessreviews`,
+    headers: {
+      'content-type': 'application/json',
+      ...(action.deep ? { 'x-kcp-internal-deep-subjectaccessreview': 'true' } : {}),
+    },
+    body: JSON.stringify({
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { ...subjectOf(user), ...attributesOf(action) },
+    }),
+    signal: AbortSignal.timeout(30_000),
+  })
+  return decisionIn(await textOf(answer))
+}
+
+const subjectOf = ({ name, uid, groups, extra }: UserInfo) => ({
+  user: name,
+  groups,
+  ...(uid === undefined ? {} : { uid }),
+  ...(extra === undefined ? {} : { extra }),
+})
+
+function attributesOf({ verb, resource, path }: Action) {
+  if (resource === undefined) return { nonResourceAttributes: { verb, path: path ?? '/' } }
+  const { group, version, resource: plural, subresource, namespace, name } = resource
+  return { resourceAttributes: { verb, group, version, resource: plural, subresource, namespace, name } }
+}
+
+function decisionIn(text: string): Decision {
+  const { allowed = false, denied = false, reason = '' } = statusIn(text)
+  return { effect: allowed ? 'allow' : denied ? 'deny' : 'no opinion', reason, authorizer: by }
+}
+
+function statusIn(text: string): NonNullable<Review['status']> {
+  try {
+    return (JSON.parse(text) as Review).status ?? {}
+  } catch {
+    throw badGateway('its answer is no review')
+  }
+}

@@ -1,0 +1,55 @@
+import type { Backend, ResourceRef } from '../../framework/backend.ts'
+import type { Informers } from '../../framework/informer.ts'
+import { createInformers } from '../../framework/informers.ts'
+import type { Logger } from '../../framework/log.ts'
+import type { ResourceStorage } from '../../framework/storage.ts'
+import { commonApis } from './apis.ts'
+import { reviewAuthorizer } from './authorizer.ts'
+import type { ShardConnection } from './connection.ts'
+import { createDirectory } from './directory.ts'
+import { forward } from './forwarding.ts'
+import { remoteStorage } from './storage.ts'
+
+export interface RemoteShardOptions {
+  readonly connection: ShardConnection
+  /** Reaches the logical clusters of all shards; without it there is only this shard. */
+  readonly everywhere?: ShardConnection
+  readonly log: Logger
+  /** Ends all informers. */
+  readonly signal: AbortSignal
+}
+
+/** A shard in another process, as views see it. */
+export interface RemoteShard {
+  readonly backend: Backend
+  readonly informers: Informers
+}
+
+const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
+  [group, version, resource, subresource, identity].join('/')
+
+/** Works as soon as the shard can be reached, and again whenever it can be reached again. */
+export function remoteShard({ connection, everywhere, log, signal }: RemoteShardOptions): RemoteShard {
+  const storages = new Map<string, ResourceStorage>()
+  const storage = (ref: ResourceRef): ResourceStorage => {
+    const known = storages.get(idOf(ref)) ?? remoteStorage(connection, ref)
+    storages.set(idOf(ref), known)
+    return known
+  }
+  const common = commonApis(storage)
+  const informers = createInformers({ storage }, log, signal)
+  const directory = createDirectory(informers)
+  const connectionOf = (cluster: string): ShardConnection =>
+    everywhere === undefined || directory.has(cluster) ? connection : everywhere
+  return {
+    backend: {
+      authorizer: reviewAuthorizer(connectionOf),
+      storage,
+      // What one cluster serves besides is the shard's business: such requests are forwarded.
+      apis: cluster => (cluster === '*' ? common : undefined),
+      resolve: path => directory.resolve(path),
+      forward: (ctx, request) => forward(connection, ctx, request),
+    },
+    informers,
+  }
+}

@@ -1,0 +1,49 @@
+import type { RequestContext } from '../../framework/context.ts'
+import { StatusError } from '../../framework/errors.ts'
+import type { ItemBatch, ItemList, ListMeta, ListQuery } from '../../framework/storage.ts'
+import { badGateway, failureOf } from '../failure.ts'
+import { type ListHead, ListReader } from './listreader.ts'
+import type { Source } from './source.ts'
+import { collectionOf, listOptionsOf, targetOf } from './target.ts'
+
+/** A list as the shard sends it: batches as they come, and at last what the list says of itself. */
+export async function* list(source: Source, ctx: RequestContext, query: ListQuery): ItemList {
+  const { metadata } = yield* batches(source, ctx, query)
+  const { resourceVersion = '', remainingItemCount } = metadata
+  return {
+    resourceVersion,
+    ...(metadata.continue ? { continue: metadata.continue } : {}),
+    ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+  }
+}
+
+/** What nobody serves yet may be served later: whoever watches from there sees it come. */
+const nobodys: ListHead = { kind: '', metadata: { resourceVersion: '0' } satisfies ListMeta }
+
+/** A resource of an export that nobody has bound here is empty (chapter 10, section 1.11). */
+export const isNobodys = ({ ref }: Source, error: unknown): boolean =>
+  ref.identity !== undefined && error instanceof StatusError && error.code === 404
+
+export async function* batches(
+  source: Source,
+  ctx: RequestContext,
+  query: ListQuery,
+): AsyncGenerator<ItemBatch, ListHead, undefined> {
+  const target = targetOf(source.ref, collectionOf(query), listOptionsOf(query))
+  const asked = source.ask(ctx, { method: 'GET', target })
+  const answer = await asked.catch(error => {
+    if (isNobodys(source, error)) return undefined
+    throw error
+  })
+  if (answer === undefined) return nobodys
+  const reader = new ListReader(query.cluster)
+  try {
+    for await (const piece of answer.body as AsyncIterable<Buffer>) {
+      const batch = reader.push(piece)
+      if (batch !== undefined) yield batch
+    }
+    return reader.finish()
+  } catch (error) {
+    throw error instanceof SyntaxError ? badGateway('its answer is no list') : failureOf(error)
+  }
+}

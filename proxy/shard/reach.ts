@@ -1,0 +1,60 @@
+import { StatusError } from '../../framework/errors.ts'
+import type { Logger } from '../../framework/log.ts'
+import { failureOf } from '../failure.ts'
+
+/** Whether a server can be used at the moment, told to whoever runs this one: a line for each change, not for each failure. */
+export interface Reach {
+  isGood(): boolean
+  answered(code: number): void
+  failed(error: unknown): void
+}
+
+const advice: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there: start it, or correct the server in the kubeconfig',
+  ENOTFOUND: 'there is no such host: correct the server in the kubeconfig',
+  EAI_AGAIN: 'its name cannot be resolved: look at DNS, or correct the server in the kubeconfig',
+  CERT_HAS_EXPIRED: 'its certificate has expired: renew the serving certificate',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'its certificate is for other names: use one of those as server in the kubeconfig',
+  ...Object.fromEntries(
+    [
+      'SELF_SIGNED_CERT_IN_CHAIN',
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+      'CERT_SIGNATURE_FAILURE',
+    ].map(code => [
+      code,
+      'its certificate is of an authority that the kubeconfig does not name: correct certificate-authority',
+    ]),
+  ),
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'it does not know the authority of the client certificate: issue another',
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'the client certificate in the kubeconfig has expired: renew it',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS: correct the server in the kubeconfig',
+}
+
+const unknownCredentials =
+  'it does not know the credentials in the kubeconfig: renew the client certificate or token'
+
+function adviceFor(error: unknown): string {
+  const { code } = error as { readonly code?: unknown }
+  if (typeof code === 'string' && Object.hasOwn(advice, code)) return advice[code] ?? ''
+  return failureOf(error).message.replace(/^.*: /, '')
+}
+
+export function createReach(name: () => string, log: Logger): Reach {
+  let problem: string | undefined
+  const say = (next: string | undefined): void => {
+    if (next === problem) return
+    problem = next
+    if (next === undefined) log.warn({}, `the shard ${name()} can be used again`)
+    else log.error({}, `the shard ${name()} cannot be used: ${next}`)
+  }
+  return {
+    isGood: () => problem === undefined,
+    answered: code => say(code === 401 ? unknownCredentials : undefined),
+    failed: error => {
+      if (!(error instanceof StatusError)) say(adviceFor(error))
+    },
+  }
+}

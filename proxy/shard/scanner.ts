@@ -1,0 +1,91 @@
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+
+export const isOpening = (byte: number | undefined): boolean => byte === 0x7b || byte === 0x5b
+export const isClosing = (byte: number | undefined): boolean => byte === 0x7d || byte === 0x5d
+const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+
+/** Behind the string that starts at `start`. */
+function endOfString(json: Buffer, start: number): number {
+  let at = start + 1
+  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1
+  return at + 1
+}
+
+/** Behind the value that starts at `start`; the text is JSON. */
+function endOfValue(json: Buffer, start: number): number {
+  let depth = 0
+  for (let at = start; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === quote) {
+      at = endOfString(json, at) - 1
+      if (depth === 0) return at + 1
+    } else if (isOpening(byte)) depth++
+    else if (isClosing(byte)) {
+      if (depth === 0) return at
+      if (--depth === 0) return at + 1
+    } else if (depth === 0 && byte === comma) return at
+  }
+  return json.length
+}
+
+const skipSpace = (json: Buffer, from: number): number => {
+  let at = from
+  while (isSpace(json[at])) at++
+  return at
+}
+
+/** Where the value of a member of an object lies; undefined when it has none of that name. Nothing is decoded. */
+export function memberRange(
+  json: Buffer,
+  name: string,
+): { readonly from: number; readonly to: number } | undefined {
+  let at = skipSpace(json, 1)
+  while (json[at] === quote) {
+    const end = endOfString(json, at)
+    const isIt = json.toString('utf8', at + 1, end - 1) === name
+    at = skipSpace(json, end)
+    if (json[at] !== colon) return undefined
+    const from = skipSpace(json, at + 1)
+    const to = endOfValue(json, from)
+    if (isIt) return { from, to }
+    at = skipSpace(json, to)
+    if (json[at] === comma) at = skipSpace(json, at + 1)
+  }
+  return undefined
+}
+
+/** Follows JSON that comes in pieces: how deep each byte lies, strings left aside. */
+export class DepthScanner {
+  depth = 0
+  #inString = false
+  #escaped = false
+
+  /** The next bracket at or behind `from`, which `depth` then counts; -1 when there is none in this piece. */
+  nextBracket(json: Buffer, from: number): number {
+    let inString = this.#inString
+    let isEscaped = this.#escaped
+    let at = from
+    for (; at < json.length; at++) {
+      const byte = json[at]
+      if (inString) {
+        if (isEscaped) isEscaped = false
+        else if (byte === backslash) isEscaped = true
+        else if (byte === quote) inString = false
+      } else if (byte === quote) inString = true
+      else if (byte === 0x7b || byte === 0x5b) {
+        this.depth++
+        break
+      } else if (byte === 0x7d || byte === 0x5d) {
+        this.depth--
+        break
+      }
+    }
+    this.#inString = inString
+    this.#escaped = isEscaped
+    return at < json.length ? at : -1
+  }
+}
