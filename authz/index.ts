@@ -17,11 +17,11 @@ export {
   type Explainer,
   type Explanation,
 } from './explanation.ts'
+export { externalLogicalClusterAdmin } from './groups.ts'
 export { type BoundExport, type BoundExports, bindingUser } from './maximalpolicy.ts'
 export { bindingIn, rbacGroup, rulesIn, subjectsIn } from './objects.ts'
 export { type PolicyRule, ruleAllows } from './policyrule.ts'
 export { systemAdmin } from './rbac.ts'
-export { externalLogicalClusterAdmin } from './groups.ts'
 export type { Binding, RbacSource } from './rbacsource.ts'
 export { explainAnnotation, explanationAnnotation, type ReviewResource, reviewStorages } from './reviews.ts'
 export { rulesOf, rulesOfRole, uncovered } from './ruleslist.ts'

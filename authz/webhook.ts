@@ -83,7 +83,8 @@ function specOf(
   }
 }
 
-function attributesOf({ verb, resource, path = '' }: Action): object {
+/** What an access review says about an action. */
+export function attributesOf({ verb, resource, path = '' }: Action): object {
   if (resource === undefined) return { nonResourceAttributes: { path, verb } }
   const { namespace, group, version, resource: plural, subresource, name } = resource
   const given = { namespace, verb, group, version: version || '*', resource: plural, subresource, name }

@@ -1,5 +1,4 @@
-import type { Command } from 'commander'
-import { wholeNumber } from './options.ts'
+import { type Command, InvalidArgumentError } from 'commander'
 
 /** What is audited, and where it goes. */
 export interface AuditFlags {
@@ -22,3 +21,8 @@ export const auditFlags = (command: Command): Command =>
     .option('--audit-log-maxbackup <number>', 'of such files that are kept; 0 keeps all', wholeNumber, 0)
     .option('--audit-log-maxage <days>', 'that such files are kept; 0 keeps them for ever', wholeNumber, 0)
     .option('--audit-webhook-config-file <path>', 'a server that gets audit events, as a kubeconfig')
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
+  return Number(text)
+}

@@ -44,11 +44,6 @@ export function portNumber(text: string): number {
   return port
 }
 
-export function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
-  return Number(text)
-}
-
 /** `5m`, `30s`: Go's way, in milliseconds. */
 export function duration(text: string): number {
   try {

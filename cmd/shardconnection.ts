@@ -1,7 +1,7 @@
 import { connectShard, type ShardConnection } from '../proxy/shard/connection.ts'
 import { readConnection } from './connection.ts'
 import { follow } from './follow.ts'
-import type { ViewSetup } from './virtualworkspaces.ts'
+import type { ViewSetup } from './viewsetup.ts'
 
 /** A server by the kubeconfig of a flag, with what that becomes. Throws `StartError` for what is missing in it. */
 export async function openConnection(

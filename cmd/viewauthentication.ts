@@ -6,7 +6,7 @@ import { tokenReviews } from '../proxy/shard/tokenreview.ts'
 import { audience, following, identityHeadersOf } from './authentication.ts'
 import { type Authorities, allAuthorities, readAuthorities } from './authorities.ts'
 import { follow } from './follow.ts'
-import type { ViewSetup } from './virtualworkspaces.ts'
+import type { ViewSetup } from './viewsetup.ts'
 
 /** Who is known: by certificate, by word of a front proxy, and by a token that the shard knows. */
 export interface ViewAuthentication {

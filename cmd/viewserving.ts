@@ -6,7 +6,7 @@ import { follow } from './follow.ts'
 import { type Listening, servingHosts } from './options.ts'
 import { prepareServing } from './servingfiles.ts'
 import { codeOf, StartError } from './starterror.ts'
-import type { ViewSetup } from './virtualworkspaces.ts'
+import type { ViewSetup } from './viewsetup.ts'
 
 type Certificate = Pick<TlsOptions, 'cert' | 'key'>
 

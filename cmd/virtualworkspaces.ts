@@ -1,6 +1,7 @@
+import { setMaxListeners } from 'node:events'
 import { isIdentityHeader } from '../framework/authn/index.ts'
 import type { HealthCheck } from '../framework/health.ts'
-import { createLogger, type Logger } from '../framework/log.ts'
+import { createLogger } from '../framework/log.ts'
 import { createMetrics } from '../framework/metrics.ts'
 import { createServer, type Server } from '../framework/server.ts'
 import { versionInfo } from '../framework/version.ts'
@@ -18,6 +19,7 @@ import { openConnection } from './shardconnection.ts'
 import { stopSignal } from './shutdown.ts'
 import { openAuthentication, type ViewAuthentication } from './viewauthentication.ts'
 import { type FollowedServing, openServing } from './viewserving.ts'
+import type { ViewSetup } from './viewsetup.ts'
 import type { VirtualWorkspacesFlags } from './virtualworkspacesflags.ts'
 
 /** Milliseconds that running requests get to end. */
@@ -28,6 +30,8 @@ export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Pro
   const log = createLogger(levelOf(flags.v))
   for (const warning of warningsAbout(flags)) log.warn({}, warning)
   const stopping = new AbortController()
+  // Every informer listens.
+  setMaxListeners(0, stopping.signal)
   const running = await open({ flags, log, signal: stopping.signal })
   process.stdout.write(`Serving the views of ${flags.kubeconfig} on ${running.url}\n`)
   await stopSignal()
@@ -38,13 +42,6 @@ export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Pro
 
 const levelOf = (verbosity: number): 'warn' | 'info' | 'debug' =>
   verbosity < 2 ? 'warn' : verbosity < 4 ? 'info' : 'debug'
-
-export interface ViewSetup {
-  readonly flags: VirtualWorkspacesFlags
-  readonly log: Logger
-  /** Ends everything. */
-  readonly signal: AbortSignal
-}
 
 interface Running {
   readonly url: string

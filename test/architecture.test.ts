@@ -26,9 +26,9 @@ const allowedPackages: Readonly<Record<string, RegExp>> = {
   yaml: /^(framework\/yaml\.ts|cmd\/kubeconfig\.ts)$/,
   'openapi-types': /^openapi\/documents\//,
   re2js: /^openapi\/pattern\.ts$/,
-  'lru-cache': /^(openapi|framework|shard|authz)\/[a-z/-]+\.ts$/,
+  'lru-cache': /^(openapi|framework|shard|authz|proxy)\/[a-z/-]+\.ts$/,
   lmdb: /^shard\/store\/lmdb\.ts$/,
-  undici: /^proxy\/[a-z]+\.ts$/,
+  undici: /^proxy\/([a-z]+|shard\/connection)\.ts$/,
   commander: /^cmd\/[a-z-]+\.ts$/,
 }
 

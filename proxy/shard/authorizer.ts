@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { attributesOf } from '../../authz/webhook.ts'
 import type { Action, Authorizer, Decision } from '../../framework/authorizer.ts'
 import { noOpinion } from '../../framework/authorizer.ts'
 import type { UserInfo } from '../../framework/user.ts'
@@ -64,12 +65,6 @@ const subjectOf = ({ name, uid, groups, extra }: UserInfo) => ({
   ...(uid === undefined ? {} : { uid }),
   ...(extra === undefined ? {} : { extra }),
 })
-
-function attributesOf({ verb, resource, path }: Action) {
-  if (resource === undefined) return { nonResourceAttributes: { verb, path: path ?? '/' } }
-  const { group, version, resource: plural, subresource, namespace, name } = resource
-  return { resourceAttributes: { verb, group, version, resource: plural, subresource, namespace, name } }
-}
 
 function decisionIn(text: string): Decision {
   const { allowed = false, denied = false, reason = '' } = statusIn(text)

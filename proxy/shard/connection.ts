@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher } from 'undici'
-import { type Status, StatusError } from '../../framework/errors.ts'
+import { expired, type Status, StatusError } from '../../framework/errors.ts'
 import type { Logger } from '../../framework/log.ts'
 import { failureOf, isStaleConnection } from '../failure.ts'
 import type { Fields } from '../headers.ts'
@@ -130,7 +130,8 @@ export async function textOf(answer: ShardAnswer): Promise<string> {
 /** The Status that a server answers with; what is none keeps its code. */
 export function statusError(code: number, text: string): StatusError {
   try {
-    const { reason = '', message = text, details } = JSON.parse(text) as Status
+    const { reason = '', message = text, details, metadata } = JSON.parse(text) as Partial<Status>
+    if (code === 410 && reason === 'Expired') return expired(message, metadata?.continue)
     return new StatusError(code, reason, message, details)
   } catch {
     return new StatusError(code, '', text.slice(0, 200).trim())

@@ -122,7 +122,8 @@ export class ListReader {
     if (this.#phase === 'behind') this.#rest = none
     if (spans.length === 0) return undefined
     const type = this.#type
-    if (type === undefined) return new Run(bytes, spans, this.#cluster)
+    if (type === undefined || !spans.some(({ from }) => isBare(bytes, from)))
+      return new Run(bytes, spans, this.#cluster)
     return spans.map(({ from, to }) => sentItem(typed(bytes.subarray(from, to), type), this.#cluster))
   }
 }
@@ -146,5 +147,7 @@ function typeIn(head: Buffer): Buffer | undefined {
   }
 }
 
+const isBare = (bytes: Buffer, from: number): boolean => bytes.subarray(from, from + bare.length).equals(bare)
+
 const typed = (element: Buffer, type: Buffer): Buffer =>
-  element.subarray(0, bare.length).equals(bare) ? Buffer.concat([type, element.subarray(1)]) : element
+  isBare(element, 0) ? Buffer.concat([type, element.subarray(1)]) : element

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
-import { sha256, TokenError, type TokenReader } from '../../framework/authn/index.ts'
+import { TokenError, type TokenReader } from '../../framework/authn/index.ts'
+import { createVerdicts } from '../../framework/authn/verdicts.ts'
 import type { UserInfo } from '../../framework/user.ts'
 import { badGateway } from '../failure.ts'
 import { type ShardConnection, textOf } from './connection.ts'
@@ -22,13 +22,13 @@ const believed = 10_000
 
 /** Asks a server whose token it is. Only the digests of tokens are kept. */
 export function tokenReviews(connection: ShardConnection): TokenReader {
-  const known = new LRUCache<string, UserInfo>({ max: 10_000, ttl: believed })
-  return async token => {
-    const digest = sha256(token).toString('latin1')
-    const user = known.get(digest) ?? (await review(connection, token))
-    known.set(digest, user, { noUpdateTTL: true })
-    return { user }
-  }
+  const verdicts = createVerdicts<UserInfo>(believed)
+  return async token => ({
+    user: await verdicts.of(token, async () => ({
+      value: await review(connection, token),
+      expires: Number.POSITIVE_INFINITY,
+    })),
+  })
 }
 
 async function review(connection: ShardConnection, token: string): Promise<UserInfo> {

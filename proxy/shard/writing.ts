@@ -63,7 +63,7 @@ export const create =
     })
   }
 
-const attempts = 6
+const attempts = 16
 
 const isLostRace = (error: unknown): boolean =>
   error instanceof StatusError && error.code === 409 && error.reason === 'Conflict'
@@ -76,7 +76,8 @@ async function again<T>(attempt: () => Promise<T>, mayRetry: () => boolean): Pro
     } catch (error) {
       if (left === 0 || !mayRetry() || !isLostRace(error)) throw error
     }
-    await sleep(10 * (1 + Math.random() / 10))
+    // Those who have lost to each other once do not come back at the same time.
+    await sleep(20 * Math.random())
   }
 }
 

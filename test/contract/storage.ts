@@ -406,10 +406,15 @@ const watching: Tests = {
     assert.equal(added?.item.bytes.toString(), created.bytes.toString())
     assert.equal(added?.previous, undefined)
     assert.equal(modified?.item.bytes.toString(), changed.bytes.toString())
-    assert.equal(modified?.previous?.bytes.toString(), created.bytes.toString())
     assert.deepEqual(deleted?.item.object.data, { x: '2' })
     assert.ok(deleted && revisionOf(deleted.item) > revisionOf(changed))
     assert.equal(deleted.item.object.metadata.resourceVersion, deleted.item.meta.resourceVersion)
+  },
+  'a change knows the state before it': async bench => {
+    const created = await bench.create('a', { x: '1' })
+    const watch = bench.watch({ resourceVersion: created.meta.resourceVersion })
+    await bench.setData('a', { x: '2' })
+    assert.equal((await watch.next())?.previous?.bytes.toString(), created.bytes.toString())
   },
   'a watch resumes without a gap or a repeat': async bench => {
     const { meta } = await bench.create('a')
