@@ -92,7 +92,7 @@ function typeOf(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     )
   }
-  if (kind !== served.kind) throw wrongKind(kind, served, fields)
+  if (kind !== served.kind) refuseKind(kind, served, fields)
   return { apiVersion, kind }
 }
 
@@ -106,16 +106,16 @@ function textOr(fields: Readonly<Record<string, unknown>>, field: string, otherw
   return value === '' ? otherwise : value
 }
 
-function wrongKind(kind: string, served: Served, fields: Readonly<Record<string, unknown>>): StatusError {
+function refuseKind(kind: string, served: Served, fields: Readonly<Record<string, unknown>>): never {
   const { group, version, resource } = served
   if (!resource.custom) {
     const gv = apiVersionOf(group, version)
     const why = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(gv)} in scheme "oriel"`
-    return cannotBeHandled(kind, served, why)
+    throw new DecodeError(why)
   }
   const metadata = fields.metadata
   const name = typeof metadata === 'object' && metadata !== null && 'name' in metadata ? metadata.name : ''
-  return invalid(served.kind, group, typeof name === 'string' ? name : '', [
+  throw invalid(served.kind, group, typeof name === 'string' ? name : '', [
     { type: 'FieldValueInvalid', field: 'kind', value: kind, detail: `must be ${served.kind}` },
   ])
 }

@@ -95,6 +95,14 @@ export const methodNotSupported = (about: About, verb: string): StatusError =>
     `${verb} is not supported on resources of kind "${gr(about)}"`,
     detailsOf({ ...about, name: '' }),
   )
+/** 405 for a path that takes other methods, whatever is there. */
+export const methodNotAllowed = (): StatusError =>
+  new StatusError(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  )
 export const notAcceptable = (accepted: readonly string[]): StatusError =>
   new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 export const alreadyExists = (about: About, prefix = ''): StatusError =>
@@ -221,7 +229,8 @@ export function invalid(
     message: fieldErrorBody(e),
     field: e.field === '' ? '<nil>' : e.field,
   }))
-  const details = { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind, causes }
+  const about = Object.entries({ name, group, kind }).filter(([, text]) => text !== '')
+  const details = { ...Object.fromEntries(about), causes }
   return new StatusError(
     422,
     'Invalid',

@@ -39,7 +39,7 @@ const failed = (why: string): StatusError => new PatchFailed(why)
 export function readJsonPatch(value: unknown): JsonPatch {
   if (!Array.isArray(value)) {
     throw badRequest(
-      'error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
     )
   }
   if (value.length > maxOperations) {

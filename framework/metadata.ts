@@ -50,7 +50,7 @@ const time: Reader = (value, path) => {
   const milliseconds = rfc3339.test(value) ? Date.parse(value) : Number.NaN
   if (Number.isNaN(milliseconds)) {
     throw new DecodeError(
-      `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`,
+      `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`,
     )
   }
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
@@ -116,9 +116,16 @@ function readMembers(
     const read = Object.hasOwn(readers, key) ? readers[key] : undefined
     if (read === undefined) unknown.push(`${path}.${key}`)
     const kept = read === undefined || member === null ? undefined : read(member, `${path}.${key}`)
-    return kept === undefined ? [] : [[key, kept]]
+    return isAbsent(key, kept) ? [] : [[key, kept]]
   })
   return { members: Object.fromEntries(entries), unknown: unknown.sort() }
+}
+
+/** What Go omits when it is empty. An empty list of managedFields is a client's wish to forget them (rule 5.24). */
+function isAbsent(key: string, value: unknown): boolean {
+  if (value === undefined || value === '') return true
+  if (typeof value !== 'object' || value === null || key === 'managedFields') return false
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
 }
 
 /**

@@ -18,7 +18,7 @@ describe('names', () => {
     assert.deepEqual(dns1123SubdomainErrors('a.b-c.d0'), [])
     assert.deepEqual(dns1123SubdomainErrors('A'), [subdomainText])
     assert.deepEqual(dns1123SubdomainErrors(''), [subdomainText])
-    assert.deepEqual(dns1123SubdomainErrors('a'.repeat(254)), ['must be no more than 253 bytes'])
+    assert.deepEqual(dns1123SubdomainErrors('a'.repeat(254)), ['must be no more than 253 characters'])
     assert.deepEqual(dns1123SubdomainErrors('a\n'), [subdomainText])
   })
 

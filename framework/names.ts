@@ -39,8 +39,9 @@ const labelValue: Format = {
 const explain = ({ text, pattern, examples }: Format): string =>
   `${text} (e.g. ${examples.map(e => `'${e}', `).join(' or ')}regex used for validation is '${pattern}')`
 
-const tooLong = (value: string, maxLength: number): readonly string[] =>
-  Buffer.byteLength(value) > maxLength ? [`must be no more than ${maxLength} bytes`] : []
+/** Upstream counts bytes always, and says so of labels only. */
+const tooLong = (value: string, maxLength: number, unit: 'bytes' | 'characters'): readonly string[] =>
+  Buffer.byteLength(value) > maxLength ? [`must be no more than ${maxLength} ${unit}`] : []
 
 const matcher = ({ pattern }: Format): ((value: string) => boolean) => {
   const regex = new RegExp(`^(?:${pattern})$`)
@@ -54,20 +55,20 @@ const isLabelValue = matcher(labelValue)
 
 /** `my-name`, at most 63 bytes: namespaces. */
 export function dns1123LabelErrors(value: string): readonly string[] {
-  const length = tooLong(value, 63)
+  const length = tooLong(value, 63, 'characters')
   if (isLabel(value)) return length
   return [...length, isSubdomain(value) ? 'must not contain dots' : explain(label)]
 }
 
 /** `example.com`, at most 253 bytes: the names of most objects, and API groups. */
 export const dns1123SubdomainErrors = (value: string): readonly string[] => [
-  ...tooLong(value, 253),
+  ...tooLong(value, 253, 'characters'),
   ...(isSubdomain(value) ? [] : [explain(subdomain)]),
 ]
 
 /** `my-name`, at most 63 bytes and not starting with a digit: versions, plural and short names. */
 export const dns1035LabelErrors = (value: string): readonly string[] => [
-  ...tooLong(value, 63),
+  ...tooLong(value, 63, 'characters'),
   ...(isDns1035Label(value) ? [] : [explain(dns1035Label)]),
 ]
 
@@ -86,17 +87,17 @@ export function qualifiedNameErrors(value: string): readonly string[] {
 function prefixErrors(prefix: string | undefined): readonly string[] {
   if (prefix === undefined) return []
   if (prefix === '') return ['prefix part must be non-empty']
-  return dns1123SubdomainErrors(prefix).map(text => `prefix part ${text}`)
+  return dns1123SubdomainErrors(prefix).map(text => `prefix part ${text.replace(/characters$/, 'bytes')}`)
 }
 
 function namePartErrors(name: string): readonly string[] {
-  const length = name === '' ? ['must be non-empty'] : tooLong(name, 63)
+  const length = name === '' ? ['must be non-empty'] : tooLong(name, 63, 'bytes')
   const all = isLabelKey(name) ? length : [...length, explain(labelKey)]
   return all.map(text => `name part ${text}`)
 }
 
 export const labelValueErrors = (value: string): readonly string[] => [
-  ...tooLong(value, 63),
+  ...tooLong(value, 63, 'bytes'),
   ...(isLabelValue(value) ? [] : [explain(labelValue)]),
 ]
 

@@ -127,6 +127,8 @@ export interface WatchOptions {
 export function watchOptions(query: URLSearchParams): WatchOptions {
   const resourceVersion = query.get('resourceVersion') ?? ''
   const asked = booleanOf(query, 'sendInitialEvents')
+  // Nothing to a watch, but it has to be a number.
+  integerOption(query, 'limit')
   refuseOptions('ListOptions', watchErrors(query))
   checkResourceVersion(resourceVersion)
   const fromNow = resourceVersion === '' || resourceVersion === '0'

@@ -1,5 +1,5 @@
 import type { ApiResource } from './apis.ts'
-import { type About, methodNotSupported, notFound } from './errors.ts'
+import { type About, methodNotSupported, notFound, notServed } from './errors.ts'
 import type { Verb } from './requestinfo.ts'
 import type { ObjectSchema } from './schema.ts'
 import type { ResourceStorage } from './storage.ts'
@@ -24,7 +24,8 @@ export function servedBy(resource: ApiResource, subresource: string, name: strin
   const own = { resource, group, version, kind: names.kind, verbs, storage, schema, subresource }
   if (subresource === '') return own
   const found = resource.subresources.find(each => each.name === subresource)
-  if (found === undefined) throw notFound({ group, resource: names.plural, name })
+  if (found === undefined)
+    throw resource.custom ? notFound({ group, resource: names.plural, name }) : notServed()
   return {
     ...own,
     group: found.group ?? group,

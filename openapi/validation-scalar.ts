@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FieldError } from '../framework/errors.ts'
 import { formatJson } from '../framework/json.ts'
-import { invalidValue, tooLong, unsupported } from './fielderror.ts'
+import { invalidType, invalidValue, tooLong, unsupported } from './fielderror.ts'
 import { formatCheck } from './formats.ts'
 import { codePoints, formatNumber } from './json.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
@@ -79,7 +79,7 @@ function format(schema: JSONSchemaProps): Rule<string> | undefined {
   const check = name === undefined ? undefined : formatCheck(name)
   if (check === undefined) return undefined
   return rule(check, (path, value) =>
-    invalidValue(path, value, `${path} in body must be of type ${name}: ${JSON.stringify(value)}`),
+    invalidType(path, value, `${path} in body must be of type ${name}: ${JSON.stringify(value)}`),
   )
 }
 

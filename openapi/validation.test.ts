@@ -270,7 +270,7 @@ describe('validation texts (chapter 40, table 7.23)', () => {
     assert.equal(reasonOf(string, 1), 'FieldValueTypeInvalid')
     assert.equal(reasonOf({ type: 'string', enum: ['a'] }, 'b'), 'FieldValueNotSupported')
     assert.equal(reasonOf({ type: 'string', pattern: 'a' }, 'b'), 'FieldValueInvalid')
-    assert.equal(reasonOf({ type: 'string', format: 'date' }, 'b'), 'FieldValueInvalid')
+    assert.equal(reasonOf({ type: 'string', format: 'date' }, 'b'), 'FieldValueTypeInvalid')
     assert.equal(reasonOf({ type: 'string', maxLength: 0 }, 'b'), 'FieldValueTooLong')
     assert.equal(reasonOf({ type: 'array', items: string, maxItems: 0 }, ['b']), 'FieldValueTooMany')
     assert.equal(reasonOf(named, [{ name: 'a' }, { name: 'a' }]), 'FieldValueDuplicate')

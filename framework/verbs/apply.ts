@@ -13,7 +13,7 @@ import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
 import { type ApplyRequest, applyOptions, checkResourceVersion } from '../options.ts'
 import { type ParsedBody, parseBody } from '../parsebody.ts'
-import { checkUid, createdOr } from './createmissing.ts'
+import { checkUid, createdOr, unversioned } from './createmissing.ts'
 import { unlocked } from './lock.ts'
 
 export const applyType = 'application/apply-patch+yaml'
@@ -82,19 +82,16 @@ function applyOrCreate(call: Call, applying: Applying): Promise<{ item: Item; st
   const update = (): Promise<Item> => served.storage.update(ctx, key, change, write)
   if (served.subresource !== '') return update().then(item => ({ item, status: 200 }))
   return createdOr(update, async () => {
-    const object = withoutVersion(applied(call, applying))
-    checkUid(call.served, key, object)
+    const object = unversioned(applied(call, applying))
+    checkUid(call.served, key, object, noObject)
     await call.mayCreate()
     const admitted = await admit(call, { operation: 'CREATE', object, dryRun: write.dryRun })
     return served.storage.create(ctx, key, admitted, write)
   })
 }
 
-/** A version of what is not there is no lock. */
-function withoutVersion(object: KubeObject): KubeObject {
-  const { resourceVersion: _, ...metadata } = object.metadata
-  return { ...object, metadata }
-}
+const noObject = (uid: string): string =>
+  `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
 
 /** The object as it would be stored: `live` is absent on create. */
 function applied(call: Call, applying: Applying, live?: KubeObject): KubeObject {

@@ -1,7 +1,7 @@
 import { itemAnswer } from '../answers.ts'
 import { readObject } from '../body.ts'
 import { admit, type Call, checkScope, inNamespace, namespaceOf } from '../call.ts'
-import { methodNotSupported } from '../errors.ts'
+import { methodNotAllowed, methodNotSupported } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
 import { tracked } from '../fieldtracking.ts'
 import { objectForm } from '../forms.ts'
@@ -33,7 +33,8 @@ function checkTarget(call: Call): void {
   checkScope(call)
   const { info, served } = call
   const isNamed = info.name !== ''
-  if (isNamed !== (served.subresource !== '')) throw methodNotSupported(aboutOf(served), info.verb)
+  if (isNamed === (served.subresource !== '')) return
+  throw served.resource.custom ? methodNotSupported(aboutOf(served), info.verb) : methodNotAllowed()
 }
 
 /** The name of a new object is in its body, and that of a subresource's parent in the path; '' leaves it to `generateName`. */

@@ -4,13 +4,20 @@ import type { KubeObject, ObjectKey } from '../object.ts'
 import { aboutOf, type Served } from '../served.ts'
 
 /** Whoever names a uid means an object that there is: throws 409 when there is none. */
-export function checkUid(served: Served, { name }: ObjectKey, { metadata }: KubeObject): void {
+export function checkUid(
+  served: Served,
+  { name }: ObjectKey,
+  { metadata }: KubeObject,
+  why: (uid: string) => string,
+): void {
   const { uid = '' } = metadata
-  if (uid === '') return
-  throw conflict(
-    aboutOf(served, name),
-    `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
-  )
+  if (uid !== '') throw conflict(aboutOf(served, name), why(uid))
+}
+
+/** A version of what is not there is no lock. */
+export function unversioned(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
 }
 
 const isCode = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code

@@ -37,14 +37,17 @@ interface Patch {
 export async function patch(call: Call): Promise<Answer> {
   if (bodyType(call.request) === applyType) return apply(call, typesFor(call.served))
   const { ctx, served, request } = call
+  const read = readerOf(call)
   const key = keyOf(call)
   const how = negotiate(request, 'objects')
   const form = objectForm(served, how, request.query)
-  const read = readerOf(call)
   const options = writeOptions('PatchOptions', request.query, request.headers['user-agent'] ?? '')
-  const parsed = read(await request.body(bodyLimit))
+  const body = await request.body(bodyLimit)
   const { dryRun, fieldManager } = options.write
+  let parsed: Patch | undefined
   const change = async ({ object: old }: Item): Promise<KubeObject> => {
+    // Not before there is an object: 404 comes first.
+    parsed ??= read(body)
     const next = patched(call, old, { key, patch: parsed, ...options })
     const object = unlocked(tracked(call, fieldManager, next, old), old)
     return admit(call, { operation: 'UPDATE', object, old, dryRun })

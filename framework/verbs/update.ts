@@ -10,7 +10,7 @@ import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
 import { checkResourceVersion, writeOptions } from '../options.ts'
 import type { WriteOptions } from '../storage.ts'
-import { checkUid, createdOr } from './createmissing.ts'
+import { checkUid, createdOr, unversioned } from './createmissing.ts'
 
 /** PUT: replaces the object; creates it where the kind allows that (chapter 40, section 3.3). */
 export async function update(call: Call): Promise<Answer> {
@@ -72,10 +72,13 @@ function requireVersion({ served }: Call, object: KubeObject): void {
   ])
 }
 
+const noUid = (uid: string): string =>
+  `Precondition failed: UID in precondition: ${uid}, UID in object meta: `
+
 async function createMissing(call: Call, { key, object, write }: Replacement): Promise<Item> {
-  checkUid(call.served, key, object)
+  checkUid(call.served, key, object, noUid)
   await call.mayCreate()
-  const next = tracked(call, write.fieldManager, object)
+  const next = tracked(call, write.fieldManager, unversioned(object))
   const admitted = await admit(call, { operation: 'CREATE', object: next, dryRun: write.dryRun })
   return call.served.storage.create(call.ctx, key, admitted, write)
 }

@@ -478,7 +478,7 @@ describe('update', () => {
     assert.equal((await put(widget('a'))).status, 201)
     assert.equal((await put(widget('a', { color: 'blue' }))).status, 200)
     const other = { verb: 'update', name: 'b', body: widget('b', {}, { uid: 'x' }) } as const
-    await refuses(resource, other, 409, /uid mismatch: the provided object specified uid x/)
+    await refuses(resource, other, 409, /Precondition failed: UID in precondition: x, UID in object meta: $/)
   })
 
   it('refuses other names and missing objects', async () => {

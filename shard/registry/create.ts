@@ -2,11 +2,13 @@ import type { RequestContext } from '../../framework/context.ts'
 import { alreadyExists, badRequest, forbidden, invalid, StatusError } from '../../framework/errors.ts'
 import type { Item } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import type { ObjectSchema } from '../../framework/schema.ts'
 import type { WriteOptions } from '../../framework/storage.ts'
 import type { ShardAdmissionRequest } from '../admission/chain.ts'
 import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, metadataErrors } from './metadata.ts'
-import { aboutOf, type Registry } from './registry.ts'
+import { aboutOf, type Registry, type Rules } from './registry.ts'
+import { shapeErrors } from './shape.ts'
 import { prepareForCreate, withSystemMetadata } from './strategy.ts'
 
 /** Collisions of generated names before the client is asked to try again (chapter 40, rule 3.4). */
@@ -29,19 +31,34 @@ export async function create(
     object: collapseOwners(ctx, withSystemMetadata(rules.strategy, key, object)),
   })
   for (let attempt = 1; ; attempt++) {
-    const prepared = prepareForCreate(rules.strategy, admitted)
+    const prepared = withInitialStatus(rules, prepareForCreate(rules.strategy, admitted))
     const freshKey = { ...key, name: prepared.metadata.name ?? '' }
     const fresh = registry.admission.complete({ ...request, key: freshKey, object: prepared })
     validate(registry, fresh)
+    if (attempt === 1)
+      for (const warning of finalizerWarnings(rules.strategy, fresh)) ctx.record.warn(warning)
     await registry.admission.validate(ctx, { ...request, key: freshKey, object: fresh })
     const item = await put(registry, freshKey, fresh, options)
-    if (item !== undefined) {
-      for (const warning of finalizerWarnings(rules.strategy, fresh)) ctx.record.warn(warning)
-      return item
-    }
+    if (item !== undefined) return item
     if (name !== '') throw exists(registry, freshKey)
     if (attempt === attempts) throw exhausted(registry, freshKey)
   }
+}
+
+const initialStatuses = new WeakMap<ObjectSchema, unknown>()
+
+/** The status that a schema's defaults give to an object without one. */
+function initialStatusOf(schema: ObjectSchema, { apiVersion, kind }: KubeObject): unknown {
+  if (!initialStatuses.has(schema))
+    initialStatuses.set(schema, schema.decode({ apiVersion, kind, metadata: {} }).object.status)
+  return initialStatuses.get(schema)
+}
+
+/** What a client says of the status is dropped; defaults of the schema are not the client's. */
+function withInitialStatus({ strategy, schema }: Rules, object: KubeObject): KubeObject {
+  if (!strategy.status || !strategy.traits.custom) return object
+  const status = initialStatusOf(schema, object)
+  return status === undefined ? object : { ...object, status }
 }
 
 function checkCreatable(
@@ -85,10 +102,12 @@ async function admit(
   return admitted === request.object ? admitted : registry.rules.schema.decode(admitted).object
 }
 
-function validate({ group, rules: { strategy, schema } }: Registry, object: KubeObject): void {
+function validate({ group, rules }: Registry, object: KubeObject): void {
+  const { strategy } = rules
+  const shape = shapeErrors(rules, object)
   const errors = [
     ...metadataErrors(strategy, object),
-    ...schema.validate(object),
+    ...shape,
     ...(strategy.traits.validate?.(object) ?? []),
   ]
   if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)

@@ -76,10 +76,10 @@ const tooLong = (field: string, text = '', limit: number): readonly FieldError[]
     ? [fieldError('FieldValueTooLong', field, `may not be more than ${limit} bytes`)]
     : []
 
-const ownerFields = ['apiVersion', 'kind', 'name', 'uid'] as const
+const ownerFields = ['kind', 'name', 'uid'] as const
 
 function ownerErrors(owners: readonly OwnerReference[]): readonly FieldError[] {
-  const each = owners.flatMap((owner, i) => ownerErrorsAt(owner, `metadata.ownerReferences[${i}]`))
+  const each = owners.flatMap(ownerErrorsOf)
   const [first, second] = owners.filter(owner => owner.controller === true)
   if (first === undefined || second === undefined) return each
   const text =
@@ -88,19 +88,21 @@ function ownerErrors(owners: readonly OwnerReference[]): readonly FieldError[] {
   return [...each, ...invalidValues('metadata.ownerReferences', owners, [text])]
 }
 
-function ownerErrorsAt(owner: OwnerReference, path: string): readonly FieldError[] {
+/** Upstream names the list, not the place in it. */
+function ownerErrorsOf(owner: OwnerReference): readonly FieldError[] {
+  const path = 'metadata.ownerReferences'
   const empty = ownerFields
     .filter(field => !owner[field])
-    .map(field => fieldError('FieldValueRequired', `${path}.${field}`, 'must not be empty'))
-  const malformed = (owner.apiVersion ?? '').split('/').length > 2
-  const version = malformed
-    ? invalidValues(`${path}.apiVersion`, owner.apiVersion, ['must be <group>/<version> or <version>'])
+    .flatMap(field => invalidValues(`${path}.${field}`, owner[field] ?? '', ['must not be empty']))
+  const versionless = !owner.apiVersion || owner.apiVersion.split('/').length > 2
+  const version = versionless
+    ? invalidValues(`${path}.apiVersion`, owner.apiVersion ?? '', ['version must not be empty'])
     : []
   const event = owner.apiVersion === 'v1' && owner.kind === 'Event'
   const disallowed = event
     ? invalidValues(path, owner, ['/v1, Kind=Event is disallowed from being an owner'])
     : []
-  return [...empty, ...version, ...disallowed]
+  return [...version, ...empty, ...disallowed]
 }
 
 const standardFinalizers = ['kubernetes', orphanFinalizer, foregroundFinalizer]

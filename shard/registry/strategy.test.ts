@@ -131,12 +131,12 @@ describe('metadata validation', () => {
     [
       'an owner',
       { namespace: 'ns', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '' }] },
-      /^metadata\.ownerReferences\[0\]\.uid: Required value: must not be empty$/,
+      /^metadata\.ownerReferences\.uid: Invalid value: "": must not be empty$/,
     ],
     [
       'an owner version',
       { namespace: 'ns', ownerReferences: [{ apiVersion: 'a/b/c', kind: 'K', name: 'x', uid: 'u' }] },
-      /must be <group>\/<version> or <version>$/,
+      /ownerReferences\.apiVersion: Invalid value: "a\/b\/c": version must not be empty$/,
     ],
     ['a finalizer', { namespace: 'ns', finalizers: ['a b'] }, /^metadata\.finalizers: Invalid value: "a b"/],
     [

@@ -10,6 +10,7 @@ import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, metadataErrors, metadataUpdateErrors } from './metadata.ts'
 import { aboutOf, type Registry, storedObject } from './registry.ts'
+import { shapeErrors } from './shape.ts'
 import { isHeld, prepareForUpdate } from './strategy.ts'
 
 /** Lost races before the client is told to try again. */
@@ -108,15 +109,13 @@ function warn(ctx: RequestContext, texts: readonly (string | undefined)[]): void
   for (const text of texts) if (text !== undefined) ctx.record.warn(text)
 }
 
-function validate(
-  { group, part, rules: { strategy, schema } }: Registry,
-  object: KubeObject,
-  old: KubeObject,
-): void {
+function validate({ group, part, rules }: Registry, object: KubeObject, old: KubeObject): void {
+  const { strategy } = rules
+  const shape = shapeErrors(rules, object, old)
   const errors = [
     ...metadataErrors(strategy, object),
     ...metadataUpdateErrors(object, old),
-    ...schema.validate(object, old),
+    ...shape,
     ...(part === '' ? (strategy.traits.validate?.(object, old) ?? []) : []),
   ]
   if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)

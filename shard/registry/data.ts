@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FieldError } from '../../framework/errors.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { forbidden, invalidValue, required } from '../../openapi/fielderror.ts'
+
+type Texts = Readonly<Record<string, string>>
+
+interface Data {
+  readonly data?: Texts
+  readonly binaryData?: Texts
+  readonly stringData?: Texts
+  readonly immutable?: boolean
+  readonly type?: string
+}
+
+/** Bytes that the values of one object may hold together. */
+const largest = 1_048_576
+
+const decoded = (base64: string): Buffer => Buffer.from(base64, 'base64')
+const sizeOf = (values: Texts = {}, bytes: (value: string) => number): number =>
+  Object.values(values).reduce((sum, value) => sum + bytes(value), 0)
+
+/** `IsConfigMapKey` of upstream. */
+function keyErrors(key: string): readonly string[] {
+  const pattern = '[-._a-zA-Z0-9]+'
+  const shape = /^[-._a-zA-Z0-9]+$/.test(key)
+    ? []
+    : [
+        "a valid config key must consist of alphanumeric characters, '-', '_' or '.' " +
+          `(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '${pattern}')`,
+      ]
+  if (key.length > 253) return ['must be no more than 253 characters', ...shape]
+  if (key === '.') return [...shape, "must not be '.'"]
+  if (key === '..') return [...shape, "must not be '..'"]
+  return key.startsWith('..') ? [...shape, "must not start with '..'"] : shape
+}
+
+const keysErrors = (field: string, values: Texts = {}): readonly FieldError[] =>
+  Object.keys(values).flatMap(key =>
+    keyErrors(key).map(detail => invalidValue(`${field}[${key}]`, key, detail)),
+  )
+
+const tooLong = (field: string): FieldError => ({
+  type: 'FieldValueTooLong',
+  field,
+  detail: `may not be more than ${largest} bytes`,
+})
+
+/** What is immutable keeps its data, and stays immutable. */
+function immutableErrors(object: KubeObject, old: KubeObject | undefined, fields: readonly string[]) {
+  if (old?.immutable !== true) return []
+  const refuse = (field: string) => forbidden(field, 'field is immutable when `immutable` is set')
+  const changed = fields.filter(field => !isDeepStrictEqual(object[field], old[field]))
+  return [...(object.immutable === true ? [] : [refuse('immutable')]), ...changed.map(refuse)]
+}
+
+/** ConfigMaps (upstream's ValidateConfigMap). */
+export function configMapErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
+  const { data = {}, binaryData } = object as KubeObject & Data
+  const twice = Object.keys(data).filter(key => Object.hasOwn(binaryData ?? {}, key))
+  const size = sizeOf(data, Buffer.byteLength) + sizeOf(binaryData, value => decoded(value).length)
+  return [
+    ...keysErrors('data', data),
+    ...twice.map(key => invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData')),
+    ...keysErrors('binaryData', binaryData),
+    ...(size > largest ? [tooLong('')] : []),
+    ...immutableErrors(object, old, ['data', 'binaryData']),
+  ]
+}
+
+/** `stringData` is write-only: merged into `data` (chapter 40, rule 3.41). */
+export function mergeStringData(object: KubeObject): KubeObject {
+  const { stringData, ...rest } = object as KubeObject & Data
+  if (stringData === undefined) return object
+  const encoded = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')])
+  return { ...rest, data: { ...rest.data, ...Object.fromEntries(encoded) } } as KubeObject
+}
+
+/** Secrets (upstream's ValidateSecret): what their type asks for, too. */
+export function secretErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
+  const { data } = object as KubeObject & Data
+  const changed = old !== undefined && object.type !== old.type
+  return [
+    ...keysErrors('data', data),
+    ...(sizeOf(data, value => decoded(value).length) > largest ? [tooLong('data')] : []),
+    ...typeErrors(object),
+    ...(changed ? [invalidValue('type', object.type, 'field is immutable')] : []),
+    ...immutableErrors(object, old, ['data']),
+  ]
+}
+
+function typeErrors(secret: KubeObject & Data): readonly FieldError[] {
+  const { type, data = {}, metadata } = secret
+  const missing = (...keys: readonly string[]): readonly FieldError[] =>
+    keys.filter(key => !Object.hasOwn(data, key)).map(key => required(`data[${key}]`))
+  const account = 'kubernetes.io/service-account.name'
+  switch (type) {
+    case 'kubernetes.io/service-account-token':
+      return metadata.annotations?.[account] ? [] : [required(`metadata.annotations[${account}]`)]
+    case 'kubernetes.io/dockercfg':
+      return [...missing('.dockercfg'), ...jsonErrors(data, '.dockercfg')]
+    case 'kubernetes.io/dockerconfigjson':
+      return [...missing('.dockerconfigjson'), ...jsonErrors(data, '.dockerconfigjson')]
+    case 'kubernetes.io/basic-auth':
+      return data.username === undefined && data.password === undefined ? missing('username', 'password') : []
+    case 'kubernetes.io/ssh-auth':
+      return data['ssh-privatekey'] ? [] : [required('data[ssh-privatekey]')]
+    case 'kubernetes.io/tls':
+      return missing('tls.crt', 'tls.key')
+    default:
+      return []
+  }
+}
+
+function jsonErrors(data: Texts, key: string): readonly FieldError[] {
+  const value = data[key]
+  if (value === undefined) return []
+  try {
+    JSON.parse(decoded(value).toString())
+    return []
+  } catch {
+    return [invalidValue(`data[${key}]`, '<secret contents redacted>', 'must be valid JSON')]
+  }
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import type { FieldError } from '../../framework/errors.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { configMapErrors, mergeStringData, secretErrors } from './data.ts'
+import { leaseErrors } from './lease.ts'
+import {
+  clusterRoleBindingErrors,
+  clusterRoleErrors,
+  completeBinding,
+  roleBindingErrors,
+  roleErrors,
+} from './rbac.ts'
+
+const object = (fields: object): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'K',
+  metadata: { name: 'a' },
+  ...fields,
+})
+const found = (errors: readonly FieldError[]): readonly string[] =>
+  errors.map(({ type, field, detail }) => `${field} ${type.replace('FieldValue', '')}: ${detail}`)
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+describe('rules of roles and bindings', () => {
+  const group = 'rbac.authorization.k8s.io'
+  const everything = { apiGroups: ['*'], resources: ['*'] }
+  const roleRef = { apiGroup: group, kind: 'Role', name: 'r' }
+
+  it('asks for verbs, groups and resources', () => {
+    assert.deepEqual(found(roleErrors(object({ rules: [{}] }))), [
+      'rules[0].verbs Required: verbs must contain at least one value',
+      'rules[0].apiGroups Required: resource rules must supply at least one api group',
+      'rules[0].resources Required: resource rules must supply at least one resource',
+    ])
+    assert.deepEqual(roleErrors(object({ rules: [{ verbs: ['get'], ...everything }] })), [])
+    assert.deepEqual(roleErrors(object({})), [])
+  })
+
+  it('keeps URLs to ClusterRoles, and apart from resources', () => {
+    const rules = [{ verbs: ['get'], nonResourceURLs: ['/x'], ...everything }]
+    const mixed =
+      'rules[0].nonResourceURLs Invalid: rules cannot apply to both regular resources and non-resource URLs'
+    assert.deepEqual(found(clusterRoleErrors(object({ rules }))), [mixed])
+    assert.deepEqual(found(roleErrors(object({ rules }))), [
+      'rules[0].nonResourceURLs Invalid: namespaced rules cannot apply to non-resource URLs',
+      mixed,
+    ])
+    assert.deepEqual(clusterRoleErrors(object({ rules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }] })), [])
+  })
+
+  it('asks an aggregation for what it aggregates', () => {
+    assert.deepEqual(found(clusterRoleErrors(object({ aggregationRule: {} }))), [
+      'aggregationRule.clusterRoleSelectors Required: at least one clusterRoleSelector required if aggregationRule is non-nil',
+    ])
+  })
+
+  it('lets a binding name a role that there can be, and nothing else', () => {
+    assert.deepEqual(roleBindingErrors(object({ roleRef })), [])
+    assert.deepEqual(found(clusterRoleBindingErrors(object({ roleRef }))), [
+      'roleRef.kind NotSupported: supported values: "ClusterRole"',
+    ])
+    assert.deepEqual(found(roleBindingErrors(object({}))), [
+      `roleRef.apiGroup NotSupported: supported values: "${group}"`,
+      'roleRef.kind NotSupported: supported values: "Role", "ClusterRole"',
+      'roleRef.name Required: ',
+    ])
+    const changed = { ...roleRef, name: 'other' }
+    assert.deepEqual(found(roleBindingErrors(object({ roleRef: changed }), object({ roleRef }))), [
+      'roleRef Invalid: cannot change roleRef',
+    ])
+  })
+
+  it('knows three kinds of subjects', () => {
+    const errorsOf = (subject: object) =>
+      found(
+        clusterRoleBindingErrors(
+          object({ roleRef: { ...roleRef, kind: 'ClusterRole' }, subjects: [subject] }),
+        ),
+      )
+    assert.deepEqual(errorsOf({ kind: 'User', apiGroup: group, name: 'u' }), [])
+    assert.deepEqual(errorsOf({ kind: 'ServiceAccount', name: 's' }), ['subjects[0].namespace Required: '])
+    assert.deepEqual(errorsOf({ kind: 'Robot', name: 's' }), [
+      'subjects[0].kind NotSupported: supported values: "ServiceAccount", "User", "Group"',
+    ])
+    assert.deepEqual(errorsOf({ kind: 'Group', apiGroup: 'x' }), [
+      'subjects[0].name Required: ',
+      `subjects[0].apiGroup NotSupported: supported values: "${group}"`,
+    ])
+  })
+
+  it('fills in the group', () => {
+    const completed = completeBinding(
+      object({ roleRef: { kind: 'Role', name: 'r' }, subjects: [{ kind: 'User', name: 'u' }] }),
+    )
+    assert.deepEqual(completed.roleRef, { kind: 'Role', name: 'r', apiGroup: group })
+    assert.deepEqual(completed.subjects, [{ kind: 'User', name: 'u', apiGroup: group }])
+  })
+})
+
+describe('rules of ConfigMaps and Secrets', () => {
+  it('takes keys that can be file names, once', () => {
+    assert.deepEqual(configMapErrors(object({ data: { 'a.b_c-D': '' }, binaryData: { x: '' } })), [])
+    assert.match(
+      found(configMapErrors(object({ data: { 'a b': '' } })))[0] ?? '',
+      /^data\[a b\] Invalid: a valid config key must/,
+    )
+    assert.deepEqual(found(configMapErrors(object({ data: { '..a': '' } }))), [
+      "data[..a] Invalid: must not start with '..'",
+    ])
+    assert.deepEqual(found(configMapErrors(object({ data: { a: '' }, binaryData: { a: '' } }))), [
+      'data[a] Invalid: duplicate of key present in binaryData',
+    ])
+  })
+
+  it('keeps a mebibyte at most', () => {
+    const half = 'x'.repeat(524_288)
+    assert.deepEqual(configMapErrors(object({ data: { a: half }, binaryData: { b: base64(half) } })), [])
+    assert.deepEqual(
+      found(configMapErrors(object({ data: { a: half, c: 'x' }, binaryData: { b: base64(half) } }))),
+      [' TooLong: may not be more than 1048576 bytes'],
+    )
+  })
+
+  it('lets immutable data be', () => {
+    const old = object({ data: { a: '1' }, immutable: true })
+    assert.deepEqual(found(configMapErrors(object({ data: { a: '2' } }), old)), [
+      'immutable Forbidden: field is immutable when `immutable` is set',
+      'data Forbidden: field is immutable when `immutable` is set',
+    ])
+  })
+
+  const secrets: readonly (readonly [type: string, good: object, missing: string])[] = [
+    ['kubernetes.io/dockercfg', { '.dockercfg': base64('{}') }, 'data[.dockercfg] Required: '],
+    [
+      'kubernetes.io/dockerconfigjson',
+      { '.dockerconfigjson': base64('{}') },
+      'data[.dockerconfigjson] Required: ',
+    ],
+    ['kubernetes.io/basic-auth', { password: '' }, 'data[username] Required: '],
+    ['kubernetes.io/ssh-auth', { 'ssh-privatekey': base64('k') }, 'data[ssh-privatekey] Required: '],
+    ['kubernetes.io/tls', { 'tls.crt': '', 'tls.key': '' }, 'data[tls.crt] Required: '],
+  ]
+  for (const [type, data, missing] of secrets)
+    it(`asks for the data of ${type}`, () => {
+      assert.deepEqual(secretErrors(object({ type, data })), [])
+      assert.equal(found(secretErrors(object({ type })))[0], missing)
+    })
+
+  it('never shows what is in a secret', () => {
+    const [error] = secretErrors(
+      object({ type: 'kubernetes.io/dockercfg', data: { '.dockercfg': base64('password') } }),
+    )
+    assert.equal(error?.value, '<secret contents redacted>')
+  })
+
+  it('merges stringData into data', () =>
+    assert.deepEqual(
+      mergeStringData(object({ stringData: { a: 'x' }, data: { b: 'eQ==' } })),
+      object({ data: { b: 'eQ==', a: 'eA==' } }),
+    ))
+})
+
+describe('rules of leases', () => {
+  it('wants times that pass and transitions that happened', () => {
+    assert.deepEqual(leaseErrors(object({ spec: { leaseDurationSeconds: 15, leaseTransitions: 0 } })), [])
+    assert.deepEqual(
+      found(
+        leaseErrors(
+          object({ spec: { leaseDurationSeconds: 0, leaseTransitions: -1, preferredHolder: 'a' } }),
+        ),
+      ),
+      [
+        'spec.leaseDurationSeconds Invalid: must be greater than 0',
+        'spec.leaseTransitions Invalid: must be greater than or equal to 0',
+        'spec.preferredHolder Forbidden: may only be specified if `strategy` is defined',
+      ],
+    )
+  })
+})

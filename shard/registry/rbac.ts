@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FieldError } from '../../framework/errors.ts'
+import { dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/names.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { invalidValue, required, unsupported } from '../../openapi/fielderror.ts'
+
+const group = 'rbac.authorization.k8s.io'
+
+interface Rule {
+  readonly verbs?: readonly string[]
+  readonly apiGroups?: readonly string[]
+  readonly resources?: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly nonResourceURLs?: readonly string[]
+}
+
+const isEmpty = (list: readonly unknown[] | undefined): boolean => (list?.length ?? 0) === 0
+
+/** What is wrong with the rules of a Role or ClusterRole (upstream's ValidatePolicyRule). */
+function ruleErrors(rule: Rule, namespaced: boolean, path: string): readonly FieldError[] {
+  const verbs = isEmpty(rule.verbs)
+    ? [required(`${path}.verbs`, 'verbs must contain at least one value')]
+    : []
+  if (!isEmpty(rule.nonResourceURLs)) return [...verbs, ...urlErrors(rule, namespaced, path)]
+  const groups = 'resource rules must supply at least one api group'
+  const resources = 'resource rules must supply at least one resource'
+  return [
+    ...verbs,
+    ...(isEmpty(rule.apiGroups) ? [required(`${path}.apiGroups`, groups)] : []),
+    ...(isEmpty(rule.resources) ? [required(`${path}.resources`, resources)] : []),
+  ]
+}
+
+function urlErrors(rule: Rule, namespaced: boolean, path: string): readonly FieldError[] {
+  const refuse = (detail: string) => invalidValue(`${path}.nonResourceURLs`, rule.nonResourceURLs, detail)
+  const mixed = ![rule.apiGroups, rule.resources, rule.resourceNames].every(isEmpty)
+  return [
+    ...(namespaced ? [refuse('namespaced rules cannot apply to non-resource URLs')] : []),
+    ...(mixed ? [refuse('rules cannot apply to both regular resources and non-resource URLs')] : []),
+  ]
+}
+
+const rulesErrors = (role: KubeObject, namespaced: boolean): readonly FieldError[] =>
+  ((role.rules ?? []) as readonly Rule[]).flatMap((rule, i) => ruleErrors(rule, namespaced, `rules[${i}]`))
+
+export const roleErrors = (role: KubeObject): readonly FieldError[] => rulesErrors(role, true)
+
+export function clusterRoleErrors(role: KubeObject): readonly FieldError[] {
+  const aggregation = role.aggregationRule as { clusterRoleSelectors?: readonly unknown[] } | undefined
+  const rules = rulesErrors(role, false)
+  if (aggregation === undefined || !isEmpty(aggregation.clusterRoleSelectors)) return rules
+  const detail = 'at least one clusterRoleSelector required if aggregationRule is non-nil'
+  return [...rules, required('aggregationRule.clusterRoleSelectors', detail)]
+}
+
+interface Subject {
+  readonly kind?: string
+  readonly apiGroup?: string
+  readonly name?: string
+  readonly namespace?: string
+}
+
+interface Binding {
+  readonly roleRef?: { readonly apiGroup?: string; readonly kind?: string; readonly name?: string }
+  readonly subjects?: readonly Subject[]
+}
+
+/** Subjects and the role of a binding belong to the RBAC group unless they say otherwise. */
+export function completeBinding(object: KubeObject): KubeObject {
+  const { subjects = [], roleRef } = object as KubeObject & Binding
+  const completed = subjects.map(subject =>
+    subject.apiGroup || subject.kind === 'ServiceAccount' ? subject : { ...subject, apiGroup: group },
+  )
+  return {
+    ...object,
+    ...(completed.length === 0 ? {} : { subjects: completed }),
+    ...(roleRef === undefined ? {} : { roleRef: { ...roleRef, apiGroup: roleRef.apiGroup || group } }),
+  }
+}
+
+const bindingErrorsFor =
+  (kinds: readonly string[], namespaced: boolean) =>
+  (object: KubeObject, old?: KubeObject): readonly FieldError[] => {
+    const { roleRef, subjects = [] } = object as KubeObject & Binding
+    const changed = old !== undefined && !isDeepStrictEqual(roleRef, old.roleRef)
+    return [
+      ...roleRefErrors(roleRef, kinds),
+      ...subjects.flatMap((subject, i) => subjectErrors(subject, namespaced, `subjects[${i}]`)),
+      ...(changed ? [invalidValue('roleRef', roleRef, 'cannot change roleRef')] : []),
+    ]
+  }
+
+export const roleBindingErrors = bindingErrorsFor(['Role', 'ClusterRole'], true)
+export const clusterRoleBindingErrors = bindingErrorsFor(['ClusterRole'], false)
+
+function roleRefErrors(roleRef: Binding['roleRef'], kinds: readonly string[]): readonly FieldError[] {
+  const { apiGroup = '', kind = '', name = '' } = roleRef ?? {}
+  const names = pathSegmentErrors(name).map(detail => invalidValue('roleRef.name', name, detail))
+  return [
+    ...(apiGroup === group ? [] : [unsupported('roleRef.apiGroup', apiGroup, [group])]),
+    ...(kinds.includes(kind) ? [] : [unsupported('roleRef.kind', kind, kinds)]),
+    ...(name === '' ? [required('roleRef.name')] : names),
+  ]
+}
+
+function subjectErrors(subject: Subject, namespaced: boolean, path: string): readonly FieldError[] {
+  const { kind = '', apiGroup = '', name = '' } = subject
+  const nameless = name === '' ? [required(`${path}.name`)] : []
+  if (kind === 'ServiceAccount') return [...nameless, ...serviceAccountErrors(subject, namespaced, path)]
+  if (kind !== 'User' && kind !== 'Group')
+    return [...nameless, unsupported(`${path}.kind`, kind, ['ServiceAccount', 'User', 'Group'])]
+  return apiGroup === group ? nameless : [...nameless, unsupported(`${path}.apiGroup`, apiGroup, [group])]
+}
+
+function serviceAccountErrors(
+  { apiGroup = '', name = '', namespace = '' }: Subject,
+  namespaced: boolean,
+  path: string,
+): readonly FieldError[] {
+  const names = name === '' ? [] : dns1123SubdomainErrors(name)
+  return [
+    ...names.map(detail => invalidValue(`${path}.name`, name, detail)),
+    ...(apiGroup === '' ? [] : [unsupported(`${path}.apiGroup`, apiGroup, [''])]),
+    ...(!namespaced && namespace === '' ? [required(`${path}.namespace`)] : []),
+  ]
+}

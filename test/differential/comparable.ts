@@ -1,0 +1,50 @@
+import type { Said } from './step.ts'
+
+type Fields = Record<string, unknown>
+
+/** What each server sets for itself, by the name of the field. */
+const ownFields: Readonly<Record<string, string>> = {
+  uid: '<uid>',
+  resourceVersion: '<version>',
+  creationTimestamp: '<time>',
+  deletionTimestamp: '<time>',
+  time: '<time>',
+  continue: '<token>',
+  'kcp.io/cluster': '<cluster>',
+}
+
+/** An answer's body without what is each server's own: two servers that agree give equal values. */
+export function comparable(body: unknown, said: Said): unknown {
+  const { kind } = (body ?? {}) as Fields
+  const neutral = neutralized(body, said)
+  return kind === 'Status' ? unordered(neutral as Fields) : neutral
+}
+
+function neutralized(value: unknown, said: Said): unknown {
+  if (typeof value === 'string')
+    return value
+      .replaceAll(said.uid, '<uid>')
+      .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+      .replace(/Invalid value: "\{.*\}":/s, 'Invalid value: <object>:')
+      .replace(/in record \(\d+\)/, 'in record (<version>)')
+  if (Array.isArray(value)) return value.map(item => neutralized(item, said))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [
+      name,
+      ownFields[name] !== undefined && typeof field === 'string' && field !== ''
+        ? ownFields[name]
+        : neutralized(field, said),
+    ]),
+  )
+}
+
+/** Go walks maps in no order: causes are a set, and a message that joins several of them is told by them. */
+function unordered(status: Fields): Fields {
+  const details = status.details as { causes?: readonly unknown[] } | undefined
+  const causes = details?.causes
+  if (causes === undefined) return status
+  const sorted = [...new Set(causes.map(cause => JSON.stringify(cause)))].sort()
+  const message = causes.length > 1 ? '<causes>' : status.message
+  return { ...status, message, details: { ...details, causes: sorted } }
+}

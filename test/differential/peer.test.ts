@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import type { Client } from '../support/client.ts'
+import { discard, type Oriel, startOriel } from '../support/oriel.ts'
+import { corpus } from './corpus.ts'
+import { type Difference, differences } from './differences.ts'
+import { configOf, prepareSide } from './side.ts'
+import { definitions } from './subjects.ts'
+
+const seed = Number(process.env.SEED ?? 1)
+const requests = Number(process.env.REQUESTS ?? 2400)
+
+const told = ({ step, ours, theirs }: Difference): string =>
+  [step.about, step.path, `  ours   ${JSON.stringify(ours)}`, `  theirs ${JSON.stringify(theirs)}`].join('\n')
+
+/**
+ * The same generated requests go to Oriel and to the server of PEER_KUBECONFIG, real kcp or a kube-apiserver. What is known
+ * to differ stands in known.ts, with the reason.
+ */
+describe(`${requests} requests of seed ${seed}`, function () {
+  this.timeout(600_000)
+  let oriel: Oriel
+  let sides: readonly Client[]
+  before(async () => {
+    const peer = process.env.PEER_KUBECONFIG
+    if (!peer) throw new Error('set PEER_KUBECONFIG to the kubeconfig of a kcp or a kube-apiserver')
+    oriel = await startOriel({ args: ['--store', 'memory:'] })
+    const configs = [configOf(oriel.kubeconfig), configOf(peer)]
+    sides = await Promise.all(configs.map(config => prepareSide(config, definitions())))
+  })
+  after(async () => {
+    for (const client of sides ?? []) client.close()
+    if (oriel) await discard(oriel)
+  })
+
+  it('are answered as by the peer', async () => {
+    const found: string[] = []
+    for await (const difference of differences(sides as [Client, Client], corpus(seed, requests)))
+      found.push(told(difference))
+    assert.equal(found.join('\n\n'), '')
+  })
+})

@@ -1,0 +1,32 @@
+import type { Random } from '../model/random.ts'
+import { create, createAnother, createBadly, createRaw } from './creates.ts'
+import type { Maker } from './making.ts'
+import { apply, jsonPatch, mergePatch, strategicPatch } from './patches.ts'
+import { list, read, readAs } from './reads.ts'
+import type { Step, Subject } from './step.ts'
+import { odd, remove, removeAll, replace, writeStatus } from './writes.ts'
+
+/** Kinds of request, and how often each is made. */
+const makers: readonly (readonly [number, Maker])[] = [
+  [16, create],
+  [8, createBadly],
+  [4, createAnother],
+  [4, createRaw],
+  [4, read],
+  [4, readAs],
+  [8, list],
+  [10, replace],
+  [9, mergePatch],
+  [7, jsonPatch],
+  [3, strategicPatch],
+  [16, apply],
+  [4, writeStatus],
+  [8, remove],
+  [2, removeAll],
+  [3, odd],
+]
+
+const weighted = makers.flatMap(([weight, maker]) => Array.from({ length: weight }, () => maker))
+
+/** A request of any kind about a subject. */
+export const anyRequest = (subject: Subject, random: Random): Step => random.pick(weighted)(subject, random)

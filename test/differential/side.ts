@@ -1,0 +1,53 @@
+import { KubeConfig } from '@kubernetes/client-node'
+import type { KubeObject } from '../../framework/index.ts'
+import { type Client, clientOf, type Reply } from '../support/client.ts'
+import { eventually } from '../support/oriel.ts'
+import { namespace } from './step.ts'
+
+/** A place to play in on one server: a workspace of its own on a kcp-style server, else the server itself. */
+export async function prepareSide(config: KubeConfig, definitions: readonly KubeObject[]): Promise<Client> {
+  const client = (await clientOf(config)).at(await placeOf(config))
+  await created(client, '/api/v1/namespaces', {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: namespace },
+  })
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  for (const definition of definitions) await created(client, path, definition)
+  for (const { metadata } of definitions)
+    await eventually(() => client(`${path}/${metadata.name}`), isEstablished, 120_000)
+  return client
+}
+
+export function configOf(file: string): KubeConfig {
+  const config = new KubeConfig()
+  config.loadFromFile(file)
+  return config
+}
+
+async function placeOf(config: KubeConfig): Promise<string> {
+  const server = config.getCurrentCluster()?.server ?? ''
+  const origin = new URL(server).origin
+  const client = (await clientOf(config)).at(`${origin}/clusters/root`)
+  const workspaces = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
+  if ((await client(workspaces)).status === 404) return server
+  const name = `differential-${Date.now()}`
+  await created(client, workspaces, {
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'Workspace',
+    metadata: { name },
+  })
+  const isReady = (reply: Reply) => reply.json<{ status?: { phase?: string } }>().status?.phase === 'Ready'
+  await eventually(() => client(`${workspaces}/${name}`), isReady, 120_000)
+  return `${origin}/clusters/root:${name}`
+}
+
+async function created(client: Client, path: string, body: object): Promise<void> {
+  const reply = await client(path, { method: 'POST', body })
+  if (reply.status !== 201 && reply.status !== 409) throw new Error(`${path}: ${reply.status} ${reply.text}`)
+}
+
+function isEstablished(reply: Reply): boolean {
+  const { status } = reply.json<{ status?: { conditions?: readonly { type: string; status: string }[] } }>()
+  return status?.conditions?.some(each => each.type === 'Established' && each.status === 'True') ?? false
+}

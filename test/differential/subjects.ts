@@ -1,0 +1,88 @@
+import type { KubeObject } from '../../framework/index.ts'
+import { minimalObject } from '../e2e/minimal.ts'
+import type { Random } from '../model/random.ts'
+import { readCrd } from '../support/crds.ts'
+import { namespace, type Subject } from './step.ts'
+import { anyValue, type Schema } from './values.ts'
+
+const files = [
+  'cert-manager.io_certificates.yaml',
+  'cert-manager.io_issuers.yaml',
+  'gateway.networking.k8s.io_gatewayclasses.yaml',
+  'gateway.networking.k8s.io_httproutes.yaml',
+  'gateway.networking.k8s.io_referencegrants.yaml',
+  'monitoring.coreos.com_podmonitors.yaml',
+  'monitoring.coreos.com_prometheusrules.yaml',
+]
+
+/** The definitions that the corpus is about: foreign, large and small, with and without rules, of both scopes. */
+export const definitions = (): readonly KubeObject[] => files.map(readCrd)
+
+interface CrdSpec {
+  readonly group: string
+  readonly scope: string
+  readonly names: { readonly kind: string; readonly plural: string }
+  readonly versions: readonly {
+    readonly name: string
+    readonly storage: boolean
+    readonly subresources?: { readonly status?: object }
+    readonly schema: { readonly openAPIV3Schema: Schema }
+  }[]
+}
+
+function customSubject(crd: KubeObject, random: Random): Subject {
+  const { group, scope, names, versions } = crd.spec as CrdSpec
+  const version = versions.find(each => each.storage) ?? versions[0]
+  if (version === undefined) throw new Error(`${crd.metadata.name} has no version`)
+  const { properties = {} } = version.schema.openAPIV3Schema
+  const namespaced = scope === 'Namespaced'
+  const base = `/apis/${group}/${version.name}`
+  return {
+    kind: names.kind,
+    apiVersion: `${group}/${version.name}`,
+    collection: `${base}${namespaced ? `/namespaces/${namespace}` : ''}/${names.plural}`,
+    namespaced,
+    isCustom: true,
+    hasStatus: version.subresources?.status !== undefined,
+    accepted: () => ({ spec: minimalObject(crd, version.name, 'any').spec }),
+    random: () => ({ spec: anyValue(properties.spec ?? {}, random) }),
+  }
+}
+
+const texts: Schema = { type: 'object', additionalProperties: { type: 'string' } }
+const configMap: Schema = {
+  type: 'object',
+  properties: { data: texts, binaryData: texts, immutable: { type: 'boolean' } },
+}
+const rule: Schema = {
+  type: 'object',
+  required: ['verbs'],
+  properties: Object.fromEntries(
+    ['verbs', 'apiGroups', 'resources', 'resourceNames'].map(field => [
+      field,
+      { type: 'array', items: { type: 'string', enum: ['get', 'list', 'widgets', 'example.com', '*'] } },
+    ]),
+  ),
+}
+const role: Schema = { type: 'object', properties: { rules: { type: 'array', items: rule } } }
+
+function builtIn(kind: string, apiVersion: string, plural: string, schema: Schema, random: Random): Subject {
+  const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+  return {
+    kind,
+    apiVersion,
+    collection: `${base}/namespaces/${namespace}/${plural}`,
+    namespaced: true,
+    isCustom: false,
+    hasStatus: false,
+    accepted: () => ({}),
+    random: () => anyValue({ ...schema }, random) as Readonly<Record<string, unknown>>,
+  }
+}
+
+/** What requests are made for: the definitions, and two kinds that are built in. */
+export const subjects = (random: Random): readonly Subject[] => [
+  ...definitions().map(crd => customSubject(crd, random)),
+  builtIn('ConfigMap', 'v1', 'configmaps', configMap, random),
+  builtIn('Role', 'rbac.authorization.k8s.io/v1', 'roles', role, random),
+]
