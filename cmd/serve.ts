@@ -51,6 +51,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
       checks: [],
       pages: openIdPages(serviceAccounts, publicUrl(options)),
       publicUrl: publicUrl(options),
+      ...(options.shardVirtualWorkspaceUrl && { viewsUrl: options.shardVirtualWorkspaceUrl }),
       outbound,
     })
   } catch (error) {

@@ -39,8 +39,10 @@ export interface ServerOptions extends ListenOptions {
   /** Besides `ping`, `shutdown` and one for each view with controllers. */
   readonly checks: readonly HealthCheck[]
   readonly pages?: Pages
-  /** What published URLs start with, without a trailing slash; default: the server's own URL. */
+  /** What clients call this server, without a trailing slash; default: the server's own URL. */
   readonly publicUrl?: string
+  /** What the published URLs of views start with, which may be another server's; default: `publicUrl`. */
+  readonly viewsUrl?: string
   /** The way to mounted servers; without it mounts of such are not served. */
   readonly outbound?: Outbound
   /** Milliseconds that a request may take which is not a watch; default 60,000. */
@@ -82,7 +84,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     })
     pipeline.address = `${urlHost(options.host)}:${listener.port}`
     const url = `${options.tls === undefined ? 'http' : 'https'}://${pipeline.address}`
-    const baseUrl = options.publicUrl ?? url
+    const baseUrl = options.viewsUrl ?? options.publicUrl ?? url
     const publishing = publishUrls({ ...options, baseUrl, signal: controllers.signal })
     const close = async (grace: number): Promise<void> => {
       stopping.abort()

@@ -38,13 +38,14 @@ async function startKcp(binary: string, more: readonly string[]): Promise<Oriel>
     directory,
     kubeconfig,
     url: `https://127.0.0.1:${port}`,
+    viewsUrl: `https://127.0.0.1:${port}`,
     output: () => '',
     stop: () => end('SIGTERM'),
     kill: async () => void (await end('SIGKILL')),
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -12,6 +12,8 @@ export interface Oriel {
   readonly kubeconfig: string
   /** `https://127.0.0.1:<port>` */
   readonly url: string
+  /** What the URLs of its views start with. */
+  readonly viewsUrl: string
   /** What it has printed so far, for messages of failed tests. */
   output(): string
   /** SIGTERM, and waits for the end. */
@@ -28,7 +30,7 @@ export interface OrielOptions {
   readonly program?: string
 }
 
-const compiled = join(root, 'dist/cmd/main.js')
+export const compiled = join(root, 'dist/cmd/main.js')
 
 /** Starts the server on a free port and waits until it is ready. */
 export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
@@ -50,6 +52,7 @@ export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
     directory,
     kubeconfig,
     url,
+    viewsUrl: url,
     output,
     stop: () => end('SIGTERM'),
     kill: async () => void (await end('SIGKILL')),
