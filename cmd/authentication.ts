@@ -13,13 +13,14 @@ import {
   tokenFile,
   tokenUsers,
   union,
+  webhookTokensDefaults,
 } from '../framework/authn/index.ts'
-import { type JwtIssuer, jwtTokens } from '../framework/authn/jwt/index.ts'
+import { type AuthenticationConfig, jwtTokens } from '../framework/authn/jwt/index.ts'
 import type { Informers } from '../framework/informer.ts'
 import { type Authorities, readAuthorities } from './authorities.ts'
 import { readFlagFile } from './files.ts'
 import type { IdentityOptions } from './identityflags.ts'
-import { readIssuers } from './issuers.ts'
+import { admits, readIssuers } from './issuers.ts'
 import type { RequestHeaderFlags } from './requestheaderflags.ts'
 import { StartError } from './starterror.ts'
 
@@ -51,9 +52,8 @@ export interface PreparedAuthentication {
 /** `aud` and `iss` of service accounts' tokens, and what the server answers to (chapter 30, section 1.7). */
 export const audience = 'https://kcp.default.svc'
 
-interface Changing {
-  authorities: Authorities
-  issuers: readonly JwtIssuer[]
+interface Changing extends AuthenticationConfig {
+  readonly authorities: Authorities
 }
 
 /** Everybody whom the flags and the server itself make known. Throws `StartError` on bad files. */
@@ -66,9 +66,10 @@ export async function prepareAuthentication(
   if (options.tokenAuthFile !== undefined) fixed.push(await readTokenFile(options.tokenAuthFile))
   const read = async (): Promise<Changing> => ({
     authorities: await readAuthorities(options),
-    issuers: await readIssuers(options.authenticationConfig, [serviceAccounts.issuer]),
+    ...(await readIssuers(options, [serviceAccounts.issuer])),
   })
   let current = await read()
+  const webhook = await webhookOf(options)
   const identityHeaders = identityHeadersOf(options)
   return {
     serviceAccounts,
@@ -80,18 +81,34 @@ export async function prepareAuthentication(
           ...fixed,
           serviceAccountTokens({ ...serviceAccounts, informers }),
           jwtTokens(() => current.issuers, options.trustSystemIdentities ?? false),
+          ...webhook,
           ...(workspaceTokens === undefined ? [] : [workspaceTokens]),
         ],
         [audience],
       )
       const allowedNames = options.requestheaderAllowedNames ?? []
       const proxied = { allowedNames, headers: identityHeaders }
-      return { tokens, authenticator: following(() => current.authorities, bearers(tokens), proxied) }
+      const known = following(() => current.authorities, bearers(tokens), proxied)
+      const admitsAnonymous = (path: string): boolean => admits(current.anonymous, path)
+      return { tokens, authenticator: { ...known, admitsAnonymous } }
     },
     async reload() {
       current = await read()
     },
   }
+}
+
+async function webhookOf(options: IdentityOptions): Promise<readonly TokenReader[]> {
+  const file = options.authenticationTokenWebhookConfigFile
+  if (file === undefined) return []
+  // Few servers have one.
+  const { tokenWebhook } = await import('./webhooks.ts')
+  const { version, believedFor } = webhookTokensDefaults
+  const reader = await tokenWebhook(file, {
+    version: options.authenticationTokenWebhookVersion ?? version,
+    believedFor: options.authenticationTokenWebhookCacheTtl ?? believedFor,
+  })
+  return [reader]
 }
 
 /** The names under which front proxies say who asks. */

@@ -1,13 +1,19 @@
-import type { Command } from 'commander'
-import { places } from './places.ts'
+import { type Command, Option } from 'commander'
+import type { WebhookTokensOptions } from '../framework/authn/index.ts'
+import type { IssuerOptions } from './issuers.ts'
+import { openIdFlags } from './openidflags.ts'
 import { type RequestHeaderFlags, requestHeaderFlags } from './requestheaderflags.ts'
+import { duration, places, truth } from './values.ts'
 
 /** Who is known: the flags about identities. */
-export interface IdentityOptions extends RequestHeaderFlags {
+export interface IdentityOptions extends RequestHeaderFlags, IssuerOptions {
   readonly tokenAuthFile?: string
+  readonly authenticationTokenWebhookConfigFile?: string
+  readonly authenticationTokenWebhookVersion?: WebhookTokensOptions['version']
+  /** Milliseconds. */
+  readonly authenticationTokenWebhookCacheTtl?: number
   readonly clientCaFile?: string
   readonly serviceAccountKeyFile?: string
-  readonly authenticationConfig?: string
   readonly trustSystemIdentities?: boolean
   /** Host names, addresses and networks that are not public. */
   readonly issuerAllow?: readonly string[]
@@ -15,10 +21,26 @@ export interface IdentityOptions extends RequestHeaderFlags {
 
 /** Adds the flags to a command. */
 export const identityFlags = (command: Command): Command =>
-  requestHeaderFlags(command)
+  requestHeaderFlags(openIdFlags(command))
     .option('--token-auth-file <path>', 'users with fixed tokens: lines of token,user,uid,"group1,group2"')
     .option('--client-ca-file <path>', 'authorities whose client certificates are users, PEM')
     .option('--service-account-key-file <path>', 'what tokens of service accounts are signed with, PEM')
     .option('--authentication-config <path>', 'issuers of tokens: an AuthenticationConfiguration')
+    .option(
+      '--authentication-token-webhook-config-file <path>',
+      'a server that knows tokens, as a kubeconfig',
+    )
+    .addOption(
+      new Option('--authentication-token-webhook-version <version>', 'of the reviews it gets').choices([
+        'v1',
+        'v1beta1',
+      ]),
+    )
+    .option(
+      '--authentication-token-webhook-cache-ttl <duration>',
+      'how long its answers are believed',
+      duration,
+    )
+    .option('--anonymous-auth <boolean>', 'let in who has no credentials, as system:anonymous', truth)
     .option('--trust-system-identities', 'let these issuers name users and groups that begin with system:')
     .option('--issuer-allow <place>', 'a host, address or network where issuers of workspaces may be', places)

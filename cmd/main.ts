@@ -8,16 +8,15 @@ import { mountFlags } from './mountflags.ts'
 import {
   address,
   authorizerOrder,
-  duration,
   hostname,
   logLevels,
   portNumber,
   type StartOptions,
   textList,
 } from './options.ts'
-import { places } from './places.ts'
 import { shardFlags } from './shardflags.ts'
 import { StartError } from './starterror.ts'
+import { duration, places } from './values.ts'
 import { type VirtualWorkspacesFlags, virtualWorkspacesFlags } from './virtualworkspacesflags.ts'
 
 const program = new Command('oriel')

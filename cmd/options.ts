@@ -3,7 +3,6 @@ import { type AddressInfo, createServer, isIP } from 'node:net'
 import { hostname as machineName } from 'node:os'
 import { InvalidArgumentError } from 'commander'
 import { type AuthorizerName, authorizerNames } from '../authz/index.ts'
-import { parseDuration } from '../framework/duration.ts'
 import type { AuditFlags } from './auditflags.ts'
 import type { IdentityOptions } from './identityflags.ts'
 import type { MountOptions } from './mountflags.ts'
@@ -42,15 +41,6 @@ export function portNumber(text: string): number {
   if (!/^\d+$/.test(text) || port > 65535)
     throw new InvalidArgumentError('A port is a number from 0 to 65535.')
   return port
-}
-
-/** `5m`, `30s`: Go's way, in milliseconds. */
-export function duration(text: string): number {
-  try {
-    return parseDuration(text)
-  } catch {
-    throw new InvalidArgumentError('A duration looks like 5m or 30s.')
-  }
 }
 
 export const textList = (text: string): readonly string[] => text.split(',').filter(part => part !== '')

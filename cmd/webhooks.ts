@@ -1,5 +1,6 @@
 import { type WebhookOptions, webhookAuthorizer } from '../authz/index.ts'
 import { type AuditEvent, type AuditSink, batchDefaults, batchSink } from '../framework/audit/index.ts'
+import { type TokenReader, type WebhookTokensOptions, webhookTokens } from '../framework/authn/index.ts'
 import type { Authorizer } from '../framework/authorizer.ts'
 import type { Logger } from '../framework/log.ts'
 import { readConnection } from './connection.ts'
@@ -28,4 +29,18 @@ export async function authorizationWebhook(
     return body
   }
   return webhookAuthorizer({ ...options, send })
+}
+
+/** Asks the server in a kubeconfig whose tokens are. Throws `StartError` on a bad file. */
+export async function tokenWebhook(
+  kubeconfig: string,
+  options: Omit<WebhookTokensOptions, 'send'>,
+): Promise<TokenReader> {
+  const post = jsonClient(await readConnection(kubeconfig))
+  const send = async (review: object): Promise<unknown> => {
+    const { status, body } = await post('', { body: review })
+    if (status >= 300) throw new Error(`it answered ${status}`)
+    return body
+  }
+  return webhookTokens({ ...options, send })
 }

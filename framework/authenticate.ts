@@ -5,15 +5,25 @@ import type { ClusterName } from './object.ts'
 import type { Exchange } from './serve.ts'
 import { anonymous, type UserInfo } from './user.ts'
 
+/** What a request is for, as far as that says who may make it. */
+export interface Aim {
+  readonly cluster?: ClusterName | undefined
+  /** Below the logical cluster. */
+  readonly path: string
+}
+
 /** Who asks. Bad credentials never become anonymous (chapter 40, rule 9.2); why they are bad is logged, and not told. */
 export async function userOf(
   authenticator: Authenticator,
   { incoming, record }: Exchange,
-  cluster?: ClusterName,
+  { cluster, path }: Aim = incoming,
 ): Promise<UserInfo> {
   try {
     if (incoming.badCertificate) throw unauthorized('a certificate that no client authority has issued')
-    return (await authenticator.authenticate(incoming.credentials, cluster)) ?? anonymous
+    const user = await authenticator.authenticate(incoming.credentials, cluster)
+    if (user === undefined && authenticator.admitsAnonymous?.(path) === false)
+      throw unauthorized('nobody is let in without credentials')
+    return user ?? anonymous
   } catch (error) {
     if (error instanceof StatusError && error.code === 401)
       record.log.warn({ reason: error.cause ?? 'bad credentials' }, 'a request could not be authenticated')

@@ -19,4 +19,6 @@ export interface Credentials {
  */
 export interface Authenticator {
   authenticate(credentials: Credentials, cluster?: ClusterName): Promise<UserInfo | undefined>
+  /** Whether requests without credentials are let in, by their path below the logical cluster. All are when absent. */
+  admitsAnonymous?(path: string): boolean
 }

@@ -39,7 +39,7 @@ export async function answerRequest(pipeline: Pipeline, exchange: Exchange): Pro
   limitTime(pipeline, exchange, target.info)
   const cluster = namedCluster(pipeline.backend, target)
   exchange.audit?.about(target.info, cluster, target.workspace?.path.pattern === '')
-  const requestor = await userOf(pipeline.authenticator, exchange, cluster)
+  const requestor = await userOf(pipeline.authenticator, exchange, { cluster, path: target.info.path })
   exchange.record.annotate('user', requestor.name)
   exchange.audit?.by(requestor)
   if (target.workspace === undefined) throw unresolved(requestor, target.info)

@@ -4,7 +4,7 @@ import type { ClientSide, Passage } from '../framework/passage.ts'
 import type { Exchange } from '../framework/serve.ts'
 import type { UserInfo } from '../framework/user.ts'
 import { forward } from './forward.ts'
-import { assertsIdentity, type Fields, identityFields, passedOn } from './headers.ts'
+import { assertsIdentity, type Fields, identityFields, passedOn, withoutTokenProtocol } from './headers.ts'
 import { type Mapping, type MappingTls, readTls } from './mapping.ts'
 import { checkPath } from './target.ts'
 import { forwardUpgrade } from './upgrade.ts'
@@ -94,11 +94,12 @@ function headersOf({ exchange, mapping, user }: BackendRequest, { request }: Cli
     name =>
       isAsserted(name) || name === 'x-forwarded-host' || (user !== undefined && name === 'authorization'),
   )
+  const sent = user === undefined ? kept : withoutTokenProtocol(kept)
   const address = request.socket?.remoteAddress
   const { host = request.headers[':authority'] } = credentials.headers
   const before = kept['x-forwarded-for']
   return {
-    ...kept,
+    ...sent,
     ...(address && { 'x-forwarded-for': before === undefined ? address : `${before}, ${address}` }),
     ...(host && { 'x-forwarded-host': String(host) }),
     'x-forwarded-proto': 'https',

@@ -81,8 +81,15 @@ describe('authentication over TLS', () => {
     )
   })
 
-  it('refuses certificates that name nobody', async () => {
-    assert.equal(await ask(['Host', 'x'], await issueClient(users, { subject: 'O=devs' })), 401)
+  it('reads the UID from a certificate that has one', async () => {
+    const client = await issueClient(users, { subject: 'CN=carol, 1.3.6.1.4.1.57683.2=id-1' })
+    const user = await ask(['Host', 'x'], client)
+    assert.equal((user as UserInfo).uid, 'id-1')
+  })
+
+  it('refuses certificates that name nobody, or two UIDs', async () => {
+    for (const subject of ['O=devs', 'CN=carol, 1.3.6.1.4.1.57683.2=id-1, 1.3.6.1.4.1.57683.2=id-2'])
+      assert.equal(await ask(['Host', 'x'], await issueClient(users, { subject })), 401)
   })
 
   it('sees nobody behind expired certificates, certificates for servers and those of strangers', async () => {
@@ -115,6 +122,38 @@ describe('authentication over TLS', () => {
 
   it('refuses two Authorization headers', async () => {
     assert.equal(await ask([...bearer('alice-token'), 'authorization', 'Bearer bob-token']), 401)
+  })
+
+  describe('tokens among the protocols of a WebSocket', () => {
+    const prefix = 'base64url.bearer.authorization.k8s.io.'
+    const encoded = (token: string): string => prefix + Buffer.from(token).toString('base64url')
+    const upgrade = ['Host', 'x', 'Connection', 'Upgrade', 'Upgrade', 'WebSocket']
+    const offering = (...lines: string[]) =>
+      ask([...upgrade, ...lines.flatMap(line => ['Sec-WebSocket-Protocol', line])])
+
+    it('are read, in one line or in several', async () => {
+      for (const lines of [
+        [`v4.channel.k8s.io, ${encoded('alice-token')}`],
+        [encoded('alice-token'), 'v4.channel.k8s.io'],
+      ])
+        assert.equal(((await offering(...lines)) as UserInfo).name, 'alice')
+    })
+
+    for (const [what, ...lines] of [
+      ['an unknown token', `a, ${encoded('nope')}`],
+      ['no other protocol', encoded('alice-token')],
+      ['two tokens', `a, ${encoded('alice-token')}, ${encoded('alice-token')}`],
+      ['no token', `a, ${prefix}`],
+      ['another encoding', `a, ${prefix}YWxpY2UtdG9rZW4=`],
+      ['what is no text', `a, ${prefix}_w`],
+    ] as const)
+      it(`refuse ${what}`, async () => assert.equal(await offering(...lines), 401))
+
+    it('are nothing to other requests', async () => {
+      const protocol = ['Sec-WebSocket-Protocol', `a, ${encoded('alice-token')}`]
+      assert.equal(await ask(['Host', 'x', ...protocol]), null)
+      assert.equal(await ask([...upgrade, 'Sec-WebSocket-Protocol', 'v4.channel.k8s.io']), null)
+    })
   })
 
   it('refuses a bad token beside a good certificate', async () => {

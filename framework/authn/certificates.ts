@@ -6,7 +6,8 @@ import { authenticated } from './authenticated.ts'
 import { trustIn, validNow } from './issuer.ts'
 
 /**
- * Users by client certificate: the common name is the user, every organization a group (chapter 40, rule 9.1). `ca`: the
+ * Users by client certificate: the common name is the user, every organization a group, and one attribute of
+ * Kubernetes' own the UID (chapter 40, rule 9.1). `ca`: the
  * PEM bundle whose certificates are users; needed when TLS also accepts other authorities, such as a front proxy's.
  */
 export function clientCertificates({ ca }: { readonly ca?: string } = {}): Authenticator {
@@ -22,11 +23,13 @@ export function clientCertificates({ ca }: { readonly ca?: string } = {}): Authe
 
 function certificateUser(certificate: PeerCertificate): UserInfo {
   const name = commonName(certificate)
-  if (name === undefined) throw unauthorized()
+  const [uid, ...more] = attribute(certificate, uidAttribute)
+  if (name === undefined || more.length > 0) throw unauthorized()
   const id = certificate.fingerprint256.replaceAll(':', '').toLowerCase()
   return authenticated({
     name,
     groups: attribute(certificate, 'O'),
+    ...(uid ? { uid } : {}),
     extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${id}`] },
   })
 }
@@ -35,8 +38,11 @@ function certificateUser(certificate: PeerCertificate): UserInfo {
 export const commonName = (certificate: PeerCertificate): string | undefined =>
   attribute(certificate, 'CN').at(-1) || undefined
 
-function attribute(certificate: PeerCertificate, name: 'CN' | 'O'): readonly string[] {
-  const value: string | readonly string[] | undefined = certificate.subject?.[name]
+const uidAttribute = '1.3.6.1.4.1.57683.2'
+
+/** All values of an attribute of the subject, by its short name or, where it has none, its object identifier. */
+function attribute({ subject }: PeerCertificate, name: string): readonly string[] {
+  const value = (subject as { readonly [name: string]: string | readonly string[] } | undefined)?.[name]
   if (value === undefined) return []
   return typeof value === 'string' ? [value] : value
 }

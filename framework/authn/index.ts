@@ -21,3 +21,4 @@ export {
 } from './token.ts'
 export { bearers, bearerTokens, type TokenUser, tokenFile, tokenUsers } from './tokens.ts'
 export { union } from './union.ts'
+export { type WebhookTokensOptions, webhookTokens, webhookTokensDefaults } from './webhooktokens.ts'

@@ -5,6 +5,7 @@ import { authenticated } from './authenticated.ts'
 import { headerLines } from './headers.ts'
 import { sha256 } from './sha256.ts'
 import { type TokenAuthenticator, TokenError, type TokenReader, tokenAuthenticator } from './token.ts'
+import { webSocketToken } from './websockettoken.ts'
 
 /** A user with one fixed token, of which only the SHA-256 is kept. */
 export interface TokenUser {
@@ -20,14 +21,16 @@ const longest = 64 * 1024
 export const bearerTokens = (...readers: readonly TokenReader[]): Authenticator =>
   bearers(tokenAuthenticator(readers, ['']))
 
-/** Users by `Authorization: Bearer`. A token that is nobody's is a bad credential (chapter 40, rule 9.2). */
+/**
+ * Users by `Authorization: Bearer`, or by a token among the protocols of a WebSocket. A token that is nobody's is a bad
+ * credential (chapter 40, rule 9.2).
+ */
 export function bearers(tokens: TokenAuthenticator): Authenticator {
   return {
     authenticate: async (credentials, cluster) => {
       const lines = headerLines(credentials, 'authorization')
-      if (lines.length === 0) return undefined
-      const token = lines.length === 1 ? bearerToken(lines[0] ?? '') : undefined
-      if (token === undefined || token.length > longest) throw unauthorized('malformed Authorization header')
+      const token = lines.length === 0 ? webSocketToken(credentials) : bearerToken(lines)
+      if (token === undefined) return undefined
       try {
         return (await tokens.identify(token, cluster === undefined ? {} : { cluster })).user
       } catch (error) {
@@ -37,7 +40,11 @@ export function bearers(tokens: TokenAuthenticator): Authenticator {
   }
 }
 
-const bearerToken = (line: string): string | undefined => /^ *bearer +([^\s,]+) *$/i.exec(line)?.[1]
+function bearerToken(lines: readonly string[]): string {
+  const token = /^ *bearer +([^\s,]+) *$/i.exec(lines.join('\n'))?.[1]
+  if (token === undefined || token.length > longest) throw unauthorized('malformed Authorization header')
+  return token
+}
 
 /** A reader for fixed tokens. The look-up is by digest, so its timing says nothing about any token. */
 export function tokenUsers(users: readonly TokenUser[]): TokenReader {

@@ -15,9 +15,11 @@ import {
   startOriel,
 } from '../support/oriel.ts'
 import { apply } from '../support/tenants.ts'
+import { startWebhook, type Webhook } from '../support/webhook.ts'
 import { ask, type OpenReply, open, protocols, type WireRequest } from '../support/wire.ts'
 
 interface UserInfo {
+  readonly uid?: string
   readonly username: string
   readonly groups: readonly string[]
   readonly extra?: Readonly<Record<string, readonly string[]>>
@@ -78,6 +80,16 @@ const workspace = (name: string, type?: string) => ({
   spec: type === undefined ? {} : { type: { name: type, path: 'root' } },
 })
 
+interface Asked {
+  readonly token: string
+}
+
+/** A webhook that knows one token. */
+const reviewed = ({ spec }: Readonly<Record<string, unknown>>): object => {
+  const user = { username: 'hank', uid: '7', groups: ['hooked'], extra: { 'example.com/floor': ['3'] } }
+  return { status: (spec as Asked).token === 'hank-token' ? { authenticated: true, user } : {} }
+}
+
 describe('who is known', function () {
   this.timeout(120_000)
   let oriel: Oriel
@@ -86,6 +98,7 @@ describe('who is known', function () {
   let team: Issuer
   let users: KeyPair
   let proxies: KeyPair
+  let hook: Webhook
   let files: { readonly config: string; readonly users: string; readonly proxies: string }
   let ca: string
   let cluster: string
@@ -102,12 +115,16 @@ describe('who is known', function () {
     await writeFile(files.config, JSON.stringify(configFor(company)))
     await writeFile(files.users, users.certificate)
     await writeFile(files.proxies, proxies.certificate)
+    hook = await startWebhook(reviewed)
+    const hookFile = join(directory, 'hook.kubeconfig')
+    await writeFile(hookFile, hook.kubeconfig)
     const tokens = join(directory, 'tokens.csv')
     await writeFile(tokens, 'alice-token,alice,1,"devs"\n')
     oriel = await startOriel({
       directory,
       args: [
         ...['--store', 'memory:', '--token-auth-file', tokens, '--issuer-allow', 'localhost'],
+        ...['--authentication-token-webhook-config-file', hookFile],
         ...['--authentication-config', files.config, '--client-ca-file', files.users],
         ...['--requestheader-client-ca-file', files.proxies, '--requestheader-allowed-names', 'front-proxy'],
         ...[
@@ -149,6 +166,7 @@ describe('who is known', function () {
   })
   after(async () => {
     await discard(oriel)
+    hook.close()
     await Promise.all([company.stop(), team.stop()])
   })
 
@@ -321,6 +339,18 @@ describe('who is known', function () {
     })
   })
 
+  describe('by a server outside', () => {
+    it('are whom it says, asked once', async () => {
+      const hank = await userOf('/clusters/root', bearer('hank-token'))
+      const groups = ['hooked', 'system:authenticated']
+      assert.deepEqual(hank, { username: 'hank', uid: '7', groups, extra: { 'example.com/floor': ['3'] } })
+      await userOf('/clusters/root:plain', bearer('hank-token'))
+      assert.equal(hook.got.filter(({ spec }) => (spec as Asked).token === 'hank-token').length, 1)
+    })
+
+    it('are nobody, when it knows them not', () => refused('/clusters/root', bearer('other-token')))
+  })
+
   describe('by headers of a front proxy', () => {
     const forged = {
       'X-Remote-User': 'root',
@@ -414,6 +444,11 @@ describe('who is known', function () {
       const good = await issueClient(users, { subject: 'CN=a' })
       await refused('/clusters/root', { client: good, ...bearer('nope') })
     })
+
+    it('have the UID that is in them', async () => {
+      const client = await issueClient(users, { subject: 'CN=a, 1.3.6.1.4.1.57683.2=u-1' })
+      assert.equal((await userOf('/clusters/root', { client })).uid, 'u-1')
+    })
   })
 
   describe('after their files have changed', () => {
@@ -442,6 +477,21 @@ describe('who is known', function () {
       const known = () => whoami('/clusters/root', bearer(token))
       await eventually(known, ({ status }) => status === 201)
       await refused('/clusters/root', bearer(await company.token({ sub: 'bob', roles: '' })))
+    })
+
+    it('are nobody without credentials, but where the configuration lets everybody in', async () => {
+      const nobody = (path: string) => ask('HTTP/2', `${oriel.url}/clusters/root${path}`, { ca })
+      assert.equal((await nobody('/livez')).status, 200)
+      assert.equal((await nobody('/api')).status, 403)
+      const anonymous = { enabled: true, conditions: [{ path: '/livez' }] }
+      await writeFile(files.config, JSON.stringify({ ...configFor(team), anonymous }))
+      await eventually(
+        () => nobody('/api'),
+        ({ status }) => status === 401,
+      )
+      assert.equal((await nobody('/livez')).status, 200)
+      assert.equal((await nobody('/readyz')).status, 401)
+      await userOf('/clusters/root', bearer('alice-token'))
     })
   })
 

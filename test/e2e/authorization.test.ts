@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { discard, eventually, type Kubectl, type Oriel, run, startOriel } from '../support/oriel.ts'
 import { root } from '../support/source.ts'
 import { createWorkspaces, type Tenant } from '../support/tenants.ts'
+import { startWebhook, type Webhook } from '../support/webhook.ts'
 
 const tokens = 'alice-token,alice,1,"devs"\nbob-token,bob,2\ncarol-token,carol,3\n'
 const policy = `
@@ -22,43 +20,19 @@ rules:
   - level: Metadata
 `
 
-/** A server that notes what it is sent, and answers what it is told. */
-async function webhook(answer: (body: Record<string, unknown>) => object) {
-  const got: Record<string, unknown>[] = []
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const body = JSON.parse(Buffer.concat(chunks).toString())
-    got.push(body)
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer(body)))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
-  const kubeconfig = [
-    'apiVersion: v1',
-    'kind: Config',
-    'current-context: hook',
-    `clusters: [{name: hook, cluster: {server: "${url}"}}]`,
-    'contexts: [{name: hook, context: {cluster: hook, user: hook}}]',
-    'users: [{name: hook, user: {token: secret}}]',
-  ].join('\n')
-  return { got, kubeconfig, close: () => server.close() }
-}
-
 describe('authorization, from outside', function () {
   this.timeout(180_000)
   this.slow(60_000)
   let oriel: Oriel
   let team: Tenant
   let other: Tenant
-  let hook: Awaited<ReturnType<typeof webhook>>
-  let auditHook: Awaited<ReturnType<typeof webhook>>
+  let hook: Webhook
+  let auditHook: Webhook
   let directory: string
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'oriel-authorization-'))
-    hook = await webhook(({ spec }) => {
+    hook = await startWebhook(({ spec }) => {
       const allowed = (spec as { user: string }).user === 'carol'
       return {
         kind: 'SubjectAccessReview',
@@ -66,7 +40,7 @@ describe('authorization, from outside', function () {
         status: { allowed, reason: 'the hook says so' },
       }
     })
-    auditHook = await webhook(() => ({}))
+    auditHook = await startWebhook(() => ({}))
     const file = async (name: string, text: string): Promise<string> => {
       await writeFile(join(directory, name), text)
       return join(directory, name)

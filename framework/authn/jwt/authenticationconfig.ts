@@ -12,19 +12,35 @@ export interface AuthenticationConfigOptions {
   readonly compiler: ExpressionCompiler
   /** Issuers that are the server itself. */
   readonly forbidden: readonly string[]
+  /** How tokens may be signed; by default in every way that is thought safe. */
+  readonly algorithms?: readonly string[]
 }
 
 const versions = ['v1', 'v1beta1', 'v1alpha1'].map(version => `apiserver.config.k8s.io/${version}`)
 const most = 64
 
+/** What an `AuthenticationConfiguration` says. */
+export interface AuthenticationConfig {
+  readonly issuers: readonly JwtIssuer[]
+  /** Absent where it says nothing about it. */
+  readonly anonymous?: AnonymousConfig
+}
+
+/** Whether requests without credentials are let in. */
+export interface AnonymousConfig {
+  readonly enabled: boolean
+  /** Only to these paths; to all when absent. */
+  readonly conditions?: readonly { readonly path: string }[]
+}
+
 /**
- * The issuers of an `AuthenticationConfiguration` file, as Kubernetes reads it. Throws an `Error` that says everything
- * that is wrong with it.
+ * An `AuthenticationConfiguration` file, as Kubernetes reads it. Throws an `Error` that says everything that is wrong
+ * with it.
  */
 export function readAuthenticationConfig(
   yaml: string,
   options: AuthenticationConfigOptions,
-): readonly JwtIssuer[] {
+): AuthenticationConfig {
   const { value, duplicates } = parseYaml(yaml)
   if (
     !isObject(value) ||
@@ -34,12 +50,28 @@ export function readAuthenticationConfig(
     throw new Error(`it is no AuthenticationConfiguration of ${versions[0]}`)
   const unknown = [...duplicates, ...unknownFields(value, file)]
   if (unknown.length > 0) throw new Error(unknown.join(', '))
-  return issuersOf((value.jwt ?? []) as readonly JwtConfig[], options)
+  const anonymous = anonymousIn(value.anonymous)
+  const issuers = issuersOf((value.jwt ?? []) as readonly JwtConfig[], options)
+  return { issuers, ...(anonymous && { anonymous }) }
 }
 
-function issuersOf(
+function anonymousIn(value: unknown): AnonymousConfig | undefined {
+  if (!isObject(value)) return undefined
+  const { enabled = false, conditions = [] } = value as Partial<AnonymousConfig>
+  const field = 'anonymous.conditions'
+  if (!enabled && conditions.length > 0)
+    throw new Error(`${field}: Invalid value: enabled should be set to true when conditions are defined`)
+  conditions.forEach(({ path }, i) => {
+    if (!path?.startsWith('/'))
+      throw new Error(`${field}[${i}].path: Invalid value: ${JSON.stringify(path)}: must begin with /`)
+  })
+  return { enabled, ...(conditions.length > 0 && { conditions }) }
+}
+
+/** Issuers by their entries under `jwt`. Throws an `Error` that says everything that is wrong with them. */
+export function issuersOf(
   configs: readonly JwtConfig[],
-  { compiler, forbidden }: AuthenticationConfigOptions,
+  { compiler, forbidden, algorithms }: AuthenticationConfigOptions,
 ): readonly JwtIssuer[] {
   if (configs.length > most)
     throw new Error(`jwt: Too many: ${configs.length}: must have at most ${most} items`)
@@ -53,7 +85,7 @@ function issuersOf(
     ]
   })
   if (errors.length > 0) throw new Error(errors.join(', '))
-  return checked.map(({ rules }) => jwtIssuer({ rules }))
+  return checked.map(({ rules }) => jwtIssuer({ rules, ...(algorithms && { algorithms }) }))
 }
 
 /** Users by tokens of these issuers, in every logical cluster. `trusted`: they may name users and groups of the system. */
@@ -74,6 +106,7 @@ const prefixedClaim: Shape = { claim: text, expression: text, prefix: text }
 const file: Shape = {
   apiVersion: text,
   kind: text,
+  anonymous: { enabled: 'boolean', conditions: [{ path: text }] },
   jwt: [
     {
       issuer: {

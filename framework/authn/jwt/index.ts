@@ -1,4 +1,10 @@
-export { jwtTokens, readAuthenticationConfig } from './authenticationconfig.ts'
-export type { Expression, ExpressionCompiler } from './config.ts'
+export {
+  type AnonymousConfig,
+  type AuthenticationConfig,
+  issuersOf,
+  jwtTokens,
+  readAuthenticationConfig,
+} from './authenticationconfig.ts'
+export type { Expression, ExpressionCompiler, JwtConfig } from './config.ts'
 export type { JwtIssuer } from './jwttokens.ts'
 export { workspaceTokens } from './workspacetokens.ts'

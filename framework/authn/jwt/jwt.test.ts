@@ -245,7 +245,7 @@ describe('an AuthenticationConfiguration', () => {
     readAuthenticationConfig(`${text}jwt: ${JSON.stringify(jwt)}`, {
       compiler: none,
       forbidden: ['https://kcp.default.svc'],
-    })
+    }).issuers
   const good = {
     issuer: { url: 'https://idp.example.com', audiences: ['a'] },
     claimMappings: { username: { claim: 'sub', prefix: '' } },
@@ -334,6 +334,26 @@ describe('an AuthenticationConfiguration', () => {
     ['a list for a text', { issuer: { url: ['a'] } }, 'jwt\\[0\\].issuer.url: not a string'],
   ] as const)
     it(`refuses ${what}`, () => assert.throws(() => read([{ ...good, ...more }]), new RegExp(problem)))
+
+  it('says who is let in without credentials', () => {
+    const anonymous = (value: unknown) =>
+      readAuthenticationConfig(`${head}anonymous: ${JSON.stringify(value)}`, {
+        compiler: none,
+        forbidden: [],
+      }).anonymous
+    assert.equal(anonymous(null), undefined)
+    assert.deepEqual(anonymous({ enabled: false }), { enabled: false })
+    assert.deepEqual(anonymous({}), { enabled: false })
+    const conditions = [{ path: '/livez' }, { path: '/readyz' }]
+    assert.deepEqual(anonymous({ enabled: true, conditions }), { enabled: true, conditions })
+    for (const [value, why] of [
+      [{ enabled: false, conditions }, /enabled should be set to true when conditions are defined/],
+      [{ enabled: true, conditions: [{}] }, /anonymous.conditions\[0\].path: Invalid value/],
+      [{ enabled: 'yes' }, /anonymous.enabled: not a boolean/],
+      [{ enabled: true, paths: [] }, /unknown field "anonymous.paths"/],
+    ] as const)
+      assert.throws(() => anonymous(value), why)
+  })
 
   it('refuses other kinds', () => {
     assert.throws(() => read([good], 'apiVersion: v1\nkind: Config\n'), /no AuthenticationConfiguration/)

@@ -1,10 +1,11 @@
 import type { webcrypto } from 'node:crypto'
-import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+import type { JWTVerifyOptions } from 'jose'
 import type { Targets } from '../../targets.ts'
 import type { UserInfo } from '../../user.ts'
 import { type Claims, unverifiedClaims } from '../jwt.ts'
 import { TokenError } from '../token.ts'
 import { createVerdicts, type Verdict } from '../verdicts.ts'
+import { signingAlgorithms } from './algorithms.ts'
 import { userOfClaims } from './claims.ts'
 import { type IssuerKeys, issuerKeys } from './issuerkeys.ts'
 import type { JwtRules } from './rules.ts'
@@ -23,6 +24,8 @@ export interface JwtIssuerOptions {
   /** Where it may be; anywhere when absent. */
   readonly targets?: Targets
   readonly cooldown?: number
+  /** How tokens may be signed; all of `signingAlgorithms` when absent. */
+  readonly algorithms?: readonly string[]
 }
 
 /** Clocks of issuers may be ahead by so many seconds (`nbf`); what is over (`exp`) is over. */
@@ -30,15 +33,13 @@ const leeway = 300
 /** As Kubernetes': how long a withdrawn key is still believed of tokens seen before. */
 const longest = 10_000
 
-const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512']
-
-export function jwtIssuer({ rules, ...more }: JwtIssuerOptions): JwtIssuer {
+export function jwtIssuer({ rules, algorithms = signingAlgorithms, ...more }: JwtIssuerOptions): JwtIssuer {
   const { issuer } = rules.config
   const known = issuerKeys({ issuer, ...more })
   const verdicts = createVerdicts<UserInfo>(longest)
   return {
     url: issuer.url,
-    userOf: token => verdicts.of(token, () => judge(rules, known, token)),
+    userOf: token => verdicts.of(token, () => judge({ rules, algorithms, known }, token)),
     prepare: () =>
       known.keys().then(
         () => undefined,
@@ -50,17 +51,24 @@ export function jwtIssuer({ rules, ...more }: JwtIssuerOptions): JwtIssuer {
 /** Whether this issuer claims to have made a token; nothing is verified yet. */
 export const isIssuedBy = (token: string, url: string): boolean => unverifiedClaims(token)?.iss === url
 
-async function judge(rules: JwtRules, known: IssuerKeys, token: string): Promise<Verdict<UserInfo>> {
-  const claims = await verified(rules, await known.keys(), token)
-  const expires = Number(claims.exp) * 1000
-  if (expires <= Date.now()) throw new TokenError('oidc: verify token: oidc: token is expired')
-  return { value: userOfClaims(rules, claims), expires }
+interface Judging {
+  readonly rules: JwtRules
+  readonly algorithms: readonly string[]
+  readonly known: IssuerKeys
 }
 
-async function verified({ config }: JwtRules, keys: JWTVerifyGetKey, token: string): Promise<Claims> {
+async function judge(judging: Judging, token: string): Promise<Verdict<UserInfo>> {
+  const claims = await verified(judging, token)
+  const expires = Number(claims.exp) * 1000
+  if (expires <= Date.now()) throw new TokenError('oidc: verify token: oidc: token is expired')
+  return { value: userOfClaims(judging.rules, claims), expires }
+}
+
+async function verified({ rules: { config }, algorithms, known }: Judging, token: string): Promise<Claims> {
+  const keys = await known.keys()
   const { jwtVerify } = await import('jose')
   const options: JWTVerifyOptions = {
-    algorithms,
+    algorithms: [...algorithms],
     issuer: config.issuer.url,
     audience: [...(config.issuer.audiences ?? [])],
     clockTolerance: leeway,

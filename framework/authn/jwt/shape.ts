@@ -1,12 +1,12 @@
 import { isObject } from '../jwt.ts'
 
-/** What a value may be: a string, a list of something, or an object with some fields. */
-export type Shape = 'string' | readonly [Shape] | { readonly [field: string]: Shape }
+/** What a value may be: a string, a boolean, a list of something, or an object with some fields. */
+export type Shape = 'string' | 'boolean' | readonly [Shape] | { readonly [field: string]: Shape }
 
 /** What does not fit: `unknown field "jwt[0].isuer"`, `jwt: not a list`. Absent and null always fit. */
 export function unknownFields(value: unknown, shape: Shape, path = ''): readonly string[] {
   if (value === undefined || value === null) return []
-  if (shape === 'string') return typeof value === 'string' ? [] : [`${path}: not a string`]
+  if (typeof shape === 'string') return typeof value === shape ? [] : [`${path}: not a ${shape}`]
   if (isList(shape)) {
     const [element] = shape
     if (!Array.isArray(value)) return [`${path}: not a list`]

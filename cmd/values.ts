@@ -1,0 +1,27 @@
+import { InvalidArgumentError } from 'commander'
+import { parseDuration } from '../framework/duration.ts'
+import { placesOf } from '../framework/targets.ts'
+
+/** The value of a flag that may be given again: a host name, an address or a network. */
+export function places(text: string, before: readonly string[] = []): readonly string[] {
+  try {
+    placesOf([text])
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`)
+  }
+  return [...before, text]
+}
+
+/** `5m`, `30s`: Go's way, in milliseconds. */
+export function duration(text: string): number {
+  try {
+    return parseDuration(text)
+  } catch {
+    throw new InvalidArgumentError('A duration looks like 5m or 30s.')
+  }
+}
+
+export function truth(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('Say true or false.')
+  return text === 'true'
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { TokenError } from './token.ts'
+import { webhookTokens } from './webhooktokens.ts'
+
+const known = { authenticated: true, user: { username: 'ann', groups: ['devs'] } }
+
+/** A reader whose webhook answers these statuses, one after the other. */
+function webhook(statuses: readonly unknown[], believedFor = 60_000) {
+  const asked: unknown[] = []
+  const send = async (review: object): Promise<unknown> => {
+    const status = statuses[asked.length]
+    asked.push(review)
+    if (status instanceof Error) throw status
+    return { status }
+  }
+  return { asked, read: webhookTokens({ send, version: 'v1', believedFor }) }
+}
+
+const refused = (work: Promise<unknown>, message: string | RegExp) =>
+  assert.rejects(work, error => {
+    assert.ok(error instanceof TokenError, String(error))
+    assert.match(error.message, new RegExp(message))
+    return true
+  })
+
+describe('the token webhook', () => {
+  it('is asked with the token and for whom it should be', async () => {
+    const { asked, read } = webhook([known])
+    const groups = ['devs', 'system:authenticated']
+    assert.deepEqual(await read('t', { audiences: ['us'] }), {
+      user: { name: 'ann', groups },
+      audiences: ['us'],
+    })
+    assert.deepEqual(asked, [
+      {
+        kind: 'TokenReview',
+        apiVersion: 'authentication.k8s.io/v1',
+        metadata: {},
+        spec: { token: 't', audiences: ['us'] },
+      },
+    ])
+  })
+
+  it('says for whom a token is', async () => {
+    const { read } = webhook([{ ...known, audiences: ['them'] }, known])
+    assert.deepEqual((await read('t', { audiences: ['us'] }))?.audiences, ['them'])
+    assert.equal((await read('t', {}))?.audiences, undefined)
+  })
+
+  it('is believed for a while, also about tokens that it does not know', async () => {
+    const { asked, read } = webhook([known, { authenticated: false, error: 'too old' }])
+    for (let i = 0; i < 3; i++) assert.equal((await read('good', {}))?.user.name, 'ann')
+    for (let i = 0; i < 3; i++) await refused(read('bad', {}), 'too old')
+    assert.equal(asked.length, 2)
+  })
+
+  it('is asked every time when it is not to be believed longer', async () => {
+    const { asked, read } = webhook([known, {}], 0)
+    await read('t', {})
+    await refused(read('t', {}), 'unknown token')
+    assert.equal(asked.length, 2)
+  })
+
+  for (const [what, status] of [
+    ['fails', new Error('no route')],
+    ['answers nothing', undefined],
+    ['names nobody', { authenticated: true, user: {} }],
+    ['names groups that are none', { authenticated: true, user: { username: 'a', groups: [1] } }],
+    ['says more that is nothing', { authenticated: true, user: { username: 'a', extra: { a: 'b' } } }],
+  ] as const)
+    it(`lets nobody in when it ${what}, and is asked again`, async () => {
+      const { read } = webhook([status, known])
+      await refused(read('t', {}), /^the token webhook failed: /)
+      assert.equal((await read('t', {}))?.user.name, 'ann')
+    })
+})
