@@ -14,6 +14,7 @@ export { actionOf, forbiddenTo } from './authorize.ts'
 export { type Action, type Authorizer, allow, type Decision, deny, noOpinion } from './authorizer.ts'
 export type { Backend, RawResponse, ResourceRef } from './backend.ts'
 export { bookmark } from './bookmark.ts'
+export { borrowed, type Lender } from './borrowed.ts'
 export type { Params, Recorder, RequestContext } from './context.ts'
 export type { Document, OpenApiDocuments } from './documents.ts'
 export {
@@ -89,6 +90,7 @@ export {
   pathPattern,
   type ViewPath,
 } from './path.ts'
+export { readOnly } from './readonly.ts'
 export {
   isTrue,
   type NonResourceRequest,
@@ -114,6 +116,7 @@ export {
   requiredField,
 } from './selectors.ts'
 export { createServer, type Server, type ServerOptions } from './server.ts'
+export type { SharedCache } from './sharedcache.ts'
 export type {
   Change,
   Check,

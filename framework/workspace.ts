@@ -7,6 +7,7 @@ import type { Logger } from './log.ts'
 import type { ClusterScope, KubeObject } from './object.ts'
 import type { Outbound } from './passage.ts'
 import { type ParamsOf, type PathPattern, pathPattern } from './path.ts'
+import type { SharedCache } from './sharedcache.ts'
 import type { UserInfo } from './user.ts'
 
 /** A write on its way in, after decoding and before storing. `old` is absent on create, `object` on delete. */
@@ -45,6 +46,8 @@ export interface Host {
   /** Local, indexed copies of backend objects, kept up to date; shared between views. */
   readonly informers: Informers
   readonly log: Logger
+  /** What shards show each other; a view that needs it serves nothing without it. */
+  readonly shared?: SharedCache
   /** The way to servers outside; a view that needs one serves nothing without it. */
   readonly outbound?: Outbound
 }

@@ -28,10 +28,11 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const authorizer = options.authorizer(informers)
   const plugins: AdmissionPlugin[] = [namespaceLifecycle(namespacesIn(cache))]
   const computed: Record<string, Computed> = {}
-  const { backend, resourcesOf } = wireBackend(options, { cache, informers, authorizer, plugins, computed })
+  const parts = { cache, informers, authorizer, plugins, computed }
+  const { backend, shared, resourcesOf } = wireBackend(options, parts)
   const client = createClient({ backend, signal, log })
   const content = clusterContent(options.store, cache)
-  const host: ShardHost = { backend, cache, client, content, informers, log }
+  const host: ShardHost = { backend, cache, shared, client, content, informers, log }
   Object.assign(computed, options.computed?.(host))
   plugins.push(...pluginsOf(options, host))
   const controllers = [

@@ -4,6 +4,8 @@ import { claimsDecorator } from './claims/decorator.ts'
 import { apiBindingController } from './controllers/apibinding.ts'
 import { apiBindingDeletionController } from './controllers/apibindingdeletion.ts'
 import { apiExportController } from './controllers/apiexport.ts'
+import { cachedResourceController } from './controllers/cachedresource.ts'
+import { cachedResourceSliceController } from './controllers/cachedresourceslice.ts'
 import type { Controller } from './controllers/controller.ts'
 import type { KcpControllerDeps, ShardIdentity, TenancyResources } from './controllers/deps.ts'
 import { endpointSliceController } from './controllers/endpointslice.ts'
@@ -60,6 +62,7 @@ export function kcpParts(
         authorizer: host.backend.authorizer,
         schemaErrors: validateAPIResourceSchema,
         cache: host.cache,
+        apis: cluster => host.backend.apis(cluster),
         limit: options.objectLimit ?? 0,
       }),
     controllers: host => kcpControllers(host, { ...options, peers, directory: directoryOf(host) }),
@@ -95,6 +98,8 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
     apiBindingController(deps),
     apiBindingDeletionController(deps),
     endpointSliceController(deps),
+    cachedResourceController(deps),
+    cachedResourceSliceController(deps),
     namespaceDefaultsController(deps),
   ]
 }

@@ -23,6 +23,10 @@ export const skipEndpointSliceAnnotation = 'apiexports.apis.kcp.io/skip-endpoint
 /** Annotations of an export with this prefix are copied to its bindings. */
 export const extraAnnotationPrefix = 'extra.apis.kcp.io/'
 
+/** On a ClusterCachedResource: kind and scope of what it publishes. */
+export const resourceKindAnnotation = 'cache.kcp.io/resource-kind'
+export const resourceScopeAnnotation = 'cache.kcp.io/resource-scope'
+
 export const phaseLabel = 'tenancy.kcp.io/phase'
 /** On a Shard: no workspace is put there, whatever the value. */
 export const unschedulableAnnotation = 'experimental.core.kcp.io/unschedulable'
@@ -33,6 +37,7 @@ export const logicalClusterFinalizer = 'core.kcp.io/logicalcluster-deletion'
 /** On a LogicalCluster as long as terminators are left. */
 export const terminatorsFinalizer = 'kcp.io/has-terminators'
 export const bindingFinalizer = 'apis.kcp.io/apibinding-finalizer'
+export const cachedResourceFinalizer = 'cache.kcp.io/clustercachedresource'
 
 /** Is this a copy of what another shard has? Then no controller here is responsible for it. */
 export const isCopy = ({ metadata: { annotations = {} } }: KubeObject): boolean => isCopied({ annotations })

@@ -3,6 +3,7 @@ import type { Authorizer } from '../framework/authorizer.ts'
 import type { Backend } from '../framework/backend.ts'
 import type { Informers } from '../framework/informer.ts'
 import type { Logger } from '../framework/log.ts'
+import type { SharedCache } from '../framework/sharedcache.ts'
 import type { ResourceStorage } from '../framework/storage.ts'
 import type { Targets } from '../framework/targets.ts'
 import type { AdmissionPlugin } from './admission/chain.ts'
@@ -19,6 +20,8 @@ import type { Store } from './store/store.ts'
 export interface ShardHost {
   readonly backend: Backend
   readonly cache: WatchCache
+  /** What the shard's views are shown of it. */
+  readonly shared: SharedCache
   readonly client: ControllerClient
   readonly content: ClusterContent
   /** The watch cache itself, by ref: never behind a write that was acknowledged. */

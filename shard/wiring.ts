@@ -2,6 +2,7 @@ import type { ApiResource } from '../framework/apis.ts'
 import type { Backend } from '../framework/backend.ts'
 import type { Informers } from '../framework/informer.ts'
 import { groupResource } from '../framework/object.ts'
+import type { SharedCache } from '../framework/sharedcache.ts'
 import type { ResourceStorage } from '../framework/storage.ts'
 import { createTargets } from '../framework/targets.ts'
 import { createWorkspaceTree } from '../framework/tree.ts'
@@ -28,12 +29,16 @@ import type { WatchCache } from './cache/watchcache.ts'
 import { conversionWebhook } from './conversion/webhook.ts'
 import type { CacheOf } from './informers.ts'
 import type { ShardOptions } from './options.ts'
+import { sharedCache } from './published/shared.ts'
+import { virtualResources } from './published/virtual.ts'
 import { openShelf } from './registry/shelf.ts'
 
 /** The kinds of kcp that every cluster has without binding them (chapter 20, section 6.1). */
 const systemKinds = kcpKinds.filter(
   ({ group, names }) =>
-    group === 'apis.kcp.io' || (group === 'core.kcp.io' && names.plural === 'logicalclusters'),
+    group === 'apis.kcp.io' ||
+    group === 'cache.kcp.io' ||
+    (group === 'core.kcp.io' && names.plural === 'logicalclusters'),
 )
 const storedKinds = builtinKinds.filter(kind => !reviewKinds.includes(kind))
 const nameOf = ({ group, names }: KindDefinition): string => groupResource(group, names.plural)
@@ -60,6 +65,7 @@ export interface BackendParts {
 
 export interface WiredBackend {
   readonly backend: Backend
+  readonly shared: SharedCache
   readonly resourcesOf: ResourcesOf
 }
 
@@ -68,6 +74,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const { cache, informers, authorizer, plugins, computed } = parts
   const ends = createWatchEnds()
   const targets = options.webhookTargets ?? createTargets({ allow: [] })
+  const shared = sharedCache(informers, ref => backend.storage(ref))
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
     shelfOf: resource => openShelf(options.store, cache, resource),
@@ -75,6 +82,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
     ends,
     inVersion: versioning(webhook => conversionWebhook(webhook, targets)),
     computed,
+    virtual: virtualResources({ informers, shared, resolve: path => backend.resolve(path) }),
     subresources: options.subresources?.(informers) ?? {},
   }
   const resourcesOf = resourceMaker(wiring)
@@ -90,7 +98,8 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   followDefinitions(cache, clusters)
   followWorkspaces(cache, tree)
   const inactive = followInactive(cache, ends)
-  return { backend: shardBackend({ wiring, served, clusters, tree, authorizer, inactive }), resourcesOf }
+  const backend = shardBackend({ wiring, served, clusters, tree, authorizer, inactive })
+  return { backend, shared, resourcesOf }
 }
 
 /** Review kinds that somebody answers: they are created, and nothing else. */

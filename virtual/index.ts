@@ -4,6 +4,7 @@ import { apiresourceschema } from './apiresourceschema/index.ts'
 import { initializingworkspaces } from './initializingworkspaces/index.ts'
 import { migratingworkspaces } from './migratingworkspaces/index.ts'
 import { mounts } from './mounts/index.ts'
+import { replication } from './replication/index.ts'
 import { terminatingworkspaces } from './terminatingworkspaces/index.ts'
 import { workspaces as personalWorkspaces } from './workspaces/index.ts'
 
@@ -12,6 +13,7 @@ export const shardWorkspaces: readonly WorkspaceFactory[] = [
   apiexport,
   apiresourceschema,
   initializingworkspaces,
+  replication,
   terminatingworkspaces,
   migratingworkspaces,
 ]

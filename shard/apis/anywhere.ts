@@ -1,6 +1,11 @@
 import type { ApiSet } from '../../framework/apis.ts'
 import type { ResourceRef } from '../../framework/backend.ts'
-import { apiVersionOf, type ClusterScope, groupResource } from '../../framework/object.ts'
+import {
+  apiVersionOf,
+  type ClusterScope,
+  type GroupVersionResource,
+  groupResource,
+} from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import type { ServedKind } from '../cache/selection.ts'
@@ -14,6 +19,7 @@ export interface AnywhereOptions {
   identified(groupResource: string, identity: string): Served | undefined
   readonly inVersion: InVersion
   cacheOf(resource: { group: string; resource: string; segment: string }): ResourceCache
+  virtual(resource: GroupVersionResource): ResourceStorage
 }
 
 /**
@@ -51,11 +57,12 @@ function servedStorage(
 
 /** All stored objects, of whichever clusters, in the version that is asked for. */
 function stored(
-  { identified, inVersion }: AnywhereOptions,
+  { identified, inVersion, virtual }: AnywhereOptions,
   { group, version, resource, identity }: ResourceRef,
   cache: ResourceCache,
 ): ResourceStorage {
   const served = identity === undefined ? undefined : identified(groupResource(group, resource), identity)
+  if (served?.isVirtual) return virtual({ group, version, resource })
   const unknown: ServedKind = { apiVersion: apiVersionOf(group, version), kind: '' }
   const kind = served === undefined ? unknown : servedKind(served, version)
   const reads = { ...readsOf({ group, resource, cache, kind }), ...refuseWrites({ group, resource }) }

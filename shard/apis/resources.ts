@@ -1,7 +1,12 @@
 import type { ApiResource, Subresource } from '../../framework/apis.ts'
 import type { RequestContext } from '../../framework/context.ts'
 import { itemOf } from '../../framework/item.ts'
-import { apiVersionOf, type KubeObject, type ObjectKey } from '../../framework/object.ts'
+import {
+  apiVersionOf,
+  type GroupVersionResource,
+  type KubeObject,
+  type ObjectKey,
+} from '../../framework/object.ts'
 import type { Verb } from '../../framework/requestinfo.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import { selectableFieldsOf } from '../../openapi/columns.ts'
@@ -33,6 +38,8 @@ export interface Wiring {
   readonly inVersion: InVersion
   /** By `<plural>.<group>`. */
   readonly computed: Readonly<Record<string, Computed>>
+  /** Bound resources whose objects are read elsewhere. */
+  virtual(resource: GroupVersionResource): ResourceStorage
   /** Endpoints that others answer, by `<plural>.<group>/<subresource>`: `serviceaccounts/token`. */
   readonly subresources: Readonly<Record<string, readonly Subresource[]>>
 }
@@ -68,6 +75,7 @@ export function resourceMaker(wiring: Wiring): ResourcesOf {
 
 function makeResources(wiring: Wiring, served: Served): readonly ApiResource[] {
   const { definition, traits } = served
+  if (served.isVirtual) return virtualResources(wiring, served)
   const storage = (version: string, subresource?: 'status' | 'scale'): ResourceStorage =>
     subresource === 'scale'
       ? scaleOf(wiring, served, version)
@@ -84,6 +92,21 @@ function makeResources(wiring: Wiring, served: Served): readonly ApiResource[] {
     subresources: subresourcesOf(wiring, served),
   })
 }
+
+/** To be read; the status is named, and nothing more (chapter 10, section 6.2). */
+function virtualResources(wiring: Wiring, { definition }: Served): readonly ApiResource[] {
+  const { group, names } = definition
+  const storage = (version: string): ResourceStorage =>
+    wiring.virtual({ group, version, resource: names.plural })
+  return apiResourcesOf(definition, { storage, custom: true, verbs: readVerbs }).map(resource => ({
+    ...resource,
+    subresources: resource.subresources
+      .filter(({ name }) => name === 'status')
+      .map(status => ({ ...status, verbs: [] })),
+  }))
+}
+
+const readVerbs: readonly Verb[] = ['get', 'list', 'watch']
 
 function scaleOf(wiring: Wiring, served: Served, version: string): ResourceStorage {
   const paths = served.definition.versions.find(v => v.name === version)?.scale

@@ -27,6 +27,8 @@ export interface Served {
   readonly traits: Traits
   /** Versions in which objects may have been stored. */
   readonly storedVersions: readonly string[]
+  /** Objects are read elsewhere, and nothing is stored here (chapter 20, section 6.7). */
+  readonly isVirtual: boolean
   /** Being deleted: nothing new is created (chapter 40, rule 2.59). */
   readonly terminating: boolean
 }
@@ -49,6 +51,7 @@ export function builtinServed(definition: KindDefinition): Served {
     segment: builtinSegment,
     traits: traitsOf(name),
     storedVersions: [storageVersionOf(definition)],
+    isVirtual: false,
     terminating: false,
   }
 }
@@ -73,12 +76,16 @@ export function crdServed(object: KubeObject): Served {
     traits:
       annotations?.['internal.kcp.io/validate-name'] === 'path-segment' ? pathNamedTraits : customTraits,
     storedVersions,
+    isVirtual: false,
     terminating,
   }
 }
 
 export const boundId = ({ schema, storageVersions }: BoundResource, terminating: boolean): string =>
   `bound ${schema.UID} ${schema.identityHash} ${(storageVersions ?? []).join(',')} ${terminating}`
+
+/** What is read elsewhere has been stored in no version. */
+export const isVirtual = ({ storageVersions = [] }: BoundResource): boolean => storageVersions.length === 0
 
 /** What an APIBinding makes of an APIResourceSchema. */
 export function boundServed(bound: BoundResource, schema: KubeObject, terminating: boolean): Served {
@@ -91,6 +98,7 @@ export function boundServed(bound: BoundResource, schema: KubeObject, terminatin
     identity: bound.schema.identityHash,
     traits: nameValidation === 'PathSegmentName' ? pathNamedTraits : customTraits,
     storedVersions: bound.storageVersions?.length ? bound.storageVersions : [storageVersionOf(definition)],
+    isVirtual: isVirtual(bound),
     terminating,
   }
 }

@@ -77,9 +77,11 @@ describe('bootstrap', () => {
       'v240903-d6797056a.partitions.topology.kcp.io',
       'v240903-d6797056a.partitionsets.topology.kcp.io',
       'v250827-717cfea84.workspaceauthenticationconfigurations.tenancy.kcp.io',
+      'v250920-de0c8484d.clustercachedresources.cache.kcp.io',
       'v260302-ae9fdd9c1.shards.core.kcp.io',
       'v260519-96f2749.workspacetypes.tenancy.kcp.io',
       'v260522-2bf05df66.workspaces.tenancy.kcp.io',
+      'v260804-b35f3bb61.clustercachedresourceendpointslices.cache.kcp.io',
       'v261121-oriel.kubeclusters.mounts.contrib.kcp.io',
     ])
   })

@@ -5,8 +5,8 @@ import { kcpKinds } from '../../openapi/definitions/kcp/index.ts'
 import { apiResourceSchemaOf } from '../../openapi/definitions/lookup.ts'
 import { mountKinds } from '../../openapi/definitions/mounts/index.ts'
 import { exportHash, exportLabel } from '../../openapi/labels.ts'
-import { identityKeyOf, identityNamespace, identitySecret } from '../controllers/apiexport.ts'
 import { isTrue, setConditions } from '../controllers/conditions.ts'
+import { identityKeyOf, identityNamespace, identitySecret } from '../controllers/identity.ts'
 import { type APIExport, type BoundResource, resources } from '../controllers/objects.ts'
 import { bindingFinalizer, pathAnnotation } from '../metadata.ts'
 import { identityHash, newIdentityKey } from '../names.ts'
@@ -25,6 +25,14 @@ interface RootExport {
 }
 
 const rootExports: readonly RootExport[] = [
+  {
+    name: 'cache.kcp.io',
+    schemas: {
+      ClusterCachedResource: 'v250920-de0c8484d',
+      ClusterCachedResourceEndpointSlice: 'v260804-b35f3bb61',
+    },
+    isOptional: true,
+  },
   { name: 'shards.core.kcp.io', schemas: { Shard: 'v260302-ae9fdd9c1' } },
   {
     name: 'tenancy.kcp.io',

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../framework/object.ts'
-import { identityNamespace } from '../controllers/apiexport.ts'
 import { isTrue, setConditions } from '../controllers/conditions.ts'
 import type { TenancyResources } from '../controllers/deps.ts'
+import { identityNamespace } from '../controllers/identity.ts'
 import { logicalClusterName, resources, type WorkspaceType } from '../controllers/objects.ts'
 import {
   logicalClusterFinalizer,

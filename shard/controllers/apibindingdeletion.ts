@@ -1,6 +1,6 @@
 import type { ResourceRef } from '../../framework/backend.ts'
 import type { ClusterName } from '../../framework/object.ts'
-import { isIdentity } from '../apis/served.ts'
+import { isIdentity, isVirtual } from '../apis/served.ts'
 import { isDeparting, type Stored } from '../content.ts'
 import { bindingFinalizer } from '../metadata.ts'
 import { clusterScoped, updateObject, updateStatus } from './client.ts'
@@ -23,7 +23,7 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
       .map(item => item.object as APIBinding)
       .filter(other => other.metadata.name !== name && other.metadata.deletionTimestamp === undefined)
     const own = (binding.status?.boundResources ?? []).filter(
-      bound => !isAdopted(deps, cluster, bound, others),
+      bound => !isVirtual(bound) && !isAdopted(deps, cluster, bound, others),
     )
     const remaining = await deleteContent(deps.client, cluster, servedRefs(deps, cluster, own))
     if (remaining.instances.size === 0) {

@@ -17,7 +17,7 @@ export interface ControllerDefinition {
   readonly name: string
   /** Whose changes are whose work. */
   readonly sources: readonly {
-    readonly informer: Informer
+    readonly informer: Pick<Informer, 'onEvent'>
     readonly keys: (event: ItemEvent) => readonly string[]
   }[]
   /** Whose deletion waits for others to go: they are looked at again a little after one of those has got on. */

@@ -72,7 +72,7 @@ function statusOf(
 
 function examine(deps: KcpControllerDeps, cluster: string, slice: APIExportEndpointSlice): Finding {
   const exported = exportCondition(deps, cluster, slice)
-  const partition = partitionOf(deps, cluster, slice)
+  const partition = partitionOf(deps, cluster, slice.spec?.partition)
   return {
     conditions: [exported, partition.condition],
     shardSelector: partition.selector,
@@ -93,12 +93,12 @@ function exportCondition(
   return isFalse('APIExportValid', 'Error', 'APIExportNotFound', message)
 }
 
-function partitionOf(
+/** Whether the partition is there that a slice names, and its selector. */
+export function partitionOf(
   { informers, tenancy }: KcpControllerDeps,
   cluster: string,
-  { spec }: APIExportEndpointSlice,
+  name: string | undefined,
 ): { readonly condition: ConditionState; readonly selector: string } {
-  const name = spec?.partition
   if (!name) return { condition: isTrue('PartitionValid'), selector: '' }
   const partition = informers.for(tenancy.partitions).get(cluster, '', name)?.object
   if (partition === undefined) {

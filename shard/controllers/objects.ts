@@ -104,7 +104,13 @@ export interface ExportedResource {
   readonly name: string
   readonly group: string
   readonly schema: string
-  readonly storage?: { readonly crd?: object; readonly virtual?: { readonly identityHash: string } }
+  readonly storage?: { readonly crd?: object; readonly virtual?: VirtualStorage }
+}
+
+/** Objects that are read elsewhere: where the URLs are, in the export's workspace, and under which identity. */
+export interface VirtualStorage {
+  readonly identityHash: string
+  readonly reference: { readonly apiGroup?: string; readonly kind: string; readonly name: string }
 }
 
 export interface APIExport extends KubeObject {
@@ -179,6 +185,31 @@ export interface APIExportEndpointSlice extends KubeObject {
   }
 }
 
+export interface ClusterCachedResource extends KubeObject {
+  readonly spec: {
+    readonly group?: string
+    readonly version?: string
+    readonly resource: string
+    readonly identity?: { readonly secretRef?: { readonly name?: string; readonly namespace?: string } }
+    readonly labelSelector?: ClaimSelector
+  }
+  readonly status?: {
+    readonly identityHash?: string
+    readonly phase?: 'Scheduling' | 'Initializing' | 'Ready' | 'Deleting' | 'Deleted'
+    readonly resourceCounts?: { readonly cache: number; readonly local: number }
+    readonly conditions?: readonly Condition[]
+  }
+}
+
+export interface ClusterCachedResourceEndpointSlice extends KubeObject {
+  readonly spec: {
+    readonly clusterCachedResource: PathReference
+    readonly export: PathReference
+    readonly partition?: string
+  }
+  readonly status?: APIExportEndpointSlice['status']
+}
+
 const apis = 'apis.kcp.io'
 const ref = (group: string, version: string, resource: string): ResourceRef => ({ group, version, resource })
 
@@ -188,6 +219,8 @@ export const resources = {
   apiBindings: ref(apis, 'v1alpha2', 'apibindings'),
   apiResourceSchemas: ref(apis, 'v1alpha1', 'apiresourceschemas'),
   endpointSlices: ref(apis, 'v1alpha1', 'apiexportendpointslices'),
+  clusterCachedResources: ref('cache.kcp.io', 'v1alpha1', 'clustercachedresources'),
+  cachedResourceSlices: ref('cache.kcp.io', 'v1alpha1', 'clustercachedresourceendpointslices'),
   logicalClusters: ref('core.kcp.io', 'v1alpha1', 'logicalclusters'),
   crds: ref('apiextensions.k8s.io', 'v1', 'customresourcedefinitions'),
   namespaces: ref('', 'v1', 'namespaces'),

@@ -11,6 +11,7 @@ import {
   type ResourceRequest,
   type UserInfo,
 } from '../../framework/index.ts'
+import { mayUseContent } from '../exports/content.ts'
 import type { Exports } from '../exports/exports.ts'
 import type { APIBinding, APIExport, ExportParams, PermissionClaim } from '../exports/types.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
@@ -26,7 +27,7 @@ type Step = (ctx: Context, object: APIExport) => Promise<Decision>
 export function exportAuthorizer(host: Host, exports: Exports): (ctx: Context) => Promise<Decision> {
   const steps: readonly Step[] = [
     async (ctx, object) => boundApi(ctx, object, exports),
-    ctx => content(ctx, host),
+    ctx => mayUseContent(host, ctx, ctx.params),
     (ctx, object) => maximalPermissions(ctx, object, host, exports),
     ctx => inCluster(ctx, host),
   ]
@@ -94,23 +95,6 @@ const isAbout = (claim: PermissionClaim, info: ResourceRequest): boolean =>
 
 const names = (claim: PermissionClaim, verb: string): boolean =>
   claim.verbs.includes(verb) || claim.verbs.includes('*')
-
-/** The caller's verb on `apiexports/content` in the provider's logical cluster. */
-function content({ user, info, params, signal }: Context, host: Host): Promise<Decision> {
-  const resource = {
-    group: 'apis.kcp.io',
-    version: 'v1alpha1',
-    resource: 'apiexports',
-    subresource: 'content',
-    namespace: '',
-    name: params.name,
-  }
-  return host.backend.authorizer.authorize(
-    user,
-    { verb: info.verb, cluster: params.provider, resource },
-    signal,
-  )
-}
 
 /** A claimed export's policy holds for the claimer too: every export with that identity must grant it. */
 async function maximalPermissions(

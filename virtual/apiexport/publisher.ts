@@ -1,6 +1,7 @@
-import type { KubeObject, UrlPublisher } from '../../framework/index.ts'
+import type { UrlPublisher } from '../../framework/index.ts'
+import { consumedExport, withEndpoints } from '../exports/endpoints.ts'
 import { apiBindings, apiExports, type Exports, endpointSlices } from '../exports/exports.ts'
-import type { APIExportEndpointSlice, ExportParams } from '../exports/types.ts'
+import type { EndpointSlice, ExportParams } from '../exports/types.ts'
 
 /**
  * Publishes the view's URL in every APIExportEndpointSlice whose conditions are all True and whose export has a
@@ -11,27 +12,10 @@ export function slicePublisher(exports: Exports): UrlPublisher<ExportParams> {
     objects: endpointSlices,
     dependsOn: [apiBindings, apiExports],
     views: object => {
-      const { metadata, spec, status } = object as APIExportEndpointSlice
-      if (!status?.conditions?.length || status.conditions.some(c => c.status !== 'True')) return undefined
-      const path = spec.export.path || clusterOf(metadata.annotations)
-      const found = exports.resolve(path, spec.export.name)
+      const found = consumedExport(exports, object as EndpointSlice)
       if (found === undefined) return undefined
-      const params = { provider: found.key.cluster, name: found.key.name }
-      return exports.bindingsOf(params).length > 0 ? [params] : []
+      return found.isConsumed ? [found.params] : []
     },
-    publish: (object, urls) => (same(object, urls) ? object : withEndpoints(object, urls)),
+    publish: withEndpoints,
   }
 }
-
-const clusterOf = (annotations: KubeObject['metadata']['annotations']): string =>
-  annotations?.['kcp.io/cluster'] ?? ''
-
-const same = (object: KubeObject, urls: readonly string[]): boolean => {
-  const current = (object as APIExportEndpointSlice).status?.endpoints ?? []
-  return current.length === urls.length && current.every((endpoint, i) => endpoint.url === urls[i])
-}
-
-const withEndpoints = (object: KubeObject, urls: readonly string[]): KubeObject => ({
-  ...object,
-  status: { ...(object as APIExportEndpointSlice).status, endpoints: urls.map(url => ({ url })) },
-})

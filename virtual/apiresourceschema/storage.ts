@@ -1,4 +1,4 @@
-import { methodNotSupported, notFound, type ResourceStorage } from '../../framework/index.ts'
+import { notFound, type ResourceStorage, readOnly } from '../../framework/index.ts'
 import type { BoundSchemas } from './bound.ts'
 import { isSelected } from './selection.ts'
 import type { States } from './versions.ts'
@@ -6,12 +6,9 @@ import { watchSchemas } from './watch.ts'
 
 const schemas = { group: 'apis.kcp.io', resource: 'apiresourceschemas' }
 
-/** A consumer's schemas, wherever they lie: to be read, and nothing else. */
-export const schemaStorage = (bound: BoundSchemas, states: States): ResourceStorage => {
-  const readOnly = async (verb: string): Promise<never> => {
-    throw methodNotSupported(schemas, verb)
-  }
-  return {
+/** A consumer's schemas, wherever they lie. */
+export const schemaStorage = (bound: BoundSchemas, states: States): ResourceStorage =>
+  readOnly(schemas, {
     async get({ cluster }, { name }) {
       const found = bound.of(cluster).find(({ key }) => key.name === name)
       if (found === undefined) throw notFound({ ...schemas, name })
@@ -24,8 +21,4 @@ export const schemaStorage = (bound: BoundSchemas, states: States): ResourceStor
       return { resourceVersion: String(version) }
     },
     watch: (ctx, query) => watchSchemas(bound, states, ctx, query),
-    create: () => readOnly('create'),
-    update: () => readOnly('update'),
-    delete: () => readOnly('delete'),
-  }
-}
+  })

@@ -23,10 +23,12 @@ export interface Exports {
   readonly synced: Promise<unknown>
 }
 
-export function watchExports(host: Host): Exports {
-  const exports = host.informers.for(apiExports)
-  const schemas = host.informers.for(apiResourceSchemas)
-  const bindings = host.informers.for(apiBindings)
+/** Exports and their schemas may be on any shard; bindings are those of this one. */
+export function watchExports({ informers, shared }: Host): Exports {
+  const anywhere = shared?.informers ?? informers
+  const exports = anywhere.for(apiExports)
+  const schemas = anywhere.for(apiResourceSchemas)
+  const bindings = informers.for(apiBindings)
   const byReference = exports.index(referencesOf)
   const byIdentity = exports.index(identityOf)
   const byExport = bindings.index(exportsBoundBy)

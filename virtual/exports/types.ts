@@ -23,10 +23,23 @@ export interface AcceptablePermissionClaim extends PermissionClaim {
   readonly selector: ClaimSelector
 }
 
+/** `APIExport.spec.resources[]`, v1alpha2. */
+export interface ExportedResource {
+  readonly name: string
+  readonly group: string
+  readonly schema: string
+  readonly storage?: {
+    readonly virtual?: {
+      readonly identityHash: string
+      readonly reference: { readonly apiGroup?: string; readonly kind: string; readonly name: string }
+    }
+  }
+}
+
 /** The parts of an APIExport v1alpha2 that views read. */
 export interface APIExport extends KubeObject {
   readonly spec?: {
-    readonly resources?: readonly { readonly name: string; readonly group: string; readonly schema: string }[]
+    readonly resources?: readonly ExportedResource[]
     readonly permissionClaims?: readonly PermissionClaim[]
     readonly maximalPermissionPolicy?: { readonly local?: object }
   }
@@ -50,8 +63,8 @@ export interface APIBinding extends KubeObject {
   }
 }
 
-/** The parts of an APIExportEndpointSlice that are read and written. */
-export interface APIExportEndpointSlice extends KubeObject {
+/** The parts of an endpoint slice, of either kind, that are read and written. */
+export interface EndpointSlice extends KubeObject {
   readonly spec: { readonly export: { readonly path?: string; readonly name: string } }
   readonly status?: {
     readonly conditions?: readonly { readonly type: string; readonly status: string }[]
@@ -63,3 +76,6 @@ export interface APIExportEndpointSlice extends KubeObject {
 export type ExportParams = { readonly provider: string; readonly name: string }
 
 export const exportOf = ({ provider, name }: ExportParams): ExportReference => ({ cluster: provider, name })
+
+/** The logical cluster that an object says it is in. */
+export const clusterOf = ({ metadata }: KubeObject): string => metadata.annotations?.['kcp.io/cluster'] ?? ''

@@ -2,6 +2,7 @@ import type { AdmissionPlugin } from '../chain.ts'
 import { apiBindingAdmission } from './apibinding.ts'
 import { apiExportAdmission } from './apiexport.ts'
 import { apiResourceSchemaAdmission, type SchemaCheck } from './apiresourceschema.ts'
+import { type CachedResourceRules, cachedResourceAdmission } from './cachedresource.ts'
 import { endpointSliceAdmission } from './endpointslice.ts'
 import type { ExportRules } from './exportreference.ts'
 import { logicalClusterAdmission } from './logicalcluster.ts'
@@ -13,7 +14,10 @@ import { workspaceAdmission } from './workspace.ts'
 import { workspaceTypeAdmission } from './workspacetype.ts'
 import { workspaceTypeExists } from './workspacetypeexists.ts'
 
-export interface KcpAdmissionDeps extends ExportRules, Omit<ObjectCountDeps, 'directory'> {
+export interface KcpAdmissionDeps
+  extends ExportRules,
+    CachedResourceRules,
+    Omit<ObjectCountDeps, 'directory'> {
   readonly schemaErrors: SchemaCheck
 }
 
@@ -23,6 +27,7 @@ export const kcpAdmission = ({
   authorizer,
   schemaErrors,
   cache,
+  apis,
   limit,
 }: KcpAdmissionDeps): readonly AdmissionPlugin[] => [
   apiResourceSchemaAdmission(schemaErrors),
@@ -37,4 +42,5 @@ export const kcpAdmission = ({
   reservedDefinitions,
   pathAnnotationAdmission(directory),
   objectCountLimit({ directory, cache, limit }),
+  cachedResourceAdmission({ cache, apis }),
 ]

@@ -8,6 +8,7 @@ const always: ReadonlySet<string> = new Set([
   'apiexports.apis.kcp.io',
   'apibindings.apis.kcp.io',
   'workspacetypes.tenancy.kcp.io',
+  'clustercachedresources.cache.kcp.io',
 ])
 const exempt = 'logicalclusters.core.kcp.io'
 

@@ -1,0 +1,85 @@
+import type { ResourceRef } from '../../framework/backend.ts'
+import type { Informer } from '../../framework/informer.ts'
+import type { Item } from '../../framework/item.ts'
+import type { ClusterName, KubeObject } from '../../framework/object.ts'
+import { identityHash, newIdentityKey } from '../names.ts'
+import { type ControllerClient, clusterScoped, createIfMissing, updateObject } from './client.ts'
+import { type ConditionState, isFalse, isTrue } from './conditions.ts'
+import { keyOf } from './controller.ts'
+import { resources } from './objects.ts'
+
+export const identityNamespace = 'kcp-system'
+
+/** What has an identity: an APIExport, or a ClusterCachedResource. */
+interface Identified extends KubeObject {
+  readonly spec?: {
+    readonly identity?: { readonly secretRef?: { readonly name?: string; readonly namespace?: string } }
+  }
+  readonly status?: { readonly identityHash?: string }
+}
+
+export const identitySecret = (name: string, key: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: identityNamespace },
+  type: 'Opaque',
+  data: { key: Buffer.from(key).toString('base64') },
+})
+
+/** The bytes of `data.key`. */
+export const identityKeyOf = (secret: KubeObject | undefined): Buffer =>
+  Buffer.from((secret?.data as { key?: string } | undefined)?.key ?? '', 'base64')
+
+export const namesIdentity = ({ spec }: Identified): boolean => Boolean(spec?.identity?.secretRef?.name)
+
+/** A secret that is there already is adopted: whoever has the same secret shares the data. */
+export async function giveIdentity(
+  client: ControllerClient,
+  resource: ResourceRef,
+  cluster: ClusterName,
+  name: string,
+): Promise<void> {
+  const namespace = identityNamespace
+  await createIfMissing(client, resources.namespaces, cluster, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: namespace },
+  })
+  await createIfMissing(client, resources.secrets, cluster, identitySecret(name, newIdentityKey()))
+  await updateObject<Identified>(client, resource, clusterScoped(cluster, name), current =>
+    namesIdentity(current)
+      ? current
+      : { ...current, spec: { ...current.spec, identity: { secretRef: { namespace, name } } } },
+  )
+}
+
+/** The objects whose identity this secret is, by key. */
+export const usersOfSecret = (objects: Informer, { key }: Item): readonly string[] =>
+  objects
+    .list(key.cluster)
+    .filter(item => {
+      const { name, namespace } = (item.object as Identified).spec?.identity?.secretRef ?? {}
+      return name === key.name && namespace === key.namespace
+    })
+    .map(keyOf)
+
+/** What a secret says of an identity. Once known, an identity never changes. */
+export function identityState(
+  secrets: Informer,
+  cluster: ClusterName,
+  { spec, status }: Identified,
+): { readonly hash: string | undefined; readonly condition: ConditionState } {
+  const { name = '', namespace = '' } = spec?.identity?.secretRef ?? {}
+  const secret = secrets.get(cluster, namespace, name)?.object
+  const key = identityKeyOf(secret)
+  const found = key.length === 0 ? undefined : identityHash(key)
+  const known = status?.identityHash || found
+  const invalid = (message: string): ConditionState =>
+    isFalse('IdentityValid', 'Error', 'IdentityVerificationFailed', message)
+  const hash = known
+  if (secret === undefined) return { hash, condition: invalid(`secrets "${name}" not found`) }
+  if (found === undefined) return { hash, condition: invalid('secret is missing data.key') }
+  if (found === known) return { hash, condition: isTrue('IdentityValid') }
+  const mismatch = `hash mismatch: identity secret hash "${found}" must match status.identityHash "${known}"`
+  return { hash, condition: invalid(mismatch) }
+}

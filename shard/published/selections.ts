@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Informer } from '../../framework/informer.ts'
+import type { Item, ItemEvent } from '../../framework/item.ts'
+import { conditionIs } from '../controllers/conditions.ts'
+import type { ClusterCachedResource } from '../controllers/objects.ts'
+
+/** Which objects one ClusterCachedResource publishes, from one version of the store on. */
+export interface PublishedSelection {
+  readonly item: Item
+  readonly since: number
+  /** Aborted when other objects are published from now on, or none. */
+  readonly ended: AbortSignal
+}
+
+interface Entry extends PublishedSelection {
+  readonly what: unknown
+  readonly end: AbortController
+}
+
+/** Follows what is published: by the identity and the logical cluster of it. */
+export function followSelections(
+  published: Informer,
+): (identity: string, cluster: string) => readonly PublishedSelection[] {
+  const entries = new Map<string, Entry>()
+  published.onEvent(event => apply(entries, event))
+  const byIdentity = published.index(identityOf)
+  return (identity, cluster) =>
+    byIdentity(identity)
+      .filter(({ key }) => key.cluster === cluster)
+      .flatMap(({ meta }) => entries.get(meta.uid) ?? [])
+}
+
+function identityOf({ object }: Item): readonly string[] {
+  const { identityHash } = (object as ClusterCachedResource).status ?? {}
+  return identityHash ? [identityHash] : []
+}
+
+function apply(entries: Map<string, Entry>, { type, item }: ItemEvent): void {
+  const { uid, resourceVersion } = item.meta
+  const known = entries.get(uid)
+  const what = type === 'DELETED' ? undefined : publishedBy(item)
+  if (what === undefined) {
+    entries.delete(uid)
+    known?.end.abort()
+  } else if (known === undefined || !isDeepStrictEqual(known.what, what)) {
+    const end = new AbortController()
+    entries.set(uid, { item, what, since: known ? Number(resourceVersion) : 0, end, ended: end.signal })
+    known?.end.abort()
+  } else entries.set(uid, { ...known, item })
+}
+
+/** Everything that says which objects are meant; undefined when none are. */
+function publishedBy({ object }: Item): unknown {
+  const { metadata, spec, status } = object as ClusterCachedResource
+  const isValid = conditionIs(status?.conditions, 'ResourceValid', 'True')
+  if (metadata.deletionTimestamp !== undefined || !isValid) return undefined
+  return [spec.group ?? '', spec.version, spec.resource, spec.labelSelector]
+}

@@ -1,0 +1,75 @@
+import type { Backend, ResourceRef } from '../../framework/backend.ts'
+import { expired, notServed } from '../../framework/errors.ts'
+import type { Informers } from '../../framework/informer.ts'
+import type { ClusterScope } from '../../framework/object.ts'
+import { readOnly } from '../../framework/readonly.ts'
+import type { SharedCache } from '../../framework/sharedcache.ts'
+import type { ResourceStorage, WatchQuery } from '../../framework/storage.ts'
+import { type Lens, viewOf } from '../../framework/view.ts'
+import { requirementsOf } from '../claims/selector.ts'
+import { type ClusterCachedResource, resources } from '../controllers/objects.ts'
+import { followSelections, type PublishedSelection } from './selections.ts'
+
+/**
+ * What a shard shows itself and its views: where there is only one, nothing has to be copied, and what is published are the
+ * objects themselves, as far as the ClusterCachedResource selects them.
+ */
+export function sharedCache(informers: Informers, storage: Backend['storage']): SharedCache {
+  const selections = followSelections(informers.for(resources.clusterCachedResources))
+  return {
+    informers,
+    storage: ({ identity = '', ...resource }) => {
+      const find = (cluster: ClusterScope): PublishedSelection => {
+        const found = selections(identity, cluster).find(selection => publishes(selection, resource))
+        if (found === undefined) throw notServed()
+        return found
+      }
+      return publishedStorage(storage(resource), resource, find)
+    },
+  }
+}
+
+const specOf = ({ item }: PublishedSelection): ClusterCachedResource['spec'] =>
+  (item.object as ClusterCachedResource).spec
+
+function publishes(selection: PublishedSelection, wanted: ResourceRef): boolean {
+  const { group = '', version, resource } = specOf(selection)
+  return resource === wanted.resource && group === wanted.group && version === wanted.version
+}
+
+function publishedStorage(
+  storage: ResourceStorage,
+  resource: ResourceRef,
+  find: (cluster: ClusterScope) => PublishedSelection,
+): ResourceStorage {
+  const view = viewOf(storage, ({ cluster }) => lensOf(find(cluster)))
+  return readOnly(resource, {
+    get: view.get,
+    list: view.list,
+    async *watch(ctx, query) {
+      const { since, ended } = find(ctx.cluster)
+      refuseOlder(since, query)
+      yield* view.watch({ ...ctx, signal: AbortSignal.any([ctx.signal, ended]) }, query)
+      // What is not published any more, nobody will be told of: it has to be listed again.
+      if (ended.aborted && !ctx.signal.aborted) throw expired('other objects are published now')
+    },
+  })
+}
+
+function refuseOlder(since: number, { resourceVersion = '', initialEvents }: WatchQuery): void {
+  if (initialEvents || resourceVersion === '' || resourceVersion === '0') return
+  if (Number(resourceVersion) < since)
+    throw expired(`too old resource version: ${resourceVersion} (other objects are published since ${since})`)
+}
+
+function lensOf(selection: PublishedSelection): Lens {
+  const { labelSelector } = specOf(selection)
+  if (labelSelector === undefined) return {}
+  const { requirements } = requirementsOf(labelSelector)
+  return {
+    narrow: query => ({
+      ...query,
+      labels: { requirements: [...(query.labels?.requirements ?? []), ...requirements] },
+    }),
+  }
+}

@@ -1,0 +1,28 @@
+import { aborted, defineVirtualWorkspace, deny } from '../../framework/index.ts'
+import { SliceApis } from './apis.ts'
+import { sliceAuthorizer } from './authorizer.ts'
+import { slicePublisher } from './publisher.ts'
+import { watchSlices } from './slices.ts'
+
+/** What providers publish with ClusterCachedResources, as their consumers have it. See README.md beside this file. */
+export const replication = defineVirtualWorkspace(
+  'replication',
+  '/services/replication/:provider/:slice',
+  host => {
+    const { shared } = host
+    if (shared === undefined)
+      return { apis: () => undefined, authorize: async () => deny('access denied', 'virtual.replication') }
+    const slices = watchSlices(host, shared)
+    const apis = new SliceApis(shared, slices)
+    return {
+      apis: params => apis.of(params),
+      authorize: sliceAuthorizer(host, slices),
+      publisher: slicePublisher(slices),
+      run: async (ready, signal) => {
+        await slices.synced
+        ready()
+        await aborted(signal)
+      },
+    }
+  },
+)

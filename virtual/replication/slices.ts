@@ -1,0 +1,75 @@
+import type { Host, Informer, Item, SharedCache } from '../../framework/index.ts'
+import { type Exports, watchExports } from '../exports/exports.ts'
+import { type APIExport, clusterOf, type ExportedResource, type ExportParams } from '../exports/types.ts'
+import type { CachedResourceSlice, ClusterCachedResource, SliceParams } from './types.ts'
+
+const cache = (resource: string) => ({ group: 'cache.kcp.io', version: 'v1alpha1', resource })
+export const cachedResources = cache('clustercachedresources')
+export const cachedResourceSlices = cache('clustercachedresourceendpointslices')
+
+/** What one slice leads to: the entry of an export, its schema, and what is published under it. */
+export interface Publication {
+  readonly export: ExportParams
+  readonly entry: ExportedResource
+  readonly schema: Item
+  readonly published: Item
+}
+
+/** What the view knows of slices: look-ups in memory, kept up to date. */
+export interface Slices {
+  readonly exports: Exports
+  /** undefined unless all of it is there, valid, and means each other. */
+  find(params: SliceParams): Publication | undefined
+  /** Something may have changed. */
+  onChange(changed: () => void): void
+  readonly synced: Promise<unknown>
+}
+
+export function watchSlices(host: Host, { informers }: SharedCache): Slices {
+  const exports = watchExports(host)
+  const slices = informers.for(cachedResourceSlices)
+  const published = informers.for(cachedResources)
+  const byReference = published.index(({ key, meta }) => {
+    const path = meta.annotations['kcp.io/path'] ?? key.cluster
+    return [...new Set([key.cluster, path])].map(place => `${place}|${key.name}`)
+  })
+  const sources: readonly Informer[] = [slices, published, exports.exports, exports.schemas]
+  return {
+    exports,
+    find({ provider, slice: name }) {
+      const slice = slices.get(provider, '', name)?.object as CachedResourceSlice | undefined
+      if (slice === undefined || !isValid(slice)) return undefined
+      const { clusterCachedResource: reference } = slice.spec
+      const found = byReference(`${reference.path || provider}|${reference.name}`)[0]
+      return found && publicationOf(exports, slice, found)
+    },
+    onChange: changed => sources.forEach(source => void source.onEvent(changed)),
+    synced: Promise.all([exports.synced, slices.synced, published.synced]),
+  }
+}
+
+const isValid = ({ status }: CachedResourceSlice): boolean =>
+  ['ResourceValid', 'APIExportValid'].every(type =>
+    status?.conditions?.some(condition => condition.type === type && condition.status === 'True'),
+  )
+
+/** The export has to name the slice, and the identity of what is published: a name alone opens nothing. */
+function publicationOf(
+  exports: Exports,
+  slice: CachedResourceSlice,
+  published: Item,
+): Publication | undefined {
+  const { path, name } = slice.spec.export
+  const found = exports.resolve(path || clusterOf(slice), name)
+  const { status } = published.object as ClusterCachedResource
+  const entry = (found?.object as APIExport | undefined)?.spec?.resources?.find(
+    ({ storage }) =>
+      storage?.virtual?.reference.apiGroup === 'cache.kcp.io' &&
+      storage.virtual.reference.kind === 'ClusterCachedResourceEndpointSlice' &&
+      storage.virtual.reference.name === slice.metadata.name &&
+      storage.virtual.identityHash === status?.identityHash,
+  )
+  const schema = found && entry && exports.schemas.get(found.key.cluster, '', entry.schema)
+  if (found === undefined || entry === undefined || schema === undefined) return undefined
+  return { export: { provider: found.key.cluster, name: found.key.name }, entry, schema, published }
+}
