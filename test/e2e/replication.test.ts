@@ -109,18 +109,26 @@ describe('the replication view', function () {
     }
   })
 
-  it('watches: what is labelled comes, what is not any more goes', async () => {
+  it('watches what comes, changes and goes', async () => {
     for (const base of [`${oriel.url}/clusters/${consumer.cluster}`, `${url}/clusters/${consumer.cluster}`]) {
       const watcher = await watch(configAt(oriel, base), regionsPath)
+      const sees = (type: string, name: string) =>
+        watcher.next(seen => seen.type === type && seen.object.metadata?.name === name)
       try {
-        await watcher.next(({ type, object }) => type === 'ADDED' && object.metadata?.name === 'north')
-        await provider.kubectl(['label', 'region', 'hidden', 'public=yes'])
-        const added = await watcher.next(
-          ({ type, object }) => type === 'ADDED' && object.metadata?.name === 'hidden',
-        )
+        await sees('ADDED', 'north')
+        await apply(provider.kubectl, region('south', { public: 'yes' }))
+        const added = await sees('ADDED', 'south')
         assert.equal(added.object.metadata?.annotations?.['kcp.io/cluster'], consumer.cluster)
+        await provider.kubectl(['label', 'region', 'south', 'cold=yes'])
+        await sees('MODIFIED', 'south')
+        await provider.kubectl(['delete', 'region', 'south'])
+        await sees('DELETED', 'south')
+        if (isKcp) continue
+        // kcp's copies follow what is written, not always what is selected.
+        await provider.kubectl(['label', 'region', 'hidden', 'public=yes'])
+        await sees('ADDED', 'hidden')
         await provider.kubectl(['label', 'region', 'hidden', 'public-'])
-        await watcher.next(({ type, object }) => type === 'DELETED' && object.metadata?.name === 'hidden')
+        await sees('DELETED', 'hidden')
       } finally {
         watcher.stop()
       }
