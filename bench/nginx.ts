@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address } from './connection.ts'
+import { accepts, freePort } from './ports.ts'
 
 /** nginx on the same hop. */
 export interface Nginx extends Address {
@@ -45,20 +45,4 @@ export async function startNginx(directory: string, to: number): Promise<Nginx |
       if (child.exitCode === null) await once(child, 'exit')
     },
   }
-}
-
-const accepts = (port: number): Promise<boolean> =>
-  new Promise(resolve => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy()
-      resolve(true)
-    }).on('error', () => resolve(false))
-  })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise(done => void server.close(done))
-  return port
 }

@@ -47,7 +47,7 @@ const sharding = await prepareSharding({ shardName: 'root' }, url)
 const shard = await openEmbedded({
   store,
   sharding,
-  rootCA: Promise.resolve(''),
+  rootCA: '',
   authentication,
   log,
   signal,

@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { get } from 'node:https'
 import { join } from 'node:path'
+import { freePort, whenOpen } from './ports.ts'
 import type { Benchmark, Row } from './result.ts'
 import { type Scratch, withScratch } from './scratch.ts'
-import { alternate } from './statistics.ts'
+import { alternate, median } from './statistics.ts'
 
 const compiled = import.meta.dirname.endsWith(join('dist', 'bench'))
 const program = join(import.meta.dirname, compiled ? '..' : '../dist', 'bundle/oriel.cjs')
@@ -24,26 +27,44 @@ async function bare(): Promise<number> {
   return performance.now() - begin
 }
 
-/** Milliseconds until `oriel start` says that it serves. */
-async function start(directory: string): Promise<number> {
-  const begin = performance.now()
-  const args = [program, 'start', '--data-directory', directory, '--port', '0']
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  await Promise.race([
-    once(child.stdout, 'data'),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`oriel start ended with ${code}`))),
-  ])
-  const time = performance.now() - begin
-  child.kill()
-  await ended(child)
-  return time
+/** Milliseconds from the start of a process. */
+interface Times {
+  /** Until the port is open. */
+  readonly listening: number
+  /** Until `/readyz` is answered with 200. */
+  readonly ready: number
 }
 
-async function startEmpty({ directory }: Scratch): Promise<number> {
+async function start(directory: string): Promise<Times> {
+  const port = await freePort()
+  const begin = performance.now()
+  const args = [program, 'start', '--data-directory', directory, '--port', String(port)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+  const times = await Promise.race([
+    firstTimes(port, begin),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`oriel start ended with ${code}`))),
+  ])
+  child.kill()
+  await ended(child)
+  return times
+}
+
+/** The first request waits until there is somebody to answer it. */
+async function firstTimes(port: number, begin: number): Promise<Times> {
+  await whenOpen(port, 1)
+  const listening = performance.now() - begin
+  const call = get({ host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false, agent: false })
+  const [answer] = (await once(call, 'response')) as [IncomingMessage]
+  if (answer.statusCode !== 200) throw new Error(`/readyz is ${answer.statusCode}`)
+  answer.resume()
+  return { listening, ready: performance.now() - begin }
+}
+
+async function startEmpty({ directory }: Scratch): Promise<Times> {
   const empty = await mkdtemp(join(directory, 'empty-'))
-  const time = await start(empty)
+  const times = await start(empty)
   await rm(empty, { recursive: true })
-  return time
+  return times
 }
 
 /** A data directory with so many objects, which has been started once. */
@@ -57,46 +78,58 @@ async function filled(scratch: Scratch, count: number): Promise<string> {
   return directory
 }
 
-/** From the start of the process to an open port. */
+/** Starts on an empty directory, in turn with a node process that does nothing. */
+async function emptyRows(scratch: Scratch): Promise<readonly [Row, Row]> {
+  const bares: number[] = []
+  const starts: Times[] = []
+  for (let round = 0; round < rounds; round++) {
+    bares.push(await bare())
+    starts.push(await startEmpty(scratch))
+  }
+  const against = { what: 'node -e 0', value: median(bares) }
+  const row = (id: string, measure: string, what: keyof Times): Row => ({
+    ...{ id, measure, against, unit: 'ms' },
+    value: median(starts.map(times => times[what])),
+  })
+  return [
+    { ...row('start', 'start on an empty directory to listening', 'listening'), target: { atMost: 3 } },
+    row('start-ready', 'start on an empty directory to ready', 'ready'),
+  ]
+}
+
+const readyAt = async (directory: string): Promise<number> => (await start(directory)).ready
+
+/** Starts on what earlier ones have left: nothing but the tree's root, and objects. */
+async function laterRows(scratch: Scratch): Promise<readonly Row[]> {
+  const kept = join(scratch.directory, 'kept')
+  await start(kept)
+  const small = await filled(scratch, few)
+  const large = await filled(scratch, many)
+  const times = await alternate(3, {
+    none: () => readyAt(kept),
+    few: () => readyAt(small),
+    many: () => readyAt(large),
+  })
+  const each = (time: number, count: number): number => ((time - times.none) / count) * 1000
+  return [
+    { id: 'start-again', measure: 'second start to ready', value: times.none, unit: 'ms' },
+    { id: 'start-many', measure: `start with ${many} objects to ready`, value: times.many, unit: 'ms' },
+    {
+      id: 'start-linear',
+      measure: `time for each of ${many} objects`,
+      value: each(times.many, many),
+      unit: 'µs',
+      against: { what: `each of ${few}`, value: each(times.few, few) },
+      target: { atMost: 1 },
+    },
+  ]
+}
+
+/** From the start of the process to an open port, and to an answer. */
 export const startUp: Benchmark = ({ progress }) =>
   withScratch(async scratch => {
     progress('an empty data directory')
-    const empty = await alternate(rounds, { bare, oriel: () => startEmpty(scratch) })
-    progress(`filling with ${few} and ${many} objects`)
-    const kept = join(scratch.directory, 'kept')
-    await start(kept)
-    const small = await filled(scratch, few)
-    const large = await filled(scratch, many)
-    progress('with objects')
-    const times = await alternate(3, {
-      none: () => start(kept),
-      few: () => start(small),
-      many: () => start(large),
-    })
-    return [
-      {
-        id: 'start',
-        measure: 'start on an empty directory to listening',
-        value: empty.oriel,
-        unit: 'ms',
-        against: { what: 'node -e 0', value: empty.bare },
-        target: { atMost: 3 },
-      },
-      {
-        id: 'start-again',
-        measure: 'second start',
-        value: times.none,
-        unit: 'ms',
-        against: { what: 'node -e 0', value: empty.bare },
-      },
-      { id: 'start-many', measure: `start with ${many} objects`, value: times.many, unit: 'ms' },
-      {
-        id: 'start-linear',
-        measure: `time for each of ${many} objects`,
-        value: ((times.many - times.none) / many) * 1000,
-        unit: 'µs',
-        against: { what: `each of ${few}`, value: ((times.few - times.none) / few) * 1000 },
-        target: { atMost: 1 },
-      },
-    ] satisfies Row[]
+    const empty = await emptyRows(scratch)
+    progress(`with ${few} and ${many} objects`)
+    return [...empty, ...(await laterRows(scratch))]
   })

@@ -17,8 +17,8 @@ import { fill, type PreparedSharding } from './sharding.ts'
 export interface EmbeddedOptions {
   readonly store: Store
   readonly sharding: PreparedSharding
-  /** PEM: what clients verify the server by. Awaited only after the store has been prepared. */
-  readonly rootCA: Promise<string>
+  /** PEM: what clients verify the server by. */
+  readonly rootCA: string
   readonly authentication: PreparedAuthentication
   /** Where issuers that tenants trust may be, although it is not public. */
   readonly issuerAllow?: readonly string[]
@@ -37,10 +37,9 @@ export interface Embedded extends Shard {
 
 /** The logical clusters of a store, kcp's way, guarded by their own RBAC. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { store, log, signal } = options
+  const { store, rootCA, log, signal } = options
   const { addresses, sharding } = options.sharding
   const tenancy = await fill(options, options.sharding)
-  const rootCA = await options.rootCA
   const kcp = kcpParts({ tenancy, shard: addresses, rootCA, ...(sharding && { sharding }) })
   const authentication = authenticationOf(options, tenancy.workspaceTypes)
   const tokens = tokenParts({

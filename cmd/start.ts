@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createLogger, type Logger } from '../framework/log.ts'
+import type { Port } from '../framework/port.ts'
 import { prepareAdmins } from './admins.ts'
 import { audience, type PreparedAuthentication, prepareAuthentication } from './authentication.ts'
 import { banner } from './banner.ts'
@@ -8,11 +9,11 @@ import { openDataDirectory } from './directory.ts'
 import { writePrivately } from './files.ts'
 import { watchIdentities } from './identitywatch.ts'
 import { adminKubeconfig } from './kubeconfig.ts'
-import { publicUrl, type StartOptions, servingHosts, withPort } from './options.ts'
+import { publicUrl, type StartOptions, servingHosts } from './options.ts'
+import { openServingPort } from './port.ts'
 import { withProgress } from './progress.ts'
 import { prepareServiceAccountKeys } from './serviceaccountkey.ts'
 import { prepareServing } from './servingfiles.ts'
-import { type PreparedSharding, prepareSharding } from './sharding.ts'
 import { stopSignal } from './shutdown.ts'
 import { openStore } from './store.ts'
 
@@ -23,28 +24,28 @@ const grace = 10_000
 export async function start(given: StartOptions): Promise<void> {
   const log = createLogger(given.logLevel)
   const directory = await openDataDirectory(given.dataDirectory)
-  const options = await withPort(given)
-  const url = publicUrl(options)
-  const hosts = servingHosts(options)
   const kubeconfig = join(directory.path, 'admin.kubeconfig')
-  const where = options.store ?? join(directory.path, 'store')
+  const where = given.store ?? join(directory.path, 'store')
   const admins = await prepareAdmins(directory.path, kubeconfig)
-  const keys = await prepareServiceAccountKeys(directory.path, options.serviceAccountKeyFile)
-  const authentication = await prepareAuthentication(options, admins.users, { keys, issuer: audience })
+  const keys = await prepareServiceAccountKeys(directory.path, given.serviceAccountKeyFile)
+  const authentication = await prepareAuthentication(given, admins.users, { keys, issuer: audience })
+  const hosts = servingHosts(given)
+  const serving = await prepareServing(directory.path, hosts)
+  const port = await openServingPort(given, serving, authentication)
+  const options = { ...given, port: port.port }
+  const url = publicUrl(options)
+  await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: serving.authority, ...admins }))
   const stopping = new AbortController()
 
   const { signal } = stopping
-  const sharding = await prepareSharding(options, url)
-  const starting = { options, directory: directory.path, where, authentication, sharding, log, signal }
-  const running = await withProgress('Starting', () => bringUp(starting))
-  const { shard, server, store, authority, audit } = running
-  const controllers = shard.run()
-  watchCertificate({ directory: directory.path, hosts, server, log, signal })
-  watchIdentities({ options, authentication, server, log, signal })
-  await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: authority, ...admins }))
+  const starting = { options, port, where, authentication, rootCA: serving.authority, log, signal }
+  const { shard, server, store, audit } = await withProgress('Starting', () => bringUp(starting))
   // Before anybody can know that there is something to stop.
   const stopped = stopSignal()
   process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
+  const controllers = shard.run()
+  watchCertificate({ directory: directory.path, hosts, server, log, signal })
+  watchIdentities({ options, authentication, server, log, signal })
 
   await stopped
   await server.close(grace)
@@ -58,31 +59,34 @@ export async function start(given: StartOptions): Promise<void> {
 
 interface Starting {
   readonly options: StartOptions
-  /** Of data. */
-  readonly directory: string
+  readonly port: Port
   /** Of the store. */
   readonly where: string
   readonly authentication: PreparedAuthentication
-  readonly sharding: PreparedSharding
+  /** PEM: what clients verify the server by. */
+  readonly rootCA: string
   readonly log: Logger
   readonly signal: AbortSignal
 }
 
-/** Opens the store, the shard over it and the port. */
-async function bringUp(starting: Starting) {
-  const { options, directory, where, authentication, sharding, log, signal } = starting
-  // Certificates are made by another process while this one loads and prepares everything else.
-  const serving = prepareServing(directory, servingHosts(options))
-  const rootCA = serving.then(({ authority }) => authority)
-  rootCA.catch(() => undefined)
-  const [store, { openEmbedded }, { serve }, { prepareAuthorization }, { missingFor, prepareAudit }] =
-    await Promise.all([
-      openStore(where),
-      import('./shard.ts'),
-      import('./serve.ts'),
-      import('./authorization.ts'),
-      import('./audit.ts'),
-    ])
+/** Loads what is served, opens the store, the shard over it, and answers at the port. */
+async function bringUp({ options, port, where, authentication, rootCA, log, signal }: Starting) {
+  const [
+    store,
+    { prepareSharding },
+    { openEmbedded },
+    { serve },
+    { prepareAuthorization },
+    { missingFor, prepareAudit },
+  ] = await Promise.all([
+    openStore(where),
+    import('./sharding.ts'),
+    import('./shard.ts'),
+    import('./serve.ts'),
+    import('./authorization.ts'),
+    import('./audit.ts'),
+  ])
+  const sharding = await prepareSharding(options, publicUrl(options))
   const authorization = await prepareAuthorization(options)
   const audit = await prepareAudit(options, log)
   const shard = await openEmbedded({
@@ -91,7 +95,7 @@ async function bringUp(starting: Starting) {
     webhookAllow: options.webhookAllow ?? [],
   })
   const auditor = audit?.auditor(shard, missingFor(shard, authorization))
-  const served = { options, host: shard, authentication, serving: await serving, log }
+  const served = { options, host: shard, authentication, port, log }
   const server = await serve({ ...served, ...(auditor && { auditor }) })
-  return { shard, server, store, authority: await rootCA, audit }
+  return { shard, server, store, audit }
 }

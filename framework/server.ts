@@ -1,27 +1,27 @@
-import Router from '@koa/router'
-import Koa from 'koa'
+import { appOnDemand } from './app.ts'
 import type { Auditor } from './audit/index.ts'
 import type { Authenticator } from './authenticator.ts'
 import type { Backend } from './backend.ts'
 import type { OpenApiDocuments } from './documents.ts'
-import { fixedEndpoints } from './endpoints.ts'
 import type { HealthCheck } from './health.ts'
 import type { IsIdentity } from './incoming.ts'
 import type { Informers } from './informer.ts'
-import { type Listener, type ListenOptions, listen } from './listener.ts'
+import type { Listener, ListenOptions } from './listener.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Pages } from './pages.ts'
 import type { Outbound } from './passage.ts'
+import { isView } from './path.ts'
 import { answerRequest, type Pipeline } from './pipeline.ts'
+import { type Answering, openPort, type Port } from './port.ts'
 import { publishUrls } from './publisher.ts'
 import { runViews } from './readiness.ts'
 import { checkViews } from './resolve.ts'
-import { type Handler, type Service, serve } from './serve.ts'
+import { type Service, serve } from './serve.ts'
 import type { VersionInfo } from './version.ts'
 import type { VirtualWorkspace } from './workspace.ts'
 
-export interface ServerOptions extends ListenOptions {
+export interface ServerOptions {
   /** In the order in which they are asked. The plain `/clusters/…` endpoint is the one with an empty pattern. */
   readonly workspaces: readonly VirtualWorkspace[]
   readonly backend: Backend
@@ -62,41 +62,46 @@ export interface Server {
   close(grace: number): Promise<void>
 }
 
-/**
- * Starts a server for a list of views. Rejects with one sentence when views contradict each other or the port is
- * taken. The only place that knows Koa.
- */
-export async function createServer(options: ServerOptions): Promise<Server> {
+/** Opens a port and serves views on it. Rejects with one sentence when they contradict each other or the port is taken. */
+export async function createServer(options: ServerOptions & ListenOptions): Promise<Server> {
+  checkViews(options.workspaces)
+  return serveOn(await openPort(options), options)
+}
+
+/** Serves a list of views on an open port. Throws one sentence when they contradict each other. */
+export function serveOn(port: Port, options: ServerOptions): Server {
   checkViews(options.workspaces)
   const stopping = new AbortController()
   const controllers = new AbortController()
   const views = runViews(options.workspaces, options.log, controllers.signal)
   const requestTimeout = options.requestTimeout ?? 60_000
   const checks = [...ownChecks(stopping.signal), ...options.checks, ...views.checks]
-  const pipeline = { ...options, requestTimeout, views, checks, stopping: stopping.signal, address: '' }
+  const { address, url } = port
+  const pipeline = { ...options, requestTimeout, views, checks, stopping: stopping.signal, address }
   const service = { ...options, requestTimeout, isStopping: () => stopping.signal.aborted }
-  try {
-    const app = appFor(service, pipeline).callback()
-    const listener = await listen(options, app, (request, response, upgrade) => {
-      // Only what a view passes on can speak another protocol.
-      if (!isView.test(request.url ?? '')) app(request, response)
-      else void serve(service, { request, response, upgrade }, exchange => answerRequest(pipeline, exchange))
-    })
-    pipeline.address = `${urlHost(options.host)}:${listener.port}`
-    const url = `${options.tls === undefined ? 'http' : 'https'}://${pipeline.address}`
-    const baseUrl = options.viewsUrl ?? options.publicUrl ?? url
-    const publishing = publishUrls({ ...options, baseUrl, signal: controllers.signal })
-    const close = async (grace: number): Promise<void> => {
+  port.answer(answeringWith(service, pipeline))
+  const baseUrl = options.viewsUrl ?? options.publicUrl ?? url
+  const publishing = publishUrls({ ...options, baseUrl, signal: controllers.signal })
+  return {
+    ...{ port: port.port, url, useCertificate: port.useCertificate },
+    async close(grace) {
       stopping.abort()
-      await listener.drain(grace)
+      await port.drain(grace)
       controllers.abort()
       await Promise.all([views.stopped, publishing])
-    }
-    const { port, useCertificate } = listener
-    return { port, url, useCertificate, close }
-  } catch (error) {
-    controllers.abort()
-    throw error
+    },
+  }
+}
+
+function answeringWith(service: Service, pipeline: Pipeline): Answering {
+  const app = appOnDemand(service, pipeline)
+  return {
+    request: app,
+    upgrade: (request, response, upgrade) => {
+      // Only what a view passes on can speak another protocol.
+      if (!isView(request.url ?? '')) app(request, response)
+      else void serve(service, { request, response, upgrade }, exchange => answerRequest(pipeline, exchange))
+    },
   }
 }
 
@@ -104,29 +109,3 @@ const ownChecks = (stopping: AbortSignal): readonly HealthCheck[] => [
   { name: 'ping', live: true, healthy: () => true },
   { name: 'shutdown', healthy: () => !stopping.aborted },
 ]
-
-const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
-
-const isView = /^\/(clusters|services)\//
-
-/** Koa once: @koa/router has the fixed paths, our own parser everything else. Answers are written by `respond`. */
-function appFor(service: Service, pipeline: Pipeline): Koa {
-  const app = new Koa()
-  // Clients that leave are not errors of ours, and whatever else fails has been answered and logged by `serve`.
-  app.on('error', () => undefined)
-  const answering =
-    (handler: Handler): Koa.Middleware =>
-    koa => {
-      koa.respond = false
-      return serve(service, { request: koa.req, response: koa.res }, handler)
-    }
-  const router = new Router({ sensitive: true })
-  for (const [path, handler] of fixedEndpoints(pipeline, service.metrics))
-    router.get(path, answering(handler))
-  const answerView = answering(exchange => answerRequest(pipeline, exchange))
-  // Views first: matching the fixed paths costs as much as the rest of finding a view.
-  app.use((koa, next) => (isView.test(koa.req.url ?? '') ? answerView(koa, next) : next()))
-  app.use(router.routes())
-  app.use(answerView)
-  return app
-}

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,20 +19,32 @@ async function compile() {
   return code
 }
 
-/** Starts the program once, so that V8 compiles what a start needs, and stops it, whereupon its code is written. */
-async function keepCode() {
-  const directory = mkdtempSync(join(tmpdir(), 'oriel-build-'))
+/** Starts the program, so that V8 compiles what a start needs, and stops it, whereupon its code is written. */
+async function keepCode(directory) {
   const args = ['start', '--data-directory', directory, '--port', '0']
   const child = spawn(process.execPath, [join(root, 'scripts/keepcode.mjs'), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = once(child, 'exit')
-  await Promise.race([once(child.stdout, 'data'), exit])
+  const [banner] = await Promise.race([once(child.stdout, 'data'), exit.then(() => [''])])
+  const [url] = /https:\S+/.exec(banner) ?? []
+  if (url !== undefined) await answered(`${url}/readyz`)
   child.kill()
   await exit
-  rmSync(directory, { recursive: true, force: true })
 }
+
+/** Resolves when there is an answer, whatever it is. */
+const answered = url =>
+  new Promise((resolve, reject) => {
+    get(url, { rejectUnauthorized: false, agent: false }, resolve).on('error', reject)
+  })
 
 const [code] = await Promise.all([compile(), bundle(bundleFolder)])
 process.exitCode = code
-if (code === 0) await keepCode()
+if (code === 0) {
+  const directory = mkdtempSync(join(tmpdir(), 'oriel-build-'))
+  // A first start makes what later ones read.
+  await keepCode(directory)
+  await keepCode(directory)
+  rmSync(directory, { recursive: true, force: true })
+}

@@ -1,9 +1,11 @@
 // Makes one file of the program and its packages, so that a start does not look for hundreds of modules.
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
+const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Writes `oriel.cjs`, which `bin` names, and `main.cjs`, which it runs, with their source maps, into an empty folder. */
@@ -18,13 +20,26 @@ export async function bundle(folder) {
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
-    // It finds its compiled part by its own place.
-    external: ['lmdb'],
+    // Finds its compiled part by its own place, and does without.
+    external: ['msgpackr-extract'],
+    plugins: [lmdbInPlace],
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
     sourcemap: 'external',
     sourcesContent: false,
     logLevel: 'warning',
+    logOverride: { 'require-resolve-not-external': 'silent' },
   })
+}
+
+/** lmdb finds its compiled part by its own place, too, which it has to be told once it is bundled. */
+const lmdbInPlace = {
+  name: 'lmdb-in-place',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^lmdb$/ }, () => ({ path: require.resolve('lmdb') }))
+    onLoad({ filter: /lmdb\/dist\/index\.cjs$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll('__filename', "require.resolve('lmdb')"),
+    }))
+  },
 }
 
 export const bundleFolder = join(root, 'dist/bundle')

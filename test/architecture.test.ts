@@ -18,7 +18,7 @@ const allowedFolders: Readonly<Record<string, readonly string[]>> = {
 
 /** Third-party packages and the only files that may import them. */
 const allowedPackages: Readonly<Record<string, RegExp>> = {
-  koa: /^framework\/(server|koa|app)\.ts$/,
+  koa: /^framework\/app\.ts$/,
   '@koa/router': /^framework\/[a-z-]+\.ts$/,
   jose: /^framework\/authn\//,
   pino: /^framework\/log\.ts$/,

@@ -1,0 +1,20 @@
+import { openPort, type Port } from '../framework/port.ts'
+import type { PreparedAuthentication } from './authentication.ts'
+import { allAuthorities } from './authorities.ts'
+import { type Listening, listenError } from './options.ts'
+import type { ServingFiles } from './servingfiles.ts'
+
+/** Opens the port that the flags name. What comes in waits for an answer. Throws `StartError` when it cannot be had. */
+export async function openServingPort(
+  options: Listening,
+  { certificate, key }: ServingFiles,
+  authentication: Pick<PreparedAuthentication, 'authorities'>,
+): Promise<Port> {
+  const clientCA = allAuthorities(authentication.authorities())
+  const tls = { cert: certificate, key, ...(clientCA !== undefined && { clientCA }) }
+  try {
+    return await openPort({ host: options.bindAddress, port: options.port, tls })
+  } catch (error) {
+    throw listenError(error, options)
+  }
+}
