@@ -1,6 +1,6 @@
 import { contentTypeOf, encodeValue } from './documentanswer.ts'
 import type { Answer } from './exchange.ts'
-import type { ListForm, ObjectForm } from './forms.ts'
+import type { ListForm, ObjectForm } from './form.ts'
 import type { Item } from './item.ts'
 import { parseJson } from './json.ts'
 import type { Negotiated } from './negotiation.ts'
@@ -30,7 +30,7 @@ function finish(json: Buffer, how: Negotiated): Buffer {
 export const itemAnswer = (item: Item, form: ObjectForm, how: Negotiated, status = 200): Answer => ({
   status,
   contentType: contentTypeOf(how),
-  body: finish(form(item), how),
+  body: how.format === 'protobuf' ? form(item) : finish(form(item), how),
 })
 
 /**
@@ -39,6 +39,7 @@ export const itemAnswer = (item: Item, form: ObjectForm, how: Negotiated, status
  */
 export async function listAnswer(list: ItemList, form: ListForm, how: Negotiated): Promise<Answer> {
   const contentType = contentTypeOf(how)
+  if (form.whole !== undefined) return { status: 200, contentType, body: await wholeList(list, form.whole) }
   const first = await list.next()
   const chunks = listChunks(list, first, form)
   if (!isPlain(how))
@@ -49,6 +50,13 @@ export async function listAnswer(list: ItemList, form: ListForm, how: Negotiated
   const second = await soon(next)
   if (second?.done && !begun.done) return { status: 200, contentType, body: begun.value }
   return { status: 200, contentType, body: bodyOf(resumed(begun, next, chunks), () => chunks.return()) }
+}
+
+async function wholeList(list: ItemList, encode: NonNullable<ListForm['whole']>): Promise<Buffer> {
+  const items: Item[] = []
+  let next = await list.next()
+  for (; !next.done; next = await list.next()) items.push(...next.value)
+  return encode(items, next.value)
 }
 
 type Chunk = IteratorResult<Buffer, void>

@@ -1,21 +1,12 @@
 import { StatusError } from './errors.ts'
+import type { ListForm, ObjectForm } from './form.ts'
 import type { Item } from './item.ts'
 import type { Negotiated, Transform } from './negotiation.ts'
 import { apiVersionOf } from './object.ts'
 import { partialBytes } from './partial.ts'
+import { protobufList, protobufObject } from './protobufforms.ts'
 import type { Served } from './served.ts'
 import { columnDefinitions, includeObjectOf, rowBytes, type TableForm } from './table.ts'
-
-/** How a list is written: `head`, elements with commas between them, `],"metadata":{…}}`. */
-export interface ListForm {
-  /** Up to and with the opening bracket of the elements. */
-  readonly head: string
-  /** One element; absent when elements are the items' bytes as they are. */
-  readonly element?: (item: Item) => Buffer
-}
-
-/** How one object is written, in an answer or in an event. */
-export type ObjectForm = (item: Item) => Buffer
 
 const plain: ObjectForm = item => item.bytes
 const isTable = (transform: Transform | undefined): transform is Transform & { readonly kind: 'Table' } =>
@@ -26,7 +17,11 @@ const wrongForm = (requested: string, actual: string): StatusError =>
   new StatusError(406, 'NotAcceptable', `you requested ${requested}, but the requested object is ${actual}`)
 
 /** Throws 400 and 406 for what the client asks and lists do not have. */
-export function listForm(served: Served, { transform }: Negotiated, query: URLSearchParams): ListForm {
+export function listForm(
+  served: Served,
+  { format, transform }: Negotiated,
+  query: URLSearchParams,
+): ListForm {
   if (isTable(transform)) {
     const form = tableForm(served, transform, query)
     const type = `"kind":"Table","apiVersion":"meta.k8s.io/${transform.version}"`
@@ -39,6 +34,7 @@ export function listForm(served: Served, { transform }: Negotiated, query: URLSe
   if (transform?.kind === 'PartialObjectMetadata') {
     throw wrongForm(transform.kind, 'a list (*unstructured.UnstructuredList)')
   }
+  if (format === 'protobuf') return protobufList(served, transform)
   if (transform !== undefined) {
     const { kind, version } = transform
     const head = `{"kind":"${kind}","apiVersion":"meta.k8s.io/${version}","items":[`
@@ -50,8 +46,12 @@ export function listForm(served: Served, { transform }: Negotiated, query: URLSe
 }
 
 /** Throws 400 and 406 for what the client asks and single objects do not have. */
-export function objectForm(served: Served, { transform }: Negotiated, query: URLSearchParams): ObjectForm {
-  if (transform === undefined) return plain
+export function objectForm(
+  served: Served,
+  { format, transform }: Negotiated,
+  query: URLSearchParams,
+): ObjectForm {
+  if (transform === undefined) return format === 'protobuf' ? protobufObject(served, undefined) : plain
   if (isTable(transform)) {
     const form = tableForm(served, transform, query)
     return item => tableBytes(item, form, true)
@@ -59,6 +59,7 @@ export function objectForm(served: Served, { transform }: Negotiated, query: URL
   if (transform.kind === 'PartialObjectMetadataList') {
     throw wrongForm(transform.kind, 'not a list (*unstructured.Unstructured)')
   }
+  if (format === 'protobuf') return protobufObject(served, transform)
   return item => partialBytes(item, transform.version)
 }
 

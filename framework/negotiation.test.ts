@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { encodeValue } from './documentanswer.ts'
 import { StatusError } from './errors.ts'
-import { type Endpoint, type Negotiated, negotiate, negotiateError } from './negotiation.ts'
+import { type Endpoint, type InProtobuf, type Negotiated, negotiate, negotiateError } from './negotiation.ts'
 
 const asked = (accept: string, query = '', userAgent = '') => ({
   query: new URLSearchParams(query),
   headers: { accept, 'user-agent': userAgent },
 })
-const chosen = (accept: string, endpoint: Endpoint = 'objects'): string => {
+const chosen = (accept: string, endpoint: Endpoint = 'objects', inProtobuf?: InProtobuf): string => {
   try {
-    const { format, transform } = negotiate(asked(accept), endpoint)
+    const { format, transform } = negotiate(asked(accept), endpoint, inProtobuf)
     return transform === undefined ? format : `${format} ${transform.kind} ${transform.version}`
   } catch (error) {
     assert.ok(error instanceof StatusError)
@@ -52,9 +52,36 @@ describe('negotiate', () => {
       assert.equal(chosen(accept, endpoint), expected))
   }
 
+  const protobuf = 'application/vnd.kubernetes.protobuf'
+  const binary: readonly [accept: string, inProtobuf: InProtobuf, chosen: string][] = [
+    [protobuf, 'objects', 'protobuf'],
+    [`${protobuf},application/json`, 'objects', 'protobuf'],
+    [`${protobuf};q=0.5,application/json`, 'objects', 'json'],
+    [`${protobuf};q=0,application/yaml`, 'objects', 'yaml'],
+    [`${protobuf},application/json`, 'metadata', 'json'],
+    [protobuf, 'metadata', '406'],
+    [
+      `${protobuf};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`,
+      'metadata',
+      'protobuf PartialObjectMetadata v1',
+    ],
+    [`${protobuf};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`, 'nothing', '406'],
+    [`${protobuf};as=Table;g=meta.k8s.io;v=v1,${meta('Table')}`, 'objects', 'json Table v1'],
+  ]
+  for (const [accept, inProtobuf, expected] of binary) {
+    it(`${accept}, where protobuf is there for ${inProtobuf}: ${expected}`, () =>
+      assert.equal(chosen(accept, 'objects', inProtobuf), expected))
+  }
+
+  it('writes errors in protobuf where that is asked', () => {
+    assert.equal(negotiateError(asked(protobuf)).format, 'protobuf')
+  })
+
   it('never answers an error with an error', () => {
     fc.assert(
-      fc.property(fc.string(), accept => assert.match(negotiateError(asked(accept)).format, /json|yaml/)),
+      fc.property(fc.string(), accept =>
+        assert.match(negotiateError(asked(accept)).format, /json|yaml|protobuf/),
+      ),
     )
     assert.deepEqual(negotiateError(asked('application/xml')), { format: 'json', pretty: true })
   })

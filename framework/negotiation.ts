@@ -9,13 +9,16 @@ export interface Transform {
 
 /** How to encode an answer. */
 export interface Negotiated {
-  readonly format: 'json' | 'yaml'
+  readonly format: 'json' | 'yaml' | 'protobuf'
   readonly pretty: boolean
   readonly transform?: Transform
 }
 
 /** `objects`: transforms are allowed. `watch`: the same, as a stream. `documents`: discovery and errors, as they are. */
 export type Endpoint = 'objects' | 'watch' | 'documents'
+
+/** What protobuf is there for: `objects`: all of it; `metadata`: PartialObjectMetadata; `nothing`. */
+export type InProtobuf = 'objects' | 'metadata' | 'nothing'
 
 /** The parts of a request that negotiation reads. */
 export interface Asker {
@@ -64,11 +67,12 @@ const quality = (q: string | undefined): number => {
 }
 
 /** Picks the first clause that this endpoint can answer; throws 406 when there is none (chapter 40, section 1.2). */
-export function negotiate(asker: Asker, endpoint: Endpoint): Negotiated {
+export function negotiate(asker: Asker, endpoint: Endpoint, inProtobuf: InProtobuf = 'nothing'): Negotiated {
   for (const clause of parseAccept(asker.headers.accept)) {
     const format = formatOf(clause.type, endpoint)
     const target = format === undefined ? undefined : transformOf(clause, endpoint)
     if (format === undefined || target === undefined) continue
+    if (format === 'protobuf' && !isInProtobuf(target, inProtobuf)) continue
     const pretty = clause.parameters.pretty === '1' || wantsPretty(asker)
     return target === 'none' ? { format, pretty } : { format, pretty, transform: target }
   }
@@ -78,7 +82,7 @@ export function negotiate(asker: Asker, endpoint: Endpoint): Negotiated {
 /** For errors: like `documents`, and indented JSON when nothing else is acceptable (chapter 40, rule 1.27). */
 export function negotiateError(asker: Asker): Negotiated {
   try {
-    return negotiate(asker, 'documents')
+    return negotiate(asker, 'documents', 'objects')
   } catch {
     return { format: 'json', pretty: true }
   }
@@ -86,8 +90,13 @@ export function negotiateError(asker: Asker): Negotiated {
 
 function formatOf(type: string, endpoint: Endpoint): Negotiated['format'] | undefined {
   if (type === jsonType || type === '*/*' || type === 'application/*' || type === '*') return 'json'
+  if (type === protobufType) return 'protobuf'
   return type === yamlType && endpoint !== 'watch' ? 'yaml' : undefined
 }
+
+/** Tables never are (chapter 40, rule 1.23). */
+const isInProtobuf = (target: Transform | 'none', inProtobuf: InProtobuf): boolean =>
+  target === 'none' ? inProtobuf === 'objects' : target.kind !== 'Table' && inProtobuf !== 'nothing'
 
 /** undefined: this clause asks for something that the endpoint does not have. */
 function transformOf({ parameters }: AcceptClause, endpoint: Endpoint): Transform | 'none' | undefined {

@@ -1,12 +1,14 @@
 import { maxDepth } from './json.ts'
-import { messages } from './protobufkinds.ts'
+import {
+  envelope,
+  type Field,
+  type Fields,
+  kindFields,
+  magic,
+  messageFields,
+  typeMeta,
+} from './protobuffields.ts'
 import { type WireField, wireFields } from './protobufwire.ts'
-
-const magic = Buffer.from('k8s\0')
-const fieldPattern = /^(\d+) ([\w$-]+)([*!]?)(?::(\{?)(\w+)\}?(\[\])?)?$/
-
-const envelope = fieldsOf('1 type:TypeMeta, 2 raw:raw')
-const typeMeta = fieldsOf('1 apiVersion, 2 kind')
 
 /**
  * Reads an object that a typed client has encoded as protobuf, as the JSON value that the same client would have sent.
@@ -20,41 +22,12 @@ export function parseProtobuf(bytes: Buffer): unknown {
   const unknown = decodeMessage(envelope, bytes.subarray(magic.length), 0)
   const { apiVersion = '', kind = '' } = unknown.type as { apiVersion?: string; kind?: string }
   const raw = (unknown.raw ?? Buffer.alloc(0)) as Buffer
-  const fields = kindFields(`${apiVersion.split('/')[0]}/${kind}`) ?? kindFields(kind)
+  const fields = kindFields(apiVersion.split('/')[0] ?? '', kind)
   if (fields === undefined) throw new SyntaxError(`no kind ${JSON.stringify(kind)} is known in protobuf`)
   return { apiVersion, kind, ...decodeMessage(fields, raw, 0) }
 }
 
-interface Field {
-  readonly name: string
-  readonly type: string
-  readonly shape: 'one' | 'list' | 'map'
-  /** `*`: zero is a value; `!`: a boolean that JSON never leaves out. */
-  readonly mark: string
-}
-
-type Fields = ReadonlyMap<number, Field>
 type Value = Record<string, unknown>
-
-const known = new Map<string, Fields>()
-
-function kindFields(name: string): Fields | undefined {
-  const text = Object.hasOwn(messages, name) ? messages[name] : undefined
-  if (text === undefined) return undefined
-  const fields = known.get(name) ?? fieldsOf(text)
-  known.set(name, fields)
-  return fields
-}
-
-function fieldsOf(text: string): Fields {
-  return new Map(text === '' ? [] : text.split(', ').map(fieldOf))
-}
-
-function fieldOf(text: string): [number, Field] {
-  const [, number, name = '', mark = '', map, type = 'text', list] = fieldPattern.exec(text) ?? []
-  const shape = map ? 'map' : list ? 'list' : 'one'
-  return [Number(number), { name, type, shape, mark }]
-}
 
 function decodeMessage(fields: Fields, bytes: Buffer, depth: number): Value {
   if (depth > maxDepth) throw new SyntaxError('exceeded max depth')
@@ -77,7 +50,8 @@ function addField(members: Map<string, unknown>, field: Field, { value }: WireFi
     return
   }
   const decoded = decodeValue(type, value, depth)
-  if (shape === 'list') collected(members, name, (): unknown[] => []).push(decoded)
+  if (mark === '^') for (const [key, member] of Object.entries(decoded as Value)) members.set(key, member)
+  else if (shape === 'list') collected(members, name, (): unknown[] => []).push(decoded)
   else if (mark !== '' || !isZero(decoded)) members.set(name, decoded)
 }
 
@@ -144,7 +118,7 @@ const special: Readonly<Record<string, (value: WireField['value'], depth: number
 function decodeValue(type: string, value: WireField['value'], depth: number): unknown {
   const read = special[type]
   if (read !== undefined) return read(value, depth)
-  return decodeMessage(kindFields(type) ?? new Map(), bytesOf(value), depth + 1)
+  return decodeMessage(messageFields(type) ?? new Map(), bytesOf(value), depth + 1)
 }
 
 const all = (message: Buffer, number: number): readonly Buffer[] =>

@@ -1,9 +1,15 @@
 /**
  * Field numbers of the kinds that typed clients write as protobuf (chapter 40, section 11). `<number> <name>` is a text;
  * `:type` another type, `*` a pointer, which is there even when it is zero; `!` a boolean that JSON never leaves out;
+ * `^` a message whose members are the parent's in JSON;
  * `[]` repeated; `{type}` a map from texts.
  */
 export const messages: Readonly<Record<string, string>> = {
+  Status: '1 metadata:ListMeta, 2 status, 3 message, 4 reason, 5 details*:StatusDetails, 6 code:int',
+  StatusDetails: '1 name, 2 group, 3 kind, 4 causes:StatusCause[], 5 retryAfterSeconds:int, 6 uid',
+  StatusCause: '1 reason, 2 message, 3 field',
+  ListMeta: '1 selfLink, 2 resourceVersion, 3 continue, 4 remainingItemCount*:int',
+  PartialObjectMetadata: '1 metadata:ObjectMeta',
   ObjectMeta:
     '1 name, 2 generateName, 3 namespace, 4 selfLink, 5 uid, 6 resourceVersion, 7 generation:int, 8 creationTimestamp:Time, 9 deletionTimestamp*:Time, 10 deletionGracePeriodSeconds*:int, 11 labels:{text}, 12 annotations:{text}, 13 ownerReferences:OwnerReference[], 14 finalizers:text[], 17 managedFields:ManagedFieldsEntry[]',
   OwnerReference: '1 kind, 3 name, 4 uid, 5 apiVersion, 6 controller*:bool, 7 blockOwnerDeletion*:bool',
@@ -51,26 +57,76 @@ export const messages: Readonly<Record<string, string>> = {
   Subject: '1 kind, 2 apiGroup, 3 name, 4 namespace',
   RoleRef: '1 apiGroup, 2 kind, 3 name',
 
-  SubjectAccessReview: '1 metadata:ObjectMeta, 2 spec:AccessReviewSpec',
-  LocalSubjectAccessReview: '1 metadata:ObjectMeta, 2 spec:AccessReviewSpec',
-  SelfSubjectAccessReview: '1 metadata:ObjectMeta, 2 spec:AccessReviewSpec',
+  SubjectAccessReview: '1 metadata:ObjectMeta, 2 spec:AccessReviewSpec, 3 status:AccessReviewStatus',
+  LocalSubjectAccessReview: '1 metadata:ObjectMeta, 2 spec:AccessReviewSpec, 3 status:AccessReviewStatus',
+  SelfSubjectAccessReview: '1 metadata:ObjectMeta, 2 spec:OwnAccessReviewSpec, 3 status:AccessReviewStatus',
+  OwnAccessReviewSpec: '1 resourceAttributes*:ResourceAttributes, 2 nonResourceAttributes*:PathAttributes',
+  AccessReviewStatus: '1 allowed!:bool, 2 reason, 3 evaluationError, 4 denied:bool',
   AccessReviewSpec:
     '1 resourceAttributes*:ResourceAttributes, 2 nonResourceAttributes*:PathAttributes, 3 user, 4 groups:text[], 5 extra:{TextList}, 6 uid',
   ResourceAttributes:
     '1 namespace, 2 verb, 3 group, 4 version, 5 resource, 6 subresource, 7 name, 8 fieldSelector*:AttributeSelector, 9 labelSelector*:AttributeSelector',
   AttributeSelector: '1 rawSelector, 2 requirements:SelectorRequirement[]',
   PathAttributes: '1 path, 2 verb',
-  SelfSubjectRulesReview: '1 metadata:ObjectMeta, 2 spec:RulesReviewSpec',
+  SelfSubjectRulesReview: '1 metadata:ObjectMeta, 2 spec:RulesReviewSpec, 3 status:RulesReviewStatus',
+  RulesReviewStatus:
+    '1 resourceRules:ResourceRule[], 2 nonResourceRules:PathRule[], 3 incomplete!:bool, 4 evaluationError',
+  ResourceRule: '1 verbs:text[], 2 apiGroups:text[], 3 resources:text[], 4 resourceNames:text[]',
+  PathRule: '1 verbs:text[], 2 nonResourceURLs:text[]',
   RulesReviewSpec: '1 namespace',
-  SelfSubjectReview: '1 metadata:ObjectMeta',
-  TokenReview: '1 metadata:ObjectMeta, 2 spec:TokenReviewSpec',
+  SelfSubjectReview: '1 metadata:ObjectMeta, 2 status:SelfReviewStatus',
+  SelfReviewStatus: '1 userInfo:UserInfo',
+  UserInfo: '1 username, 2 uid, 3 groups:text[], 4 extra:{TextList}',
+  TokenReview: '1 metadata:ObjectMeta, 2 spec:TokenReviewSpec, 3 status:TokenReviewStatus',
+  TokenReviewStatus: '1 authenticated:bool, 2 user:UserInfo, 3 error, 4 audiences:text[]',
   TokenReviewSpec: '1 token, 2 audiences:text[]',
-  TokenRequest: '1 metadata:ObjectMeta, 2 spec:TokenRequestSpec',
+  TokenRequest: '1 metadata:ObjectMeta, 2 spec:TokenRequestSpec, 3 status:TokenRequestStatus',
+  TokenRequestStatus: '1 token, 2 expirationTimestamp:Time',
   TokenRequestSpec: '1 audiences:text[], 3 boundObjectRef*:BoundReference, 4 expirationSeconds*:int',
   BoundReference: '1 kind, 2 apiVersion, 3 name, 4 uid',
   Scale: '1 metadata:ObjectMeta, 2 spec:ScaleSpec, 3 status:ScaleStatus',
   ScaleSpec: '1 replicas:int',
   ScaleStatus: '1 replicas:int, 2 selector',
+
+  CertificateSigningRequest: '1 metadata:ObjectMeta, 2 spec:SigningSpec, 3 status:SigningStatus',
+  SigningSpec:
+    '1 request:bytes, 2 username, 3 uid, 4 groups:text[], 5 usages:text[], 6 extra:{TextList}, 7 signerName, 8 expirationSeconds*:int',
+  SigningStatus: '1 conditions:SigningCondition[], 2 certificate:bytes',
+  SigningCondition: '1 type, 2 reason, 3 message, 4 lastUpdateTime:Time, 5 lastTransitionTime:Time, 6 status',
+
+  ValidatingWebhookConfiguration: '1 metadata:ObjectMeta, 2 webhooks:ValidatingWebhook[]',
+  ValidatingWebhook:
+    '1 name, 2 clientConfig:WebhookClient, 3 rules:OperationsRule[], 4 failurePolicy*, 5 namespaceSelector*:LabelSelector, 6 sideEffects*, 7 timeoutSeconds*:int, 8 admissionReviewVersions:text[], 9 matchPolicy*, 10 objectSelector*:LabelSelector, 11 matchConditions:MatchCondition[]',
+  MutatingWebhookConfiguration: '1 metadata:ObjectMeta, 2 webhooks:MutatingWebhook[]',
+  MutatingWebhook:
+    '1 name, 2 clientConfig:WebhookClient, 3 rules:OperationsRule[], 4 failurePolicy*, 5 namespaceSelector*:LabelSelector, 6 sideEffects*, 7 timeoutSeconds*:int, 8 admissionReviewVersions:text[], 9 matchPolicy*, 10 reinvocationPolicy*, 11 objectSelector*:LabelSelector, 12 matchConditions:MatchCondition[]',
+  OperationsRule: '1 operations:text[], 2 rule^:Rule',
+  Rule: '1 apiGroups:text[], 2 apiVersions:text[], 3 resources:text[], 4 scope*',
+  MatchCondition: '1 name, 2 expression',
+  ValidatingAdmissionPolicy: '1 metadata:ObjectMeta, 2 spec:ValidatingPolicySpec, 3 status:PolicyStatus',
+  ValidatingPolicySpec:
+    '1 paramKind*:ParamKind, 2 matchConstraints*:MatchResources, 3 validations:Validation[], 4 failurePolicy*, 5 auditAnnotations:AuditAnnotation[], 6 matchConditions:MatchCondition[], 7 variables:PolicyVariable[]',
+  PolicyStatus: '1 observedGeneration:int, 2 typeChecking*:TypeChecking, 3 conditions:Condition[]',
+  TypeChecking: '1 expressionWarnings:ExpressionWarning[]',
+  ExpressionWarning: '2 fieldRef, 3 warning',
+  Validation: '1 expression, 2 message, 3 reason*, 4 messageExpression',
+  AuditAnnotation: '1 key, 2 valueExpression',
+  PolicyVariable: '1 name, 2 expression',
+  ParamKind: '1 apiVersion, 2 kind',
+  MatchResources:
+    '1 namespaceSelector*:LabelSelector, 2 objectSelector*:LabelSelector, 3 resourceRules:NamedRule[], 4 excludeResourceRules:NamedRule[], 7 matchPolicy*',
+  NamedRule: '1 resourceNames:text[], 2 ruleWithOperations^:OperationsRule',
+  ValidatingAdmissionPolicyBinding: '1 metadata:ObjectMeta, 2 spec:ValidatingBindingSpec',
+  ValidatingBindingSpec:
+    '1 policyName, 2 paramRef*:ParamRef, 3 matchResources*:MatchResources, 4 validationActions:text[]',
+  ParamRef: '1 name, 2 namespace, 3 selector*:LabelSelector, 4 parameterNotFoundAction*',
+  MutatingAdmissionPolicy: '1 metadata:ObjectMeta, 2 spec:MutatingPolicySpec',
+  MutatingPolicySpec:
+    '1 paramKind*:ParamKind, 2 matchConstraints*:MatchResources, 3 variables:PolicyVariable[], 4 mutations:Mutation[], 5 failurePolicy*, 6 matchConditions:MatchCondition[], 7 reinvocationPolicy',
+  Mutation: '2 patchType, 3 applyConfiguration*:MutationExpression, 4 jsonPatch*:MutationExpression',
+  MutationExpression: '1 expression',
+  MutatingAdmissionPolicyBinding: '1 metadata:ObjectMeta, 2 spec:MutatingBindingSpec',
+  MutatingBindingSpec: '1 policyName, 2 paramRef*:ParamRef, 3 matchResources*:MatchResources',
 
   CustomResourceDefinition: '1 metadata:ObjectMeta, 2 spec:DefinitionSpec, 3 status:DefinitionStatus',
   DefinitionSpec:

@@ -37,3 +37,19 @@ function wireValue(type: number, varint: () => bigint, bytes: (length: number) =
   if (type === 5) return bytes(4)
   throw new SyntaxError(`proto: illegal wireType ${type}`)
 }
+
+/** Seven bits a byte, the lowest first. */
+export function varint(value: bigint): Buffer {
+  const bytes: number[] = []
+  let rest = value
+  for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80)
+  return Buffer.from([...bytes, Number(rest)])
+}
+
+/** A number; what is negative takes ten bytes. */
+export const varintField = (number: number, value: bigint): Buffer =>
+  Buffer.concat([varint(BigInt(number << 3)), varint(BigInt.asUintN(64, value))])
+
+/** A text, bytes or a message. */
+export const lengthDelimited = (number: number, bytes: Buffer): Buffer =>
+  Buffer.concat([varint(BigInt((number << 3) | 2)), varint(BigInt(bytes.length)), bytes])

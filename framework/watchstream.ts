@@ -1,41 +1,34 @@
-import { internalError, StatusError } from './errors.ts'
-import type { ObjectForm } from './forms.ts'
+import { internalError, type Status, StatusError } from './errors.ts'
+import type { ObjectForm } from './form.ts'
 import type { ItemEvent } from './item.ts'
 import type { Logger } from './log.ts'
 import type { ItemWatch } from './storage.ts'
+import type { Framing } from './watchframes.ts'
 
 /** Time between two writes to one watcher while events keep coming, in milliseconds: the cost is the write, not the event. */
 const pace = 8
 
-const opening = (type: string): Buffer => Buffer.from(`{"type":"${type}","object":`)
-const openings: Readonly<Record<ItemEvent['type'], Buffer>> = {
-  ADDED: opening('ADDED'),
-  MODIFIED: opening('MODIFIED'),
-  DELETED: opening('DELETED'),
-  BOOKMARK: opening('BOOKMARK'),
-}
-const closing = Buffer.from('}\n')
-
-const frame = ({ type, item }: ItemEvent, form: ObjectForm): readonly Buffer[] => [
-  openings[type],
-  form(item),
-  closing,
-]
-
 /** Frames of batches that several watchers are handed alike, made once. */
-const sharedFrames = new WeakMap<readonly ItemEvent[], Buffer>()
+const shared = new WeakMap<Framing, WeakMap<readonly ItemEvent[], Buffer>>()
 
 /** Larger batches, such as initial events, are sent in parts: what waits for a slow reader stays small. */
 const mostEvents = 256
 
-/** Events as `{"type":…,"object":…}` lines. Batches in the objects' own form are encoded once for all watchers. */
-export function encodeEvents(events: readonly ItemEvent[], form: ObjectForm | undefined): Buffer {
-  if (form !== undefined) return Buffer.concat(events.flatMap(event => frame(event, form)))
-  let bytes = sharedFrames.get(events)
-  if (bytes === undefined) {
-    bytes = Buffer.concat(events.flatMap(event => frame(event, item => item.bytes)))
-    sharedFrames.set(events, bytes)
-  }
+/** How events are sent. */
+export interface Encoding {
+  readonly framing: Framing
+  /** How objects are written. */
+  readonly form: ObjectForm
+  /** Whether all watchers of a batch are sent the same, so that it is encoded once. */
+  readonly isShared: boolean
+}
+
+export function encodeEvents(events: readonly ItemEvent[], { framing, form, isShared }: Encoding): Buffer {
+  const encode = (): Buffer => Buffer.concat(events.flatMap(event => framing.event(event, form)))
+  if (!isShared) return encode()
+  const frames = shared.get(framing) ?? new WeakMap<readonly ItemEvent[], Buffer>()
+  const bytes = frames.get(events) ?? encode()
+  shared.set(framing, frames.set(events, bytes))
   return bytes
 }
 
@@ -44,8 +37,7 @@ export interface WatchStream {
   readonly watch: ItemWatch
   /** The first pull, already begun. */
   readonly first: Promise<IteratorResult<readonly ItemEvent[], void>>
-  /** How objects are written; absent: as they are. */
-  readonly form?: ObjectForm
+  readonly encoding: Encoding
   /** Ends the watch without an error. */
   readonly signal: AbortSignal
   readonly log: Logger
@@ -56,30 +48,30 @@ export interface WatchStream {
  * A watch that fails sends one ERROR event and ends (chapter 40, rules 4.45, 4.57).
  */
 export async function* watchStream(stream: WatchStream): AsyncGenerator<Buffer, void> {
-  const { watch, signal, form } = stream
+  const { watch, signal, encoding } = stream
   try {
     let next = await stream.first
     while (!next.done && !signal.aborted) {
       if (next.value.length > 0) {
-        yield* encodeAll(next.value, form)
+        yield* encodeAll(next.value, encoding)
         await pause(pace)
       }
       next = await watch.next()
     }
   } catch (error) {
-    if (!signal.aborted) yield errorFrame(error, stream.log)
+    if (!signal.aborted) yield encoding.framing.error(statusOf(error, stream.log))
   } finally {
     await watch.return()
   }
 }
 
-function* encodeAll(events: readonly ItemEvent[], form: ObjectForm | undefined): Generator<Buffer> {
+function* encodeAll(events: readonly ItemEvent[], encoding: Encoding): Generator<Buffer> {
   if (events.length <= mostEvents) {
-    yield encodeEvents(events, form)
+    yield encodeEvents(events, encoding)
     return
   }
   for (let at = 0; at < events.length; at += mostEvents) {
-    yield encodeEvents(events.slice(at, at + mostEvents), form)
+    yield encodeEvents(events.slice(at, at + mostEvents), encoding)
   }
 }
 
@@ -88,8 +80,8 @@ const pause = (milliseconds: number): Promise<void> =>
     setTimeout(resolve, milliseconds)
   })
 
-function errorFrame(error: unknown, log: Logger): Buffer {
-  if (!(error instanceof StatusError)) log.error({ err: error }, 'watch failed')
-  const { status } = error instanceof StatusError ? error : internalError('the watch failed')
-  return Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`)
+function statusOf(error: unknown, log: Logger): Status {
+  if (error instanceof StatusError) return error.status
+  log.error({ err: error }, 'watch failed')
+  return internalError('the watch failed').status
 }

@@ -13,6 +13,7 @@ import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
 import { type ApplyRequest, applyOptions, checkResourceVersion } from '../options.ts'
 import { type ParsedBody, parseBody } from '../parsebody.ts'
+import { inProtobuf } from '../protobufforms.ts'
 import { checkUid, createdOr, unversioned } from './createmissing.ts'
 import { unlocked } from './lock.ts'
 
@@ -32,7 +33,7 @@ interface Applying extends ApplyRequest {
 export async function apply(call: Call, others: readonly string[]): Promise<Answer> {
   const { served, request } = call
   const key = keyOf(call)
-  const how = negotiate(request, 'objects')
+  const how = negotiate(request, 'objects', inProtobuf(served))
   const form = objectForm(served, how, request.query)
   const endpoint = endpointOf(call)
   if (endpoint === undefined) throw unsupportedMediaType(others)

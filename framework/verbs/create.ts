@@ -8,13 +8,14 @@ import { objectForm } from '../forms.ts'
 import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
 import { writeOptions } from '../options.ts'
+import { inProtobuf } from '../protobufforms.ts'
 import { aboutOf } from '../served.ts'
 
 /** POST to a collection, or to a subresource such as `token` of a named object. Answers 201. */
 export async function create(call: Call): Promise<Answer> {
   const { ctx, served, request } = call
   checkTarget(call)
-  const how = negotiate(request, 'objects')
+  const how = negotiate(request, 'objects', inProtobuf(served))
   const form = objectForm(served, how, request.query)
   const { write, fieldValidation } = writeOptions(
     'CreateOptions',

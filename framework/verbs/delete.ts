@@ -7,12 +7,13 @@ import type { Answer } from '../exchange.ts'
 import { objectForm } from '../forms.ts'
 import type { Item } from '../item.ts'
 import { negotiate, negotiateError } from '../negotiation.ts'
+import { inProtobuf } from '../protobufforms.ts'
 
 /** DELETE of one object (chapter 40, section 6.2). */
 export async function deleteOne(call: Call): Promise<Answer> {
   const { ctx, served, request } = call
   const key = keyOf(call)
-  const how = negotiate(request, 'objects')
+  const how = negotiate(request, 'objects', inProtobuf(served))
   const form = objectForm(served, how, request.query)
   const { options, accepted } = await readDeleteOptions(request)
   const check = (current: Item): Promise<void> => admitDeletion(call, current.object, options.dryRun)

@@ -7,6 +7,7 @@ import { listForm } from '../forms.ts'
 import type { Item } from '../item.ts'
 import { negotiate } from '../negotiation.ts'
 import { listOptions } from '../options.ts'
+import { inProtobuf } from '../protobufforms.ts'
 import { selectionOf } from '../selection.ts'
 import type { DeleteOptions, ItemList, ListMeta } from '../storage.ts'
 
@@ -17,7 +18,7 @@ const atOnce = 16
 export async function deletecollection(call: Call): Promise<Answer> {
   const { ctx, info, served, request } = call
   checkScope(call)
-  const how = negotiate(request, 'objects')
+  const how = negotiate(request, 'objects', inProtobuf(served))
   const form = listForm(served, how, request.query)
   const selection = selectionOf(ctx, info, request.query, served.resource)
   const query = { ...selection, ...listOptions(request.query) }

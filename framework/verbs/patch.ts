@@ -16,6 +16,7 @@ import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
 import { checkResourceVersion, type WriteRequest, writeOptions } from '../options.ts'
 import { isTooDeep } from '../parsebody.ts'
+import { inProtobuf } from '../protobufforms.ts'
 import type { Served } from '../served.ts'
 import { applyStrategicMergePatch, readStrategicMergePatch } from '../strategicmerge.ts'
 import { wholeSchema } from '../wholeschema.ts'
@@ -39,7 +40,7 @@ export async function patch(call: Call): Promise<Answer> {
   const { ctx, served, request } = call
   const read = readerOf(call)
   const key = keyOf(call)
-  const how = negotiate(request, 'objects')
+  const how = negotiate(request, 'objects', inProtobuf(served))
   const form = objectForm(served, how, request.query)
   const options = writeOptions('PatchOptions', request.query, request.headers['user-agent'] ?? '')
   const body = await request.body(bodyLimit)

@@ -9,6 +9,7 @@ import type { Item } from '../item.ts'
 import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
 import { checkResourceVersion, writeOptions } from '../options.ts'
+import { inProtobuf } from '../protobufforms.ts'
 import type { WriteOptions } from '../storage.ts'
 import { checkUid, createdOr, unversioned } from './createmissing.ts'
 
@@ -16,7 +17,7 @@ import { checkUid, createdOr, unversioned } from './createmissing.ts'
 export async function update(call: Call): Promise<Answer> {
   const { ctx, served, request } = call
   const key = keyOf(call)
-  const how = negotiate(request, 'objects')
+  const how = negotiate(request, 'objects', inProtobuf(served))
   const form = objectForm(served, how, request.query)
   const { write, fieldValidation } = writeOptions(
     'UpdateOptions',

@@ -3,8 +3,9 @@ import { memoryStorage } from '../../test/support/memorystorage.ts'
 import { type Asked, ask, type Told, widget, widgets } from '../../test/support/widgets.ts'
 import type { ApiResource } from '../apis.ts'
 import { StatusError, tooManyRequests } from '../errors.ts'
-import { type ItemEvent, initialEventsEnd, itemOf } from '../item.ts'
+import { type Item, type ItemEvent, initialEventsEnd, itemOf } from '../item.ts'
 import type { KubeObject } from '../object.ts'
+import { jsonFrames } from '../watchframes.ts'
 import { encodeEvents } from '../watchstream.ts'
 
 interface Frame {
@@ -199,10 +200,11 @@ describe('watch', () => {
 })
 
 describe('encodeEvents', () => {
+  const encoding = { framing: jsonFrames, form: (item: Item) => item.bytes, isShared: true }
   it('encodes a shared batch once', () => {
     const events: readonly ItemEvent[] = [{ type: 'ADDED', item: itemOf(widget('a'), 'one') }]
-    const bytes = encodeEvents(events, undefined)
-    assert.equal(encodeEvents(events, undefined), bytes)
+    const bytes = encodeEvents(events, encoding)
+    assert.equal(encodeEvents(events, encoding), bytes)
     assert.match(bytes.toString(), /^\{"type":"ADDED","object":\{"apiVersion":"example.com\/v1".*\}\}\n$/)
   })
 })

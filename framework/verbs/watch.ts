@@ -5,8 +5,10 @@ import type { Answer } from '../exchange.ts'
 import { eventForm } from '../forms.ts'
 import { negotiate } from '../negotiation.ts'
 import { watchOptions } from '../options.ts'
+import { inProtobuf } from '../protobufforms.ts'
 import { selectionOf } from '../selection.ts'
 import { bodyOf, optional, soon } from '../streams.ts'
+import { jsonFrames, protobufFrames } from '../watchframes.ts'
 import { watchStream } from '../watchstream.ts'
 
 const longestTimer = 2 ** 31 - 1
@@ -15,7 +17,7 @@ const longestTimer = 2 ** 31 - 1
 export async function watch(call: Call): Promise<Answer> {
   const { ctx, info, served, request } = call
   checkScope(call)
-  const how = negotiate(request, 'watch')
+  const how = negotiate(request, 'watch', inProtobuf(served))
   const form = eventForm(served, how, request.query)
   const selection = selectionOf(ctx, info, request.query, served.resource)
   const options = watchOptions(request.query)
@@ -29,9 +31,10 @@ export async function watch(call: Call): Promise<Answer> {
     release()
     throw error
   })
-  const transformed = how.transform === undefined ? {} : { form }
-  const stream = watchStream({ watch: events, first, signal, log: ctx.record.log, ...transformed })
-  return { status: 200, contentType: 'application/json', body: bodyOf(stream, release), flush: true }
+  const framing = how.format === 'protobuf' ? protobufFrames : jsonFrames
+  const encoding = { framing, form, isShared: how.transform === undefined }
+  const stream = watchStream({ watch: events, first, signal, log: ctx.record.log, encoding })
+  return { status: 200, contentType: framing.contentType, body: bodyOf(stream, release), flush: true }
 }
 
 /** Absent: at random between 30 and 60 minutes, so that watches do not all end together (chapter 40, rule 1.41). */

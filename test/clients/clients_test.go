@@ -5,24 +5,32 @@
 package clients
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"testing"
 	"time"
 
+	admission "k8s.io/api/admissionregistration/v1"
 	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
+	rbac "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/types"
 	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
@@ -120,10 +128,98 @@ func TestTypedClient(t *testing.T) {
 	}
 }
 
+// protobufConfig asks for protobuf and for nothing else.
+func protobufConfig(t *testing.T) *rest.Config {
+	config := configAt(t, "ORIEL_WORKSPACE")
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf
+	return config
+}
+
+// What the server sends is byte by byte what Go's own encoder makes of it.
+func TestProtobufIsGoProtobuf(t *testing.T) {
+	ctx := within(t)
+	encoder := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
+	kube := kubernetes.NewForConfigOrDie(protobufConfig(t))
+	name := fmt.Sprintf("protobuf-%d", time.Now().UnixNano())
+	named := meta.ObjectMeta{
+		Name: name, Labels: map[string]string{"b": "2", "a": "1"}, Annotations: map[string]string{"x": ""}, Finalizers: []string{"example.com/f"},
+	}
+	fail, ignore, none, immutable := admission.Fail, admission.Ignore, admission.SideEffectClassNone, false
+	url, seconds := "https://example.com/hook", int32(7)
+	rule := admission.RuleWithOperations{
+		Operations: []admission.OperationType{admission.Create},
+		Rule:       admission.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"*"}, Resources: []string{"deployments"}},
+	}
+	match := &admission.MatchResources{ResourceRules: []admission.NamedRuleWithOperations{{ResourceNames: []string{"n"}, RuleWithOperations: rule}}}
+	for path, object := range map[string]runtime.Object{
+		"/api/v1/namespaces/default/configmaps":      &core.ConfigMap{ObjectMeta: named, Data: map[string]string{"k": "v"}, BinaryData: map[string][]byte{"b": {0, 255}}, Immutable: &immutable},
+		"/api/v1/namespaces/default/secrets":         &core.Secret{ObjectMeta: named, Data: map[string][]byte{"k": []byte("v")}},
+		"/api/v1/namespaces/default/serviceaccounts": &core.ServiceAccount{ObjectMeta: named, ImagePullSecrets: []core.LocalObjectReference{{Name: "x"}}},
+		"/api/v1/namespaces/default/resourcequotas":  &core.ResourceQuota{ObjectMeta: named, Spec: core.ResourceQuotaSpec{Hard: core.ResourceList{"count/widgets.example.com": resource.MustParse("5")}}},
+		"/api/v1/namespaces":                         &core.Namespace{ObjectMeta: meta.ObjectMeta{Name: name}},
+		"/api/v1/namespaces/default/events":          &core.Event{ObjectMeta: named, InvolvedObject: core.ObjectReference{Namespace: "default"}, Reason: "r", Count: 3},
+		"/apis/coordination.k8s.io/v1/namespaces/default/leases": &coordination.Lease{ObjectMeta: named, Spec: coordination.LeaseSpec{
+			HolderIdentity: &url, LeaseDurationSeconds: &seconds, RenewTime: &meta.MicroTime{Time: time.Unix(1700000000, 123456000)}}},
+		"/apis/rbac.authorization.k8s.io/v1/clusterroles": &rbac.ClusterRole{ObjectMeta: named, Rules: []rbac.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}}}},
+		"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings": &rbac.ClusterRoleBinding{ObjectMeta: named, RoleRef: rbac.RoleRef{
+			APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: name}, Subjects: []rbac.Subject{{Kind: "User", Name: "u"}}},
+		"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations": &admission.ValidatingWebhookConfiguration{ObjectMeta: named, Webhooks: []admission.ValidatingWebhook{{
+			Name: "a.example.com", ClientConfig: admission.WebhookClientConfig{URL: &url}, Rules: []admission.RuleWithOperations{rule},
+			FailurePolicy: &ignore, SideEffects: &none, TimeoutSeconds: &seconds, AdmissionReviewVersions: []string{"v1"}}}},
+		"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies": &admission.ValidatingAdmissionPolicy{ObjectMeta: named, Spec: admission.ValidatingAdmissionPolicySpec{
+			FailurePolicy: &fail, MatchConstraints: match, Validations: []admission.Validation{{Expression: "true", Message: "m"}}}},
+	} {
+		must(t, kube.CoreV1().RESTClient().Post().AbsPath(path).Body(object).Do(ctx).Error())
+		for _, read := range []string{path + "/" + name, path} {
+			result := kube.CoreV1().RESTClient().Get().AbsPath(read).Do(ctx)
+			var contentType string
+			result.ContentType(&contentType)
+			if contentType != runtime.ContentTypeProtobuf {
+				t.Fatalf("%s came as %s", read, contentType)
+			}
+			sent, err := result.Raw()
+			must(t, err)
+			decoded, _, err := encoder.Decode(sent, nil, nil)
+			must(t, err)
+			again, err := runtime.Encode(encoder, decoded)
+			must(t, err)
+			if !bytes.Equal(sent, again) {
+				t.Errorf("%s: Go writes\n%q instead of\n%q", read, again, sent)
+			}
+		}
+	}
+	if _, err := kube.CoreV1().ConfigMaps("default").Get(ctx, "nobody", meta.GetOptions{}); !errors.IsNotFound(err) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A metadata client asks for protobuf first, also for custom resources.
+func TestMetadataClient(t *testing.T) {
+	ctx := within(t)
+	objects := dynamic.NewForConfigOrDie(configAt(t, "ORIEL_WORKSPACE")).Resource(widgets).Namespace("default")
+	name := fmt.Sprintf("metadata-%d", time.Now().UnixNano())
+	_, err := objects.Create(ctx, widget(name), meta.CreateOptions{})
+	must(t, err)
+	client := metadata.NewForConfigOrDie(protobufConfig(t)).Resource(widgets).Namespace("default")
+	found, err := client.Get(ctx, name, meta.GetOptions{})
+	must(t, err)
+	list, err := client.List(ctx, meta.ListOptions{})
+	must(t, err)
+	if found.Name != name || len(list.Items) == 0 || list.ResourceVersion == "" {
+		t.Fatalf("found %v in %v", found, list)
+	}
+}
+
 // The informer opens with a watch list, as client-go does by default from 0.35 on.
 func TestInformer(t *testing.T) {
+	t.Run("json", func(t *testing.T) { followsConfigMaps(t, configAt(t, "ORIEL_WORKSPACE")) })
+	t.Run("protobuf", func(t *testing.T) { followsConfigMaps(t, protobufConfig(t)) })
+}
+
+func followsConfigMaps(t *testing.T, config *rest.Config) {
 	ctx := within(t)
-	kube := kubernetes.NewForConfigOrDie(configAt(t, "ORIEL_WORKSPACE"))
+	kube := kubernetes.NewForConfigOrDie(config)
 	factory := informers.NewSharedInformerFactoryWithOptions(kube, 0, informers.WithNamespace("default"))
 	informer := factory.Core().V1().ConfigMaps().Informer()
 	events := make(chan string, 100)
