@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { issueAuthority } from '../../cmd/certificates.ts'
+import { issueAuthority, issueServing } from '../../cmd/certificates.ts'
 import { issueClient } from './clientcertificates.ts'
 import { freePort, startServer } from './kcp.ts'
 import { compiled, type Oriel } from './oriel.ts'
@@ -18,45 +19,65 @@ export interface Standalone extends Oriel {
 export async function startStandalone(more: readonly string[] = []): Promise<Standalone> {
   const port = await freePort()
   const viewsUrl = `https://127.0.0.1:${port}`
-  const outside = process.env.KCP_BIN ? await withoutViews() : []
-  const shard = await startServer([`--shard-virtual-workspace-url=${viewsUrl}`, ...outside])
-  return { ...shard, ...(await startViews({ shard, port, more })), viewsUrl, shard }
+  const published = `--shard-virtual-workspace-url=${viewsUrl}`
+  if (!process.env.KCP_BIN) {
+    const shard = await startServer([published])
+    return { ...shard, ...(await startViews({ shard, port, more, files: shard.directory })), viewsUrl, shard }
+  }
+  const files = await issueFiles()
+  const shard = await startServer([published, ...withoutViews(files)])
+  const clients = [...more, '--client-ca-file', join(files, 'ca.crt')]
+  return { ...shard, ...(await startViews({ shard, port, more: clients, files })), viewsUrl, shard }
+}
+
+/** kcp's own controllers are clients of the views, and the other way round: one authority for all. */
+async function issueFiles(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'oriel-certificates-'))
+  const authority = issueAuthority()
+  const serving = issueServing(authority, ['localhost', '127.0.0.1'])
+  const client = await issueClient(authority, { subject: 'CN=shard, O=system:masters' })
+  const files = {
+    'ca.crt': authority.certificate,
+    'apiserver.crt': `${serving.certificate}${authority.certificate}`,
+    'apiserver.key': serving.key,
+    'client.crt': client.certificate,
+    'client.key': client.key,
+  }
+  for (const [name, content] of Object.entries(files)) await writeFile(join(directory, name), content)
+  return directory
 }
 
 /** kcp serves its own views unless it is told who else does, and how to be known there. */
-async function withoutViews(): Promise<readonly string[]> {
-  const authority = await issueAuthority()
-  const client = await issueClient(authority, { subject: 'CN=shard' })
-  const file = async (name: string, content: string): Promise<string> => {
-    const path = join(process.env.TMPDIR ?? '/tmp', `oriel-${process.pid}-${name}`)
-    await writeFile(path, content)
-    return path
-  }
-  return [
-    '--run-virtual-workspaces=false',
-    `--shard-virtual-workspace-ca-file=${await file('ca.crt', authority.certificate)}`,
-    `--shard-client-cert-file=${await file('client.crt', client.certificate)}`,
-    `--shard-client-key-file=${await file('client.key', client.key)}`,
-  ]
-}
+const withoutViews = (files: string): readonly string[] => [
+  '--run-virtual-workspaces=false',
+  `--tls-cert-file=${join(files, 'apiserver.crt')}`,
+  `--tls-private-key-file=${join(files, 'apiserver.key')}`,
+  `--client-ca-file=${join(files, 'ca.crt')}`,
+  `--shard-virtual-workspace-ca-file=${join(files, 'ca.crt')}`,
+  `--shard-client-cert-file=${join(files, 'client.crt')}`,
+  `--shard-client-key-file=${join(files, 'client.key')}`,
+]
 
 interface Views {
   readonly shard: Pick<Oriel, 'directory' | 'kubeconfig' | 'stop' | 'kill'>
   readonly port: number
   readonly more: readonly string[]
+  /** Where the serving certificate is. */
+  readonly files: string
 }
 
 async function startViews({
   shard,
   port,
   more,
+  files,
 }: Views): Promise<Pick<Standalone, 'views' | 'stop' | 'kill'>> {
-  const { directory, kubeconfig } = shard
+  const { kubeconfig } = shard
   const args = [
     ...[compiled, 'virtual-workspaces', '--kubeconfig', kubeconfig, '--context', 'shard-base'],
     ...['--bind-address', '127.0.0.1', '--secure-port', String(port)],
-    ...['--tls-cert-file', join(directory, 'apiserver.crt')],
-    ...['--tls-private-key-file', join(directory, 'apiserver.key'), ...more],
+    ...['--tls-cert-file', join(files, 'apiserver.crt')],
+    ...['--tls-private-key-file', join(files, 'apiserver.key'), ...more],
   ]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const printed: string[] = []
