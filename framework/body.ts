@@ -3,6 +3,7 @@ import { badRequest, invalid, type StatusError } from './errors.ts'
 import type { VerbRequest } from './exchange.ts'
 import { type BodyFormat, bodyFormat, bodyLimit } from './mediatypes.ts'
 import { DecodeError, decodeMetadata, jsonType } from './metadata.ts'
+import { refuseMistyped } from './mistyped.ts'
 import { apiVersionOf, type KubeObject } from './object.ts'
 import type { FieldValidation } from './options.ts'
 import { type ParsedBody, parseBody, preview } from './parsebody.ts'
@@ -73,6 +74,7 @@ export function decodeValue(value: unknown, served: Served): DecodedObject {
   const typed = typeOf(fields, served)
   const { metadata, unknown } = decodeMetadata(fields.metadata)
   const decoded = served.schema.decode({ ...fields, ...typed, metadata })
+  refuseMistyped(decoded.object, served)
   const paths = [...new Set([...unknown, ...decoded.unknown])].sort()
   return { object: completed(decoded.object, served), problems: paths.map(path => `unknown field "${path}"`) }
 }

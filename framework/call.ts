@@ -1,10 +1,10 @@
 import type { ApiResource } from './apis.ts'
 import type { RequestContext } from './context.ts'
-import { badRequest, methodNotSupported, notServed } from './errors.ts'
+import { badRequest, methodNotAllowed, notServed } from './errors.ts'
 import type { VerbRequest } from './exchange.ts'
 import type { KubeObject, ObjectKey } from './object.ts'
 import type { ResourceRequest } from './requestinfo.ts'
-import { aboutOf, type Served } from './served.ts'
+import type { Served } from './served.ts'
 import type { Admission, AdmissionRequest } from './workspace.ts'
 
 /** What the view around a resource says. */
@@ -30,9 +30,7 @@ export function keyOf(call: Call): ObjectKey {
   const { ctx, info, served } = call
   checkScope(call)
   if (info.name === '') {
-    throw served.resource.custom
-      ? badRequest('name must be provided')
-      : methodNotSupported(aboutOf(served), info.verb)
+    throw served.resource.custom ? badRequest('name must be provided') : methodNotAllowed()
   }
   return { cluster: ctx.cluster, namespace: namespaceOf(call), name: info.name }
 }
@@ -45,7 +43,7 @@ export function checkScope(call: Call): void {
   if (!namespaced && info.namespace !== '' && !isNamespaceItself(call)) throw notServed()
   if (namespaced && info.namespace === '' && !spans) {
     const onCollection = info.verb === 'create' || info.verb === 'deletecollection'
-    throw onCollection && !custom ? methodNotSupported(aboutOf(served), info.verb) : notServed()
+    throw onCollection && !custom ? methodNotAllowed() : notServed()
   }
   if (ctx.cluster === '*' && !spans) {
     throw badRequest(`${info.verb} needs one logical cluster, not "*"`)

@@ -98,8 +98,7 @@ function apply(state: State, operation: Operation): void {
       remove(root, path)
       break
     case 'replace':
-      remove(root, path)
-      add(root, path, clone(operation.value))
+      replace(root, path, clone(operation.value))
       break
     case 'test':
       test(root, path, operation.value)
@@ -110,6 +109,12 @@ function apply(state: State, operation: Operation): void {
     default:
       copy(state, operation.from, path)
   }
+}
+
+/** An item has to be there; a member need not: upstream's library sets it. */
+function replace(root: Members, path: string, value: unknown): void {
+  if (Array.isArray(locate(root, path).parent)) remove(root, path)
+  add(root, path, value)
 }
 
 function move(root: Members, from: string, path: string): void {

@@ -58,6 +58,12 @@ describe('JSON patch', () => {
 
   const cases: readonly [name: string, document: unknown, operations: unknown, result: unknown][] = [
     ['appends at -', { a: [1] }, [{ op: 'add', path: '/a/-', value: 2 }], { a: [1, 2] }],
+    [
+      'replaces a member that is not there',
+      { a: 1 },
+      [{ op: 'replace', path: '/b', value: 2 }],
+      { a: 1, b: 2 },
+    ],
     ['replaces the document', { a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }], { b: 2 }],
     ['moves', { a: 1 }, [{ op: 'move', from: '/a', path: '/b' }], { b: 1 }],
     ['reads escapes', { 'a/b': { 'm~n': 1 } }, [{ op: 'remove', path: '/a~1b/m~0n' }], { 'a/b': {} }],
@@ -86,7 +92,7 @@ describe('JSON patch', () => {
     ['a missing value', [{ op: 'add', path: '/a' }], 422],
     ['a failing test', [{ op: 'test', path: '/a', value: 2 }], 422],
     ['removing what is not there', [{ op: 'remove', path: '/x' }], 422],
-    ['replacing what is not there', [{ op: 'replace', path: '/x', value: 1 }], 422],
+    ['replacing an item that is not there', [{ op: 'replace', path: '/list/9', value: 1 }], 422],
     ['a missing parent', [{ op: 'add', path: '/x/y', value: 1 }], 422],
     ['an inherited parent', [{ op: 'add', path: '/toString/x', value: 1 }], 422],
     ['an index out of range', [{ op: 'add', path: '/list/2', value: 1 }], 422],

@@ -24,10 +24,17 @@ export async function create(call: Call): Promise<Answer> {
   )
   const sent = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
   const key = keyFor(sent, call)
-  const object = tracked(call, write.fieldManager, sent)
+  const object = tracked(call, write.fieldManager, withoutSystemMetadata(sent))
   const admitted = await admit(call, { operation: 'CREATE', object, dryRun: write.dryRun })
   const item = await served.storage.create(ctx, key, admitted, write)
   return itemAnswer(item, form, how, 201)
+}
+
+/** What only a server says of an object is nobody's, before anybody comes to own it (chapter 40, rule 3.1). */
+function withoutSystemMetadata(object: KubeObject): KubeObject {
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, ...metadata } =
+    object.metadata
+  return { ...object, metadata }
 }
 
 function checkTarget(call: Call): void {

@@ -38,10 +38,10 @@ interface Patch {
 export async function patch(call: Call): Promise<Answer> {
   if (bodyType(call.request) === applyType) return apply(call, typesFor(call.served))
   const { ctx, served, request } = call
-  const read = readerOf(call)
   const key = keyOf(call)
   const how = negotiate(request, 'objects', inProtobuf(served))
   const form = objectForm(served, how, request.query)
+  const read = readerOf(call)
   const options = writeOptions('PatchOptions', request.query, request.headers['user-agent'] ?? '')
   const body = await request.body(bodyLimit)
   const { dryRun, fieldManager } = options.write

@@ -6,9 +6,8 @@ import type { ObjectSchema } from '../../framework/schema.ts'
 import type { WriteOptions } from '../../framework/storage.ts'
 import type { ShardAdmissionRequest } from '../admission/chain.ts'
 import { StoreConflict } from '../store/store.ts'
-import { dedupOwners, finalizerWarnings, metadataErrors } from './metadata.ts'
+import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
 import { aboutOf, type Registry, type Rules } from './registry.ts'
-import { shapeErrors } from './shape.ts'
 import { prepareForCreate, withSystemMetadata } from './strategy.ts'
 
 /** Collisions of generated names before the client is asked to try again (chapter 40, rule 3.4). */
@@ -103,11 +102,10 @@ async function admit(
 }
 
 function validate({ group, rules }: Registry, object: KubeObject): void {
-  const { strategy } = rules
-  const shape = shapeErrors(rules, object)
+  const { strategy, schema } = rules
   const errors = [
-    ...metadataErrors(strategy, object),
-    ...shape,
+    ...newMetadataErrors(strategy, object),
+    ...schema.validate(object),
     ...(strategy.traits.validate?.(object) ?? []),
   ]
   if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)

@@ -12,11 +12,16 @@ const fieldError = (type: FieldErrorType, field: string, detail: string, value?:
 const invalidValues = (field: string, value: unknown, details: readonly string[]): readonly FieldError[] =>
   details.map(detail => fieldError('FieldValueInvalid', field, detail, value))
 
-/** What is wrong with the metadata of an object that is about to be stored (chapter 40, sections 3.1 and 3.2). */
+/** What is wrong with the metadata of a new object, its name too (chapter 40, section 3.1); of built-in kinds upstream asks again. */
+export const newMetadataErrors = (strategy: Strategy, object: KubeObject): readonly FieldError[] => [
+  ...nameErrors(strategy, object.metadata),
+  ...metadataErrors(strategy, object),
+]
+
+/** What is wrong with the metadata of any object that is about to be stored (chapter 40, section 3.2). */
 export function metadataErrors(strategy: Strategy, object: KubeObject): readonly FieldError[] {
   const { metadata } = object
   return [
-    ...nameErrors(strategy, metadata),
     ...namespaceErrors(strategy, metadata),
     ...labelErrors(metadata.labels),
     ...annotationErrors(metadata.annotations),

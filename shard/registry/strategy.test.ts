@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fieldErrorBody } from '../../framework/errors.ts'
 import type { KubeObject, Metadata } from '../../framework/object.ts'
-import { dedupOwners, finalizerWarnings, metadataErrors, metadataUpdateErrors } from './metadata.ts'
+import { dedupOwners, finalizerWarnings, metadataUpdateErrors, newMetadataErrors } from './metadata.ts'
 import {
   generatedName,
   isHeld,
@@ -49,7 +49,7 @@ const stored = (metadata: Metadata = {}, rest: object = {}): KubeObject =>
     },
     rest,
   )
-const texts = (errors: ReturnType<typeof metadataErrors>): readonly string[] =>
+const texts = (errors: ReturnType<typeof newMetadataErrors>): readonly string[] =>
   errors.map(error => `${error.field}: ${fieldErrorBody(error)}`)
 
 describe('metadata on create', () => {
@@ -147,7 +147,7 @@ describe('metadata validation', () => {
   ]
   for (const [what, metadata, expected] of cases) {
     it(`judges ${what}`, () => {
-      const found = texts(metadataErrors(widgets, widget(metadata)))
+      const found = texts(newMetadataErrors(widgets, widget(metadata)))
       if (expected === undefined) assert.deepEqual(found, [])
       else assert.match(found.join('\n'), expected)
     })
@@ -156,7 +156,7 @@ describe('metadata validation', () => {
   it('allows one controller only', () => {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '1', controller: true }
     const ownerReferences = [owner, { ...owner, kind: 'Secret', name: 'y', uid: '2' }]
-    const [found] = texts(metadataErrors(widgets, widget({ namespace: 'ns', ownerReferences })))
+    const [found] = texts(newMetadataErrors(widgets, widget({ namespace: 'ns', ownerReferences })))
     assert.match(
       found ?? '',
       /Only one reference can have Controller set to true\. Found "true" in references for ConfigMap\/x and Secret\/y$/,
@@ -166,7 +166,10 @@ describe('metadata validation', () => {
   it('asks for qualified finalizers of built-in kinds, definitions excepted', () => {
     const found = (strategy: Strategy) =>
       texts(
-        metadataErrors(strategy, widget({ namespace: 'ns', finalizers: ['orphan', 'example.com/a', 'x'] })),
+        newMetadataErrors(
+          strategy,
+          widget({ namespace: 'ns', finalizers: ['orphan', 'example.com/a', 'x'] }),
+        ),
       )
     assert.deepEqual(found(widgets), [])
     const traits = traitsOf('customresourcedefinitions.apiextensions.k8s.io')
@@ -178,7 +181,7 @@ describe('metadata validation', () => {
 
   it('takes any path segment as the name of a role, and labels only as the name of a namespace', () => {
     const named = (strategy: Strategy, name: string) =>
-      texts(metadataErrors(strategy, widget({ name, namespace: 'ns' })))
+      texts(newMetadataErrors(strategy, widget({ name, namespace: 'ns' })))
     assert.deepEqual(
       named({ ...widgets, traits: traitsOf('clusterroles.rbac.authorization.k8s.io') }, 'system:foo'),
       [],

@@ -57,8 +57,11 @@ export function generatedName(base: string): string {
   return base.slice(0, longestBase) + suffix.join('')
 }
 
+/** Members of metadata to set; those that are undefined go. */
+type MetadataChanges = { readonly [K in keyof Metadata]?: unknown }
+
 /** Copies `object` without the members that are undefined in `changes`, and with the others. */
-export function withMetadata(object: KubeObject, changes: { [K in keyof Metadata]?: unknown }): KubeObject {
+export function withMetadata(object: KubeObject, changes: MetadataChanges): KubeObject {
   const merged: Record<string, unknown> = { ...object.metadata, ...changes }
   const metadata: Record<string, unknown> = {}
   for (const field in merged) if (merged[field] !== undefined) metadata[field] = merged[field]
@@ -85,7 +88,7 @@ export const withoutPresented = (object: KubeObject, cluster: string): KubeObjec
     selfLink: undefined,
     labels: storedLabels(object.metadata.labels),
     annotations: { ...object.metadata.annotations, 'kcp.io/cluster': cluster },
-  } as { [K in keyof Metadata]?: unknown })
+  } as MetadataChanges)
 
 /** A new object before admission: system members wiped and filled (chapter 40, rules 3.1–3.3). */
 export function withSystemMetadata(strategy: Strategy, key: ObjectKey, object: KubeObject): KubeObject {
@@ -124,10 +127,8 @@ export function prepareForUpdate(
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old.metadata
   const { namespace, name } = old.metadata
   const kept = withMetadata(scoped, {
-    uid,
-    creationTimestamp,
-    deletionTimestamp,
-    deletionGracePeriodSeconds,
+    // What a client repeats has to be what it was.
+    ...filled(scoped.metadata, { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds }),
     generation,
     namespace,
     name,
@@ -135,6 +136,11 @@ export function prepareForUpdate(
   const prepared = part === '' ? (strategy.traits.prepare?.(kept, old) ?? kept) : kept
   const raised = generation !== undefined && raisesGeneration(strategy, prepared, old)
   return raised ? withMetadata(prepared, { generation: generation + 1 }) : prepared
+}
+
+const filled = (own: Metadata, old: MetadataChanges): MetadataChanges => {
+  const said = Object.entries(own).filter(([field]) => field in old)
+  return { ...old, ...Object.fromEntries(said) }
 }
 
 function ownPart(strategy: Strategy, part: Part, next: KubeObject, old: KubeObject): KubeObject {

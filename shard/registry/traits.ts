@@ -3,7 +3,7 @@ import type { KubeObject } from '../../framework/object.ts'
 import { defaultCustomResourceDefinition } from '../../openapi/crd.ts'
 import { mannersOf } from '../../openapi/definitions/kubernetes/manners.ts'
 import { definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
-import { configMapErrors, mergeStringData, secretErrors } from './data.ts'
+import { configMapErrors, mergeStringData, secretErrors, withoutEmptyData } from './data.ts'
 import { leaseErrors } from './lease.ts'
 import {
   clusterRoleBindingErrors,
@@ -93,7 +93,7 @@ const definitions: Traits = {
 
 /** Built-in kinds by `<plural>.<group>`; those that are not named here are `plain` (chapter 40, rules 2.31, 3.8). */
 const builtinTraits: Readonly<Record<string, Traits>> = {
-  configmaps: { ...plain, validate: configMapErrors },
+  configmaps: { ...plain, complete: withoutEmptyData, validate: configMapErrors },
   secrets: { ...plain, complete: mergeStringData, prepare: mergeStringData, validate: secretErrors },
   namespaces,
   events,

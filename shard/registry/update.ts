@@ -8,9 +8,14 @@ import type { Change, WriteOptions } from '../../framework/storage.ts'
 import type { ShardAdmissionRequest } from '../admission/chain.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
-import { dedupOwners, finalizerWarnings, metadataErrors, metadataUpdateErrors } from './metadata.ts'
+import {
+  dedupOwners,
+  finalizerWarnings,
+  metadataErrors,
+  metadataUpdateErrors,
+  newMetadataErrors,
+} from './metadata.ts'
 import { aboutOf, type Registry, storedObject } from './registry.ts'
-import { shapeErrors } from './shape.ts'
 import { isHeld, prepareForUpdate } from './strategy.ts'
 
 /** Lost races before the client is told to try again. */
@@ -50,13 +55,13 @@ function checkPreconditions(registry: Registry, next: KubeObject, current: Cache
     throw badRequest(
       `metadata.resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: must be a decimal number`,
     )
-  if (resourceVersion && !isCurrent(current, resourceVersion)) throw modified(about)
   if (uid && uid !== current.meta.uid) {
     throw conflict(
       about,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.meta.uid}`,
     )
   }
+  if (resourceVersion && !isCurrent(current, resourceVersion)) throw modified(about)
 }
 
 interface Step {
@@ -110,12 +115,11 @@ function warn(ctx: RequestContext, texts: readonly (string | undefined)[]): void
 }
 
 function validate({ group, part, rules }: Registry, object: KubeObject, old: KubeObject): void {
-  const { strategy } = rules
-  const shape = shapeErrors(rules, object, old)
+  const { strategy, schema } = rules
   const errors = [
-    ...metadataErrors(strategy, object),
+    ...(strategy.traits.custom ? metadataErrors(strategy, object) : newMetadataErrors(strategy, object)),
     ...metadataUpdateErrors(object, old),
-    ...shape,
+    ...schema.validate(object, old),
     ...(part === '' ? (strategy.traits.validate?.(object, old) ?? []) : []),
   ]
   if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)

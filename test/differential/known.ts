@@ -1,3 +1,4 @@
+import { fields, items, rewritten, taken, textOf, without, withoutCause, withoutRules } from './erasing.ts'
 import type { Outcome } from './play.ts'
 import type { Step } from './step.ts'
 
@@ -5,57 +6,6 @@ import type { Step } from './step.ts'
 export interface Known {
   readonly reason: string
   readonly erase: (outcome: Outcome, step: Step) => Outcome
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-const fields = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
-
-const without = (value: unknown, ...names: readonly string[]): Fields =>
-  Object.fromEntries(Object.entries(fields(value)).filter(([name]) => !names.includes(name)))
-
-/** Another text in the message of a Status. */
-const rewritten = (outcome: Outcome, from: RegExp, to: string): Outcome => {
-  const { message, ...body } = fields(outcome.body)
-  return typeof message === 'string'
-    ? { ...outcome, body: { ...body, message: message.replace(from, to) } }
-    : outcome
-}
-
-/** Statuses that differ in code and reason, which are taken for the same. */
-const taken = (outcome: Outcome, text: RegExp, to: string): Outcome =>
-  outcome.status >= 400 && text.test(String(fields(outcome.body).message ?? ''))
-    ? { ...outcome, status: 0, body: to }
-    : outcome
-
-const items = (outcome: Outcome, change: (item: unknown) => unknown): Outcome => {
-  const body = fields(outcome.body)
-  return Array.isArray(body.items)
-    ? { ...outcome, body: { ...body, items: body.items.map(change) } }
-    : outcome
-}
-
-/** A cause that only one of them gives; a message of several causes is no text to compare. */
-function withoutCause(outcome: Outcome, text: string): Outcome {
-  const { message, details, ...body } = fields(outcome.body)
-  const { causes, ...about } = fields(details)
-  if (!Array.isArray(causes)) return outcome
-  const others = causes.filter(cause => !String(cause).includes(text))
-  return {
-    ...outcome,
-    body: { ...body, ...(others.length > 1 && { message }), details: { ...about, causes: others } },
-  }
-}
-
-function withoutRules(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutRules)
-  if (typeof value !== 'object' || value === null) return value
-  const isEmpty = (field: unknown) => field === null || (Array.isArray(field) && field.length === 0)
-  const kept = Object.entries(value).filter(
-    ([name, field]) => !(name === 'rules' && isEmpty(field)) && name !== 'f:rules',
-  )
-  return Object.fromEntries(kept.map(([name, field]) => [name, withoutRules(field)]))
 }
 
 /** One by one, with the reason why each stays. */
@@ -67,6 +17,13 @@ export const known: readonly Known[] = [
   {
     reason: 'objects in lists of built-in kinds say their kind and version, so that each is whole by itself',
     erase: outcome => items(outcome, item => without(item, 'apiVersion', 'kind')),
+  },
+  {
+    reason: 'kube-root-ca.crt is each server’s own',
+    erase: outcome => {
+      const isOwn = (item: unknown) => fields(fields(item).metadata).name === 'kube-root-ca.crt'
+      return items(outcome, item => (isOwn(item) ? 'kube-root-ca.crt' : item))
+    },
   },
   {
     reason: 'a last page has no continue token, not an empty one',
@@ -94,12 +51,13 @@ export const known: readonly Known[] = [
     },
   },
   {
-    reason: 'the answer to a dry run says the logical cluster too',
-    erase: (outcome, { path }) => {
+    reason:
+      'every answer says the logical cluster; kcp leaves it out of dry runs and of updates that change nothing',
+    erase: outcome => {
       const { metadata, ...body } = fields(outcome.body)
       const { annotations, ...rest } = fields(metadata)
       const others = without(annotations, 'kcp.io/cluster')
-      if (!path.includes('dryRun') || fields(metadata).uid === undefined) return outcome
+      if (fields(metadata).uid === undefined) return outcome
       const kept = Object.keys(others).length === 0 ? rest : { ...rest, annotations: others }
       return { ...outcome, body: { ...body, metadata: kept } }
     },
@@ -118,7 +76,7 @@ export const known: readonly Known[] = [
     erase: outcome =>
       rewritten(
         outcome,
-        /Go (struct field ObjectMeta\.metadata|value) of type v1\.ObjectMeta|ObjectMeta\.metadata(?=\.)/,
+        /(Go struct field \w+\.metadata of type v1\.|Go value of type v1\.)?ObjectMeta(\.metadata(?=\.))?/,
         'ObjectMeta',
       ),
   },
@@ -146,7 +104,7 @@ export const known: readonly Known[] = [
       taken(
         outcome,
         /^the object provided is unrecognized|into Go value of type map|^the API version in the data|no kind ".*" is registered/,
-        'unrecognized',
+        'unreadable',
       ),
   },
   {
@@ -165,9 +123,7 @@ export const known: readonly Known[] = [
     reason: 'details of a refusal name the kind that is served: not the one that was sent, not the resource',
     erase: outcome => {
       const { details, ...body } = fields(outcome.body)
-      const isKind = /is invalid: kind: Invalid value|must be specified for an update/.test(
-        String(body.message),
-      )
+      const isKind = /"field":"kind"|must be specified for an update/.test(textOf(outcome))
       return isKind ? { ...outcome, body: { ...body, details: without(details, 'kind') } } : outcome
     },
   },
@@ -182,14 +138,56 @@ export const known: readonly Known[] = [
   },
   {
     reason: 'an error in status names the whole path, also at /status',
-    erase: outcome => {
-      const { details, ...body } = fields(outcome.body)
-      const causes = fields(details).causes
-      if (!Array.isArray(causes)) return outcome
-      const whole = causes.map(cause => String(cause).replace(': status.', ': '))
-      const shorter = { ...outcome, body: { ...body, details: { ...fields(details), causes: whole } } }
-      return rewritten(shorter, /: status\.(?=\S+ in body)/, ': ')
+    erase: outcome => rewritten(outcome, /: status\.(?=\S+ in body)/, ': '),
+  },
+  {
+    reason: 'what is no object, or no patch, is refused with 400 in our words',
+    erase: (outcome, { about }) => {
+      const isRaw = about.includes('create from') && (outcome.status === 400 || outcome.status === 422)
+      const refused = isRaw ? { ...outcome, status: 0, body: 'unreadable', warnings: '' } : outcome
+      return taken(
+        refused,
+        /Invalid JSON Patch|into Go value of type (\[\]handlers\.jsonPatchOp|jsonpatch\.Patch)/,
+        'unreadable',
+      )
     },
+  },
+  {
+    reason: 'a nameless PATCH is refused before its body is looked at',
+    erase: (outcome, { about }) =>
+      about.includes(': PATCH ')
+        ? taken(outcome, /name must be provided|in an .* format/, 'nameless')
+        : outcome,
+  },
+  {
+    reason:
+      'values of other types are refused with 400 by whatever way they come; kcp has 500 for an apply, 422 for a patch',
+    erase: outcome =>
+      taken(
+        outcome,
+        /^failed to convert new object|json: cannot unmarshal|illegal base64|^parsing time/,
+        'unreadable',
+      ),
+  },
+  {
+    reason: 'Go walks maps in no order, and stops at the first field that a schema does not declare',
+    erase: outcome => rewritten(outcome, /^(failed to create typed patch object).*/s, '$1'),
+  },
+  {
+    reason: 'a number that is no integer is told once, not twice',
+    erase: outcome => withoutCause(outcome, 'Checked value must be of type integer'),
+  },
+  {
+    reason: 'no data at all is as good as empty data, also for an immutable ConfigMap',
+    erase: outcome =>
+      /is immutable when/.test(textOf(outcome)) ? withoutCause(outcome, '"field":"binaryData"') : outcome,
+  },
+  {
+    reason: 'what a client can read of an answer is checked before there is one',
+    erase: (outcome, { about }) =>
+      /\/\w+: as .*PartialObjectMetadataList/.test(about) && (outcome.status === 0 || outcome.status === 404)
+        ? { ...outcome, status: 0, body: 'not a list' }
+        : outcome,
   },
   {
     reason: 'keys of the storage are not in our messages',

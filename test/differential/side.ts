@@ -16,7 +16,22 @@ export async function prepareSide(config: KubeConfig, definitions: readonly Kube
   for (const definition of definitions) await created(client, path, definition)
   for (const { metadata } of definitions)
     await eventually(() => client(`${path}/${metadata.name}`), isEstablished, 120_000)
+  for (const definition of definitions)
+    await eventually(
+      () => client(collectionOf(definition)),
+      ({ status }) => status === 200,
+      120_000,
+    )
   return client
+}
+
+function collectionOf({ spec }: KubeObject): string {
+  const { group, names, versions } = spec as {
+    group: string
+    names: { plural: string }
+    versions: { name: string }[]
+  }
+  return `/apis/${group}/${versions[0]?.name}/${names.plural}`
 }
 
 export function configOf(file: string): KubeConfig {

@@ -1,0 +1,64 @@
+import type { Outcome } from './play.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export const fields = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+
+export const without = (value: unknown, ...names: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(fields(value)).filter(([name]) => !names.includes(name)))
+
+/** Another text in the message of a Status and in its causes. */
+export function rewritten(outcome: Outcome, from: RegExp, to: string): Outcome {
+  const { message, details, ...body } = fields(outcome.body)
+  if (typeof message !== 'string') return outcome
+  const { causes, ...about } = fields(details)
+  const told = Array.isArray(causes) ? { causes: causes.map(cause => String(cause).replace(from, to)) } : {}
+  const more = details === undefined ? {} : { details: { ...about, ...told } }
+  return { ...outcome, body: { ...body, message: message.replace(from, to), ...more } }
+}
+
+/** What a Status says, in its message and in its causes. */
+export function textOf({ body }: Outcome): string {
+  const { message, details } = fields(body)
+  return [message, ...((fields(details).causes as readonly unknown[] | undefined) ?? [])].join(' ')
+}
+
+/** Statuses that differ in code and reason, which are taken for the same. */
+export const taken = (outcome: Outcome, text: RegExp, to: string): Outcome =>
+  outcome.status >= 400 && text.test(textOf(outcome)) ? { ...outcome, status: 0, body: to } : outcome
+
+export const items = (outcome: Outcome, change: (item: unknown) => unknown): Outcome => {
+  const body = fields(outcome.body)
+  return Array.isArray(body.items)
+    ? { ...outcome, body: { ...body, items: body.items.map(change) } }
+    : outcome
+}
+
+/** Without a cause that only one of them gives; what is left of several is no longer in the message. */
+export function withoutCause(outcome: Outcome, text: string): Outcome {
+  const { details, ...body } = fields(outcome.body)
+  const { causes, ...about } = fields(details)
+  if (!Array.isArray(causes)) return outcome
+  const others = causes.filter(cause => !String(cause).includes(text))
+  return { ...outcome, body: { ...body, message: '<causes>', details: { ...about, causes: others } } }
+}
+
+const ownsNothing = (entry: unknown): boolean => {
+  const { fieldsV1, manager } = fields(entry)
+  if (manager === 'before-first-apply') return true
+  return fieldsV1 !== undefined && Object.keys(fields(fieldsV1)).length === 0
+}
+
+/** Without empty rules, those who own nothing else, and when they came to own it. */
+export function withoutRules(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutRules).filter(entry => !ownsNothing(entry))
+  if (typeof value !== 'object' || value === null) return value
+  const isEmpty = (field: unknown) => field === null || (Array.isArray(field) && field.length === 0)
+  const optional = ['rules', 'managedFields']
+  const members = Object.entries(value).map(([name, field]) => [name, withoutRules(field)] as const)
+  const kept = members.filter(
+    ([name, field]) => !(optional.includes(name) && isEmpty(field)) && name !== 'f:rules' && name !== 'time',
+  )
+  return Object.fromEntries(kept)
+}
