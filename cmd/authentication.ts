@@ -5,7 +5,6 @@ import {
   type IdentityHeaders,
   requestHeaders,
   type ServiceAccountKeys,
-  serviceAccountTokens,
   type TokenAuthenticator,
   type TokenReader,
   type TokenUser,
@@ -16,7 +15,6 @@ import {
   webhookTokensDefaults,
 } from '../framework/authn/index.ts'
 import { type AuthenticationConfig, jwtTokens } from '../framework/authn/jwt/index.ts'
-import type { Informers } from '../framework/informer.ts'
 import { type Authorities, readAuthorities } from './authorities.ts'
 import { readFlagFile } from './files.ts'
 import type { IdentityOptions } from './identityflags.ts'
@@ -30,23 +28,20 @@ export interface Authentication {
   readonly tokens: TokenAuthenticator
 }
 
-/** Logical clusters, as far as it matters who is known in them. */
-export interface KnownIn {
-  readonly informers: Informers
-  /** Who is known in some of them only. */
-  readonly workspaceTokens?: TokenReader
-}
-
-/** Who is known before anything is open; service accounts are objects and come with the logical clusters. */
-export interface PreparedAuthentication {
-  /** What service accounts' tokens are signed with. */
-  readonly serviceAccounts: ServiceAccountKeys
+/** Who is known by flags alone. */
+export interface PreparedIdentities {
   readonly identityHeaders: IdentityHeaders
   /** Whose certificates are believed now. */
   authorities(): Authorities
-  over(clusters: KnownIn): Authentication
+  /** Together with whom others know: service accounts, which are objects, and users of some workspaces. */
+  with(...others: readonly TokenReader[]): Authentication
   /** Reads the files again that may change while the server runs. Rejects, and changes nothing, when one is bad. */
   reload(): Promise<void>
+}
+
+/** And what service accounts' tokens are signed with. */
+export interface PreparedAuthentication extends PreparedIdentities {
+  readonly serviceAccounts: ServiceAccountKeys
 }
 
 /** `aud` and `iss` of service accounts' tokens, and what the server answers to (chapter 30, section 1.7). */
@@ -57,32 +52,39 @@ interface Changing extends AuthenticationConfig {
 }
 
 /** Everybody whom the flags and the server itself make known. Throws `StartError` on bad files. */
-export async function prepareAuthentication(
+export const prepareAuthentication = async (
   options: IdentityOptions,
   admins: readonly TokenUser[],
   serviceAccounts: ServiceAccountKeys,
-): Promise<PreparedAuthentication> {
-  const fixed = [tokenUsers(admins)]
+): Promise<PreparedAuthentication> => ({
+  ...(await prepareIdentities(options, [serviceAccounts.issuer], tokenUsers(admins))),
+  serviceAccounts,
+})
+
+/** Everybody whom the flags make known, and `fixed`. `forbidden`: issuers that nobody may name. Throws `StartError`. */
+export async function prepareIdentities(
+  options: IdentityOptions,
+  forbidden: readonly string[],
+  ...fixed: TokenReader[]
+): Promise<PreparedIdentities> {
   if (options.tokenAuthFile !== undefined) fixed.push(await readTokenFile(options.tokenAuthFile))
   const read = async (): Promise<Changing> => ({
     authorities: await readAuthorities(options),
-    ...(await readIssuers(options, [serviceAccounts.issuer])),
+    ...(await readIssuers(options, forbidden)),
   })
   let current = await read()
   const webhook = await webhookOf(options)
   const identityHeaders = identityHeadersOf(options)
   return {
-    serviceAccounts,
     identityHeaders,
     authorities: () => current.authorities,
-    over({ informers, workspaceTokens }) {
+    with(...others) {
       const tokens = tokenAuthenticator(
         [
           ...fixed,
-          serviceAccountTokens({ ...serviceAccounts, informers }),
           jwtTokens(() => current.issuers, options.trustSystemIdentities ?? false),
           ...webhook,
-          ...(workspaceTokens === undefined ? [] : [workspaceTokens]),
+          ...others,
         ],
         [audience],
       )

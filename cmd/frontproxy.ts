@@ -1,23 +1,26 @@
+import { isIdentityHeader } from '../framework/authn/index.ts'
 import type { HealthCheck } from '../framework/health.ts'
 import { type Listener, listen } from '../framework/listener.ts'
 import { createLogger, type Logger } from '../framework/log.ts'
 import { createMetrics, type Metrics } from '../framework/metrics.ts'
 import { type Handler, serve } from '../framework/serve.ts'
 import { accessReviews } from '../proxy/access.ts'
-import { openBackends } from '../proxy/backends.ts'
 import { frontProxy } from '../proxy/frontproxy.ts'
 import { defaultDropGroups, groupFilter } from '../proxy/groups.ts'
-import type { Mapping } from '../proxy/mapping.ts'
 import { createShardClient, type ShardClient } from '../proxy/shardclient.ts'
 import { followShards, type ShardAddress, type ShardIndex } from '../proxy/shardindex.ts'
+import { shardTokens } from '../proxy/shardtokens.ts'
+import { audience, type PreparedIdentities, prepareIdentities } from './authentication.ts'
+import { allAuthorities } from './authorities.ts'
+import { watchCertificate } from './certificatewatch.ts'
 import { openDataDirectory } from './directory.ts'
 import { readEndpoint } from './endpoint.ts'
 import { fixedFrontEndpoints } from './frontproxyendpoints.ts'
-import { edgeAuthentication, readMappings, usable } from './frontproxyfiles.ts'
 import type { FrontProxyFlags } from './frontproxyflags.ts'
-import { watchMappings } from './mappingwatch.ts'
+import { watchIdentities } from './identitywatch.ts'
 import { listenError, publicUrl, servingHosts, withPort } from './options.ts'
 import { openOutbound } from './outbound.ts'
+import { type FollowedRoutes, followRoutes } from './routes.ts'
 import { prepareServing } from './servingfiles.ts'
 import { stopSignal } from './shutdown.ts'
 
@@ -27,17 +30,15 @@ const grace = 10_000
 /** `oriel front-proxy`: serves until SIGINT or SIGTERM. Throws `StartError` for what the user can change. */
 export async function startFrontProxy(given: FrontProxyFlags): Promise<void> {
   const log = createLogger(given.logLevel)
-  const mappings = await readMappings(given.mappingFile)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const identities = await prepareIdentities(given, [audience])
+  const isIdentity = isIdentityHeader(identities.identityHeaders)
+  const routes = await followRoutes({ file: given.mappingFile, isIdentity, log, signal })
   const directory = await openDataDirectory(given.dataDirectory)
   const flags = await withPort(given)
-  const stopping = new AbortController()
-  const proxy = await openFrontProxy({
-    flags,
-    mappings,
-    directory: directory.path,
-    log,
-    stopping: stopping.signal,
-  })
+  const setup = { flags, identities, routes, log, directory: directory.path, stopping: signal }
+  const proxy = await openFrontProxy(setup)
   process.stdout.write(`Serving on ${publicUrl(flags)}, with the authority ${directory.path}/ca.crt\n`)
   await stopSignal()
   stopping.abort()
@@ -47,7 +48,8 @@ export async function startFrontProxy(given: FrontProxyFlags): Promise<void> {
 
 interface FrontProxySetup {
   readonly flags: FrontProxyFlags
-  readonly mappings: readonly Mapping[]
+  readonly identities: PreparedIdentities
+  readonly routes: FollowedRoutes
   /** Where the serving certificate is. */
   readonly directory: string
   readonly log: Logger
@@ -55,34 +57,28 @@ interface FrontProxySetup {
 }
 
 async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promise<void> }> {
-  const { flags, mappings, log, stopping } = setup
+  const { flags, identities, routes, stopping } = setup
   const publicName = (flags.externalUrl ?? publicUrl(flags)).replace(/\/+$/, '')
-  const backends = await usable(openBackends(mappings))
   const shards = await openShards(setup, publicName)
-  const review = accessReviews(shards.index, shards.clientOf)
-  const { authenticator, clientCA } = await edgeAuthentication(flags)
-  const users = { review, ...(authenticator && { authenticator }) }
-  const pass = flags.authenticationPassOnGroups ?? []
+  const { index } = shards
+  const { authenticator } = identities.with(shardTokens(index, shards.clientOf))
+  const review = accessReviews(index, shards.clientOf)
   const drop = flags.authenticationDropGroups ?? defaultDropGroups
   const handler = frontProxy({
-    ...users,
-    mappings,
-    backends,
-    index: shards.index,
-    groups: groupFilter(pass, drop),
+    ...{ index, authenticator, review, stopping },
+    routes: routes.current,
+    groups: groupFilter(flags.authenticationPassOnGroups ?? [], drop),
     outbound: await openOutbound(flags),
     publicUrl: publicName,
-    stopping,
   })
   const metrics = createMetrics()
-  const checks = checksOf(shards.index, stopping)
-  const answer = fixedFrontEndpoints({ ...users, checks, metrics }, handler)
-  const listener = await openPort(setup, { answer, metrics, ...(clientCA && { clientCA }) })
-  watchMappings(mappings, backends, { log, signal: stopping })
+  const checks = checksOf(index, stopping)
+  const answer = fixedFrontEndpoints({ authenticator, review, checks, metrics }, handler)
+  const listener = await openPort(setup, answer, metrics)
   return {
     async close() {
       await listener.drain(grace)
-      await backends.close()
+      await routes.close()
       await shards.close()
     },
   }
@@ -94,25 +90,25 @@ const checksOf = (index: ShardIndex, stopping: AbortSignal): readonly HealthChec
   { name: 'shutdown', healthy: () => !stopping.aborted },
 ]
 
-interface Answering {
-  readonly answer: Handler
-  readonly metrics: Metrics
-  readonly clientCA?: string
-}
-
+/** Serves with what certificates and authorities become while it runs. */
 async function openPort(
-  { flags, directory, log, stopping }: FrontProxySetup,
-  { answer, metrics, clientCA }: Answering,
+  { flags, identities: authentication, directory, log, stopping: signal }: FrontProxySetup,
+  answer: Handler,
+  metrics: Metrics,
 ): Promise<Listener> {
-  const { certificate, key } = await prepareServing(directory, servingHosts(flags))
-  const service = { log, metrics, requestTimeout: 60_000, isStopping: () => stopping.aborted }
-  const tls = { cert: certificate, key, ...(clientCA && { clientCA }) }
+  const hosts = servingHosts(flags)
+  const { certificate: cert, key } = await prepareServing(directory, hosts)
+  const clientCA = allAuthorities(authentication.authorities())
+  const service = { log, metrics, requestTimeout: 60_000, isStopping: () => signal.aborted }
   try {
-    return await listen(
-      { host: flags.bindAddress, port: flags.port, tls },
+    const server = await listen(
+      { host: flags.bindAddress, port: flags.port, tls: { cert, key, ...(clientCA && { clientCA }) } },
       (request, response) => void serve(service, { request, response }, answer),
       (request, response, upgrade) => void serve(service, { request, response, upgrade }, answer),
     )
+    watchCertificate({ directory, hosts, server, log, signal })
+    watchIdentities({ options: flags, authentication, server, log, signal })
+    return server
   } catch (error) {
     throw listenError(error, flags)
   }

@@ -5,14 +5,13 @@ import type { Answer } from '../framework/exchange.ts'
 import { type HealthCheck, healthAnswer } from '../framework/health.ts'
 import type { Metrics } from '../framework/metrics.ts'
 import type { Exchange, Handler } from '../framework/serve.ts'
-import { anonymous } from '../framework/user.ts'
 import type { Reviewer } from '../proxy/access.ts'
 
 export interface FixedEndpoints {
   readonly checks: readonly HealthCheck[]
   readonly metrics: Metrics
   readonly review: Reviewer
-  readonly authenticator?: Authenticator
+  readonly authenticator: Authenticator
 }
 
 /** The proxy's own endpoints (chapter 30, section 3.2); `/healthz` is not among them and goes through the mappings. */
@@ -29,7 +28,7 @@ async function metrics(
   { authenticator, metrics, review }: FixedEndpoints,
   exchange: Exchange,
 ): Promise<Answer> {
-  const user = authenticator === undefined ? anonymous : await userOf(authenticator, exchange)
+  const user = await userOf(authenticator, exchange)
   const action = { cluster: 'root', path: '/metrics', verb: 'get' }
   if (!(await review(user, action, exchange.lifetime.signal)))
     throw forbiddenTo(user, { isResource: false, verb: 'get', path: '/metrics' })

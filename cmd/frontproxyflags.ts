@@ -1,16 +1,15 @@
 import { type Command, Option } from 'commander'
+import { type IdentityOptions, identityFlags } from './identityflags.ts'
 import { type MountOptions, mountFlags } from './mountflags.ts'
 import { address, hostname, type Listening, logLevels, portNumber, textList } from './options.ts'
 
 /** The flags of `oriel front-proxy`, checked. */
-export interface FrontProxyFlags extends Listening, MountOptions {
+export interface FrontProxyFlags extends Listening, MountOptions, IdentityOptions {
   readonly mappingFile: string
   readonly rootKubeconfig: string
   readonly shardsKubeconfig: string
   readonly dataDirectory: string
   readonly externalUrl?: string
-  readonly tokenAuthFile?: string
-  readonly clientCaFile?: string
   readonly authenticationPassOnGroups?: readonly string[]
   readonly authenticationDropGroups?: readonly string[]
   readonly logLevel: (typeof logLevels)[number]
@@ -18,7 +17,7 @@ export interface FrontProxyFlags extends Listening, MountOptions {
 
 /** Adds the flags to a command, named as kcp's where kcp has them. */
 export const frontProxyFlags = (command: Command): Command =>
-  mountFlags(command)
+  identityFlags(mountFlags(command))
     .description('serve the workspaces of several shards under one address')
     .requiredOption('--mapping-file <path>', 'what of the URL space goes where, YAML')
     .requiredOption('--root-kubeconfig <path>', 'how to reach the root shard, to see the shards')
@@ -28,8 +27,6 @@ export const frontProxyFlags = (command: Command): Command =>
     .option('--port <number>', 'the port to listen on; 0 picks a free one', portNumber, 8443)
     .option('--external-hostname <name>', 'the name or address that clients use', hostname)
     .option('--external-url <url>', 'what the URLs of workspaces start with, where that is something else')
-    .option('--token-auth-file <path>', 'users with fixed tokens: lines of token,user,uid,"group1,group2"')
-    .option('--client-ca-file <path>', 'authorities whose client certificates are users, PEM')
     .option(
       '--authentication-pass-on-groups <groups>',
       'groups that shards get to see; all by default',

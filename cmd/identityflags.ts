@@ -13,10 +13,7 @@ export interface IdentityOptions extends RequestHeaderFlags, IssuerOptions {
   /** Milliseconds. */
   readonly authenticationTokenWebhookCacheTtl?: number
   readonly clientCaFile?: string
-  readonly serviceAccountKeyFile?: string
   readonly trustSystemIdentities?: boolean
-  /** Host names, addresses and networks that are not public. */
-  readonly issuerAllow?: readonly string[]
 }
 
 /** Adds the flags to a command. */
@@ -24,7 +21,6 @@ export const identityFlags = (command: Command): Command =>
   requestHeaderFlags(openIdFlags(command))
     .option('--token-auth-file <path>', 'users with fixed tokens: lines of token,user,uid,"group1,group2"')
     .option('--client-ca-file <path>', 'authorities whose client certificates are users, PEM')
-    .option('--service-account-key-file <path>', 'what tokens of service accounts are signed with, PEM')
     .option('--authentication-config <path>', 'issuers of tokens: an AuthenticationConfiguration')
     .option(
       '--authentication-token-webhook-config-file <path>',
@@ -41,6 +37,18 @@ export const identityFlags = (command: Command): Command =>
       'how long its answers are believed',
       duration,
     )
-    .option('--anonymous-auth <boolean>', 'let in who has no credentials, as system:anonymous', truth)
     .option('--trust-system-identities', 'let these issuers name users and groups that begin with system:')
+
+/** Who is known in logical clusters only. */
+export interface AccountOptions {
+  readonly serviceAccountKeyFile?: string
+  /** Host names, addresses and networks that are not public. */
+  readonly issuerAllow?: readonly string[]
+}
+
+/** Adds the flags to a command. */
+export const accountFlags = (command: Command): Command =>
+  command
+    .option('--anonymous-auth <boolean>', 'let in who has no credentials, as system:anonymous', truth)
+    .option('--service-account-key-file <path>', 'what tokens of service accounts are signed with, PEM')
     .option('--issuer-allow <place>', 'a host, address or network where issuers of workspaces may be', places)

@@ -3,7 +3,7 @@ import { auditFlags } from './auditflags.ts'
 import { version } from './build.ts'
 import { explainCommand } from './explainflags.ts'
 import { type FrontProxyFlags, frontProxyFlags } from './frontproxyflags.ts'
-import { identityFlags } from './identityflags.ts'
+import { accountFlags, identityFlags } from './identityflags.ts'
 import { mountFlags } from './mountflags.ts'
 import {
   address,
@@ -24,7 +24,7 @@ const program = new Command('oriel')
   .version(version())
   .showHelpAfterError('Try --help.')
 
-auditFlags(shardFlags(identityFlags(mountFlags(program.command('start')))))
+auditFlags(shardFlags(accountFlags(identityFlags(mountFlags(program.command('start'))))))
   .description('serve logical clusters and their views from this machine')
   .option('--data-directory <path>', 'where certificates, tokens and objects are kept', '.oriel')
   .option('--bind-address <address>', 'the address to listen on', address, '127.0.0.1')

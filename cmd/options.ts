@@ -4,7 +4,7 @@ import { hostname as machineName } from 'node:os'
 import { InvalidArgumentError } from 'commander'
 import { type AuthorizerName, authorizerNames } from '../authz/index.ts'
 import type { AuditFlags } from './auditflags.ts'
-import type { IdentityOptions } from './identityflags.ts'
+import type { AccountOptions, IdentityOptions } from './identityflags.ts'
 import type { MountOptions } from './mountflags.ts'
 import type { ShardOptions } from './shardflags.ts'
 import { codeOf, StartError } from './starterror.ts'
@@ -18,7 +18,13 @@ export interface Listening {
 }
 
 /** The flags of `oriel start`, checked. */
-export interface StartOptions extends Listening, MountOptions, IdentityOptions, ShardOptions, AuditFlags {
+export interface StartOptions
+  extends Listening,
+    MountOptions,
+    IdentityOptions,
+    AccountOptions,
+    ShardOptions,
+    AuditFlags {
   readonly dataDirectory: string
   /** Host names, addresses and networks that are not public. */
   readonly webhookAllow?: readonly string[]

@@ -1,4 +1,4 @@
-import { tokenIssuer } from '../framework/authn/index.ts'
+import { serviceAccountTokens, tokenIssuer } from '../framework/authn/index.ts'
 import { workspaceTokens } from '../framework/authn/jwt/index.ts'
 import type { ResourceRef } from '../framework/backend.ts'
 import type { Informers } from '../framework/informer.ts'
@@ -74,16 +74,16 @@ function authenticationOf(
 ): (informers: Informers) => Authentication {
   let made: Authentication | undefined
   return informers => {
-    made ??= authentication.over({
-      informers,
-      workspaceTokens: workspaceTokens({
+    made ??= authentication.with(
+      serviceAccountTokens({ ...authentication.serviceAccounts, informers }),
+      workspaceTokens({
         configurationsOf: workspaceIssuers(informers, workspaceTypes),
         compiler: tokenExpressions,
         forbidden: [authentication.serviceAccounts.issuer],
         targets: createTargets({ allow }),
         log,
       }),
-    })
+    )
     return made
   }
 }

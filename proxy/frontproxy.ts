@@ -5,23 +5,23 @@ import { closedAnswer, infoOf, insidePath, mostHops, redirectAnswer } from '../f
 import { serviceUnavailable, unauthorized } from '../framework/errors.ts'
 import type { Answer } from '../framework/exchange.ts'
 import { text } from '../framework/health.ts'
+import type { ClusterName } from '../framework/object.ts'
 import type { Outbound, Passage } from '../framework/passage.ts'
 import { isClusterPath } from '../framework/path.ts'
 import { decodeSegment } from '../framework/segments.ts'
 import type { Exchange, Handler } from '../framework/serve.ts'
 import type { ClusterPlace, Place } from '../framework/tree.ts'
-import { anonymous, type UserInfo } from '../framework/user.ts'
+import { anonymous, clusterNameKey, isServiceAccount, type UserInfo } from '../framework/user.ts'
 import type { Reviewer } from './access.ts'
-import type { Backends } from './backends.ts'
-import { type Mapping, type Match, matcherOf, treePath } from './mapping.ts'
+import { type Match, treePath } from './mapping.ts'
+import type { Routes } from './routes.ts'
 import type { Location, ShardIndex } from './shardindex.ts'
 
 export interface FrontProxyOptions {
-  readonly mappings: readonly Mapping[]
-  readonly backends: Backends
+  /** As the mapping file is now. */
+  readonly routes: () => Routes
   readonly index: ShardIndex
-  /** Without one, credentials go on to the shards as they came. */
-  readonly authenticator?: Authenticator
+  readonly authenticator: Authenticator
   /** The groups that shards get to see. */
   readonly groups: (groups: readonly string[]) => readonly string[]
   /** Asked for mounts only: everything else is decided by the shard it goes to. */
@@ -36,17 +36,16 @@ export interface FrontProxyOptions {
 /** One request on its way through the proxy. */
 interface Passing {
   readonly exchange: Exchange
-  /** undefined: the shard finds out. */
-  readonly user: UserInfo | undefined
+  readonly user: UserInfo
+  readonly routes: Routes
 }
 
 /** One address for the workspaces of all shards (chapter 30, section 3): finds out who asks, where it is, and passes on. */
 export function frontProxy(options: FrontProxyOptions): Handler {
-  const matching = matcherOf(options.mappings)
   const answer = (passing: Passing): Promise<Answer | Passage> => {
     const { incoming } = passing.exchange
     if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
-    const match = matching(incoming.path)
+    const match = passing.routes.match(incoming.path)
     if (match === undefined) return Promise.resolve(text(404, '404 page not found\n'))
     if (match.mapping.path === treePath) return intoTree(options, passing, match, answer)
     return Promise.resolve(toBackend(options, passing, match))
@@ -55,34 +54,56 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     const { lifetime } = exchange
     lifetime.limit(undefined)
     lifetime.follow(options.stopping, 'shutdown')
-    return answer({ exchange, user: await whoAsks(options, exchange) })
+    const routes = options.routes()
+    const user = await whoAsks(options, exchange, routes)
+    return answer({ exchange: homeward(exchange, user, routes), user, routes })
   }
 }
 
-/** Where the proxy knows users, nobody passes whom it does not know. */
+/** Nobody passes whom nobody knows. Some are known in their workspace only. */
 async function whoAsks(
-  { authenticator, groups }: FrontProxyOptions,
+  { authenticator, groups, index }: FrontProxyOptions,
   exchange: Exchange,
-): Promise<UserInfo | undefined> {
-  if (authenticator === undefined) return undefined
-  const user = await userOf(authenticator, exchange)
+  routes: Routes,
+): Promise<UserInfo> {
+  const { path } = exchange.incoming
+  const { cluster = '' } = routes.match(path) ?? {}
+  const user = await userOf(authenticator, exchange, { cluster: clusterAt(index, cluster), path })
   if (user === anonymous) throw unauthorized()
   exchange.record.annotate('user', user.name)
   return { ...user, groups: groups(user.groups) }
 }
 
+/** Of a mounted workspace the one that it is in. */
+function clusterAt(index: ShardIndex, segment: string): ClusterName | undefined {
+  const path = decodeSegment(segment)
+  const found = path !== undefined && isClusterPath(path) ? index.find(path) : undefined
+  if (found === undefined) return undefined
+  if (found.kind === 'shard') return found.cluster
+  return 'parent' in found ? found.parent : undefined
+}
+
+/** Programs in a workspace know of one server only: what is for nobody else is for the home of their service account. */
+function homeward(exchange: Exchange, user: UserInfo, routes: Routes): Exchange {
+  const { incoming } = exchange
+  const home = isServiceAccount(user.name) ? user.extra?.[clusterNameKey]?.[0] : undefined
+  const match = routes.match(incoming.path)
+  if (home === undefined || (match !== undefined && match.mapping.path !== '/')) return exchange
+  return { ...exchange, incoming: { ...incoming, path: `${treePath}${home}${incoming.path}` } }
+}
+
 /** A mapping to one server. With a logical cluster in its path, that has to be somewhere. */
 function toBackend(
-  { backends, index }: FrontProxyOptions,
+  { index }: FrontProxyOptions,
   passing: Passing,
   { mapping, cluster }: Match,
 ): Answer | Passage {
-  const { exchange } = passing
+  const { exchange, routes } = passing
   if (cluster !== undefined) {
     const found = locate(index, passing, cluster)
     if (isClosed(found)) return closedAnswer(exchange)
   }
-  return backends.passage({ ...passing, mapping, url: mapping.backend, path: exchange.incoming.path })
+  return routes.passage({ ...passing, mapping, url: mapping.backend, path: exchange.incoming.path })
 }
 
 const isClosed = (location: Location): boolean => location.kind === 'unavailable' || location.kind === 'loop'
@@ -93,7 +114,7 @@ function locate(index: ShardIndex, { exchange, user }: Passing, segment: string)
   const path = decodeSegment(segment)
   const found = path !== undefined && isClusterPath(path) ? index.find(path) : undefined
   if (found !== undefined) return found
-  throw forbiddenTo(user ?? anonymous, infoOf(exchange.incoming), 'workspace access not permitted')
+  throw forbiddenTo(user, infoOf(exchange.incoming), 'workspace access not permitted')
 }
 
 type Again = (passing: Passing) => Promise<Answer | Passage>
@@ -110,7 +131,7 @@ async function intoTree(
   if (found.kind === 'shard') {
     const { shard } = found
     const path = `${treePath}${found.cluster}${rest}`
-    return options.backends.passage({ ...passing, mapping, url: shard.baseURL, path })
+    return passing.routes.passage({ ...passing, mapping, url: shard.baseURL, path })
   }
   if (!('parent' in found)) return closedAnswer(exchange)
   return throughMount(options, { ...passing, rest, seenAs: `${treePath}${cluster}` }, found, again)
@@ -125,12 +146,11 @@ interface Mounting extends Passing {
 
 async function throughMount(
   options: FrontProxyOptions,
-  { exchange, user, rest, seenAs }: Mounting,
+  { exchange, user, routes, rest, seenAs }: Mounting,
   place: Mounted,
   again: Again,
 ): Promise<Answer | Passage> {
   const { incoming, lifetime } = exchange
-  if (user === undefined) throw unauthorized()
   const entering = { cluster: place.parent, path: '/', verb: 'access' }
   if (!(await options.review(user, entering, lifetime.signal)))
     throw forbiddenTo(user, infoOf(incoming), 'workspace access not permitted')
@@ -141,5 +161,5 @@ async function throughMount(
   if (inside === undefined)
     return options.outbound.passage({ incoming, endpoint: { url: place.url }, path: rest, seenAs })
   const next = { ...incoming, path: inside + rest, hops: incoming.hops + 1 }
-  return again({ exchange: { ...exchange, incoming: next }, user })
+  return again({ exchange: { ...exchange, incoming: next }, user, routes })
 }

@@ -30,8 +30,9 @@ const offered = ({ workspaceTypes, shards }: TenancyResources): readonly Resourc
   shards,
 ]
 
-/** What goes with it: definitions, and who may use them. */
-const along: readonly ResourceRef[] = [
+/** What goes with it: definitions, who may use them, and who is known by them. */
+const along = ({ workspaceTypes }: TenancyResources): readonly ResourceRef[] => [
+  { ...workspaceTypes, resource: 'workspaceauthenticationconfigurations' },
   resources.logicalClusters,
   resources.apiResourceSchemas,
   resources.clusterRoles,
@@ -49,7 +50,7 @@ export async function keepCopies(
 ): Promise<void> {
   const log = deps.log.child({ shard: origin.name })
   const there = createInformers(origin.client, log, signal)
-  const sources = [...offered(deps.tenancy), ...along].map(resource => ({
+  const sources = [...offered(deps.tenancy), ...along(deps.tenancy)].map(resource => ({
     resource,
     informer: there.for(resource),
   }))

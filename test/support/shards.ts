@@ -12,10 +12,10 @@ export interface Shards {
   restartBeta(): Promise<Oriel>
 }
 
-/** Two shards of one tree. Both believe front proxies of `folder`, and each other. */
-export async function startShards(folder: string): Promise<Shards> {
+/** Two shards of one tree, with flags for both. They believe front proxies of `folder`, and each other. */
+export async function startShards(folder: string, more: readonly string[] = []): Promise<Shards> {
   const authority = await issueAuthority()
-  const common = await writeProxyAuthority(folder)
+  const common = [...(await writeProxyAuthority(folder)), ...more]
   const file = (name: string) => join(folder, name)
   for (const name of ['root', 'beta']) {
     await mkdir(file(name), { recursive: true })

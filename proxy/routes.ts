@@ -1,0 +1,106 @@
+import type { OutgoingHttpHeaders } from 'node:http'
+import { Agent } from 'undici'
+import type { IsIdentity } from '../framework/incoming.ts'
+import type { ClientSide, Passage } from '../framework/passage.ts'
+import type { Exchange } from '../framework/serve.ts'
+import type { UserInfo } from '../framework/user.ts'
+import { forward } from './forward.ts'
+import { assertsIdentity, type Fields, identityFields, passedOn, withoutTokenProtocol } from './headers.ts'
+import { type Mapping, type MappingTls, type Match, matcherOf } from './mapping.ts'
+import { checkPath } from './target.ts'
+import { forwardUpgrade } from './upgrade.ts'
+
+/** A request for one of the installation's own servers. */
+export interface RoutedRequest {
+  readonly mapping: Mapping
+  readonly exchange: Exchange
+  readonly user: UserInfo
+  /** `https://host:port`, perhaps with a path. */
+  readonly url: string
+  /** As sent, percent-encoded, without the query. */
+  readonly path: string
+}
+
+/** A mapping file at work: what goes where, and with which certificates. Servers believe it when it says who asks. */
+export interface Routes {
+  match(path: string): Match | undefined
+  passage(request: RoutedRequest): Passage
+  /** Lets what runs complete; nothing new is passed on. */
+  close(): Promise<void>
+}
+
+/** A mapping and what its files say. */
+export interface Route {
+  readonly mapping: Mapping
+  readonly tls: MappingTls
+}
+
+interface Connections {
+  readonly tls: MappingTls
+  readonly agent: Agent
+}
+
+/**
+ * Connections of one mapping are used for nothing else: its certificate is an identity. `isIdentity`: headers, in lower
+ * case, by which this proxy itself is told who asks.
+ */
+export function openRoutes(routes: readonly Route[], isIdentity: IsIdentity): Routes {
+  const all = new Map(routes.map(({ mapping, tls }) => [mapping, connections(tls)]))
+  return {
+    match: matcherOf([...all.keys()]),
+    passage(request) {
+      const found = all.get(request.mapping)
+      if (found === undefined) throw new TypeError(`there are no connections for ${request.mapping.path}`)
+      return passage(request, found, isIdentity)
+    },
+    close: async () => void (await Promise.all([...all.values()].map(({ agent }) => agent.close()))),
+  }
+}
+
+const connections = (tls: MappingTls): Connections => ({
+  tls,
+  agent: new Agent({ connect: { ...tls, timeout: 10_000 } }),
+})
+
+function passage(request: RoutedRequest, { tls, agent }: Connections, isIdentity: IsIdentity): Passage {
+  const { origin, pathname } = new URL(request.url)
+  const path = pathname.replace(/\/$/, '') + checkPath(request.path)
+  const sent = { origin, target: path + request.exchange.incoming.search, answered }
+  return {
+    pass: client => {
+      const headers = headersOf(request, client, isIdentity)
+      return client.upgrade === undefined
+        ? forward({ ...sent, headers, dispatcher: agent }, client)
+        : forwardUpgrade({ ...sent, headers, connect: { ...tls } }, client)
+    },
+  }
+}
+
+const answered = (headers: Parameters<typeof passedOn>[0]): OutgoingHttpHeaders =>
+  passedOn(headers, () => false) as OutgoingHttpHeaders
+
+/** Said by the proxy, or for the proxy alone. */
+const own = new Set(['authorization', 'x-forwarded-host'])
+
+/** What the client says of itself is taken out before anything is said for it (chapter 30, section 1.3). */
+function headersOf(
+  { exchange, mapping, user }: RoutedRequest,
+  { request }: ClientSide,
+  isIdentity: IsIdentity,
+): Fields {
+  const { credentials, hops } = exchange.incoming
+  const isAsserted = assertsIdentity(mapping.names)
+  const isDropped = (name: string): boolean => isAsserted(name) || isIdentity(name) || own.has(name)
+  const sent = withoutTokenProtocol(passedOn(credentials.headers, isDropped))
+  const address = request.socket?.remoteAddress
+  const { host = request.headers[':authority'] } = credentials.headers
+  const before = sent['x-forwarded-for']
+  return {
+    ...sent,
+    ...(address && { 'x-forwarded-for': before === undefined ? address : `${before}, ${address}` }),
+    ...(host && { 'x-forwarded-host': String(host) }),
+    'x-forwarded-proto': 'https',
+    ...(hops > 0 && { 'x-kcp-virtual-resource-hops': String(hops) }),
+    ...identityFields(user, mapping.names),
+  }
+}

@@ -1,0 +1,52 @@
+import { isObject, unverifiedClaims } from '../framework/authn/jwt.ts'
+import type { TokenReader } from '../framework/authn/token.ts'
+import { createVerdicts, type Verdict } from '../framework/authn/verdicts.ts'
+import type { ClusterName } from '../framework/object.ts'
+import { isClusterName } from '../framework/path.ts'
+import type { ShardClient } from './shardclient.ts'
+import type { ShardAddress, ShardIndex } from './shardindex.ts'
+import { reviewOf, type TokenReview, userIn } from './tokenreview.ts'
+
+/** Milliseconds for which a shard's yes is believed, and its no. */
+const longest = 10_000
+const shortest = 1_000
+/** And until it is not waited for any more. */
+const patience = 10_000
+
+/**
+ * Users whom only a shard can know: service accounts, and those of a workspace's own issuers. Their tokens are reviewed
+ * where the account or the workspace is; what a token says of itself only decides who is asked.
+ */
+export function shardTokens(
+  index: Pick<ShardIndex, 'shardOf'>,
+  clientOf: (shard: ShardAddress) => ShardClient,
+): TokenReader {
+  const verdicts = createVerdicts<{ readonly found: TokenReview }>(longest)
+  return async (token, { cluster = 'root' }) => {
+    const home = accountHome(token) ?? cluster
+    const shard = index.shardOf(home)
+    if (shard === undefined) return undefined
+    const ask = async (): Promise<Verdict<{ readonly found: TokenReview }>> => {
+      const found = await review(clientOf(shard), home, token)
+      const good = found.status?.authenticated === true ? longest : shortest
+      return { value: { found }, expires: Date.now() + good }
+    }
+    const { found } = await verdicts.of(`${home} ${token}`, ask)
+    return { user: userIn(found) }
+  }
+}
+
+const review = (client: ShardClient, cluster: ClusterName, token: string): Promise<TokenReview> =>
+  client.post<TokenReview>(
+    `/clusters/${cluster}/apis/authentication.k8s.io/v1/tokenreviews`,
+    reviewOf(token),
+    AbortSignal.timeout(patience),
+  )
+
+/** The logical cluster of a service account's token, bound or legacy; undefined for other tokens. */
+function accountHome(token: string): ClusterName | undefined {
+  const claims = unverifiedClaims(token) ?? {}
+  const bound = claims['kubernetes.io']
+  const home = isObject(bound) ? bound.clusterName : claims['kubernetes.io/serviceaccount/clusterName']
+  return typeof home === 'string' && isClusterName(home) ? home : undefined
+}
