@@ -7,6 +7,7 @@ import { type Handler, serve } from '../framework/serve.ts'
 import { accessReviews } from '../proxy/access.ts'
 import { frontProxy } from '../proxy/frontproxy.ts'
 import { defaultDropGroups, groupFilter } from '../proxy/groups.ts'
+import { proxyMeasures } from '../proxy/measures.ts'
 import { createShardClient, type ShardClient } from '../proxy/shardclient.ts'
 import { followShards, type ShardAddress, type ShardIndex } from '../proxy/shardindex.ts'
 import { shardTokens } from '../proxy/shardtokens.ts'
@@ -64,14 +65,15 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
   const { authenticator } = identities.with(shardTokens(index, shards.clientOf))
   const review = accessReviews(index, shards.clientOf)
   const drop = flags.authenticationDropGroups ?? defaultDropGroups
+  const measures = proxyMeasures(createMetrics(), () => index.sizes())
   const handler = frontProxy({
-    ...{ index, authenticator, review, stopping },
+    ...{ index, authenticator, review, measures, stopping },
     routes: routes.current,
     groups: groupFilter(flags.authenticationPassOnGroups ?? [], drop),
     outbound: await openOutbound(flags),
     publicUrl: publicName,
   })
-  const metrics = createMetrics()
+  const { metrics } = measures
   const checks = checksOf(index, stopping)
   const answer = fixedFrontEndpoints({ authenticator, review, checks, metrics }, handler)
   const listener = await openPort(setup, answer, metrics)

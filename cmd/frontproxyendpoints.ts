@@ -1,10 +1,12 @@
 import { userOf } from '../framework/authenticate.ts'
 import type { Authenticator } from '../framework/authenticator.ts'
 import { forbiddenTo } from '../framework/authorize.ts'
+import { unauthorized } from '../framework/errors.ts'
 import type { Answer } from '../framework/exchange.ts'
 import { type HealthCheck, healthAnswer } from '../framework/health.ts'
 import type { Metrics } from '../framework/metrics.ts'
 import type { Exchange, Handler } from '../framework/serve.ts'
+import { anonymous } from '../framework/user.ts'
 import type { Reviewer } from '../proxy/access.ts'
 
 export interface FixedEndpoints {
@@ -29,6 +31,7 @@ async function metrics(
   exchange: Exchange,
 ): Promise<Answer> {
   const user = await userOf(authenticator, exchange)
+  if (user === anonymous) throw unauthorized()
   const action = { cluster: 'root', path: '/metrics', verb: 'get' }
   if (!(await review(user, action, exchange.lifetime.signal)))
     throw forbiddenTo(user, { isResource: false, verb: 'get', path: '/metrics' })

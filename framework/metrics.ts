@@ -16,8 +16,25 @@ export interface Metrics {
   started(measured: Measured): (code: number) => void
   /** Events have been handed to a watcher. */
   watchEvents(resource: ResourceRequest, count: number): void
+  /** Measurements of a part of the server; returns what takes one. */
+  meter(definition: MeterDefinition): Meter
   text(): Promise<{ readonly contentType: string; readonly body: string }>
 }
+
+/** What a part of the server measures besides. No label may have more values than the operator has given. */
+export interface MeterDefinition {
+  readonly kind: 'counter' | 'gauge' | 'histogram'
+  readonly name: string
+  readonly help: string
+  readonly labels: readonly string[]
+  /** Upper bounds of a histogram. */
+  readonly buckets?: readonly number[]
+  /** A gauge whose values are asked for when they are read. */
+  readonly collect?: (set: Meter) => void
+}
+
+/** Counters add the value, gauges become it, histograms observe it. */
+export type Meter = (labels: Readonly<Record<string, string>>, value: number) => void
 
 /** Tenants name resources, so only so many are told apart; the rest is counted together as `other`. */
 const mostResources = 200
@@ -58,8 +75,29 @@ export function createMetrics(): Metrics {
       return start(found, since)
     },
     watchEvents: (request, count) => meters.events.inc(bounded(request), count),
+    meter: definition => meterOf(registry, definition),
     text: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   }
+}
+
+function meterOf(registry: Registry, { kind, name, help, labels, buckets, collect }: MeterDefinition): Meter {
+  const common = { name, help, labelNames: [...labels], registers: [registry] }
+  if (kind === 'counter') {
+    const counter = new Counter(common)
+    return (of, value) => counter.inc(of, value)
+  }
+  if (kind === 'histogram') {
+    const histogram = new Histogram({ ...common, ...(buckets && { buckets: [...buckets] }) })
+    return (of, value) => histogram.observe(of, value)
+  }
+  const gauge: Gauge = new Gauge({ ...common, ...(collect && { collect: () => refill(gauge, collect) }) })
+  return (of, value) => gauge.set(of, value)
+}
+
+/** What is not set any more is not there any more. */
+function refill(gauge: Gauge, collect: (set: Meter) => void): void {
+  gauge.reset()
+  collect((of, value) => gauge.set(of, value))
 }
 
 type Meters = ReturnType<typeof createMeters>

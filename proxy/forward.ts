@@ -22,6 +22,15 @@ export interface Forwarding {
    * excepted; default a minute.
    */
   readonly patience?: number
+  readonly observer?: PassageObserver
+}
+
+/** Is told how a passage went. */
+export interface PassageObserver {
+  /** At its end: bytes of the two bodies. */
+  passed(sent: number, received: number): void
+  /** The other server could not be asked. */
+  failed(error: unknown): void
 }
 
 const usualPatience = 60_000
@@ -50,6 +59,7 @@ class Relay implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout | undefined
   #bytesRead: number | undefined = -1
   #attempts = 0
+  #received = 0
   #isOver = false
   #endsLine = true
   /** Bytes of the answer still to come, where their number is known. */
@@ -114,6 +124,7 @@ class Relay implements Dispatcher.DispatchHandler {
     const { response } = this.#client
     this.#endsLine = chunk[chunk.length - 1] === newline
     this.#missing -= chunk.length
+    this.#received += chunk.length
     if (this.#isOver) return
     if (this.#missing === 0) {
       response.end(chunk)
@@ -133,6 +144,7 @@ class Relay implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return
+    this.#forwarding.observer?.failed(error)
     const { request, response } = this.#client
     const isUntouched = !response.headersSent && !this.#hasBody && retriable.has(request.method ?? '')
     if (isUntouched && this.#attempts === 1 && isStaleConnection(error)) this.#dispatch()
@@ -161,6 +173,9 @@ class Relay implements Dispatcher.DispatchHandler {
   #finish(failure?: StatusError): void {
     this.#isOver = true
     clearInterval(this.#timer)
+    // Bodies of unknown length are not counted: looking at each piece would cost more than it tells.
+    const sent = Number(this.#client.request.headers['content-length'] ?? 0)
+    this.#forwarding.observer?.passed(sent, this.#received)
     if (failure === undefined) this.#outcome.resolve()
     else this.#outcome.reject(failure)
   }

@@ -14,6 +14,7 @@ import type { ClusterPlace, Place } from '../framework/tree.ts'
 import { anonymous, clusterNameKey, isServiceAccount, type UserInfo } from '../framework/user.ts'
 import type { Reviewer } from './access.ts'
 import { type Match, treePath } from './mapping.ts'
+import type { ProxyMeasures } from './measures.ts'
 import type { Routes } from './routes.ts'
 import type { Location, ShardIndex } from './shardindex.ts'
 
@@ -27,6 +28,7 @@ export interface FrontProxyOptions {
   /** Asked for mounts only: everything else is decided by the shard it goes to. */
   readonly review: Reviewer
   readonly outbound: Outbound
+  readonly measures: ProxyMeasures
   /** What clients call this proxy, without a trailing slash. */
   readonly publicUrl: string
   /** Aborts when the proxy stops. */
@@ -131,8 +133,10 @@ async function intoTree(
   if (found.kind === 'shard') {
     const { shard } = found
     const path = `${treePath}${found.cluster}${rest}`
-    return passing.routes.passage({ ...passing, mapping, url: shard.baseURL, path })
+    const observer = options.measures.observerOf(shard.name)
+    return passing.routes.passage({ ...passing, mapping, url: shard.baseURL, path, observer })
   }
+  options.measures.mounted(found.kind)
   if (!('parent' in found)) return closedAnswer(exchange)
   return throughMount(options, { ...passing, rest, seenAs: `${treePath}${cluster}` }, found, again)
 }

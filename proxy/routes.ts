@@ -4,7 +4,7 @@ import type { IsIdentity } from '../framework/incoming.ts'
 import type { ClientSide, Passage } from '../framework/passage.ts'
 import type { Exchange } from '../framework/serve.ts'
 import type { UserInfo } from '../framework/user.ts'
-import { forward } from './forward.ts'
+import { forward, type PassageObserver } from './forward.ts'
 import { assertsIdentity, type Fields, identityFields, passedOn, withoutTokenProtocol } from './headers.ts'
 import { type Mapping, type MappingTls, type Match, matcherOf } from './mapping.ts'
 import { checkPath } from './target.ts'
@@ -19,6 +19,7 @@ export interface RoutedRequest {
   readonly url: string
   /** As sent, percent-encoded, without the query. */
   readonly path: string
+  readonly observer?: PassageObserver
 }
 
 /** A mapping file at work: what goes where, and with which certificates. Servers believe it when it says who asks. */
@@ -65,7 +66,8 @@ const connections = (tls: MappingTls): Connections => ({
 function passage(request: RoutedRequest, { tls, agent }: Connections, isIdentity: IsIdentity): Passage {
   const { origin, pathname } = new URL(request.url)
   const path = pathname.replace(/\/$/, '') + checkPath(request.path)
-  const sent = { origin, target: path + request.exchange.incoming.search, answered }
+  const { observer, exchange } = request
+  const sent = { origin, target: path + exchange.incoming.search, answered, ...(observer && { observer }) }
   return {
     pass: client => {
       const headers = headersOf(request, client, isIdentity)

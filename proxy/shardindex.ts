@@ -27,6 +27,8 @@ export interface ShardIndex {
   /** All shards that are known have been listed once. */
   isReady(): boolean
   shardOf(cluster: ClusterName): ShardAddress | undefined
+  /** How many logical clusters each shard has. */
+  sizes(): ReadonlyMap<string, number>
 }
 
 export interface ShardIndexOptions {
@@ -150,6 +152,12 @@ class Index implements ShardIndex {
 
   shardOf(cluster: ClusterName): ShardAddress | undefined {
     return this.#clusters.get(cluster)
+  }
+
+  sizes(): ReadonlyMap<string, number> {
+    const sizes = new Map([...this.#shards.keys()].map(name => [name, 0]))
+    for (const { name } of this.#clusters.values()) sizes.set(name, (sizes.get(name) ?? 0) + 1)
+    return sizes
   }
 
   applyShard({ type, item }: ItemEvent): void {

@@ -228,6 +228,30 @@ describe('two front proxies before two shards', function () {
       assert.deepEqual([other.status, other.text], [404, '404 page not found\n'])
     }))
 
+  it('measure what they do, for those who may read it', async () => {
+    const [proxy] = proxies
+    assert.ok(proxy)
+    const [nobody, none] = await Promise.all([proxy.client('nobody-token'), proxy.client()])
+    assert.deepEqual([(await nobody('/metrics')).status, (await none('/metrics')).status], [403, 401])
+    await root([
+      ...['create', 'clusterrolebinding', 'metrics', '--clusterrole=system:kcp:metrics-reader'],
+      '--user=nobody',
+    ])
+    const { text } = await eventually(
+      () => nobody('/metrics'),
+      r => r.status === 200,
+    )
+    for (const line of [
+      /^kcp_indexed_logicalclusters\{shard="beta"\} [1-9]/m,
+      /^proxy_request_duration_seconds_count\{method="GET",code="200"\} [1-9]/m,
+      /^kcp_backend_rs_body_bytes\{shard="root"\} [1-9]/m,
+      /^mount_proxy_requests_total\{type="Redirect"\} [1-9]/m,
+    ])
+      assert.match(text, line)
+    nobody.close()
+    none.close()
+  })
+
   it('forget a shard that is gone, and find it again', async () => {
     const [first, second] = shards
     assert.ok(first && second)

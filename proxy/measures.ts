@@ -1,0 +1,99 @@
+import type { Metrics } from '../framework/metrics.ts'
+import type { PassageObserver } from './forward.ts'
+
+/** What a front proxy measures, under kcp's names (chapter 30, section 3.11). */
+export interface ProxyMeasures {
+  /** Of requests that have come in. */
+  readonly metrics: Metrics
+  /** Of those that go to a shard. */
+  observerOf(shard: string): PassageObserver
+  /** A request for a mount has been let through, or turned away, or led elsewhere. */
+  mounted(type: 'URL' | 'Redirect' | 'unavailable' | 'loop'): void
+}
+
+const buckets = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 5, 8, 15, 30, 60]
+
+/** `sizes`: logical clusters by shard. */
+export function proxyMeasures(
+  metrics: Metrics,
+  sizes: () => Iterable<readonly [string, number]>,
+): ProxyMeasures {
+  metrics.meter({
+    kind: 'gauge',
+    name: 'kcp_indexed_logicalclusters',
+    help: 'Logical clusters that are known, by shard.',
+    labels: ['shard'],
+    collect: set => {
+      for (const [shard, size] of sizes()) set({ shard }, size)
+    },
+  })
+  const mounts = metrics.meter({
+    kind: 'counter',
+    name: 'mount_proxy_requests_total',
+    help: 'Requests for mounted workspaces, by what became of them.',
+    labels: ['type'],
+  })
+  return {
+    metrics: withDurations(metrics),
+    observerOf: passages(metrics),
+    mounted: type => mounts({ type }, 1),
+  }
+}
+
+function withDurations(metrics: Metrics): Metrics {
+  const seconds = metrics.meter({
+    kind: 'histogram',
+    name: 'proxy_request_duration_seconds',
+    help: 'Time from the request line to the end of the answer.',
+    labels: ['method', 'code'],
+    buckets,
+  })
+  return {
+    ...metrics,
+    started(measured) {
+      const end = metrics.started(measured)
+      return code => {
+        end(code)
+        const method = methods.has(measured.method) ? measured.method : 'OTHER'
+        seconds({ method, code: String(code) }, (performance.now() - measured.since) / 1000)
+      }
+    },
+  }
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+function passages({ meter }: Metrics): ProxyMeasures['observerOf'] {
+  const counter = (name: string, help: string, ...labels: readonly string[]) =>
+    meter({ kind: 'counter', name, help, labels: ['shard', ...labels] })
+  const sent = counter('kcp_backend_rq_body_bytes', 'Bytes of bodies that went to a shard.')
+  const received = counter('kcp_backend_rs_body_bytes', 'Bytes of bodies that came from a shard.')
+  const errors = counter(
+    'kcp_listener_tls_connection_error',
+    'Connections to a shard that TLS has refused.',
+    'error_type',
+  )
+  return shard => ({
+    passed(requestBytes, answerBytes) {
+      sent({ shard }, requestBytes)
+      received({ shard }, answerBytes)
+    },
+    failed(error) {
+      const type = tlsProblems[(error as { readonly code?: string }).code ?? '']
+      if (type !== undefined) errors({ shard, error_type: type }, 1)
+    },
+  })
+}
+
+const tlsProblems: Readonly<Record<string, string>> = {
+  SELF_SIGNED_CERT_IN_CHAIN: 'unknown_ca',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'unknown_ca',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unknown_ca',
+  UNABLE_TO_GET_ISSUER_CERT: 'unknown_ca',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'unknown_ca',
+  CERT_HAS_EXPIRED: 'expired_cert',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'hostname_mismatch',
+  ERR_SSL_NO_SHARED_CIPHER: 'cipher_mismatch',
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: 'cipher_mismatch',
+  EPROTO: 'other',
+}
