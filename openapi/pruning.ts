@@ -45,6 +45,8 @@ export interface Pruned {
 interface Place {
   readonly root: boolean
   readonly preserve: boolean
+  /** Whether what is missing is filled in. */
+  readonly defaults: boolean
   readonly depth: number
   readonly known: Decodes
 }
@@ -67,7 +69,13 @@ export function compilePruning(
   }
 }
 
-const anyPlace = (): Place => ({ root: false, preserve: false, depth: maxSchemaDepth, known: new Map() })
+const anyPlace = (): Place => ({
+  root: false,
+  preserve: false,
+  defaults: true,
+  depth: maxSchemaDepth,
+  known: new Map(),
+})
 
 function compileDecode(schema: JSONSchemaProps, place: Place): Decode {
   if (place.depth === 0) throw new Error(`the schema is nested deeper than ${maxSchemaDepth} levels`)
@@ -95,7 +103,7 @@ function nodeDecode(schema: JSONSchemaProps, place: Place): Decode {
 
 function compileMember(schema: JSONSchemaProps, place: Place): Member {
   const decode = compileDecode(schema, place)
-  const fallback = schema.default ?? undefined
+  const fallback = place.defaults ? (schema.default ?? undefined) : undefined
   return {
     decode,
     nullable: schema.nullable === true,

@@ -34,8 +34,7 @@ export function shardBackend(options: BackendOptions): Backend {
   const storage = (ref: ResourceRef): ResourceStorage => {
     const known = storages.get(idOf(ref))
     if (known !== undefined) return known
-    const made =
-      commonStorage(common, ref) ?? anywhere({ ...wiring, apis, identified: clusters.identified }, ref)
+    const made = commonStorage(common, ref) ?? anywhere({ ...wiring, ...clusters, apis }, ref)
     storages.set(idOf(ref), made)
     return made
   }

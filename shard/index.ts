@@ -29,10 +29,10 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const plugins: AdmissionPlugin[] = [namespaceLifecycle(namespacesIn(cache))]
   const computed: Record<string, Computed> = {}
   const parts = { cache, informers, authorizer, plugins, computed }
-  const { backend, shared, resourcesOf } = wireBackend(options, parts)
+  const { backend, shared, resourcesOf, isBound } = wireBackend(options, parts)
   const client = createClient({ backend, signal, log })
   const content = clusterContent(options.store, cache)
-  const host: ShardHost = { backend, cache, shared, client, content, informers, log }
+  const host: ShardHost = { backend, cache, shared, client, content, informers, log, isBound }
   Object.assign(computed, options.computed?.(host))
   plugins.push(...pluginsOf(options, host))
   const controllers = [

@@ -4,6 +4,7 @@ import { claimsDecorator } from './claims/decorator.ts'
 import { apiBindingController } from './controllers/apibinding.ts'
 import { apiBindingDeletionController } from './controllers/apibindingdeletion.ts'
 import { apiExportController } from './controllers/apiexport.ts'
+import { boundSchemaController } from './controllers/boundschemas.ts'
 import { cachedResourceController } from './controllers/cachedresource.ts'
 import { cachedResourceSliceController } from './controllers/cachedresourceslice.ts'
 import type { Controller } from './controllers/controller.ts'
@@ -97,6 +98,7 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
     apiExportController(deps),
     apiBindingController(deps),
     apiBindingDeletionController(deps),
+    boundSchemaController(host),
     endpointSliceController(deps),
     cachedResourceController(deps),
     cachedResourceSliceController(deps),

@@ -1,7 +1,10 @@
 import { isCopied } from '../framework/item.ts'
 import type { KubeObject } from '../framework/object.ts'
 
-/** Annotations, labels and finalizers of kcp, as clients see them (chapter 20, appendix A). */
+/** Names, annotations, labels and finalizers of kcp, as clients see them (chapter 20, appendix A). */
+
+/** The logical cluster with a copy of every APIResourceSchema that is bound. */
+export const boundCluster = 'system:bound-crds'
 
 export const pathAnnotation = 'kcp.io/path'
 export const clusterAnnotation = 'kcp.io/cluster'

@@ -27,6 +27,8 @@ export interface ShardHost {
   /** The watch cache itself, by ref: never behind a write that was acknowledged. */
   readonly informers: Informers
   readonly log: Logger
+  /** Whether a binding says that it serves this APIResourceSchema. */
+  readonly isBound: (schemaUid: string) => boolean
 }
 
 export interface ShardOptions {

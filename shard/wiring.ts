@@ -67,6 +67,7 @@ export interface WiredBackend {
   readonly backend: Backend
   readonly shared: SharedCache
   readonly resourcesOf: ResourcesOf
+  readonly isBound: (schemaUid: string) => boolean
 }
 
 /** Connects storage, definitions and the workspace tree to the cache. */
@@ -77,10 +78,10 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const shared = sharedCache(informers, ref => backend.storage(ref))
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
-    shelfOf: resource => openShelf(options.store, cache, resource),
+    shelfOf: place => openShelf(options.store, cache, place),
     admission: admissionChain(plugins),
     ends,
-    inVersion: versioning(webhook => conversionWebhook(webhook, targets)),
+    ...versioning(webhook => conversionWebhook(webhook, targets)),
     computed,
     virtual: virtualResources({ informers, shared, resolve: path => backend.resolve(path) }),
     subresources: options.subresources?.(informers) ?? {},
@@ -99,7 +100,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   followWorkspaces(cache, tree)
   const inactive = followInactive(cache, ends)
   const backend = shardBackend({ wiring, served, clusters, tree, authorizer, inactive })
-  return { backend, shared, resourcesOf }
+  return { backend, shared, resourcesOf, isBound: clusters.isBound }
 }
 
 /** Review kinds that somebody answers: they are created, and nothing else. */

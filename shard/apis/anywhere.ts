@@ -2,6 +2,7 @@ import type { ApiSet } from '../../framework/apis.ts'
 import type { ResourceRef } from '../../framework/backend.ts'
 import {
   apiVersionOf,
+  type ClusterName,
   type ClusterScope,
   type GroupVersionResource,
   groupResource,
@@ -9,15 +10,20 @@ import {
 import type { ResourceStorage } from '../../framework/storage.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import type { ServedKind } from '../cache/selection.ts'
+import { asStored } from '../registry/presentation.ts'
 import { readsOf, refuseWrites } from '../registry/storage.ts'
+import { shapeOf } from '../registry/storedshape.ts'
+import { mixedReads } from './mixed.ts'
 import { servedKind } from './resources.ts'
 import { customSegment, type Served } from './served.ts'
-import type { InVersion } from './versions.ts'
+import { isStoredAs, type Versions } from './versions.ts'
 
 export interface AnywhereOptions {
   apis(cluster: ClusterScope): ApiSet | undefined
-  identified(groupResource: string, identity: string): Served | undefined
-  readonly inVersion: InVersion
+  /** The different ways in which clusters serve what they bind under an identity. */
+  identified(groupResource: string, identity: string): readonly Served[]
+  boundIn(cluster: ClusterName, groupResource: string, identity: string): Served | undefined
+  readonly presentIn: Versions['presentIn']
   cacheOf(resource: { group: string; resource: string; segment: string }): ResourceCache
   virtual(resource: GroupVersionResource): ResourceStorage
 }
@@ -29,9 +35,8 @@ export interface AnywhereOptions {
 export function anywhere(options: AnywhereOptions, ref: ResourceRef): ResourceStorage {
   const { group, resource, identity } = ref
   const cache = options.cacheOf({ group, resource, segment: identity ?? customSegment })
-  const nowhere = refuseWrites({ group, resource })
-  const of = (cluster: ClusterScope): ResourceStorage =>
-    servedStorage(options, ref, cluster) ?? { ...stored(options, ref, cache), ...nowhere }
+  const unserved = stored(options, ref, cache)
+  const of = (cluster: ClusterScope): ResourceStorage => servedStorage(options, ref, cluster) ?? unserved()
   return {
     get: (ctx, key) => of(key.cluster).get(ctx, key),
     list: (ctx, query) => of(query.cluster).list(ctx, query),
@@ -55,16 +60,28 @@ function servedStorage(
   return served?.subresources.find(each => each.name === subresource)?.storage
 }
 
-/** All stored objects, of whichever clusters, in the version that is asked for. */
-function stored(
-  { identified, inVersion, virtual }: AnywhereOptions,
-  { group, version, resource, identity }: ResourceRef,
-  cache: ResourceCache,
-): ResourceStorage {
-  const served = identity === undefined ? undefined : identified(groupResource(group, resource), identity)
-  if (served?.isVirtual) return virtual({ group, version, resource })
+/** All stored objects, of whichever clusters: each by its own cluster's definition, in the version that is asked for. */
+function stored(options: AnywhereOptions, ref: ResourceRef, cache: ResourceCache): () => ResourceStorage {
+  const { group, version, resource, identity = '' } = ref
+  const name = groupResource(group, resource)
+  const ways = (): readonly Served[] => options.identified(name, identity)
+  const mixed = mixedReads({
+    version,
+    isPlain: () => isPlain(ways(), version, cache),
+    servedOf: ({ key }) => options.boundIn(key.cluster, name, identity),
+    presentIn: options.presentIn,
+  })
   const unknown: ServedKind = { apiVersion: apiVersionOf(group, version), kind: '' }
-  const kind = served === undefined ? unknown : servedKind(served, version)
-  const reads = { ...readsOf({ group, resource, cache, kind }), ...refuseWrites({ group, resource }) }
-  return served === undefined ? reads : inVersion(reads, served, version)
+  return () => {
+    const [first] = ways()
+    if (first?.isVirtual) return options.virtual({ group, version, resource })
+    const kind = first === undefined ? unknown : servedKind(first, version)
+    const reads = readsOf({ group, resource, cache, kind, show: asStored })
+    return { ...mixed(reads), ...refuseWrites({ group, resource }) }
+  }
+}
+
+function isPlain([first, ...others]: readonly Served[], version: string, cache: ResourceCache): boolean {
+  if (first === undefined) return true
+  return others.length === 0 && isStoredAs(first, version) && shapeOf(first.definition).covers(cache)
 }

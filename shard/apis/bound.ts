@@ -15,22 +15,30 @@ export const boundName = ({ group, resource }: BoundResource): string => groupRe
 /** An APIResourceSchema, decoded when asked for. */
 export type SchemaItem = Pick<Item, 'object'>
 
+/** A schema is known as long as it is there itself, or the copy that was kept when it was bound. */
+export type SchemaSource = 'schema' | 'copy'
+
 /** APIResourceSchemas by uid, and what bindings make of them. */
 export interface Schemas {
-  set(uid: string, schema: SchemaItem): void
-  remove(uid: string): void
-  /** undefined while the schema is not there. */
+  /** Returns whether the schema has become known, or unknown. */
+  set(uid: string, source: SchemaSource, schema: SchemaItem | undefined): boolean
+  /** undefined while the schema is not known. */
   served(bound: BoundResource, terminating: boolean): Served | undefined
 }
 
 export function createSchemas(): Schemas {
-  const schemas = new Map<string, SchemaItem>()
+  const sources = { schema: new Map<string, SchemaItem>(), copy: new Map<string, SchemaItem>() }
+  const find = (uid: string): SchemaItem | undefined => sources.schema.get(uid) ?? sources.copy.get(uid)
   const shared = createShared<Served>()
   return {
-    set: (uid, schema) => void schemas.set(uid, schema),
-    remove: uid => void schemas.delete(uid),
+    set(uid, source, schema) {
+      const wasKnown = find(uid) !== undefined
+      if (schema) sources[source].set(uid, schema)
+      else sources[source].delete(uid)
+      return wasKnown !== (find(uid) !== undefined)
+    },
     served(bound, terminating) {
-      const schema = schemas.get(bound.schema.UID)
+      const schema = find(bound.schema.UID)
       if (schema === undefined) return undefined
       return shared.get(boundId(bound, terminating), () => boundServed(bound, schema.object, terminating))
     },
@@ -52,8 +60,8 @@ export function createBoundReader(): (binding: KubeObject) => Bound {
 export interface Identities {
   add(bound: Bound): void
   remove(bound: Bound): void
-  /** Any one; several bindings may have several schemas. */
-  any(groupResource: string, identity: string): BoundResource | undefined
+  /** One for each way in which they are bound: several bindings may have several schemas. */
+  of(groupResource: string, identity: string): readonly BoundResource[]
 }
 
 export function createIdentities(): Identities {
@@ -61,20 +69,19 @@ export function createIdentities(): Identities {
   const placeOf = (name: string, identity: string): string => `${name}:${identity}`
   const count = (bound: BoundResource, by: number): void => {
     const place = placeOf(boundName(bound), bound.schema.identityHash)
-    const schemas = found.get(place) ?? new Map()
-    const entry = schemas.get(bound.schema.UID) ?? { bound, count: 0 }
+    const ways = found.get(place) ?? new Map()
+    const id = boundId(bound, false)
+    const entry = ways.get(id) ?? { bound, count: 0 }
     entry.count += by
-    if (entry.count > 0) schemas.set(bound.schema.UID, entry)
-    else schemas.delete(bound.schema.UID)
-    if (schemas.size > 0) found.set(place, schemas)
+    if (entry.count > 0) ways.set(id, entry)
+    else ways.delete(id)
+    if (ways.size > 0) found.set(place, ways)
     else found.delete(place)
   }
   return {
     add: ({ resources }) => resources.forEach(bound => void count(bound, 1)),
     remove: ({ resources }) => resources.forEach(bound => void count(bound, -1)),
-    any(name, identity) {
-      const [first] = found.get(placeOf(name, identity))?.values() ?? []
-      return first?.bound
-    },
+    of: (name, identity) =>
+      [...(found.get(placeOf(name, identity))?.values() ?? [])].map(({ bound }) => bound),
   }
 }

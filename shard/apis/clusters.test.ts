@@ -1,69 +1,13 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/object.ts'
 import { resources } from '../controllers/objects.ts'
+import { bindIn, identity, resourceSchema, schemaBody, version, widgets } from '../testing/bindings.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
-
-const schemaBody = (more: object = {}) => ({
-  type: 'object',
-  properties: {
-    spec: { type: 'object', properties: { size: { type: 'integer', default: 3 } } },
-    status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-  },
-  ...more,
-})
-const resourceSchema = (name: string, versions: readonly object[]): KubeObject => ({
-  apiVersion: 'apis.kcp.io/v1alpha1',
-  kind: 'APIResourceSchema',
-  metadata: { name },
-  spec: {
-    group: 'example.com',
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-    scope: 'Cluster',
-    versions,
-    ...(versions.length > 1 ? { conversion: { strategy: 'None' } } : {}),
-  },
-})
-const version = (name: string, storage: boolean, schema: object = schemaBody()) => ({
-  name,
-  served: true,
-  storage,
-  schema,
-  subresources: { status: {} },
-})
-const identity = 'a'.repeat(64)
-const widgets = { group: 'example.com', version: 'v1', resource: 'widgets' }
 
 describe('what logical clusters serve', () => {
   let shard: TestShard
   const create = (ref: Parameters<TestShard['client']['create']>[0], cluster: string, object: KubeObject) =>
     shard.client.create(ref, { cluster, namespace: '', name: object.metadata.name ?? '' }, object)
-  const bind = async (
-    cluster: string,
-    schema: KubeObject,
-    hash = identity,
-    of = { group: 'example.com', resource: 'widgets' },
-  ) => {
-    const { name = '', uid } = schema.metadata
-    await create(resources.apiBindings, cluster, {
-      apiVersion: 'apis.kcp.io/v1alpha2',
-      kind: 'APIBinding',
-      metadata: { name: 'widgets' },
-      spec: { reference: { export: { path: 'root:provider', name: 'widgets' } } },
-    })
-    const bound = {
-      ...of,
-      schema: { name, UID: uid, identityHash: hash },
-      storageVersions: ['v1'],
-    }
-    await shard.client.update(
-      { ...resources.apiBindings, subresource: 'status' },
-      { cluster, namespace: '', name: 'widgets' },
-      current => ({
-        ...current,
-        status: { phase: 'Bound', boundResources: [bound] },
-      }),
-    )
-  }
   const one = (name = 'v1.widgets.example.com') =>
     create(resources.apiResourceSchemas, 'provider', resourceSchema(name, [version('v1', true)]))
   const widget = (name: string, rest: object = {}): KubeObject => ({
@@ -102,7 +46,7 @@ describe('what logical clusters serve', () => {
     await Promise.all(
       clusters.map(async cluster => {
         await shard.addCluster(cluster)
-        await bind(cluster, schema)
+        await bindIn(shard, cluster, schema)
       }),
     )
     const sets = new Set(clusters.map(cluster => shard.backend.apis(cluster)))
@@ -118,7 +62,7 @@ describe('what logical clusters serve', () => {
   it('is nothing for a binding whose schema is not there', async () => {
     const schema = await one()
     await shard.addCluster('c1')
-    await bind('c1', { ...schema, metadata: { ...schema.metadata, uid: 'other' } })
+    await bindIn(shard, 'c1', { ...schema, metadata: { ...schema.metadata, uid: 'other' } })
     assert.equal(shard.backend.apis('c1')?.find('example.com', 'v1', 'widgets'), undefined)
     assert.deepEqual(await namesIn('*'), [])
   })
@@ -137,7 +81,7 @@ describe('what logical clusters serve', () => {
     ] as const) {
       const native = shard.backend.apis('c1')?.find(group, 'v1', plural)
       const schema = await create(resources.apiResourceSchemas, 'provider', stolen(group, plural, kind))
-      await bind('c1', schema, identity, { group, resource: plural })
+      await bindIn(shard, 'c1', schema, { group, resource: plural })
       const served = shard.backend.apis('c1')
       assert.equal(served?.find(group, 'v1', plural)?.storage, native?.storage, plural)
       assert.equal(served?.find(group, 'v1', `${plural}:${identity}`), undefined)
@@ -154,7 +98,7 @@ describe('what logical clusters serve', () => {
       ['c3', other],
     ] as const) {
       await shard.addCluster(cluster)
-      await bind(cluster, schema, hash)
+      await bindIn(shard, cluster, schema, { hash })
       await create(widgets, cluster, widget('a'))
     }
     assert.deepEqual(await namesIn('*'), ['c1/a', 'c2/a'])
@@ -183,7 +127,7 @@ describe('what logical clusters serve', () => {
       resourceSchema('v2.widgets.example.com', [version('v1', true), version('v1beta1', false, old)]),
     )
     await shard.addCluster('c1')
-    await bind('c1', schema)
+    await bindIn(shard, 'c1', schema)
     const beta = { ...widgets, version: 'v1beta1' }
     await create(beta, 'c1', { ...widget('a', { spec: { count: 1 } }), apiVersion: 'example.com/v1beta1' })
     const key = { cluster: 'c1', namespace: '', name: 'a' }
@@ -220,7 +164,7 @@ describe('what logical clusters serve', () => {
   it('is the same after a restart', async () => {
     const schema = await one()
     await shard.addCluster('c1')
-    await bind('c1', schema)
+    await bindIn(shard, 'c1', schema)
     await create(widgets, 'c1', widget('a'))
     const again = await testShard({ store: shard.store })
     try {

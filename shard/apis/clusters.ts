@@ -9,6 +9,7 @@ import {
   createSchemas,
   type Identities,
   type SchemaItem,
+  type SchemaSource,
   type Schemas,
 } from './bound.ts'
 import type { WatchEnds } from './ends.ts'
@@ -23,13 +24,16 @@ export interface ClusterApis {
   /** A LogicalCluster came or went: without one a cluster serves nothing, `system:*` excepted. */
   setCluster(cluster: ClusterName, exists: boolean): void
   setBinding(cluster: ClusterName, name: string, binding: KubeObject | undefined): void
-  /** Decoded when somebody binds it. */
-  setSchema(uid: string, schema: SchemaItem | undefined): void
+  /** An APIResourceSchema, or its copy among the bound ones; decoded when somebody binds it. */
+  setSchema(uid: string, source: SchemaSource, schema: SchemaItem | undefined): void
   setDefinition(cluster: ClusterName, name: string, crd: KubeObject | undefined): void
   /** The same object until something changes; one object for all clusters that serve the same. */
   of(cluster: ClusterName): ApiSet | undefined
-  /** What any cluster binds under an identity. */
-  identified(groupResource: string, identity: string): Served | undefined
+  /** The different ways in which clusters serve what they bind under an identity. */
+  identified(groupResource: string, identity: string): readonly Served[]
+  boundIn(cluster: ClusterName, groupResource: string, identity: string): Served | undefined
+  /** Whether a binding says that it serves this APIResourceSchema. */
+  isBound(schemaUid: string): boolean
 }
 
 export interface ClusterApisOptions {
@@ -82,14 +86,17 @@ export function createClusterApis(options: ClusterApisOptions): ClusterApis {
     },
     setBinding: (cluster, name, binding) =>
       setBound(index, cluster, name, binding && index.readBound(binding)),
-    setSchema: (uid, schema) => setSchema(index, uid, schema),
+    setSchema: (uid, source, schema) => index.schemas.set(uid, source, schema) && schemaChanged(index, uid),
     setDefinition: (cluster, name, crd) =>
       setDefinition(index, cluster, name, crd && isEstablished(asCrd(crd)) ? crdServed(crd) : undefined),
     of: cluster => apisOf(index, cluster),
-    identified(name, identity) {
-      const bound = index.identities.any(name, identity)
-      return bound && index.schemas.served(bound, false)
-    },
+    identified: (name, identity) =>
+      index.identities
+        .of(name, identity)
+        .map(bound => index.schemas.served(bound, false))
+        .filter(served => served !== undefined),
+    boundIn: (cluster, name, identity) => boundIn(index, cluster, name, identity),
+    isBound: uid => index.binders.has(uid),
   }
 }
 
@@ -122,13 +129,24 @@ function setBound(index: Index, cluster: ClusterName, name: string, next: Bound 
   changed(index, cluster, changedNames(old, next))
 }
 
-function setSchema(index: Index, uid: string, schema: SchemaItem | undefined): void {
-  if (schema) index.schemas.set(uid, schema)
-  else index.schemas.remove(uid)
+function schemaChanged(index: Index, uid: string): void {
   for (const cluster of index.binders.get(uid) ?? []) {
     const bound = [...(index.states.get(cluster)?.bindings.values() ?? [])].flatMap(b => b.resources)
     changed(index, cluster, bound.filter(b => b.schema.UID === uid).map(boundName))
   }
+}
+
+function boundIn(
+  { states, schemas }: Index,
+  cluster: ClusterName,
+  name: string,
+  identity: string,
+): Served | undefined {
+  for (const { resources, terminating } of states.get(cluster)?.bindings.values() ?? []) {
+    const bound = resources.find(each => each.schema.identityHash === identity && boundName(each) === name)
+    if (bound !== undefined) return schemas.served(bound, terminating)
+  }
+  return undefined
 }
 
 function setDefinition(index: Index, cluster: ClusterName, name: string, next: Served | undefined): void {

@@ -116,7 +116,7 @@ export function convertedStorage(storage: ResourceStorage, conversion: Conversio
 }
 
 /** Converted together, before anything is sent: a list fails as a whole. */
-async function* convertedList(list: ItemList, { present }: Conversion): ItemList {
+export async function* convertedList(list: ItemList, { present }: Pick<Conversion, 'present'>): ItemList {
   const items: Item[] = []
   let next = await list.next()
   for (; !next.done; next = await list.next()) items.push(...next.value)
@@ -128,9 +128,9 @@ async function* convertedWatch(watch: ItemWatch, conversion: Conversion): ItemWa
   for await (const events of watch) yield await convertedEvents(events, conversion)
 }
 
-async function convertedEvents(
+export async function convertedEvents(
   events: readonly ItemEvent[],
-  { present }: Conversion,
+  { present }: Pick<Conversion, 'present'>,
 ): Promise<readonly ItemEvent[]> {
   const seen = events.flatMap(({ type, item, previous }) =>
     type === 'BOOKMARK' ? [] : previous === undefined ? [item] : [item, previous],

@@ -5,6 +5,7 @@ import type { CacheEvent } from '../cache/event.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { APIExport } from '../controllers/objects.ts'
 import { logicalClusterName } from '../controllers/objects.ts'
+import { boundCluster } from '../metadata.ts'
 import type { ClusterApis } from './clusters.ts'
 import { builtinSegment, customSegment } from './served.ts'
 
@@ -23,16 +24,17 @@ export function followDefinitions(cache: WatchCache, apis: ClusterApis): void {
     const isHere = event.type !== 'DELETED' && !isCopied(meta)
     if (name === logicalClusterName) apis.setCluster(cluster, isHere)
   })
-  system('apis.kcp.io', 'apiresourceschemas', event => apis.setSchema(event.item.meta.uid, present(event)))
+  system('apis.kcp.io', 'apiresourceschemas', event =>
+    apis.setSchema(event.item.meta.uid, 'schema', present(event)),
+  )
   system('apis.kcp.io', 'apibindings', event =>
     apis.setBinding(event.item.cluster, event.item.name, present(event)?.object),
   )
-  cache
-    .resource('apiextensions.k8s.io', 'customresourcedefinitions', builtinSegment)
-    .subscribe(
-      event => apis.setDefinition(event.item.cluster, event.item.name, present(event)?.object),
-      replay,
-    )
+  cache.resource('apiextensions.k8s.io', 'customresourcedefinitions', builtinSegment).subscribe(event => {
+    const { cluster, name } = event.item
+    if (cluster === boundCluster) apis.setSchema(name, 'copy', present(event))
+    else apis.setDefinition(cluster, name, present(event)?.object)
+  }, replay)
 }
 
 const rootCluster: ClusterName = 'root'

@@ -17,25 +17,27 @@ import type { AdmissionChain } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/key.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import type { ServedKind } from '../cache/selection.ts'
+import { presented } from '../registry/presentation.ts'
 import type { Registry, Shelf } from '../registry/registry.ts'
+import type { ShelfPlace } from '../registry/shelf.ts'
 import { registryStorage } from '../registry/storage.ts'
+import { shapeOf } from '../registry/storedshape.ts'
 import type { Part } from '../registry/strategy.ts'
 import { type WatchEnds, withWatchEnds } from './ends.ts'
 import { groupEventStorage } from './events.ts'
 import { replicasPath, scaleStorage } from './scale.ts'
 import { builtinServed, type ResourcesOf, type Served, servedName, storageVersionOf } from './served.ts'
-import type { InVersion } from './versions.ts'
+import type { Versions } from './versions.ts'
 
 /** An object that is not stored; undefined: ask the store. */
 export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObject | undefined>
 
 /** What resources are wired to. */
-export interface Wiring {
+export interface Wiring extends Versions {
   cacheOf(resource: StoredResource): ResourceCache
-  shelfOf(resource: StoredResource): Shelf
+  shelfOf(place: ShelfPlace): Shelf
   readonly admission: AdmissionChain
   readonly ends: WatchEnds
-  readonly inVersion: InVersion
   /** By `<plural>.<group>`. */
   readonly computed: Readonly<Record<string, Computed>>
   /** Bound resources whose objects are read elsewhere. */
@@ -127,7 +129,9 @@ function endpoint(wiring: Wiring, served: Served, version: string, part: Part): 
   const registry = registryOf(wiring, served, part)
   const cache = wiring.cacheOf(stored)
   const kind = servedKind(served, version)
-  const direct = registryStorage(registry, { group, resource: names.plural, cache, kind })
+  const shape = shapeOf(served.definition)
+  const show = presented({ isPlain: () => shape.covers(cache), item: shape.of })
+  const direct = registryStorage(registry, { group, resource: names.plural, cache, kind, show })
   const versioned = withComputed(wiring, served, wiring.inVersion(direct, served, version))
   return withWatchEnds(versioned, wiring.ends, servedName(served))
 }
@@ -154,7 +158,7 @@ function registryOf(wiring: Wiring, served: Served, part: Part): Registry {
     group,
     resource: names.plural,
     part,
-    shelf: wiring.shelfOf(storedResource(served)),
+    shelf: wiring.shelfOf({ resource: storedResource(served), shape: shapeOf(served.definition) }),
     admission: wiring.admission,
     rules: {
       strategy: {

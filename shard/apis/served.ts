@@ -63,18 +63,21 @@ export const systemServed = (definition: KindDefinition): Served => ({
   traits: customTraits,
 })
 
+const namesPaths = ({ metadata, spec }: KubeObject): boolean =>
+  metadata.annotations?.['internal.kcp.io/validate-name'] === 'path-segment' ||
+  (spec as { readonly nameValidation?: string }).nameValidation === 'PathSegmentName'
+
 /** What a CustomResourceDefinition serves in its own cluster. */
 export function crdServed(object: KubeObject): Served {
   const crd = asCrd(object)
-  const { uid, generation, deletionTimestamp, annotations, finalizers } = crd.metadata
+  const { uid, generation, deletionTimestamp, finalizers } = crd.metadata
   const terminating = deletionTimestamp !== undefined && (finalizers ?? []).includes(cleanupFinalizer)
   const storedVersions = crd.status?.storedVersions ?? []
   return {
     id: `crd ${uid} ${generation} ${storedVersions.join(',')} ${terminating}`,
     definition: definitionOf(object),
     segment: customSegment,
-    traits:
-      annotations?.['internal.kcp.io/validate-name'] === 'path-segment' ? pathNamedTraits : customTraits,
+    traits: namesPaths(object) ? pathNamedTraits : customTraits,
     storedVersions,
     isVirtual: false,
     terminating,
@@ -87,16 +90,15 @@ export const boundId = ({ schema, storageVersions }: BoundResource, terminating:
 /** What is read elsewhere has been stored in no version. */
 export const isVirtual = ({ storageVersions = [] }: BoundResource): boolean => storageVersions.length === 0
 
-/** What an APIBinding makes of an APIResourceSchema. */
+/** What an APIBinding makes of an APIResourceSchema, or of the copy of it. */
 export function boundServed(bound: BoundResource, schema: KubeObject, terminating: boolean): Served {
-  const { nameValidation } = schema.spec as { readonly nameValidation?: string }
   const definition = definitionOf(schema)
   return {
     id: boundId(bound, terminating),
     definition,
     segment: bound.schema.identityHash,
     identity: bound.schema.identityHash,
-    traits: nameValidation === 'PathSegmentName' ? pathNamedTraits : customTraits,
+    traits: namesPaths(schema) ? pathNamedTraits : customTraits,
     storedVersions: bound.storageVersions?.length ? bound.storageVersions : [storageVersionOf(definition)],
     isVirtual: isVirtual(bound),
     terminating,

@@ -28,7 +28,7 @@ export function wildcardApis({ common, clusters, resourcesOf, storage }: Wildcar
       const colon = plural.indexOf(':')
       if (colon === -1) return common.find(group, version, plural)
       const [resource, identity] = [plural.slice(0, colon), plural.slice(colon + 1)]
-      const served = clusters.identified(groupResource(group, resource), identity)
+      const [served] = clusters.identified(groupResource(group, resource), identity)
       const found = served && resourcesOf(served).find(each => each.version === version)
       return found && overAll(found, identity)
     },

@@ -3,7 +3,7 @@ import { canonicalJson } from '../../framework/json.ts'
 import type { ObjectKey } from '../../framework/object.ts'
 import { relabel } from '../../framework/relabel.ts'
 import type { StoredValue } from '../store/store.ts'
-import { Arena, atRevision, type Place } from './codec.ts'
+import { Arena, atRevision, type Place, shapeIn } from './codec.ts'
 import { CachedItem, type Texts } from './item.ts'
 import type { StoredResource } from './key.ts'
 
@@ -38,7 +38,12 @@ export class Builder {
 
   build(resource: StoredResource, key: ObjectKey, { value, modified }: StoredValue): CachedItem {
     const place = this.#arena.present(value, modified)
-    const item = new CachedItem(key, place, { revision: modified, modified, labels: this.#labels(place) })
+    const item = new CachedItem(key, place, {
+      revision: modified,
+      modified,
+      labels: this.#labels(place),
+      shape: shapeIn(value),
+    })
     return this.redecorate(resource, item, modified) ?? item
   }
 
@@ -52,7 +57,8 @@ export class Builder {
 
   #relabelled(item: CachedItem, labels: Texts, revision: number): CachedItem {
     const encoded = relabel(item, { labels })
-    return new CachedItem(item, atRevision(encoded, revision), { revision, modified: item.modified, labels })
+    const { modified, shape } = item
+    return new CachedItem(item, atRevision(encoded, revision), { revision, modified, labels, shape })
   }
 
   #decorated(resource: StoredResource, item: CachedItem): Texts {

@@ -1,29 +1,45 @@
 import { type Encoded, encodeObject, type Offsets, withResourceVersion } from '../../framework/encode.ts'
 import type { KubeObject } from '../../framework/object.ts'
 
-// A stored value: format byte, four offsets (32 bit, little endian), canonical JSON without resourceVersion.
-const format = 1
-const header = 17
+// A stored value: format byte, four offsets (32 bit, little endian), with format 2 the number of the object's shape, and
+// canonical JSON without resourceVersion.
+const unshaped = 1
+const shaped = 2
+const headers: Readonly<Record<number, number>> = { [unshaped]: 17, [shaped]: 21 }
 const closingBrace = 0x7d
 const before = '"resourceVersion":"'
 const behind = '",'
 
-/** The bytes of an object as the store keeps them; its resourceVersion is left out: the commit's revision is it. */
-export function encodeStored(object: KubeObject): Buffer {
+/**
+ * The bytes of an object as the store keeps them; its resourceVersion is left out: the commit's revision is it. `shape`
+ * names the schema that the object has been completed by; 0: it is right under any.
+ */
+export function encodeStored(object: KubeObject, shape = 0): Buffer {
   const { resourceVersion: _, ...metadata } = object.metadata
   const { bytes, offsets } = encodeObject({ ...object, metadata })
+  const format = shape === 0 ? unshaped : shaped
+  const header = headers[format] ?? 0
   const stored = Buffer.allocUnsafe(header + bytes.length)
   stored[0] = format
   stored.writeUInt32LE(offsets.metadata, 1)
   stored.writeUInt32LE(offsets.labels, 5)
   stored.writeUInt32LE(offsets.version, 9)
   stored.writeUInt32LE(offsets.end, 13)
+  if (format === shaped) stored.writeInt32LE(shape, 17)
   bytes.copy(stored, header)
   return stored
 }
 
+function headerOf(stored: Buffer): number {
+  const header = headers[stored[0] ?? 0]
+  if (header === undefined) throw new Error(`a stored object has the unknown format ${stored[0]}`)
+  return header
+}
+
+/** What `encodeStored` was told. */
+export const shapeIn = (stored: Buffer): number => (stored[0] === shaped ? stored.readInt32LE(17) : 0)
+
 function offsetsIn(stored: Buffer): Offsets {
-  if (stored[0] !== format) throw new Error(`a stored object has the unknown format ${stored[0]}`)
   const version = stored.readUInt32LE(9)
   return {
     metadata: stored.readUInt32LE(1),
@@ -36,8 +52,8 @@ function offsetsIn(stored: Buffer): Offsets {
 
 /** The encoded object inside stored bytes, not copied, without a resourceVersion. */
 export const decodeStored = (stored: Buffer): Encoded => ({
+  bytes: stored.subarray(headerOf(stored)),
   offsets: offsetsIn(stored),
-  bytes: stored.subarray(header),
 })
 
 /** An encoded object that may lie somewhere in a larger slab; its offsets count from where it starts. */
@@ -59,6 +75,7 @@ export class Arena {
 
   /** A stored object as it is presented at a revision. */
   present(stored: Buffer, revision: number): Place {
+    const header = headerOf(stored)
     const offsets = offsetsIn(stored)
     if (stored[header + offsets.rest] === closingBrace) return atRevision(decodeStored(stored), revision)
     const member = `${before}${revision}${behind}`

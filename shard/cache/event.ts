@@ -52,4 +52,5 @@ export const withRevision = (item: CachedItem, revision: number): CachedItem =>
     revision,
     modified: item.modified,
     labels: item.labels,
+    shape: item.shape,
   })

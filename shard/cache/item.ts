@@ -18,6 +18,8 @@ export interface ItemState {
   /** The revision of the stored value: what the next commit has to expect. Never above `revision`. */
   readonly modified: number
   readonly labels: Texts
+  /** Which schema the content was completed by; 0, and when absent: right under any. */
+  readonly shape?: number
 }
 
 /**
@@ -32,6 +34,7 @@ export class CachedItem implements Item, ObjectMeta {
   readonly revision: number
   readonly modified: number
   readonly labels: Texts
+  readonly shape: number
   readonly length: number
   readonly #metadata: number
   readonly #labels: number
@@ -49,6 +52,7 @@ export class CachedItem implements Item, ObjectMeta {
     this.revision = state.revision
     this.modified = state.modified
     this.labels = state.labels
+    this.shape = state.shape ?? 0
     this.length = length
     this.#metadata = offsets.metadata
     this.#labels = offsets.labels

@@ -35,6 +35,8 @@ const scopeRange = (cluster: ClusterScope) => idsUnder(cluster === '*' ? '' : `$
 export class ResourceCache implements Source {
   readonly resource: StoredResource
   readonly ring: Ring
+  /** The shapes of all objects that there are or were since the start. */
+  readonly shapes = new Set<number>()
   readonly #context: Context
   readonly #items = new Pages()
   readonly #handlers = new Set<CacheHandler>()
@@ -124,7 +126,7 @@ export class ResourceCache implements Source {
 
   /** Takes over one stored value as it was before the ring begins. */
   load(key: ObjectKey, value: StoredValue): void {
-    this.#items.load(this.#context.builder.build(this.resource, this.#shareTexts(key), value))
+    this.#items.load(this.#build(this.#shareTexts(key), value))
   }
 
   /** After loading: presents decorated labels, and gives every page one slab. */
@@ -140,11 +142,17 @@ export class ResourceCache implements Source {
   apply(key: ObjectKey, value: StoredValue | undefined, revision: number): void {
     const previous = this.get(key)
     if (value !== undefined) {
-      const item = this.#context.builder.build(this.resource, previous ?? this.#shareTexts(key), value)
+      const item = this.#build(previous ?? this.#shareTexts(key), value)
       this.#record(new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', item, previous))
     } else if (previous !== undefined) {
       this.#record(new CacheEvent('DELETED', withRevision(previous, revision), previous))
     }
+  }
+
+  #build(key: ObjectKey, value: StoredValue): CachedItem {
+    const item = this.#context.builder.build(this.resource, key, value)
+    this.shapes.add(item.shape)
+    return item
   }
 
   /** Asks the decorator again about the objects of a cluster; those that change are MODIFIED at `revision`. */

@@ -5,6 +5,7 @@ import { exportHash, exportLabel } from '../../openapi/labels.ts'
 import { extraAnnotationPrefix } from '../metadata.ts'
 import { bindingStatus } from './bindingstatus.ts'
 import { type BindingSources, bindingSources, exportOf, worldOf } from './bindingworld.ts'
+import { keepSchemas } from './boundschemas.ts'
 import { clusterScoped, updateObject, updateStatus } from './client.ts'
 import {
   type Controller,
@@ -42,6 +43,7 @@ async function bind(
   if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) return
   const exported = exportOf(deps.directory, cluster, binding)
   await copyAnnotations(deps, cluster, binding, exported?.object)
+  if (exported !== undefined) await keepSchemas(deps, exported)
   const place = { cluster, exported }
   try {
     await updateStatus<APIBinding>(

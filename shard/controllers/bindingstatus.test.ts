@@ -17,7 +17,7 @@ const schema: APIResourceSchema = {
       shortNames: ['wd'],
     },
     scope: 'Cluster',
-    versions: [{ name: 'v1', served: true, storage: true }],
+    versions: [{ name: 'v1', served: true, storage: true, schema: {} }],
   },
 }
 const exported: APIExport = {

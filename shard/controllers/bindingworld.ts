@@ -3,6 +3,7 @@ import type { Item } from '../../framework/item.ts'
 import { type ClusterName, groupResource } from '../../framework/object.ts'
 import { needsNoIdentity } from '../admission/kcp/builtinclaims.ts'
 import type { Directory } from '../directory.ts'
+import { boundCluster } from '../metadata.ts'
 import type { BindingWorld } from './bindingstatus.ts'
 import type { Locks } from './locks.ts'
 import { bindingHolder, type Holder, resourceName, type TakenNames } from './namingconflicts.ts'
@@ -97,13 +98,14 @@ function heldResources(
 }
 
 function takenNames(
-  { bySchemaUid }: BindingSources,
+  { bySchemaUid, crds }: BindingSources,
   bindings: readonly APIBinding[],
   definitions: readonly APIResourceSchema[],
 ): readonly TakenNames[] {
   const bound = bindings.flatMap(({ metadata, spec, status }) =>
     (status?.boundResources ?? []).flatMap(({ schema }) => {
-      const known = bySchemaUid(schema.UID)[0]?.object as APIResourceSchema | undefined
+      const found = bySchemaUid(schema.UID)[0] ?? crds.get(boundCluster, '', schema.UID)
+      const known = found?.object as APIResourceSchema | undefined
       const by = bindingHolder(metadata.name ?? '', spec?.reference?.export)
       return known === undefined ? [] : [{ group: known.spec.group, names: known.spec.names, by }]
     }),

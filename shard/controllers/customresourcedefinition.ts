@@ -5,6 +5,7 @@ import type { ResourceStorage } from '../../framework/storage.ts'
 import { crdServed, type ResourcesOf } from '../apis/served.ts'
 import { createClient } from '../client.ts'
 import type { ClusterContent, Stored } from '../content.ts'
+import { boundCluster } from '../metadata.ts'
 import {
   asCrd,
   type CrdStatus,
@@ -38,6 +39,7 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
     if (object === undefined) return undefined
     const crd = asCrd(object)
     if (crd.metadata.deletionTimestamp !== undefined) return finalize(deps, cluster, crd)
+    if (cluster === boundCluster) return undefined
     const group = groupKey(cluster, object)
     const all = () => inGroup(group).map(item => asCrd(item.object))
     await inTurn(group, () => writeStatus(deps, cluster, name, now => namingStatus(now, all())))

@@ -171,6 +171,7 @@ export interface APIResourceSchema extends KubeObject {
       readonly name: string
       readonly storage: boolean
       readonly served: boolean
+      readonly schema: object
     }[]
     readonly conversion?: object
   }

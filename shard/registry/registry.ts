@@ -8,8 +8,10 @@ import { type Part, type Strategy, withoutPresented } from './strategy.ts'
 
 /** Where the objects of one resource lie: the cache in front, the store behind. */
 export interface Shelf {
-  /** The newest state that any acknowledged write has left. */
+  /** The newest state that any acknowledged write has left, as it looks under the schema of now. */
   current(key: ObjectKey): CachedItem | undefined
+  /** Whether an item of `current` lies there just so: not if it was completed, or has changed since. */
+  isStored(item: CachedItem): boolean
   /**
    * Stores `object`, or removes it when undefined, if it is still at revision `expected` (0: absent). Resolves when the
    * cache shows it, with the item at its new revision; throws `StoreConflict`.

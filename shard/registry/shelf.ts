@@ -7,18 +7,30 @@ import { type StoredResource, storageKey } from '../cache/key.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { Store } from '../store/store.ts'
 import type { Shelf } from './registry.ts'
+import type { Shape } from './storedshape.ts'
 
 /** Milliseconds for the winner of a race to become durable. */
 const longestWait = 1_000
 
+/** Where the objects of one resource lie, and what they are to look like. */
+export interface ShelfPlace {
+  readonly resource: StoredResource
+  readonly shape: Shape
+}
+
 /** The shelf of one resource: reads come from the cache, writes go to the store and return when the cache shows them. */
-export function openShelf(store: Store, watchCache: WatchCache, resource: StoredResource): Shelf {
+export function openShelf(store: Store, watchCache: WatchCache, { resource, shape }: ShelfPlace): Shelf {
   const cache = watchCache.resource(resource.group, resource.resource, resource.segment)
+  const current = (key: ObjectKey): CachedItem | undefined => {
+    const item = cache.get(key)
+    return item && shape.of(item)
+  }
   return {
-    current: key => cache.get(key),
+    current,
+    isStored: item => cache.get(item.key) === item,
     async write(key, object, expected) {
-      const last = cache.get(key)
-      const value = object && encodeStored(object)
+      const last = current(key)
+      const value = object && encodeStored(object, shape.number)
       const revision = await store.commit([{ key: storageKey(resource, key), value, expected }])
       await watchCache.at(revision)
       return written(object ?? last?.object, key, revision, cache.get(key))

@@ -5,6 +5,7 @@ import type { ResourceCache } from '../cache/resource.ts'
 import type { ServedKind } from '../cache/selection.ts'
 import { create } from './create.ts'
 import { remove } from './delete.ts'
+import type { Presented } from './presentation.ts'
 import type { Registry } from './registry.ts'
 import { update } from './update.ts'
 
@@ -14,6 +15,7 @@ export interface Reads {
   readonly resource: string
   readonly cache: ResourceCache
   readonly kind: ServedKind
+  readonly show: Presented
 }
 
 /** Get, list and watch straight from the watch cache. */
@@ -22,14 +24,15 @@ export const readsOf = ({
   resource,
   cache,
   kind,
+  show,
 }: Reads): Pick<ResourceStorage, 'get' | 'list' | 'watch'> => ({
   async get(_ctx, key) {
     const item = cache.get(key)
     if (item === undefined) throw notFound({ group, resource, name: key.name })
-    return item
+    return show.item(item)
   },
-  list: (ctx, query) => cache.list(kind, ctx.signal, query),
-  watch: (ctx, query) => cache.watch(kind, ctx.signal, query),
+  list: (ctx, query) => show.list(cache.list(kind, ctx.signal, query)),
+  watch: (ctx, query) => show.watch(cache.watch(kind, ctx.signal, query)),
 })
 
 /** The storage of one resource; objects are written in the version in which they are stored. */

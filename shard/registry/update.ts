@@ -89,7 +89,7 @@ async function finished(
   validate(registry, object, old)
   await registry.admission.validate(ctx, { ...request, object })
   warn(ctx, [collapsed.warning, ...finalizerWarnings(strategy, object, old)])
-  return isSame(object, old) ? undefined : object
+  return isSame(object, old) && registry.shelf.isStored(current) ? undefined : object
 }
 
 const isSame = (object: KubeObject, old: KubeObject): boolean =>

@@ -1,0 +1,68 @@
+import type { Item, ItemEvent } from '../../framework/item.ts'
+import type { ItemWatch, ResourceStorage } from '../../framework/storage.ts'
+import { shapeOf } from '../registry/storedshape.ts'
+import { type Conversion, convertedEvents, convertedList } from './converted.ts'
+import type { Served } from './served.ts'
+import type { Versions } from './versions.ts'
+
+/** Objects of clusters that may define the same resource differently. */
+export interface Mixture {
+  readonly version: string
+  /** Whether all are shown as they are cached: then nobody looks at them one by one. May change while a reader reads. */
+  isPlain(): boolean
+  /** How the cluster of an item serves it; undefined: not at all, it is shown as it is. */
+  servedOf(item: Item): Served | undefined
+  readonly presentIn: Versions['presentIn']
+}
+
+type Reads = Pick<ResourceStorage, 'get' | 'list' | 'watch'>
+
+/** Reads of each object as its own cluster shows it in one version. What several watchers see is made once. */
+export function mixedReads(mixture: Mixture): (reads: Reads) => Reads {
+  const present = (items: readonly Item[]): Promise<readonly Item[]> => presentMixed(items, mixture)
+  const shown = new WeakMap<readonly ItemEvent[], Promise<readonly ItemEvent[]>>()
+  const show = (events: readonly ItemEvent[]): Promise<readonly ItemEvent[]> => {
+    const known = shown.get(events) ?? convertedEvents(events, { present })
+    shown.set(events, known)
+    return known
+  }
+  return reads => ({
+    get: reads.get,
+    list(ctx, query) {
+      const list = reads.list(ctx, query)
+      return mixture.isPlain() ? list : convertedList(list, { present })
+    },
+    async *watch(ctx, query): ItemWatch {
+      for await (const events of reads.watch(ctx, query))
+        yield mixture.isPlain() ? events : await show(events)
+    },
+  })
+}
+
+async function presentMixed(
+  items: readonly Item[],
+  { servedOf, presentIn, version }: Mixture,
+): Promise<readonly Item[]> {
+  const parts = new Map<Served, Item[]>()
+  for (const item of items) {
+    const served = servedOf(item)
+    if (served === undefined) continue
+    const part = parts.get(served) ?? []
+    part.push(item)
+    parts.set(served, part)
+  }
+  const shown = new Map<Item, Item>()
+  await Promise.all(
+    [...parts].map(async ([served, part]) => {
+      const next = await presentPart(part, served, presentIn(served, version))
+      part.forEach((item, i) => void shown.set(item, next[i] ?? item))
+    }),
+  )
+  return items.map(item => shown.get(item) ?? item)
+}
+
+const presentPart = (
+  items: readonly Item[],
+  { definition }: Served,
+  present: Conversion['present'],
+): Promise<readonly Item[]> => present(items.map(shapeOf(definition).of))

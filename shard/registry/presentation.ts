@@ -1,0 +1,71 @@
+import type { Item, ItemEvent } from '../../framework/item.ts'
+import type { ItemBatch, ItemList, ItemWatch } from '../../framework/storage.ts'
+
+/** How cached items are shown. */
+export interface Presentation {
+  /** Whether all are shown as they are cached: then nobody looks at them one by one. May change while a reader reads. */
+  isPlain(): boolean
+  /** The same item when it is shown as it is. */
+  item(item: Item): Item
+}
+
+/** A presentation of what storages read. */
+export interface Presented extends Pick<Presentation, 'item'> {
+  list(list: ItemList): ItemList
+  watch(watch: ItemWatch): ItemWatch
+}
+
+/** What is shown as it is passes as the very same arrays and bytes; what several watchers see is made once. */
+export function presented(present: Presentation): Presented {
+  const shown = new WeakMap<readonly ItemEvent[], readonly ItemEvent[]>()
+  const events = (seen: readonly ItemEvent[]): readonly ItemEvent[] => {
+    const known = shown.get(seen) ?? presentEvents(seen, present)
+    shown.set(seen, known)
+    return known
+  }
+  return {
+    item: present.item,
+    list: list => (present.isPlain() ? list : presentList(list, present)),
+    async *watch(watch) {
+      for await (const seen of watch) yield present.isPlain() ? seen : events(seen)
+    },
+  }
+}
+
+/** Nothing is rewritten. */
+export const asStored: Presented = { item: item => item, list: list => list, watch: watch => watch }
+
+async function* presentList(list: ItemList, present: Presentation): ItemList {
+  try {
+    let next = await list.next()
+    for (; !next.done; next = await list.next()) yield presentBatch(next.value, present)
+    return next.value
+  } finally {
+    await list.return({ resourceVersion: '' })
+  }
+}
+
+function presentBatch(batch: ItemBatch, present: Presentation): ItemBatch {
+  let isSame = true
+  const items: Item[] = []
+  for (const item of batch) {
+    const next = present.item(item)
+    if (next !== item) isSame = false
+    items.push(next)
+  }
+  return isSame ? batch : items
+}
+
+function presentEvents(events: readonly ItemEvent[], present: Presentation): readonly ItemEvent[] {
+  const shown = events.map(event => presentEvent(event, present))
+  return shown.every((event, i) => event === events[i]) ? events : shown
+}
+
+function presentEvent(event: ItemEvent, present: Presentation): ItemEvent {
+  const { type } = event
+  if (type === 'BOOKMARK') return event
+  const item = present.item(event.item)
+  const previous = event.previous && present.item(event.previous)
+  if (item === event.item && previous === event.previous) return event
+  return { type, item, ...(previous && { previous }) }
+}
