@@ -14,13 +14,20 @@ export interface Request {
   readonly path: string
   readonly method?: string
   readonly body?: Buffer | string
+  /** Of the body; JSON when absent. */
+  readonly contentType?: string
 }
 
 /** The tokens that `serve.ts` knows: of a user, and of one who may see everything. */
 export const token = 'bench'
 export const peerToken = 'peer'
 
-export function encodeRequest({ path, method = 'GET', body = '' }: Request): Buffer {
+export function encodeRequest({
+  path,
+  method = 'GET',
+  body = '',
+  contentType = 'application/json',
+}: Request): Buffer {
   const lines = [
     `${method} ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
@@ -29,7 +36,7 @@ export function encodeRequest({ path, method = 'GET', body = '' }: Request): Buf
     'User-Agent: bench/1.0',
     ...(body.length === 0
       ? []
-      : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
+      : [`Content-Type: ${contentType}`, `Content-Length: ${Buffer.byteLength(body)}`]),
   ]
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), Buffer.from(body)])
 }

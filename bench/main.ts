@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { apply } from './apply.ts'
 import { authorization } from './authorization.ts'
 import { cel } from './cel.ts'
 import { lifecycle } from './lifecycle.ts'
@@ -10,6 +11,7 @@ import { showProgress } from './progress.ts'
 import { proxy } from './proxy.ts'
 import { type Baseline, baselineFrom, table } from './report.ts'
 import type { Benchmark, Row } from './result.ts'
+import { schema } from './schema.ts'
 import { startUp } from './start.ts'
 import { watch } from './watch.ts'
 import { watchMemory } from './watchmemory.ts'
@@ -27,6 +29,8 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   lifecycle,
   proxy,
   cel,
+  apply,
+  schema,
 }
 
 const usage = `npm run bench -- [--save] [${Object.keys(benchmarks).join('|')} …]`

@@ -58,33 +58,56 @@ export function parseJson(bytes: Buffer): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const unsorted = 1
-const large = 2
-
-/** Whether a value has unsorted keys or bigints somewhere: nearly never, so that one look saves copying it. */
-function oddities(value: unknown): number {
-  if (typeof value === 'bigint') return large
-  if (typeof value !== 'object' || value === null) return 0
-  let found = 0
-  if (Array.isArray(value)) {
-    for (const item of value) found |= oddities(item)
-    return found
-  }
-  let previous = ''
-  for (const key in value) {
-    if (key < previous) found |= unsorted
-    previous = key
-    found |= oddities((value as Record<string, unknown>)[key])
-  }
-  return found
+/** Whether there is a bigint somewhere: nearly never. */
+function hasBigint(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
+  if (Array.isArray(value)) return value.some(hasBigint)
+  for (const key in value) if (hasBigint((value as Record<string, unknown>)[key])) return true
+  return false
 }
 
-/** A copy of the value with sorted keys at every level. */
+/** The value with sorted keys at every level; what has them is not copied. */
 function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (!isObject(value)) return value
-  const keys = Object.keys(value).sort()
-  return Object.fromEntries(keys.map(key => [key, sorted(value[key])]))
+  if (Array.isArray(value)) {
+    const items = value.map(sorted)
+    return items.every((item, i) => item === value[i]) ? value : items
+  }
+  return isObject(value) ? sortedObject(value) : value
+}
+
+function sortedObject(object: Record<string, unknown>): Record<string, unknown> {
+  let isSorted = true
+  let previous = ''
+  let changed: Map<string, unknown> | undefined
+  for (const key in object) {
+    if (key < previous) isSorted = false
+    previous = key
+    const member = object[key]
+    if (typeof member !== 'object' || member === null) continue
+    const next = sorted(member)
+    if (next !== member) changed = (changed ?? new Map()).set(key, next)
+  }
+  if (isSorted && changed === undefined) return object
+  const keys = isSorted ? Object.keys(object) : Object.keys(object).sort()
+  return Object.fromEntries(keys.map(key => [key, changed?.get(key) ?? object[key]]))
+}
+
+/**
+ * Whether two values are the same JSON: the order of keys does not count, and what is undefined is not there.
+ */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]))
+  if (!isObject(a) || !isObject(b)) return false
+  let more = 0
+  for (const key in a) {
+    if (a[key] === undefined) continue
+    if (!Object.hasOwn(b, key) || !sameJson(a[key], b[key])) return false
+    more++
+  }
+  for (const key in b) if (b[key] !== undefined) more--
+  return more === 0
 }
 
 /** Like `JSON.stringify`, and it writes bigints as integers. */
@@ -98,11 +121,9 @@ function write(value: unknown): string {
 
 /** JSON with the keys in the order they have; bigints as integers, and then always on one line. */
 export const formatJson = (value: unknown, indent = 0): string =>
-  oddities(value) & large ? write(value) : JSON.stringify(value, undefined, indent)
+  hasBigint(value) ? write(value) : JSON.stringify(value, undefined, indent)
 
 /** JSON on one line with sorted keys at every level, so that equal objects have equal text (chapter 40, rule 1.31). */
 export function canonicalJson(value: unknown): string {
-  const found = oddities(value)
-  const ordered = found & unsorted ? sorted(value) : value
-  return found & large ? write(ordered) : JSON.stringify(ordered)
+  return formatJson(sorted(value))
 }

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../json.ts'
+import { sameJson } from '../json.ts'
 import type { Json, KubeObject } from '../object.ts'
 import { isMembers } from './values.ts'
 
@@ -9,7 +9,7 @@ import { isMembers } from './values.ts'
 export function withTimesOf(object: KubeObject, old: KubeObject): KubeObject {
   const [now, before] = [object.metadata.managedFields, old.metadata.managedFields]
   if (now === undefined || before === undefined || now === before) return object
-  if (canonicalJson(timeless(now)) !== canonicalJson(timeless(before))) return object
+  if (!sameJson(timeless(now), timeless(before))) return object
   return { ...object, metadata: { ...object.metadata, managedFields: before } }
 }
 

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../framework/context.ts'
-import { encodeObject } from '../../framework/encode.ts'
 import { conflict, modified, notFound, type StatusError } from '../../framework/errors.ts'
+import { sameJson } from '../../framework/json.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { Check, DeleteOptions, Deletion } from '../../framework/storage.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
@@ -88,7 +88,7 @@ async function step(
     if (options.dryRun) return { item: current, removed: true }
     return { item: await shelf.write(key, undefined, expected), removed: true }
   }
-  if (encodeObject(marked).bytes.equals(encodeObject(old).bytes)) return { item: current, removed: false }
+  if (sameJson(marked, old)) return { item: current, removed: false }
   if (!options.dryRun) return { item: await shelf.write(key, marked, expected), removed: false }
   const { resourceVersion } = meta
   return { item: shelf.detached(key, withMetadata(marked, { resourceVersion })), removed: false }

@@ -1,8 +1,8 @@
 import { withTimesOf } from '../../framework/apply/times.ts'
 import type { RequestContext } from '../../framework/context.ts'
-import { encodeObject } from '../../framework/encode.ts'
 import { badRequest, conflict, invalid, modified, notFound } from '../../framework/errors.ts'
 import type { Item } from '../../framework/item.ts'
+import { sameJson } from '../../framework/json.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { Change, WriteOptions } from '../../framework/storage.ts'
 import type { ShardAdmissionRequest } from '../admission/chain.ts'
@@ -92,8 +92,7 @@ async function finished(
   return isSame(object, old) && registry.shelf.isStored(current) ? undefined : object
 }
 
-const isSame = (object: KubeObject, old: KubeObject): boolean =>
-  encodeObject(withTimesOf(object, old)).bytes.equals(encodeObject(old).bytes)
+const isSame = (object: KubeObject, old: KubeObject): boolean => sameJson(withTimesOf(object, old), old)
 
 const requestOf = (
   { group, resource, part }: Registry,
