@@ -6,6 +6,7 @@ import { type Admitted, dispatch, type Sources } from './dispatch.ts'
 import { parseDuration } from './duration.ts'
 import { badRequest, notServed, serviceUnavailable } from './errors.ts'
 import type { Answer } from './exchange.ts'
+import { text } from './health.ts'
 import { impersonate } from './impersonate.ts'
 import { wantedIdentity } from './impersonation.ts'
 import { locate } from './locate.ts'
@@ -13,7 +14,7 @@ import type { ClusterScope } from './object.ts'
 import type { Passage } from './passage.ts'
 import type { RunningViews } from './readiness.ts'
 import type { RequestInfo } from './requestinfo.ts'
-import { homeOf, namedCluster, resolveUrl, shardCluster, type Target } from './resolve.ts'
+import { homeOf, namedCluster, resolveUrl, shardCluster, type Target, type Unresolved } from './resolve.ts'
 import type { Exchange } from './serve.ts'
 import { isPrivileged, type UserInfo } from './user.ts'
 import type { VirtualWorkspace } from './workspace.ts'
@@ -36,6 +37,7 @@ export async function answerRequest(pipeline: Pipeline, exchange: Exchange): Pro
   if (beyond !== undefined)
     return answerBeyond(pipeline, exchange, beyond, next => answerRequest(pipeline, next))
   const target = resolveUrl(pipeline.workspaces, incoming)
+  if (isOfShard(target)) return text(501, 'shard-level endpoint not available at workspace scope\n')
   limitTime(pipeline, exchange, target.info)
   const cluster = namedCluster(pipeline.backend, target)
   exchange.audit?.about(target.info, cluster, target.workspace?.path.pattern === '')
@@ -47,6 +49,13 @@ export async function answerRequest(pipeline: Pipeline, exchange: Exchange): Pro
   const admitted = await admit(pipeline, incoming.impersonates ? await asOther(pipeline, asking) : asking)
   return dispatch(pipeline, admitted)
 }
+
+/** Metrics are of all logical clusters together, never of one (chapter 30, section 2.1). */
+const isOfShard = ({ workspace, info, ...target }: Target | Unresolved): boolean =>
+  info.path === '/metrics' &&
+  workspace?.path.pattern === '' &&
+  'cluster' in target &&
+  target.cluster !== undefined
 
 /** The same request, as whom its headers name. */
 async function asOther({ backend }: Pipeline, asking: Asking): Promise<Asking> {
