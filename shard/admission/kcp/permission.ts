@@ -11,14 +11,18 @@ export interface SpecialAction {
   readonly name: string
 }
 
-/** Whether the requester may do that, in the cluster of the object. */
+/**
+ * Whether the requester may do that, in the cluster of the object. Only RBAC is asked, as kcp does: who may use what a
+ * workspace offers need not be let into it.
+ */
 export async function isAllowed(
   authorizer: Authorizer,
   ctx: RequestContext,
   { verb, cluster, group, resource, name }: SpecialAction,
 ): Promise<boolean> {
   const target = { group, version: 'v1alpha1', resource, subresource: '', namespace: '', name }
-  const decision = await authorizer.authorize(ctx.actAs, { verb, cluster, resource: target }, ctx.signal)
+  const action = { verb, cluster, resource: target, deep: true }
+  const decision = await authorizer.authorize(ctx.actAs, action, ctx.signal)
   return decision.effect === 'allow'
 }
 
