@@ -1,5 +1,5 @@
 import { type Explanation, explainAnnotation, explanationAnnotation } from '../authz/index.ts'
-import { type Connection, readConnection } from './connection.ts'
+import { connectionOf } from './connectionflags.ts'
 import type { Asked, Explained, ExplainOptions } from './explained.ts'
 import { explainText, explainYaml } from './explaintext.ts'
 import { type JsonClient, jsonClient } from './jsonclient.ts'
@@ -11,8 +11,7 @@ import { StartError } from './starterror.ts'
  * allowed, except for YAML, which is there to be piped. Throws `StartError` for what the user can change.
  */
 export async function explain(asked: Asked, options: ExplainOptions): Promise<number> {
-  const connection = await connectionFor(options)
-  const client = jsonClient(connection)
+  const client = jsonClient(await connectionOf(options))
   const question = await findResource(client, asked, options)
   const explained = await review(client, question, options)
   process.stdout.write(printed(explained, question, options))
@@ -22,11 +21,6 @@ export async function explain(asked: Asked, options: ExplainOptions): Promise<nu
 function printed(explained: Explained, question: ResourceQuestion, { as, output }: ExplainOptions): string {
   if (output === 'json') return `${JSON.stringify(explained, undefined, 2)}\n`
   return output === 'yaml' ? explainYaml(explained) : explainText(explained, question, as)
-}
-
-async function connectionFor({ kubeconfig, context, server }: ExplainOptions): Promise<Connection> {
-  const connection = await readConnection(kubeconfig, context)
-  return server === undefined ? connection : { ...connection, server: server.replace(/\/+$/, '') }
 }
 
 const group = 'authorization.k8s.io'

@@ -1,15 +1,13 @@
 import type { Explanation } from '../authz/index.ts'
+import type { ConnectionOptions } from './connectionflags.ts'
 
 /** The flags of `oriel explain`. */
-export interface ExplainOptions {
+export interface ExplainOptions extends ConnectionOptions {
   readonly as?: string
   readonly asGroup?: readonly string[]
   readonly namespace?: string
   readonly allNamespaces?: true
   readonly subresource?: string
-  readonly kubeconfig: string
-  readonly context?: string
-  readonly server?: string
   readonly output: 'text' | 'yaml' | 'json'
 }
 

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { auditFlags } from './auditflags.ts'
 import { version } from './build.ts'
+import { type ConnectionOptions, connectionFlags } from './connectionflags.ts'
 import { explainCommand } from './explainflags.ts'
 import { type FrontProxyFlags, frontProxyFlags } from './frontproxyflags.ts'
 import { accountFlags, identityFlags } from './identityflags.ts'
@@ -64,6 +65,12 @@ virtualWorkspacesFlags(program.command('virtual-workspaces')).action(
   },
 )
 explainCommand(program.command('explain'))
+connectionFlags(program.command('tree'))
+  .description('show the workspaces below one, and where mounts and links lead')
+  .action(async (options: ConnectionOptions) => {
+    const { tree } = await import('./tree.ts')
+    await tree(options)
+  })
 
 program.parseAsync().catch(error => {
   if (!(error instanceof StartError)) throw error

@@ -6,30 +6,10 @@ import type { KubeObject } from '../../framework/index.ts'
 import { type Client, clientOf } from '../support/client.ts'
 import { discard, eventually, type Kubectl, kubectlFor, type Oriel, startOriel } from '../support/oriel.ts'
 import { type Peer, type ProxyService, startPeer, startProxyService } from '../support/peer.ts'
+import { remoteClusters } from '../support/remoteclusters.ts'
 import { apply, createWorkspaces } from '../support/tenants.ts'
 import { configAt, userAt } from '../support/watcher.ts'
 import { testCertificates } from '../support/wire.ts'
-
-const remoteClusters = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'remoteclusters.example.io' },
-  spec: {
-    group: 'example.io',
-    names: { plural: 'remoteclusters', singular: 'remotecluster', kind: 'RemoteCluster' },
-    scope: 'Cluster',
-    versions: [
-      {
-        name: 'v1alpha1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-        },
-      },
-    ],
-  },
-}
 
 const remote = (url: string, phase = 'Ready', name = 'my-remote-k8s') => `
 apiVersion: example.io/v1alpha1
