@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../framework/index.ts'
 
 /** The kind of mount object that the documentation of mounts has for an example. */
-export const remoteClusters: KubeObject = {
+export const remoteClusters = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: 'remoteclusters.example.io' },
