@@ -55,6 +55,16 @@ export interface WriteOptions {
   readonly dryRun: boolean
   /** Who writes, for managedFields: query `fieldManager`, else the head of User-Agent (chapter 40, rule 5.19). */
   readonly fieldManager: string
+  /** For server-side apply, where the owners of fields are kept elsewhere: asked when it is known what is to be stored.
+   * undefined: there is no configuration that comes to the same, and the object is written as it is. */
+  readonly applied?: () => AppliedConfig | undefined
+}
+
+/** What a client applies: it owns the fields in it. */
+export interface AppliedConfig {
+  readonly config: Readonly<Record<string, unknown>>
+  /** Takes fields from other managers. */
+  readonly force: boolean
 }
 
 export interface DeleteOptions {

@@ -14,7 +14,15 @@ import {
 import type { KubeObject, ObjectKey } from './object.ts'
 import type { Relabeling } from './relabel.ts'
 import { matchesFields, matchesLabels } from './selectors.ts'
-import type { ItemBatch, ItemList, ItemWatch, ListQuery, ResourceStorage, Selection } from './storage.ts'
+import type {
+  ItemBatch,
+  ItemList,
+  ItemWatch,
+  ListQuery,
+  ResourceStorage,
+  Selection,
+  WriteOptions,
+} from './storage.ts'
 
 /**
  * What one request sees of every object. Every part is optional; they are listed from free to dear.
@@ -62,7 +70,7 @@ export function viewOf<P extends Params>(storage: ResourceStorage<P>, view: View
     async create(ctx, key, object, options) {
       const lens = writable(view(ctx), ctx)
       const accepted = lens.accept?.(object) ?? object
-      return rewritten(await storage.create(ctx, key, accepted, options), lens)
+      return rewritten(await storage.create(ctx, key, accepted, passedOn(options, lens)), lens)
     },
     async update(ctx, key, change, options) {
       const lens = writable(view(ctx), ctx)
@@ -71,7 +79,7 @@ export function viewOf<P extends Params>(storage: ResourceStorage<P>, view: View
         const next = await change(current)
         return lens.accept?.(next, current.object) ?? next
       }
-      return rewritten(await storage.update(ctx, key, inner, options), lens)
+      return rewritten(await storage.update(ctx, key, inner, passedOn(options, lens)), lens)
     },
     async delete(ctx, key, check, options) {
       const lens = writable(view(ctx), ctx)
@@ -91,6 +99,11 @@ const narrowed = <Q extends Selection>(query: Q, lens: Lens): Q => lens.narrow?.
 function writable<P extends Params>(lens: Lens, { info }: RequestContext<P>): Lens {
   if (!rewrites(lens) || lens.accept !== undefined) return lens
   throw info.isResource ? methodNotSupported(info, info.verb) : notServed()
+}
+
+/** What a client applies is about what it sees: behind a lens that takes its writes back, it is something else. */
+function passedOn({ applied, ...options }: WriteOptions, lens: Lens): WriteOptions {
+  return applied === undefined || lens.accept !== undefined ? options : { ...options, applied }
 }
 
 /** The item as it is shown, or 404: what is outside the view does not exist. */

@@ -14,6 +14,7 @@ import type { KubeObject, ObjectKey } from '../object.ts'
 import { type ApplyRequest, applyOptions, checkResourceVersion } from '../options.ts'
 import { type ParsedBody, parseBody } from '../parsebody.ts'
 import { inProtobuf } from '../protobufforms.ts'
+import { configFor } from './applied.ts'
 import { checkUid, createdOr, unversioned } from './createmissing.ts'
 import { unlocked } from './lock.ts'
 
@@ -75,19 +76,28 @@ function readConfig(value: unknown): Config {
 
 function applyOrCreate(call: Call, applying: Applying): Promise<{ item: Item; status: number }> {
   const { ctx, served } = call
-  const { key, write } = applying
-  const change = async (current: Item): Promise<KubeObject> => {
-    const object = unlocked(applied(call, applying, current.object), current.object)
-    return admit(call, { operation: 'UPDATE', object, old: current.object, dryRun: write.dryRun })
+  const { key, config, force } = applying
+  let sent: Config | undefined
+  const write = { ...applying.write, applied: () => sent && { config: sent, force } }
+  const admitted = async (object: KubeObject, old?: KubeObject): Promise<KubeObject> => {
+    const operation = old === undefined ? 'CREATE' : 'UPDATE'
+    const next = await admit(call, { operation, object, dryRun: write.dryRun, ...(old && { old }) })
+    sent = configFor(config, object, next)
+    // Who applies owns what admission adds, too.
+    return sent === undefined || sent === config ? next : merged({ ...applying, config: sent }, old)
   }
+  const merged = (what: Applying, old?: KubeObject): KubeObject => {
+    const object = applied(call, what, old)
+    return old === undefined ? unversioned(object) : unlocked(object, old)
+  }
+  const change = ({ object: old }: Item): Promise<KubeObject> => admitted(merged(applying, old), old)
   const update = (): Promise<Item> => served.storage.update(ctx, key, change, write)
   if (served.subresource !== '') return update().then(item => ({ item, status: 200 }))
   return createdOr(update, async () => {
-    const object = unversioned(applied(call, applying))
+    const object = merged(applying)
     checkUid(call.served, key, object, noObject)
     await call.mayCreate()
-    const admitted = await admit(call, { operation: 'CREATE', object, dryRun: write.dryRun })
-    return served.storage.create(ctx, key, admitted, write)
+    return served.storage.create(ctx, key, await admitted(object), write)
   })
 }
 

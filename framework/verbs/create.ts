@@ -24,9 +24,10 @@ export async function create(call: Call): Promise<Answer> {
   )
   const sent = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
   const key = keyFor(sent, call)
-  const object = tracked(call, write.fieldManager, withoutSystemMetadata(sent))
-  const admitted = await admit(call, { operation: 'CREATE', object, dryRun: write.dryRun })
-  const item = await served.storage.create(ctx, key, admitted, write)
+  const fresh = withoutSystemMetadata(sent)
+  const admitted = await admit(call, { operation: 'CREATE', object: fresh, dryRun: write.dryRun })
+  const object = tracked(call, write.fieldManager, admitted)
+  const item = await served.storage.create(ctx, key, object, write)
   return itemAnswer(item, form, how, 201)
 }
 

@@ -50,8 +50,8 @@ export async function patch(call: Call): Promise<Answer> {
     // Not before there is an object: 404 comes first.
     parsed ??= read(body)
     const next = patched(call, old, { key, patch: parsed, ...options })
-    const object = unlocked(tracked(call, fieldManager, next, old), old)
-    return admit(call, { operation: 'UPDATE', object, old, dryRun })
+    const admitted = await admit(call, { operation: 'UPDATE', object: unlocked(next, old), old, dryRun })
+    return tracked(call, fieldManager, admitted, old)
   }
   return itemAnswer(await served.storage.update(ctx, key, change, options.write), form, how)
 }

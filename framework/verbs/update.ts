@@ -51,10 +51,10 @@ async function replaceOrCreate(
 }
 
 function replace(call: Call, { key, object, write }: Replacement): Promise<Item> {
-  const change = ({ object: old }: Item): Promise<KubeObject> => {
+  const change = async ({ object: old }: Item): Promise<KubeObject> => {
     requireVersion(call, object)
-    const next = tracked(call, write.fieldManager, object, old)
-    return admit(call, { operation: 'UPDATE', object: next, old, dryRun: write.dryRun })
+    const admitted = await admit(call, { operation: 'UPDATE', object, old, dryRun: write.dryRun })
+    return tracked(call, write.fieldManager, admitted, old)
   }
   return call.served.storage.update(call.ctx, key, change, write)
 }
@@ -79,7 +79,8 @@ const noUid = (uid: string): string =>
 async function createMissing(call: Call, { key, object, write }: Replacement): Promise<Item> {
   checkUid(call.served, key, object, noUid)
   await call.mayCreate()
-  const next = tracked(call, write.fieldManager, unversioned(object))
-  const admitted = await admit(call, { operation: 'CREATE', object: next, dryRun: write.dryRun })
-  return call.served.storage.create(call.ctx, key, admitted, write)
+  const sent = unversioned(object)
+  const admitted = await admit(call, { operation: 'CREATE', object: sent, dryRun: write.dryRun })
+  const next = tracked(call, write.fieldManager, admitted)
+  return call.served.storage.create(call.ctx, key, next, write)
 }

@@ -1,72 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RequestContext } from '../../framework/context.ts'
 import { encodeObject } from '../../framework/encode.ts'
-import { StatusError } from '../../framework/errors.ts'
 import type { Item } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
-import type {
-  Check,
-  DeleteOptions,
-  Deletion,
-  ResourceStorage,
-  WriteOptions,
-} from '../../framework/storage.ts'
-import { failureOf } from '../failure.ts'
-import type { ShardAnswer, ShardRequest } from './connection.ts'
-import { sentItem } from './item.ts'
+import type { Check, DeleteOptions, Deletion, ResourceStorage } from '../../framework/storage.ts'
+import { apply, createApplied } from './applying.ts'
+import { isLostRace, itemFor, queryOf } from './exchange.ts'
 import type { Source } from './source.ts'
 import { targetOf } from './target.ts'
 
-const json = { 'content-type': 'application/json' }
-
-async function read(answer: ShardAnswer): Promise<Buffer> {
-  try {
-    return Buffer.from(await answer.body.arrayBuffer())
-  } catch (error) {
-    throw failureOf(error)
-  }
-}
-
-/** Bytes on one line, as answers have them. */
-const trimmed = (bytes: Buffer): Buffer => (bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes)
-
-async function itemFor(
-  source: Source,
-  ctx: RequestContext,
-  key: ObjectKey,
-  request: Omit<ShardRequest, 'signal'>,
-): Promise<Item> {
-  return sentItem(trimmed(await read(await source.ask(ctx, request))), key.cluster)
-}
+const headers = { 'content-type': 'application/json' }
 
 export const get =
   (source: Source): ResourceStorage['get'] =>
   (ctx, key) =>
     itemFor(source, ctx, key, { method: 'GET', target: targetOf(source.ref, key) })
 
-const queryOf = ({ dryRun, fieldManager }: WriteOptions) => ({
-  dryRun: dryRun ? 'All' : undefined,
-  fieldManager,
-})
-
 /** The name of a new object is in its body; a subresource is below the object of that name. */
 export const create =
   (source: Source): ResourceStorage['create'] =>
   (ctx, key, object, options) => {
+    const applied = options.applied?.()
+    if (applied !== undefined) return createApplied(source, ctx, { key, applied, options })
     const place = source.ref.subresource ? key : { cluster: key.cluster, namespace: key.namespace }
     const target = targetOf(source.ref, place, queryOf(options))
-    return itemFor(source, ctx, key, {
-      method: 'POST',
-      target,
-      headers: json,
-      body: encodeObject(object).bytes,
-    })
+    return itemFor(source, ctx, key, { method: 'POST', target, headers, body: encodeObject(object).bytes })
   }
 
 const attempts = 16
-
-const isLostRace = (error: unknown): boolean =>
-  error instanceof StatusError && error.code === 409 && error.reason === 'Conflict'
 
 /** Does it again after a lost race, with what is there then. */
 async function again<T>(attempt: () => Promise<T>, mayRetry: () => boolean): Promise<T> {
@@ -90,29 +51,18 @@ export const update =
       const current = await get(source)(ctx, key)
       const next = await change(current)
       isLocked = next.metadata.resourceVersion !== undefined
-      return put(source, ctx, { key, object: lockedTo(next, current), options })
+      const { resourceVersion } = current.meta
+      const applied = options.applied?.()
+      if (applied !== undefined) return apply(source, ctx, resourceVersion, { key, applied, options })
+      const target = targetOf(source.ref, key, queryOf(options))
+      return itemFor(source, ctx, key, { method: 'PUT', target, headers, body: at(resourceVersion, next) })
     }
     return again(attempt, () => !isLocked)
   }
 
-interface Put {
-  readonly key: ObjectKey
-  readonly object: KubeObject
-  readonly options: WriteOptions
-}
-
-const put = (source: Source, ctx: RequestContext, { key, object, options }: Put): Promise<Item> =>
-  itemFor(source, ctx, key, {
-    method: 'PUT',
-    target: targetOf(source.ref, key, queryOf(options)),
-    headers: json,
-    body: encodeObject(object).bytes,
-  })
-
-const lockedTo = (object: KubeObject, { meta }: Item): KubeObject => ({
-  ...object,
-  metadata: { resourceVersion: meta.resourceVersion, ...object.metadata },
-})
+/** The object as a replacement of this version, unless it names another one. */
+const at = (resourceVersion: string, object: KubeObject): Buffer =>
+  encodeObject({ ...object, metadata: { resourceVersion, ...object.metadata } }).bytes
 
 /** Deletes only what the check has seen. */
 export const remove =
@@ -138,8 +88,7 @@ async function removeOnce(
   await check(current)
   const body = JSON.stringify(deleteOptions(current, options))
   const target = targetOf(source.ref, key)
-  const bytes = trimmed(await read(await source.ask(ctx, { method: 'DELETE', target, headers: json, body })))
-  return deletionOf(sentItem(bytes, key.cluster), current)
+  return deletionOf(await itemFor(source, ctx, key, { method: 'DELETE', target, headers, body }), current)
 }
 
 const deleteOptions = ({ meta }: Item, { dryRun, uid, resourceVersion, propagation }: DeleteOptions) => ({
