@@ -13,7 +13,7 @@ import { documentWithTag } from './openapiendpoint.ts'
  */
 export function discoveryAnswer(apis: ApiSet, path: string, request: VerbRequest, address: string): Answer {
   if (path === '/api' || path === '/apis') {
-    const version = wantedVersion(request)
+    const version = apis.unaggregated ? undefined : wantedVersion(request)
     if (version !== undefined) {
       return documentWithTag(aggregated(apis, path, version), request, aggregatedType(version))
     }

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KubeObject } from '../../framework/index.ts'
+import { clientOf } from '../support/client.ts'
 import {
   discard,
   eventually,
@@ -197,6 +198,12 @@ export const lifecycleFlows = (bringUp: () => Promise<Oriel>) =>
           (await raw('/apis')).groups.map((g: { name: string }) => g.name),
           ['core.kcp.io'],
         )
+        const client = await clientOf(configAt(oriel, oriel.viewsUrl, 'shard-base'))
+        const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json'
+        const path = `/services/${view}/root:whatever/clusters/*/apis`
+        const { kind } = (await client(path, { headers: { accept } })).json()
+        assert.equal(kind, 'APIGroupList', 'clients of kcp see no aggregated discovery here')
+        client.close()
       })
     }
 

@@ -83,7 +83,7 @@ export class LifecycleApis {
     this.#stage = stage
     this.#clusters = clusters
     this.#resources = logicalClusters(host, stage)
-    this.#all = apiSetOf([this.#resources.all])
+    this.#all = { ...apiSetOf([this.#resources.all]), unaggregated: true }
     this.#none = apiSetOf([this.#resources.one])
     clusters.informer.onEvent(({ item }) => this.#refresh(item.key.cluster))
   }
