@@ -1,24 +1,22 @@
-import { type Authorizer, allow, noOpinion } from '../framework/authorizer.ts'
+import { type Authorizer, allow, fromMemory, noOpinion } from '../framework/authorizer.ts'
 import { isPrivileged, systemMasters } from '../framework/user.ts'
 import { pathMatches } from './policyrule.ts'
 
 /** Members of `system:masters` may do everything, everywhere. */
-export const privilegedGroup: Authorizer = {
-  authorize: async user =>
-    isPrivileged(user)
-      ? allow(`member of ${systemMasters}`, 'privileged group')
-      : noOpinion('', 'privileged group'),
-}
+export const privilegedGroup: Authorizer = fromMemory(user =>
+  isPrivileged(user) ? allow(`member of ${systemMasters}`, 'privileged group') : isNotPrivileged,
+)
+
+const isNotPrivileged = noOpinion('', 'privileged group')
 
 /** Paths that everybody may read, whoever they are; a trailing `*` is a prefix. */
-export function alwaysAllowPaths(paths: readonly string[]): Authorizer {
-  return {
-    authorize: async (_user, { path, resource, verb }) => {
-      const open =
-        resource === undefined && reads.has(verb) && paths.some(allowed => pathMatches(allowed, path ?? ''))
-      return open ? allow('always allowed path', 'open paths') : noOpinion('', 'open paths')
-    },
-  }
-}
+export const alwaysAllowPaths = (paths: readonly string[]): Authorizer =>
+  fromMemory((_user, { path, resource, verb }) => {
+    const open =
+      resource === undefined && reads.has(verb) && paths.some(allowed => pathMatches(allowed, path ?? ''))
+    return open ? allow('always allowed path', 'open paths') : isNotOpen
+  })
+
+const isNotOpen = noOpinion('', 'open paths')
 
 const reads = new Set(['get', 'head'])

@@ -1,4 +1,5 @@
-import { type Action, type Authorizer, type Decision, noOpinion } from '../framework/authorizer.ts'
+import { type Action, type Authorizer, type Decision, fromMemory, noOpinion } from '../framework/authorizer.ts'
+import type { UserInfo } from '../framework/user.ts'
 import { type Asking, askingOf } from './asking.ts'
 
 /** One step before RBAC: it decides, or says why it leaves the decision to the steps behind it. From memory. */
@@ -24,21 +25,18 @@ export type Step = (asking: Asking) => Decision
  * `access granted` or `access denied`, so that nobody learns what exists; the trace keeps every step's own reason, and
  * for a gate that delegates the decision it led to, as kcp's audit annotations do.
  */
-export function chain(gates: readonly Gate[], steps: readonly Step[]): Authorizer {
-  return {
-    authorize: async (user, action) => {
-      const asking = askingOf(user, action)
-      const delegations: string[] = []
-      for (const { name, check } of gates) {
-        const verdict = check(asking)
-        if (!('delegate' in verdict))
-          return concluded(gates, asking, delegations, [{ ...verdict, authorizer: name }])
-        delegations.push(verdict.delegate)
-      }
-      return concluded(gates, asking, delegations, firstThatAllows(steps, asking))
-    },
-  }
-}
+export const chain = (gates: readonly Gate[], steps: readonly Step[]): Required<Authorizer> =>
+  fromMemory((user, action) => {
+    const asking = askingOf(user, action)
+    const delegations: string[] = []
+    for (const { name, check } of gates) {
+      const verdict = check(asking)
+      if (!('delegate' in verdict))
+        return concluded(gates, asking, delegations, [{ ...verdict, authorizer: name }])
+      delegations.push(verdict.delegate)
+    }
+    return concluded(gates, asking, delegations, firstThatAllows(steps, asking))
+  })
 
 function firstThatAllows(steps: readonly Step[], asking: Asking): readonly Decision[] {
   const decisions: Decision[] = []
@@ -77,20 +75,40 @@ const missingRole =
 
 /** The first "allow" or "deny" wins; otherwise no opinion, with all reasons (chapter 30, section 2.2). */
 export function firstOpinion(authorizers: readonly Authorizer[]): Authorizer {
+  const atOnce = authorizers.flatMap(({ decide }) => decide ?? [])
+  if (atOnce.length === authorizers.length) return fromMemory((...asked) => firstAtOnce(atOnce, ...asked))
   return {
-    authorize: async (user, action: Action, signal) => {
+    authorize: async (user, action, signal) => {
       const undecided: Decision[] = []
       for (const authorizer of authorizers) {
         const decision = await authorizer.authorize(user, action, signal)
         if (decision.effect !== 'no opinion') return decided(undecided, decision)
         undecided.push(decision)
       }
-      const reasons = undecided.map(({ reason }) => reason).filter(reason => reason !== '')
-      const last = undecided.findLast(decision => decision.reason !== '')
-      const explicable = undecided.find(decision => decision.asked !== undefined)
-      return { ...explicable, ...noOpinion(reasons.join('\n'), last?.authorizer), trace: traceOf(undecided) }
+      return noneOf(undecided)
     },
   }
+}
+
+function firstAtOnce(
+  authorizers: readonly Required<Authorizer>['decide'][],
+  user: UserInfo,
+  action: Action,
+): Decision {
+  const undecided: Decision[] = []
+  for (const decide of authorizers) {
+    const decision = decide(user, action)
+    if (decision.effect !== 'no opinion') return decided(undecided, decision)
+    undecided.push(decision)
+  }
+  return noneOf(undecided)
+}
+
+function noneOf(undecided: readonly Decision[]): Decision {
+  const reasons = undecided.map(({ reason }) => reason).filter(reason => reason !== '')
+  const last = undecided.findLast(decision => decision.reason !== '')
+  const explicable = undecided.find(decision => decision.asked !== undefined)
+  return { ...explicable, ...noOpinion(reasons.join('\n'), last?.authorizer), trace: traceOf(undecided) }
 }
 
 const decided = (before: readonly Decision[], decision: Decision): Decision =>

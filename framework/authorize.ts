@@ -32,14 +32,16 @@ export async function authorize(
 
 const privileged = allow('')
 
-const decide = (
+/** Who decides from memory needs no signal, which costs more than deciding. */
+function decide(
   ctx: RequestContext,
   workspace: VirtualWorkspace,
   authorizer: Authorizer,
-): Promise<Decision> =>
-  workspace.authorize === undefined
-    ? authorizer.authorize(ctx.user, actionOf(ctx.info, ctx.cluster), ctx.signal)
-    : workspace.authorize(ctx)
+): Decision | Promise<Decision> {
+  if (workspace.authorize !== undefined) return workspace.authorize(ctx)
+  const action = actionOf(ctx.info, ctx.cluster)
+  return authorizer.decide?.(ctx.user, action) ?? authorizer.authorize(ctx.user, action, ctx.signal)
+}
 
 /** What is wanted of a resource, with verbs that no URL has: `impersonate`. */
 export type ResourceWish = Omit<ResourceRequest, 'verb'> & { readonly verb: string }

@@ -38,10 +38,13 @@ export interface Beyond {
 }
 
 const plain = pathPattern('')
+/** The colon may be encoded. */
+const ofSeveral = /^\/clusters\/[^/]*[:%]/
 
 /** Does this request lead out of the logical clusters here? Only paths of several workspaces can. */
 export function beyondOf({ backend }: Pick<WayOut, 'backend'>, { path }: Incoming): Beyond | undefined {
-  const found = plain.parse(path)
+  // Most requests name a logical cluster, which is seen at one look.
+  const found = ofSeveral.test(path) ? plain.parse(path) : undefined
   if (found === undefined || isClusterName(found.cluster) || !isClusterPath(found.cluster)) return undefined
   const place = backend.place?.(found.cluster)
   if (place === undefined || place.kind === 'cluster') return undefined

@@ -35,7 +35,7 @@ export function readRequest(request: HttpRequest, isIdentity: IsIdentity = nothi
     method,
     path: question < 0 ? url : url.slice(0, question),
     search: question < 0 ? '' : url.slice(question),
-    query: new URLSearchParams(question < 0 ? '' : url.slice(question + 1)),
+    query: question < 0 ? noQuery : new URLSearchParams(url.slice(question + 1)),
     headers: withoutIdentity(headers, isIdentity),
     credentials: certificate === undefined ? { headers, rawHeaders } : { headers, rawHeaders, certificate },
     badCertificate: isBad,
@@ -45,6 +45,9 @@ export function readRequest(request: HttpRequest, isIdentity: IsIdentity = nothi
     body: bodyOf(request),
   }
 }
+
+/** Nobody writes to a request's query. */
+const noQuery = new URLSearchParams()
 
 export type IsIdentity = (name: string) => boolean
 

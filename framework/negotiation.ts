@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import { notAcceptable } from './errors.ts'
 
 /** What an answer is rewritten to before it is encoded (chapter 40, rule 1.23). */
@@ -41,9 +42,18 @@ const supported: Record<Endpoint, readonly string[]> = {
   watch: [`${jsonType};stream=watch`, `${protobufType};stream=watch`],
 }
 
+/** Clients send few different ones, again and again. */
+const known = new LRUCache<string, readonly AcceptClause[]>({ max: 200 })
+
 /** The clauses of an Accept header, most wanted first; those with `q=0` are left out (chapter 40, rule 1.20). */
-export function parseAccept(header: string | undefined): readonly AcceptClause[] {
-  const clauses = (header ?? '')
+export function parseAccept(header = ''): readonly AcceptClause[] {
+  const clauses = known.get(header) ?? clausesOf(header)
+  known.set(header, clauses)
+  return clauses
+}
+
+function clausesOf(header: string): readonly AcceptClause[] {
+  const clauses = header
     .split(',')
     .map(parseClause)
     .filter(clause => clause.type !== '')

@@ -134,18 +134,20 @@ async function admit(pipeline: Pipeline, asking: Asking): Promise<Admitted> {
   return { ctx, workspace, exchange }
 }
 
+/** A context while it is being made. */
+type Changing = { -readonly [K in keyof RequestContext]: RequestContext[K] }
+
 function contextOf(asking: Asking, cluster: ClusterScope): RequestContext {
   const { exchange, target, user, requestor } = asking
   const { workspace, params, info } = target
   const { incoming, lifetime, record } = exchange
-  const ctx = {
+  const ctx: Changing = {
     workspace: workspace.name,
     params,
     cluster,
     info,
     user,
     actAs: user,
-    ...(requestor && { requestor }),
     hops: incoming.hops,
     deepReview: incoming.headers['x-kcp-internal-deep-subjectaccessreview'] === 'true',
     record,
@@ -153,6 +155,7 @@ function contextOf(asking: Asking, cluster: ClusterScope): RequestContext {
       return lifetime.signal
     },
   }
+  if (requestor !== undefined) ctx.requestor = requestor
   if (workspace.actAs !== undefined) ctx.actAs = workspace.actAs(ctx)
   return Object.freeze(ctx)
 }

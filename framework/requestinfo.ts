@@ -44,21 +44,22 @@ export interface KubernetesUrl {
  */
 export function parseRequestInfo(url: KubernetesUrl): RequestInfo {
   const parts = decodeAll(url.path)
+  const path = `/${parts.join('/')}`
   const version = parts[0] === 'api' ? 1 : 2
   if ((parts[0] !== 'api' && parts[0] !== 'apis') || parts.length < version + 2) {
-    return { isResource: false, verb: url.method.toLowerCase(), path: `/${parts.join('/')}` }
+    return { isResource: false, verb: url.method.toLowerCase(), path }
   }
-  const rest = parts.slice(version + 1)
-  const isWatch = rest[0] === 'watch'
-  if (rest[0] === 'proxy') throw notServed()
-  if (isWatch && rest.length === 1) {
+  const isWatch = parts[version + 1] === 'watch'
+  if (parts[version + 1] === 'proxy') throw notServed()
+  if (isWatch && parts.length === version + 2) {
     throw badRequest(`unable to determine kind and namespace from url, ${url.path}`)
   }
-  const target = targetOf(isWatch ? rest.slice(1) : rest)
   const group = version === 1 ? '' : (parts[1] ?? '')
-  const about = { ...target, group, version: parts[version] ?? '', path: `/${parts.join('/')}` }
-  const verb = isWatch ? legacyWatch(url.method, about) : verbOf(url, about)
-  return { isResource: true, verb, ...about, name: about.name || selectedName(verb, url.query) }
+  const gv = { group, version: parts[version] ?? '' }
+  const target = targetOf(parts, version + (isWatch ? 2 : 1))
+  const verb = isWatch ? legacyWatch(url.method, group, target) : verbOf(url, group, target)
+  const name = target.name || selectedName(verb, url.query)
+  return { isResource: true, verb, ...gv, ...target, name, path }
 }
 
 function decodeAll(path: string): readonly string[] {
@@ -80,29 +81,29 @@ interface Target {
   readonly name: string
 }
 
-/** `namespaces/<ns>/<resource>…` or `<resource>…`; `namespaces/<ns>[/status|finalize]` is the namespace itself (rule 1.6). */
-function targetOf(parts: readonly string[]): Target {
-  const namespace = parts[0] === 'namespaces' ? (parts[1] ?? '') : ''
-  const third = parts[2]
+/**
+ * From part `at` on: `namespaces/<ns>/<resource>…` or `<resource>…`; `namespaces/<ns>[/status|finalize]` is the namespace
+ * itself (rule 1.6).
+ */
+function targetOf(parts: readonly string[], at: number): Target {
+  const namespace = parts[at] === 'namespaces' ? (parts[at + 1] ?? '') : ''
+  const third = parts[at + 2]
   const isItself = third === undefined || third === 'status' || third === 'finalize'
-  const start = namespace !== '' && !isItself ? 2 : 0
+  const start = namespace !== '' && !isItself ? at + 2 : at
   // What follows `proxy` is for the server behind it.
   if (parts.length > start + 3 && parts[start + 2] !== 'proxy') throw notServed()
-  return {
-    ...splitIdentity(parts[start] ?? ''),
-    name: parts[start + 1] ?? '',
-    subresource: parts[start + 2] ?? '',
-    namespace,
-  }
+  const written = parts[start] ?? ''
+  const place = { name: parts[start + 1] ?? '', subresource: parts[start + 2] ?? '', namespace }
+  const colon = written.indexOf(':')
+  if (colon < 0) return { resource: written, ...place }
+  return { resource: written.slice(0, colon), identity: identityIn(written, colon), ...place }
 }
 
 /** `widgets:<identityHash>` (chapter 20, section 6.3). */
-function splitIdentity(segment: string): { resource: string; identity?: string } {
-  const colon = segment.indexOf(':')
-  if (colon < 0) return { resource: segment }
+function identityIn(segment: string, colon: number): string {
   const identity = segment.slice(colon + 1)
   if (identity === '') throw badRequest(`invalid resource "${segment}": missing identity`)
-  return { resource: segment.slice(0, colon), identity }
+  return identity
 }
 
 const verbs: Readonly<Record<string, Verb>> = {
@@ -114,18 +115,18 @@ const verbs: Readonly<Record<string, Verb>> = {
   DELETE: 'delete',
 }
 
-function verbOf(url: KubernetesUrl, about: { group: string; resource: string; name: string }): Verb {
+function verbOf(url: KubernetesUrl, group: string, { resource, name }: Target): Verb {
   const verb = verbs[url.method]
-  if (verb === undefined) throw methodNotSupported(about, url.method.toLowerCase())
-  if (about.name !== '') return verb
+  if (verb === undefined) throw methodNotSupported({ group, resource, name }, url.method.toLowerCase())
+  if (name !== '') return verb
   if (verb === 'delete') return 'deletecollection'
   if (verb !== 'get') return verb
   return url.method === 'GET' && isTrue(url.query.get('watch')) ? 'watch' : 'list'
 }
 
 /** `/api/v1/watch/…`: only old clients use it (rule 1.11). */
-function legacyWatch(method: string, about: { group: string; resource: string }): Verb {
-  if (method !== 'GET') throw methodNotSupported(about, method.toLowerCase())
+function legacyWatch(method: string, group: string, { resource, name }: Target): Verb {
+  if (method !== 'GET') throw methodNotSupported({ group, resource, name }, method.toLowerCase())
   return 'watch'
 }
 

@@ -38,10 +38,11 @@ export function checkViews(workspaces: readonly VirtualWorkspace[]): void {
 
 /** Finds the view of a URL and reads the rest of it. Throws a 4xx `StatusError` for URLs that nothing could answer. */
 export function resolveUrl(workspaces: readonly VirtualWorkspace[], url: KubernetesUrl): Target | Unresolved {
+  const { method, query } = url
   for (const workspace of workspaces) {
     const found = workspace.path.parse(url.path)
     if (found === undefined) continue
-    const info = parseRequestInfo({ ...url, path: found.rest })
+    const info = parseRequestInfo({ method, query, path: found.rest })
     return { workspace, params: found.params, cluster: found.cluster, info }
   }
   const info = parseRequestInfo(url)

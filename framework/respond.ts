@@ -26,15 +26,12 @@ export interface Reply {
  * before its first chunk throws, and can still be answered with an error; one that fails later is cut off, so that no
  * client takes half an answer for a whole one.
  */
-export async function respond(response: ServerResponse, reply: Reply, lifetime: Lifetime): Promise<void> {
+export function respond(response: ServerResponse, reply: Reply, lifetime: Lifetime): void | Promise<void> {
   const { body } = reply.answer
   if (response.destroyed) return abandon(body)
   if (Buffer.isBuffer(body)) return writeWhole(response, reply, body)
-  if (reply.isHead) {
-    await abandon(body)
-    return writeHeadOnly(response, reply)
-  }
-  await writeStream(response, reply, lifetime)
+  if (reply.isHead) return abandon(body).then(() => writeHeadOnly(response, reply))
+  return writeStream(response, reply, lifetime)
 }
 
 function headersOf({ answer, headers }: Reply): OutgoingHttpHeaders {

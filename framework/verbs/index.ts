@@ -40,5 +40,6 @@ export async function handle(
   const served = servedBy(resource, info.subresource, info.name)
   requireVerb(served, info.verb)
   if (resource.deprecationWarning !== undefined) ctx.record.warn(resource.deprecationWarning)
-  return verbs[info.verb]({ ...around, ctx, info, served, request })
+  const { admission, atVersion, mayCreate } = around
+  return verbs[info.verb]({ admission, atVersion, mayCreate, ctx, info, served, request })
 }

@@ -10,7 +10,8 @@ const short = /^((?:\/[^/]*){3})(?=\/(?!clusters\/)|$)/
 export const ofConsumer = (path: PathPattern): PathPattern => ({
   ...path,
   parse: url => {
-    const found = path.parse(url.replace(short, '$1/clusters/*'))
+    const isOurs = url.startsWith('/services/apiresourceschema/')
+    const found = isOurs ? path.parse(url.replace(short, '$1/clusters/*')) : undefined
     const consumer = found?.params.consumer ?? ''
     if (found === undefined || !isClusterName(consumer)) return undefined
     return found.cluster === '*' || found.cluster === consumer ? { ...found, cluster: consumer } : undefined
