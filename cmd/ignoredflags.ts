@@ -30,8 +30,6 @@ const ignored: Readonly<Record<string, string>> = {
   'authentication-skip-lookup': 'nothing is looked up in a cluster around this process',
   'authentication-token-webhook-cache-ttl': 'reviews of tokens are believed for ten seconds',
   'authentication-tolerate-lookup-failure': 'nothing is looked up in a cluster around this process',
-  'cache-kubeconfig': 'exports and schemas are read from the shard',
-  'cache-server-kubeconfig-file': 'exports and schemas are read from the shard',
   'disable-http2-serving': 'HTTP/1.1 and HTTP/2 are served',
   'feature-gates': 'there are no feature gates',
   'http2-max-streams-per-connection': 'the number of streams is not limited',

@@ -58,9 +58,16 @@ async function open(setup: ViewSetup): Promise<Running> {
   const reviewer = authenticationKubeconfig
     ? await openConnection(setup, '--authentication-kubeconfig', authenticationKubeconfig)
     : connection
+  const cacheFile = flags.cacheKubeconfig ?? flags.cacheServerKubeconfigFile
+  const cache = cacheFile && (await openConnection(setup, '--cache-kubeconfig', cacheFile))
   const authentication = await openAuthentication(setup, reviewer)
   const audit = await prepareAudit(flags, log)
-  const shard = remoteShard({ ...setup, connection, ...(everywhere && { everywhere }) })
+  const shard = remoteShard({
+    ...setup,
+    connection,
+    ...(everywhere && { everywhere }),
+    ...(cache && { cache }),
+  })
   const port = await withPort({ ...flags, port: flags.securePort })
   const serving = await openServing(setup, port)
   const auditor = audit?.auditor(shard)
@@ -73,7 +80,7 @@ async function open(setup: ViewSetup): Promise<Running> {
   })
   authentication.follow(server)
   serving.follow(server)
-  const connections = [connection, reviewer, ...(everywhere ? [everywhere] : [])]
+  const connections = [connection, reviewer, ...(everywhere ? [everywhere] : []), ...(cache ? [cache] : [])]
   return {
     url: publicUrl(port),
     server,

@@ -9,6 +9,9 @@ export interface VirtualWorkspacesFlags extends RequestHeaderFlags, AuditFlags {
   readonly kubeconfig: string
   readonly context?: string
   readonly externalLogicalClusterAdminKubeconfig?: string
+  readonly cacheKubeconfig?: string
+  /** What kcp called it before. */
+  readonly cacheServerKubeconfigFile?: string
   readonly authenticationKubeconfig?: string
   readonly clientCaFile?: string
   readonly bindAddress: string
@@ -31,6 +34,8 @@ export function virtualWorkspacesFlags(command: Command): Command {
       '--external-logical-cluster-admin-kubeconfig <path>',
       'how to reach logical clusters of other shards, to ask who may do what there',
     )
+    .option('--cache-kubeconfig <path>', 'how to reach the cache server; the shard has it by default')
+    .addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
     .option('--authentication-kubeconfig <path>', 'who reviews tokens; the shard by default')
     .option('--client-ca-file <path>', 'authorities whose client certificates are users, PEM')
     .option('--bind-address <address>', 'the address to listen on', address, '0.0.0.0')

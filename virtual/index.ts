@@ -1,6 +1,7 @@
 import type { WorkspaceFactory } from '../framework/index.ts'
 import { apiexport } from './apiexport/index.ts'
 import { apiresourceschema } from './apiresourceschema/index.ts'
+import { cache } from './cache/index.ts'
 import { initializingworkspaces } from './initializingworkspaces/index.ts'
 import { migratingworkspaces } from './migratingworkspaces/index.ts'
 import { mounts } from './mounts/index.ts'
@@ -19,4 +20,4 @@ export const shardWorkspaces: readonly WorkspaceFactory[] = [
 ]
 
 /** The menu: every view that a server offers. */
-export const workspaces: readonly WorkspaceFactory[] = [...shardWorkspaces, mounts, personalWorkspaces]
+export const workspaces: readonly WorkspaceFactory[] = [...shardWorkspaces, cache, mounts, personalWorkspaces]

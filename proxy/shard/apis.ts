@@ -13,7 +13,9 @@ import {
 /** The kinds of kcp that every logical cluster has without binding them (chapter 20, section 6.1). */
 const systemKinds = kcpKinds.filter(
   ({ group, names }) =>
-    group === 'apis.kcp.io' || (group === 'core.kcp.io' && names.plural === 'logicalclusters'),
+    group === 'apis.kcp.io' ||
+    group === 'cache.kcp.io' ||
+    (group === 'core.kcp.io' && names.plural === 'logicalclusters'),
 )
 
 /** What every logical cluster of a shard serves: the kinds of Kubernetes and of kcp that nobody has to bind. */

@@ -2,9 +2,11 @@ import type { Backend, ResourceRef } from '../../framework/backend.ts'
 import type { Informers } from '../../framework/informer.ts'
 import { createInformers } from '../../framework/informers.ts'
 import type { Logger } from '../../framework/log.ts'
+import type { SharedCache } from '../../framework/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import { commonApis } from './apis.ts'
 import { reviewAuthorizer } from './authorizer.ts'
+import { cacheServer } from './cacheserver.ts'
 import type { ShardConnection } from './connection.ts'
 import { createDirectory } from './directory.ts'
 import { forward } from './forwarding.ts'
@@ -14,6 +16,8 @@ export interface RemoteShardOptions {
   readonly connection: ShardConnection
   /** Reaches the logical clusters of all shards; without it there is only this shard. */
   readonly everywhere?: ShardConnection
+  /** Reaches the cache server; the shard has it when absent. */
+  readonly cache?: ShardConnection
   readonly log: Logger
   /** Ends all informers. */
   readonly signal: AbortSignal
@@ -23,13 +27,15 @@ export interface RemoteShardOptions {
 export interface RemoteShard {
   readonly backend: Backend
   readonly informers: Informers
+  readonly shared: SharedCache
 }
 
 const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
   [group, version, resource, subresource, identity].join('/')
 
 /** Works as soon as the shard can be reached, and again whenever it can be reached again. */
-export function remoteShard({ connection, everywhere, log, signal }: RemoteShardOptions): RemoteShard {
+export function remoteShard(options: RemoteShardOptions): RemoteShard {
+  const { connection, everywhere, cache = connection, log, signal } = options
   const storages = new Map<string, ResourceStorage>()
   const storage = (ref: ResourceRef): ResourceStorage => {
     const known = storages.get(idOf(ref)) ?? remoteStorage(connection, ref)
@@ -51,5 +57,6 @@ export function remoteShard({ connection, everywhere, log, signal }: RemoteShard
       forward: (ctx, request) => forward(connection, ctx, request),
     },
     informers,
+    shared: cacheServer({ connection: cache, log, signal }),
   }
 }

@@ -1,52 +1,10 @@
-import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Client, clientOf } from '../support/client.ts'
 import { startServer } from '../support/kcp.ts'
-import { discard, type Oriel } from '../support/oriel.ts'
-import { userAt } from '../support/watcher.ts'
+import { startStandalone } from '../support/standalone.ts'
+import { migrationFlows } from './migratingworkspaces.ts'
 
-const view = '/services/migratingworkspaces/clusters'
-const dumps = '/apis/migration.kcp.io/v1alpha1/logicalclusterdumps'
-const tokens = 'shard-token,shard,1,"system:kcp:external-logical-cluster-admin"\nmallory-token,mallory,2\n'
-const dump = { apiVersion: 'migration.kcp.io/v1alpha1', kind: 'LogicalClusterDump', spec: {} }
-const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: dump }
-
-describe('the migratingworkspaces view', function () {
-  this.timeout(180_000)
-  let oriel: Oriel
-  let shard: Client
-  let mallory: Client
-
-  before(async () => {
-    const file = join(await mkdtemp(join(tmpdir(), 'migrating-')), 'tokens.csv')
-    await writeFile(file, tokens)
-    const gates = process.env.KCP_BIN ? ['--feature-gates=LogicalClusterMigration=true'] : []
-    oriel = await startServer(['--token-auth-file', file, ...gates])
-    shard = await clientOf(userAt(oriel, oriel.url, 'shard-token'))
-    mallory = await clientOf(userAt(oriel, oriel.url, 'mallory-token'))
-  })
-  after(() => discard(oriel))
-
-  it('is for other shards only', async () => {
-    const refused = await mallory(`${view}/root${dumps}`, post)
-    assert.equal(refused.status, 403)
-    assert.match(
-      refused.json().message ?? '',
-      /User "mallory" cannot create resource "logicalclusterdumps" in API group "migration.kcp.io" at the cluster scope: user is not in group system:kcp:external-logical-cluster-admin$/,
-    )
-  })
-
-  it('tells nothing of a logical cluster that does not move', async () => {
-    assert.equal((await shard(`${view}/root${dumps}`, post)).status, 404)
-    assert.equal((await shard(`${view}/nobody${dumps}`, post)).status, 404)
-  })
-
-  it('has nothing else: no discovery, no other resource, no other cluster scope', async () => {
-    for (const path of ['/api', '/apis', '/version', '/api/v1/secrets', `${dumps}/cluster`, '/openapi/v3'])
-      assert.equal((await shard(`${view}/root${path}`)).status, 404, path)
-    for (const scope of ['*', 'root:team'])
-      assert.equal((await shard(`${view}/${scope}${dumps}`, post)).status, 403, scope)
-  })
-})
+/** `KCP_BIN=… npm run test:kcp` asks real kcp, and puts the view in front of it. */
+describe('the migratingworkspaces view', migrationFlows(startServer))
+describe(
+  'the migratingworkspaces view in front of a shard',
+  migrationFlows(args => startStandalone([], args)),
+)

@@ -16,16 +16,19 @@ export interface Standalone extends Oriel {
 }
 
 /** A shard, Oriel's or the one of KCP_BIN, with `oriel virtual-workspaces` in front of it, which has everything published. */
-export async function startStandalone(more: readonly string[] = []): Promise<Standalone> {
+export async function startStandalone(
+  more: readonly string[] = [],
+  shardArgs: readonly string[] = [],
+): Promise<Standalone> {
   const port = await freePort()
   const viewsUrl = `https://127.0.0.1:${port}`
   const published = `--shard-virtual-workspace-url=${viewsUrl}`
   if (!process.env.KCP_BIN) {
-    const shard = await startServer([published])
+    const shard = await startServer([published, ...shardArgs])
     return { ...shard, ...(await startViews({ shard, port, more, files: shard.directory })), viewsUrl, shard }
   }
   const files = await issueFiles()
-  const shard = await startServer([published, ...withoutViews(files)])
+  const shard = await startServer([published, ...withoutViews(files), ...shardArgs])
   const clients = [...more, '--client-ca-file', join(files, 'ca.crt')]
   return { ...shard, ...(await startViews({ shard, port, more: clients, files })), viewsUrl, shard }
 }

@@ -1,4 +1,4 @@
-import { aborted, defineVirtualWorkspace, deny } from '../../framework/index.ts'
+import { aborted, defineVirtualWorkspace, deny, loopback } from '../../framework/index.ts'
 import { SliceApis } from './apis.ts'
 import { sliceAuthorizer } from './authorizer.ts'
 import { slicePublisher } from './publisher.ts'
@@ -17,6 +17,8 @@ export const replication = defineVirtualWorkspace(
     return {
       apis: params => apis.of(params),
       authorize: sliceAuthorizer(host, slices),
+      // What is published belongs to nobody here: the view reads it itself.
+      actAs: () => loopback,
       publisher: slicePublisher(slices),
       run: async (ready, signal) => {
         await slices.synced
