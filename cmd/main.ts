@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { auditFlags } from './auditflags.ts'
 import { version } from './build.ts'
 import { type ConnectionOptions, connectionFlags } from './connectionflags.ts'
+import { doctorCommand } from './doctorflags.ts'
 import { explainCommand } from './explainflags.ts'
 import { type FrontProxyFlags, frontProxyFlags } from './frontproxyflags.ts'
 import { accountFlags, identityFlags } from './identityflags.ts'
@@ -64,6 +65,7 @@ virtualWorkspacesFlags(program.command('virtual-workspaces')).action(
     await startVirtualWorkspaces(flags)
   },
 )
+doctorCommand(program.command('doctor'))
 explainCommand(program.command('explain'))
 connectionFlags(program.command('tree'))
   .description('show the workspaces below one, and where mounts and links lead')

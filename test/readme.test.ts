@@ -32,7 +32,7 @@ async function viewPages(): Promise<readonly string[]> {
 }
 
 /** Pages that go on where the README ends. */
-const guides = ['docs/authentication.md', 'docs/authorization.md']
+const guides = ['docs/authentication.md', 'docs/authorization.md', 'docs/doctor.md']
 
 const textOf = (file: string): Promise<string> => readText(join(root, file))
 

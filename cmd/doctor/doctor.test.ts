@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { compiled, type Outcome, run } from '../../test/support/oriel.ts'
+import { type SickOptions, startSickServer } from '../../test/support/sickserver.ts'
+import type { Finding } from './finding.ts'
+
+/** What the doctor says about a server. */
+async function examined(options: SickOptions, more: readonly string[] = []): Promise<Outcome> {
+  const server = await startSickServer(options)
+  const voucher = [
+    '--client-cert-file',
+    join(server.directory, 'proxy.crt'),
+    '--client-key-file',
+    join(server.directory, 'proxy.key'),
+  ]
+  try {
+    return await run(process.execPath, [
+      compiled,
+      'doctor',
+      '--kubeconfig',
+      server.kubeconfig,
+      ...voucher,
+      ...more,
+    ])
+  } finally {
+    server.close()
+    await rm(server.directory, { recursive: true })
+  }
+}
+
+const anywhere = 'https://127.0.0.1:1'
+const minutes = (count: number): string => new Date(Date.now() + count * 60_000).toUTCString()
+
+/** What is broken, and the line that says so, with what is to be changed. */
+const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
+  [
+    'a certificate for other names',
+    { names: ['example.com'] },
+    /FAIL\] certificate: .*for other names\n.*use one of its names in server in the kubeconfig/,
+  ],
+  [
+    'another authority',
+    { otherAuthority: true },
+    /FAIL\] certificate: .*authority that nobody here knows\n.*certificate-authority of the kubeconfig/,
+  ],
+  [
+    'a client certificate that has expired',
+    { hours: -1 },
+    /FAIL\] client certificate: .*has expired on .*\n.*renew the client certificate/,
+  ],
+  [
+    'a client certificate that soon expires',
+    { hours: 24 },
+    /warn\] client certificate: .*valid until .*\n.*renew the client certificate/,
+  ],
+  [
+    'credentials that are not known',
+    { sick: ({ path }) => (path.endsWith('/selfsubjectreviews') ? { status: 401 } : undefined) },
+    /FAIL\] credentials: .*does not know them\n.*renew the token or client certificate/,
+  ],
+  [
+    'a clock that is slow',
+    {
+      sick: ({ path }) =>
+        path === '/version' ? { status: 200, body: {}, headers: { date: minutes(-10) } } : undefined,
+    },
+    /FAIL\] clock: .* 60\d s apart\n.*run NTP/,
+  ],
+  [
+    'no wildcard rights',
+    { sick: ({ path }) => (path.startsWith('/clusters/*/apis/core') ? { status: 403 } : undefined) },
+    /FAIL\] wildcard: .*403\n.*system:masters/,
+  ],
+  [
+    'no right to impersonate',
+    {
+      sick: ({ headers }) =>
+        headers['impersonate-user']
+          ? { status: 403, body: { message: 'User "x" cannot impersonate resource "users"' } }
+          : undefined,
+    },
+    /FAIL\] impersonation: .*403\n.*system:masters/,
+  ],
+  [
+    'no right to review',
+    { sick: ({ path }) => (path.endsWith('/subjectaccessreviews') ? { status: 403 } : undefined) },
+    /FAIL\] reviews: .*403/,
+  ],
+  [
+    'feature gates that are off',
+    {},
+    /warn\] feature gates: LogicalClusterMigration is off.*\n.*--feature-gates=LogicalClusterMigration=true/,
+  ],
+  [
+    'views that are advertised nowhere',
+    { sick: ({ path }) => (path.endsWith('/shards') ? { status: 200, body: { items: [] } } : undefined) },
+    /FAIL\] views: no shard says where.*\n.*--shard-virtual-workspace-url/,
+  ],
+  [
+    'views that are advertised where nothing listens',
+    {
+      sick: ({ path }) =>
+        path.endsWith('/shards')
+          ? {
+              status: 200,
+              body: { items: [{ metadata: { name: 'eu' }, spec: { virtualWorkspaceURL: anywhere } }] },
+            }
+          : undefined,
+    },
+    /FAIL\] views of eu: .*nothing listens there\n.*--shard-virtual-workspace-url/,
+  ],
+  [
+    'views that are not ready',
+    {
+      sick: ({ path }) =>
+        path.startsWith('/readyz')
+          ? { status: 500, body: '[+]apiexport ok\n[-]replication failed: reason withheld\n' }
+          : undefined,
+    },
+    /warn\] views of root: not ready: replication\n/,
+  ],
+  [
+    'something else where views are advertised',
+    { sick: ({ path }) => (path.startsWith('/services') ? { status: 502 } : undefined) },
+    /FAIL\] views of root: .*answers 502\n/,
+  ],
+  [
+    'a published URL that is not advertised',
+    {
+      sick: ({ path }) =>
+        path.endsWith('/apiexportendpointslices')
+          ? {
+              status: 200,
+              body: {
+                items: [
+                  { metadata: { name: 'old' }, status: { endpoints: [{ url: `${anywhere}/services/x` }] } },
+                ],
+              },
+            }
+          : undefined,
+    },
+    /FAIL\] published URLs: old lists https:\/\/127.0.0.1:1\/services\/x, which no shard advertises\n/,
+  ],
+  [
+    'a published URL that is not served',
+    { sick: ({ path }) => (path.endsWith('/widgets/clusters/*/apis') ? { status: 404 } : undefined) },
+    /FAIL\] published URLs: widgets lists .*, which answers 404\n/,
+  ],
+  [
+    'headers that are believed from anybody',
+    {
+      sick: ({ headers }) =>
+        headers['x-remote-user']
+          ? { status: 403, body: { message: 'User "oriel-doctor" cannot' } }
+          : undefined,
+    },
+    /FAIL\] header trust: .*from anybody\n.*--requestheader-client-ca-file/,
+  ],
+  [
+    'headers that are not believed from the front proxy',
+    {
+      sick: ({ headers }) =>
+        headers['x-remote-user']
+          ? { status: 403, body: { message: 'User "system:anonymous" cannot' } }
+          : undefined,
+    },
+    /FAIL\] front proxy: .*does not believe.*\n.*--requestheader-allowed-names/,
+  ],
+]
+
+describe('oriel doctor', function () {
+  this.timeout(60_000)
+
+  it('finds nothing wrong where nothing is', async () => {
+    const { code, stdout } = await examined({ hours: 24 * 365 })
+    assert.equal(code, 0, stdout)
+    assert.ok(!stdout.includes('FAIL'), stdout)
+    assert.match(stdout, /ok \] front proxy: .* believes whom the client certificate vouches for/)
+    assert.match(stdout, /ok \] published URLs: 1 are served where they say/)
+  })
+
+  for (const [name, options, line] of sick)
+    it(`says what to change about ${name}`, async () => {
+      const { code, stdout } = await examined({ hours: 24 * 365, ...options })
+      assert.match(stdout, line)
+      assert.equal(code, /FAIL/.test(line.source) ? 1 : 0, stdout)
+    })
+
+  it('says what to change about a server that is not there, and a kubeconfig that is none', async () => {
+    const server = await startSickServer()
+    server.close()
+    const gone = await run(process.execPath, [compiled, 'doctor', '--kubeconfig', server.kubeconfig])
+    assert.match(gone.stdout, /FAIL\] server: .*nothing listens there\n.*correct server in the kubeconfig/)
+    const none = await run(process.execPath, [compiled, 'doctor', '--kubeconfig', server.directory])
+    assert.match(none.stdout, /FAIL\] kubeconfig: .*cannot be read/)
+    assert.deepEqual([gone.code, none.code], [1, 1])
+    await rm(server.directory, { recursive: true })
+  })
+
+  it('says the same to programs', async () => {
+    const { code, stdout } = await examined({ hours: -1 }, ['-o', 'json'])
+    const findings = JSON.parse(stdout) as readonly Finding[]
+    assert.equal(code, 1)
+    const wrong = findings.filter(({ status }) => status === 'failed')
+    assert.ok(
+      wrong.some(({ check, change }) => check === 'client certificate' && change?.startsWith('renew')),
+    )
+  })
+
+  it('does not send credentials to who is not believed', async () => {
+    const seen: (string | undefined)[] = []
+    await examined({
+      otherAuthority: true,
+      sick: ({ commonName }) => {
+        seen.push(commonName)
+        return undefined
+      },
+    })
+    assert.ok(seen.length > 0 && seen.every(name => name === undefined))
+  })
+})

@@ -1,0 +1,52 @@
+import type { Connection } from '../connection.ts'
+import { type Finding, failed, ok, skipped } from './finding.ts'
+import { jsonOf, probe } from './probe.ts'
+
+/** A client certificate by which a front proxy, or a shard, vouches for users. */
+export interface Voucher {
+  readonly cert: string
+  readonly key: string
+}
+
+const pretended = 'oriel-doctor'
+const asserted = { 'x-remote-user': pretended, 'x-remote-group': 'system:authenticated' }
+
+/** Whether a server believes identity headers from who may vouch for users, and from nobody else. */
+export async function headerFindings(
+  { ca, insecure }: Connection,
+  url: string,
+  voucher: Voucher | undefined,
+): Promise<readonly Finding[]> {
+  const stranger = { server: url, ...(ca !== undefined && { ca }), ...(insecure && { insecure }) }
+  const asStranger = await believed(stranger, url)
+  const strangers = asStranger
+    ? failed(
+        'header trust',
+        `${url} believes X-Remote-User from anybody`,
+        'set --requestheader-client-ca-file to the authority of the front proxy, and to no other',
+      )
+    : ok('header trust', `${url} does not believe strangers`)
+  if (voucher === undefined)
+    return [
+      strangers,
+      skipped('front proxy', 'give --client-cert-file and --client-key-file of a front proxy or shard'),
+    ]
+  const vouched = await believed({ ...stranger, ...voucher }, url)
+  return [
+    strangers,
+    vouched
+      ? ok('front proxy', `${url} believes whom the client certificate vouches for`)
+      : failed(
+          'front proxy',
+          `${url} does not believe whom the client certificate vouches for`,
+          'add its authority to --requestheader-client-ca-file there, and its common name to --requestheader-allowed-names',
+        ),
+  ]
+}
+
+/** Refusals say who was refused. */
+async function believed(access: Connection, url: string): Promise<boolean> {
+  const path = '/services/apiexport/doctor/doctor/clusters/*/api'
+  const seen = await probe(access, `${url}${path}`, { headers: asserted })
+  return seen.status === 403 && (jsonOf<{ message: string }>(seen).message ?? '').includes(`"${pretended}"`)
+}

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises'
+import type { Connection } from '../connection.ts'
+import { type ConnectionOptions, connectionOf } from '../connectionflags.ts'
+import { withProgress } from '../progress.ts'
+import { StartError } from '../starterror.ts'
+import { type Finding, failed } from './finding.ts'
+import { gateFindings } from './gates.ts'
+import { headerFindings, type Voucher } from './headers.ts'
+import { rightsFindings } from './rights.ts'
+import { serverFindings } from './server.ts'
+import { advertisedViews, publishedFindings, viewsFindings } from './views.ts'
+
+/** The flags of `oriel doctor`. */
+export interface DoctorOptions extends ConnectionOptions {
+  readonly clientCertFile?: string
+  readonly clientKeyFile?: string
+  readonly output: 'text' | 'json'
+}
+
+/** Looks for what usually goes wrong, and says for each what to change. Returns the exit code: 1 when something is wrong. */
+export async function doctor(options: DoctorOptions): Promise<number> {
+  const findings: Finding[] = []
+  for await (const found of examine(options)) {
+    findings.push(...found)
+    if (options.output === 'text') process.stdout.write(found.map(lineOf).join(''))
+  }
+  if (options.output === 'json') process.stdout.write(`${JSON.stringify(findings, undefined, 2)}\n`)
+  return findings.some(({ status }) => status === 'failed') ? 1 : 0
+}
+
+const marks = { ok: ' ok ', warning: 'warn', failed: 'FAIL', skipped: ' -  ' } as const
+
+function lineOf({ status, check, message, change }: Finding): string {
+  const line = `[${marks[status]}] ${check}: ${message}\n`
+  return change === undefined || status === 'ok' ? line : `${line}       -> ${change}\n`
+}
+
+/** One check after the other; what cannot be known because of an earlier one is not asked. */
+async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding[]> {
+  let access: Connection
+  try {
+    access = await connectionOf(options)
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    yield [failed('kubeconfig', error.message, 'give another --kubeconfig or --context')]
+    return
+  }
+  const server = await withProgress('The server', () => serverFindings(access))
+  yield server
+  if (server.some(({ status }) => status === 'failed')) return
+  yield await withProgress('Rights', () => rightsFindings(access))
+  yield await withProgress('Feature gates', () => gateFindings(access))
+  const voucher = await voucherOf(options)
+  const advertised = await advertisedViews(access)
+  if (advertised.length === 0)
+    yield [
+      failed(
+        'views',
+        'no shard says where its views are, or they cannot be read',
+        'set --shard-virtual-workspace-url of the shard',
+      ),
+    ]
+  for (const views of advertised) {
+    const found = await withProgress(views.url, () => viewsFindings(access, views))
+    yield found
+    if (found.length > 1)
+      yield await withProgress('Identity headers', () => headerFindings(access, views.url, voucher))
+  }
+  yield await withProgress('Published URLs', () => publishedFindings(access, advertised))
+}
+
+async function voucherOf({ clientCertFile, clientKeyFile }: DoctorOptions): Promise<Voucher | undefined> {
+  if (clientCertFile === undefined || clientKeyFile === undefined) return undefined
+  const [cert, key] = await Promise.all([readFile(clientCertFile, 'utf8'), readFile(clientKeyFile, 'utf8')])
+  return { cert, key }
+}

@@ -1,0 +1,95 @@
+import { X509Certificate } from 'node:crypto'
+import type { Connection } from '../connection.ts'
+import { adviceFor, adviceOn } from './advice.ts'
+import { type Finding, failed, ok, warning } from './finding.ts'
+import { jsonOf, probe, type Seen } from './probe.ts'
+
+const day = 86_400_000
+/** Milliseconds by which clocks may differ: tokens and certificates are believed with about that much tolerance. */
+const tolerance = { warning: 30_000, failed: 300_000 }
+
+/** Whether the server of the kubeconfig is there, is who it should be, and knows who asks. */
+export async function serverFindings(access: Connection): Promise<readonly Finding[]> {
+  const { origin } = new URL(access.server)
+  const where = 'server in the kubeconfig'
+  const own = clientCertificate(access)
+  let seen: Seen
+  try {
+    seen = await probe(access, `${origin}/version`)
+  } catch (error) {
+    const { problem, change } = adviceFor(error, where)
+    return [failed('server', `${origin}: ${problem}`, change), ...own]
+  }
+  const { gitVersion = 'an unknown version' } = jsonOf<{ gitVersion: string }>(seen)
+  return [
+    ok('server', `${origin} answers: ${gitVersion}`),
+    certificateFinding('certificate', origin, seen, where),
+    ...own,
+    clock(origin, seen),
+    await identity(access, origin),
+  ]
+}
+
+/** What is to be said of a server's certificate. */
+export function certificateFinding(
+  check: string,
+  origin: string,
+  { certificate }: Seen,
+  where: string,
+): Finding {
+  const { problem: code, validTo = new Date(0) } = certificate ?? {}
+  if (code !== undefined) {
+    const { problem, change } = adviceOn(code, where)
+    return failed(check, `${origin}: ${problem}`, change)
+  }
+  return validity(check, `the certificate of ${origin}`, validTo, 'renew the serving certificate')
+}
+
+function validity(check: string, what: string, until: Date, change: string): Finding {
+  const left = Math.floor((until.getTime() - Date.now()) / day)
+  const date = until.toISOString().slice(0, 10)
+  if (left < 0) return failed(check, `${what} has expired on ${date}`, change)
+  const message = `${what} is valid until ${date}`
+  return left < 14 ? warning(check, message, change) : ok(check, message)
+}
+
+/** The other way round: the certificate that is shown to servers. */
+function clientCertificate({ cert }: Connection): readonly Finding[] {
+  if (cert === undefined) return []
+  const check = 'client certificate'
+  const change = 'renew the client certificate in the kubeconfig'
+  try {
+    const { validTo, subject } = new X509Certificate(cert)
+    return [validity(check, `that of ${subject.replaceAll('\n', ', ')}`, new Date(validTo), change)]
+  } catch {
+    return [failed(check, 'the client certificate in the kubeconfig is none', change)]
+  }
+}
+
+function clock(origin: string, { headers }: Seen): Finding {
+  const there = Date.parse(headers.date ?? '')
+  if (Number.isNaN(there))
+    return warning('clock', `${origin} does not say what time it is`, 'look at its clock')
+  const apart = Math.abs(Date.now() - there)
+  const message = `the clocks here and at ${origin} are ${Math.round(apart / 1000)} s apart`
+  const change = 'run NTP on both machines: tokens and certificates are judged by the clock'
+  if (apart > tolerance.failed) return failed('clock', message, change)
+  return apart > tolerance.warning ? warning('clock', message, change) : ok('clock', message)
+}
+
+interface Review {
+  readonly message: string
+  readonly status: { readonly userInfo?: { readonly username: string; readonly groups?: readonly string[] } }
+}
+
+async function identity(access: Connection, origin: string): Promise<Finding> {
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+  const url = `${origin}/clusters/root/apis/authentication.k8s.io/v1/selfsubjectreviews`
+  const seen = await probe(access, url, { body: review })
+  const change = 'renew the token or client certificate in the kubeconfig'
+  if (seen.status === 401) return failed('credentials', `${origin} does not know them`, change)
+  const user = jsonOf<Review>(seen).status?.userInfo
+  if (user === undefined)
+    return failed('credentials', `${origin} does not say whose they are: it answers ${seen.status}`, change)
+  return ok('credentials', `${origin} knows them as ${user.username}`)
+}

@@ -1,0 +1,119 @@
+import type { Connection } from '../connection.ts'
+import { adviceFor } from './advice.ts'
+import { type Finding, failed, ok, skipped, warning } from './finding.ts'
+import { jsonOf, probe, type Seen } from './probe.ts'
+import { certificateFinding } from './server.ts'
+
+interface List<T> {
+  readonly items: readonly T[]
+}
+interface Shard {
+  readonly metadata: { readonly name: string }
+  readonly spec?: { readonly virtualWorkspaceURL?: string }
+}
+interface Slice {
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> }
+  readonly status?: { readonly endpoints?: readonly { readonly url: string }[] }
+}
+
+/** A URL below which views are advertised, and by which shard. */
+export interface Advertised {
+  readonly shard: string
+  readonly url: string
+}
+
+/** Where shards say that their views are. */
+export async function advertisedViews(access: Connection): Promise<readonly Advertised[]> {
+  const { origin } = new URL(access.server)
+  const seen = await probe(access, `${origin}/clusters/root/apis/core.kcp.io/v1alpha1/shards`)
+  return (jsonOf<List<Shard>>(seen).items ?? []).flatMap(({ metadata, spec }) =>
+    spec?.virtualWorkspaceURL
+      ? [{ shard: metadata.name, url: spec.virtualWorkspaceURL.replace(/\/+$/, '') }]
+      : [],
+  )
+}
+
+const setting = '--shard-virtual-workspace-url of the shard'
+
+/** Whether what is advertised can be reached from here, is believed, and is ready. */
+export async function viewsFindings(
+  access: Connection,
+  { shard, url }: Advertised,
+): Promise<readonly Finding[]> {
+  const where = `views of ${shard}`
+  try {
+    const seen = await probe(access, `${url}/services/apiexport/doctor/doctor/clusters/*/api`)
+    return [
+      answered(where, url, seen),
+      certificateFinding(where, url, seen, setting),
+      await readiness(access, where, url),
+    ]
+  } catch (error) {
+    const { problem, change } = adviceFor(error, setting)
+    return [failed(where, `${url} is advertised: ${problem}`, change)]
+  }
+}
+
+/** There is no such export: who serves views says so, or that it is not for the asker. */
+function answered(where: string, url: string, seen: Seen): Finding {
+  if (seen.status === 401)
+    return failed(
+      where,
+      `${url} does not know the credentials that the shard knows`,
+      'give it the shard’s --client-ca-file, and a kubeconfig by which it reviews tokens',
+    )
+  return seen.status === 403 || seen.status === 404 || seen.status === 200
+    ? ok(where, `${url} serves views`)
+    : failed(where, `${url} does not serve views: it answers ${seen.status}`, `correct ${setting}`)
+}
+
+async function readiness(access: Connection, where: string, url: string): Promise<Finding> {
+  const { status, text } = await probe(access, `${new URL(url).origin}/readyz?verbose`)
+  if (status === 200) return ok(where, 'all of it is ready')
+  const waiting = [...text.matchAll(/^\[-\](\S+)/gm)].map(([, name]) => name).join(', ')
+  return warning(
+    where,
+    `not ready: ${waiting || `it answers ${status}`}`,
+    'look at its log: what cannot be reached is named there, once',
+  )
+}
+
+/** Whether URLs in endpoint slices are below what shards advertise, and are answered there. */
+export async function publishedFindings(
+  access: Connection,
+  advertised: readonly Advertised[],
+): Promise<readonly Finding[]> {
+  const { origin } = new URL(access.server)
+  const slices = await probe(access, `${origin}/clusters/*/apis/apis.kcp.io/v1alpha1/apiexportendpointslices`)
+  if (slices.status !== 200) return [skipped('published URLs', `they cannot be read: ${slices.status}`)]
+  const items = jsonOf<List<Slice>>(slices).items ?? []
+  const published = items.flatMap(({ metadata, status }) =>
+    (status?.endpoints ?? []).map(({ url }) => ({ url, name: metadata.name })),
+  )
+  if (published.length === 0) return [skipped('published URLs', 'there are none: nobody has bound an export')]
+  const findings = await Promise.all(published.map(each => publishedFinding(access, advertised, each)))
+  const wrong = findings.filter(finding => finding !== undefined)
+  return wrong.length > 0 ? wrong : [ok('published URLs', `${published.length} are served where they say`)]
+}
+
+async function publishedFinding(
+  access: Connection,
+  advertised: readonly Advertised[],
+  { url, name }: { readonly url: string; readonly name: string },
+): Promise<Finding | undefined> {
+  const check = 'published URLs'
+  if (!advertised.some(base => url.startsWith(`${base.url}/`)))
+    return failed(
+      check,
+      `${name} lists ${url}, which no shard advertises`,
+      `correct ${setting}, or remove what is left of an earlier one from the slice’s status`,
+    )
+  try {
+    const { status } = await probe(access, `${url}/clusters/*/apis`)
+    if (status === 200) return undefined
+    return failed(check, `${name} lists ${url}, which answers ${status}`, 'look whether the views are ready')
+  } catch (error) {
+    const { problem, change } = adviceFor(error, setting)
+    return failed(check, `${name} lists ${url}: ${problem}`, change)
+  }
+}
