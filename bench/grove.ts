@@ -1,7 +1,6 @@
-import type { KubeObject } from '../framework/object.ts'
-import type { Workspace } from '../shard/controllers/objects.ts'
-import type { Shard } from '../shard/index.ts'
-import { create, forEach, workspacesRef } from './tenants.ts'
+import type { Child } from './child.ts'
+import { type Address, Connection } from './connection.ts'
+import type { OrielTasks } from './serve.ts'
 
 /** Workspaces below `root`: flat, or each with so many children. */
 export interface Grove {
@@ -10,81 +9,79 @@ export interface Grove {
   readonly branching: number
 }
 
-const universal = { type: { name: 'universal', path: 'root' } }
-const workspace = (name: string): KubeObject => ({
-  apiVersion: 'tenancy.kcp.io/v1alpha1',
-  kind: 'Workspace',
-  metadata: { name },
-  spec: universal,
-})
-
-/** What a quarter of an hour without any change does: watches from before can no longer be resumed. */
-export function forget({ cache }: Shard): void {
-  for (let minute = 0; minute <= 15; minute++) for (const resource of cache.resources()) resource.age()
+/** Where workspaces are made, and who is told how far that is. */
+export interface Site {
+  readonly server: Child<OrielTasks>
+  say(text: string): void
 }
 
-/** Resolves when so many workspaces have reached a state; followed by events, so that waiting for thousands costs nothing. */
-function counted(
-  shard: Shard,
-  count: number,
-  isThere: (type: string, phase: string) => boolean,
-): Promise<void> {
-  const seen = new Set<string>()
-  return new Promise(resolve => {
-    const stop = shard.informers.for(workspacesRef(shard)).onEvent(({ type, item }) => {
-      if (!isThere(type, item.meta.labels['tenancy.kcp.io/phase'] ?? '')) return
-      seen.add(`${item.key.cluster}/${item.key.name}`)
-      if (seen.size < count) return
-      setImmediate(() => stop())
-      resolve()
-    })
+/** So many clients ask at the same time, each on a connection of its own. */
+const atOnce = 128
+const pathIn = (cluster: string): string => `/clusters/${cluster}/apis/tenancy.kcp.io/v1alpha1/workspaces`
+const nameOf = (index: number): string => `w${index}`
+const body = (name: string): string =>
+  JSON.stringify({
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'Workspace',
+    metadata: { name },
+    spec: { type: { name: 'universal', path: 'root' } },
   })
-}
 
-/** Makes the workspaces, parents first, 64 at a time, each child when its parent is Ready; returns the seconds it took. */
-export async function grow(shard: Shard, { count, branching }: Grove): Promise<number> {
-  const ref = workspacesRef(shard)
-  const begin = performance.now()
-  const ready = counted(shard, count, (_, phase) => phase === 'Ready')
-  const clusters = new Map<string, string>()
-  const waiting = new Map<string, (() => void)[]>()
-  const stop = shard.informers.for(ref).onEvent(({ item }) => {
-    const { name } = item.key
-    if (item.meta.labels['tenancy.kcp.io/phase'] !== 'Ready') return
-    clusters.set(name, (item.object as Workspace).spec?.cluster ?? '')
-    for (const resolve of waiting.get(name) ?? []) resolve()
-    waiting.delete(name)
-  })
-  const clusterOf = async (name: string): Promise<string> => {
-    if (!clusters.has(name))
-      await new Promise<void>(resolve => waiting.set(name, [...(waiting.get(name) ?? []), resolve]))
-    return clusters.get(name) ?? ''
+/** Sends one request, and fails unless it succeeds. */
+type Send = (method: string, path: string, body?: string) => Promise<void>
+
+async function openClient(address: Address): Promise<{ readonly send: Send; close(): void }> {
+  const connection = await Connection.open(address)
+  return {
+    send: async (method, path, body = '') => {
+      const answer = await connection.read({ method, path, body })
+      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
+    },
+    close: () => connection.close(),
   }
-  await forEach(count, async index => {
-    const name = `w${index}`
-    const parent = branching === 0 || index < branching ? undefined : Math.floor(index / branching) - 1
-    const cluster = parent === undefined ? 'root' : await clusterOf(`w${parent}`)
-    await create(shard, ref, cluster, workspace(name))
-    if (branching === 0) await clusterOf(name)
-  })
-  await ready
-  stop()
+}
+
+/** Does `work` for 0 … count-1, in this order, as many as there are clients at the same time. Returns the seconds. */
+async function share(
+  { server }: Site,
+  count: number,
+  work: (send: Send, index: number) => Promise<void>,
+): Promise<number> {
+  const address = await server.ask('address')
+  const length = Math.min(atOnce, count)
+  const clients = await Promise.all(Array.from({ length }, () => openClient(address)))
+  const begin = performance.now()
+  let next = 0
+  const keepWorking = async ({ send, close }: (typeof clients)[number]): Promise<void> => {
+    while (next < count) await work(send, next++)
+    close()
+  }
+  await Promise.all(clients.map(keepWorking))
   return (performance.now() - begin) / 1000
 }
 
-/** Deletes everything that `grow` made, as an administrator would: what is directly below root. Returns the seconds. */
-export async function fell(shard: Shard, { count }: Grove): Promise<number> {
-  const ref = workspacesRef(shard)
-  const begin = performance.now()
-  const gone = counted(shard, count, type => type === 'DELETED')
-  const tops = shard.informers
-    .for(ref)
-    .list('root')
-    .filter(({ key }) => /^w\d+$/.test(key.name))
-  await forEach(tops.length, async index => {
-    const top = tops[index]
-    if (top !== undefined) await shard.client.delete(ref, top.key)
+/** Makes the workspaces over HTTP, parents first; each client waits until its own is Ready. Returns the seconds. */
+export function grow(site: Site, { count, branching }: Grove): Promise<number> {
+  const ready = Array.from<Promise<string>>({ length: count })
+  let done = 0
+  return share(site, count, async (send, index) => {
+    ready[index] = site.server.ask('whenReady', nameOf(index))
+    const parent = branching === 0 || index < branching ? undefined : Math.floor(index / branching) - 1
+    const cluster = parent === undefined ? 'root' : ((await ready[parent]) ?? '')
+    await send('POST', pathIn(cluster), body(nameOf(index)))
+    await ready[index]
+    done += 1
+    if (done % 1_000 === 0) site.say(`${done} of ${count} are Ready`)
   })
-  await gone
+}
+
+/** Deletes everything that `grow` made, as an administrator would: what is directly below root. Returns the seconds. */
+export async function fell(site: Site, { count, branching }: Grove): Promise<number> {
+  const begin = performance.now()
+  const tops = branching === 0 ? count : Math.min(branching, count)
+  const telling = setInterval(async () => site.say(`${await site.server.ask('count')} are left`), 2_000)
+  await share(site, tops, (send, index) => send('DELETE', `${pathIn('root')}/${nameOf(index)}`))
+  await site.server.ask('gone')
+  clearInterval(telling)
   return (performance.now() - begin) / 1000
 }

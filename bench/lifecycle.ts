@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Grove } from './grove.ts'
+import { fell, type Grove, grow, type Site } from './grove.ts'
 import type { Benchmark, Row } from './result.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
@@ -23,30 +23,26 @@ async function live(
   scratch: Scratch,
   shape: string,
   grove: Grove,
-  say: (text: string) => void,
+  progress: (text: string) => void,
 ): Promise<Life> {
   const server = await scratch.oriel({ store: join(scratch.directory, `store-${shape}`) })
+  const site: Site = { server, say: text => progress(`${shape}: ${text}`) }
   // What the store remembers of its newest commits is bounded: it is full before anything is measured.
+  site.say('warming up')
   const warmUp = { ...grove, count: Math.min(1_000, grove.count) }
-  await server.ask('grow', warmUp)
-  await server.ask('fell', warmUp)
+  await grow(site, warmUp)
+  await fell(site, warmUp)
   await server.ask('forget')
   const before = await server.ask('memory')
-  say(`${shape}: ${grove.count} workspaces`)
-  const growing = await server.ask('grow', grove)
+  site.say(`making ${grove.count} workspaces`)
+  const rate = grove.count / (await grow(site, grove))
   const top = await server.ask('memory')
-  say(`${shape}: ${(grove.count / growing).toFixed(0)}/s; deleting them`)
-  const deletion = await server.ask('fell', grove)
+  site.say(`${rate.toFixed(0)}/s; deleting them`)
+  const deletion = await fell(site, grove)
   await server.ask('forget')
   const after = await server.ask('memory')
   await server.stop()
-  return {
-    rate: grove.count / growing,
-    deletion,
-    before: before.live,
-    top: top.live,
-    after: after.live,
-  }
+  return { rate, deletion, before: before.live, top: top.live, after: after.live }
 }
 
 function rowsOf(shape: string, { rate, deletion, before, top, after }: Life): readonly Row[] {

@@ -15,7 +15,7 @@ import { workspaces } from '../virtual/index.ts'
 import { childOptions, serveTasks } from './child.ts'
 import { churn } from './churn.ts'
 import { type Address, peerToken, token } from './connection.ts'
-import { fell, forget, type Grove, grow } from './grove.ts'
+import { followLives, forget } from './lives.ts'
 import { memory } from './memory.ts'
 import { relabeling } from './relabeling.ts'
 import { type Settling, settled } from './settled.ts'
@@ -77,6 +77,7 @@ const server = await createServer({
   checks: [],
 })
 const controllers = shard.run()
+const lives = followLives(shard)
 
 const tasks = {
   address: (): Address => ({ port: server.port, ...(made && { ca: made.ca }) }),
@@ -88,8 +89,9 @@ const tasks = {
   /** When a path began, or ceased, to lead to a logical cluster. */
   settled: (path: Settling) => settled(shard, path),
   fill: ({ tenants, count }: { tenants: Tenants; count: number }) => fill(shard, tenants, count),
-  grow: (grove: Grove) => grow(shard, grove),
-  fell: (grove: Grove) => fell(shard, grove),
+  whenReady: (name: string) => lives.ready(name),
+  count: () => lives.count(),
+  gone: () => lives.gone(),
   forget: () => forget(shard),
   churn: (options: Parameters<typeof churn>[1]) => churn(shard, options),
   memory: () => memory(),

@@ -4,6 +4,7 @@ import { claimsDecorator } from './claims/decorator.ts'
 import { apiBindingController } from './controllers/apibinding.ts'
 import { apiBindingDeletionController } from './controllers/apibindingdeletion.ts'
 import { apiExportController } from './controllers/apiexport.ts'
+import { bindingSources } from './controllers/bindingworld.ts'
 import { boundSchemaController } from './controllers/boundschemas.ts'
 import { cachedResourceController } from './controllers/cachedresource.ts'
 import { cachedResourceSliceController } from './controllers/cachedresourceslice.ts'
@@ -11,6 +12,7 @@ import type { Controller } from './controllers/controller.ts'
 import type { KcpControllerDeps, ShardIdentity, TenancyResources } from './controllers/deps.ts'
 import { endpointSliceController } from './controllers/endpointslice.ts'
 import { leftoversController } from './controllers/leftovers.ts'
+import { createLocks } from './controllers/locks.ts'
 import { logicalClusterController } from './controllers/logicalcluster.ts'
 import { mountController } from './controllers/mount.ts'
 import { namespaceDefaultsController } from './controllers/namespacedefaults.ts'
@@ -86,6 +88,8 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
   const deps: KcpControllerDeps = {
     ...{ client, content, informers, log, shard },
     ...given,
+    sources: bindingSources(informers),
+    locks: createLocks(),
     apis: cluster => backend.apis(cluster),
   }
   return [

@@ -7,6 +7,7 @@ import { conditionIs, findCondition } from './controllers/conditions.ts'
 import type { TenancyResources } from './controllers/deps.ts'
 import {
   type APIBinding,
+  type APIExport,
   type LogicalCluster,
   type Phase,
   resources,
@@ -380,6 +381,45 @@ describe('the life of a workspace', () => {
       const done = await asked.when(isIn('Ready'))
       assert.equal(findCondition(done.status?.conditions, finished), undefined)
       assert.equal(waiting()?.status, 'True')
+    })
+
+    it('binds what it can of what wants the same names, and says which binding cannot be', async () => {
+      await create(resources.apiResourceSchemas, 'root', {
+        apiVersion: 'apis.kcp.io/v1alpha1',
+        kind: 'APIResourceSchema',
+        metadata: { name: 'v1.gadgets.example.io' },
+        spec: {
+          group: 'example.io',
+          names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+          scope: 'Cluster',
+          versions: [{ name: 'v1', served: true, storage: true, schema: { type: 'object' } }],
+        },
+      })
+      const gadgets = [{ group: 'example.io', name: 'gadgets', schema: 'v1.gadgets.example.io' }]
+      for (const name of ['left', 'right'])
+        await create(resources.apiExports, 'root', exported(name, { resources: gadgets }))
+      await until(shard, () =>
+        ['left', 'right'].every(
+          name => find<APIExport>(resources.apiExports, 'root', name)?.status?.identityHash,
+        )
+          ? true
+          : undefined,
+      )
+      await workspaceType('torn', {
+        defaultAPIBindings: ['left', 'right'].map(name => ({ path: 'root', export: name })),
+      })
+      const asked = await ask(workspace('torn'))
+      const stuck = await asked.when(waitsFor('WaitingForInitializers'))
+      const cluster = stuck.spec?.cluster ?? ''
+      assert.equal(bindingIn(cluster, 'left-')?.status?.phase, 'Bound')
+      const { metadata, status } = bindingIn(cluster, 'right-') ?? {}
+      assert.equal(findCondition(status?.conditions, 'InitialBindingCompleted')?.reason, 'NamingConflicts')
+      assert.match(
+        findCondition(stuck.status?.conditions, finished)?.message ?? '',
+        new RegExp(`: ${metadata?.name}\\)`),
+      )
+      await asked.remove()
+      await asked.whenGone()
     })
 
     it('puts back what has drifted where the type says Maintain', async () => {

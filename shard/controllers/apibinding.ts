@@ -4,7 +4,7 @@ import type { ClusterName } from '../../framework/object.ts'
 import { exportHash, exportLabel } from '../../openapi/labels.ts'
 import { extraAnnotationPrefix } from '../metadata.ts'
 import { bindingStatus } from './bindingstatus.ts'
-import { type BindingSources, bindingSources, exportOf, worldOf } from './bindingworld.ts'
+import { exportOf, worldOf } from './bindingworld.ts'
 import { keepSchemas } from './boundschemas.ts'
 import { clusterScoped, updateObject, updateStatus } from './client.ts'
 import {
@@ -15,29 +15,22 @@ import {
   parseKey,
 } from './controller.ts'
 import type { KcpControllerDeps } from './deps.ts'
-import { createLocks, type Locks } from './locks.ts'
 import { type APIBinding, type APIExport, resources } from './objects.ts'
 
 /** Binds exports, and keeps bindings at what their exports say (chapter 20, sections 5.6 and 5.7). */
 export function apiBindingController(deps: KcpControllerDeps): Controller {
-  const sources = bindingSources(deps.informers)
-  const locks = createLocks()
   return createController(
     {
       name: 'apibinding',
-      reconcile: key => bind(deps, sources, locks, key),
-      sources: changesOf(deps, sources),
+      reconcile: key => bind(deps, key),
+      sources: changesOf(deps),
     },
     deps.log,
   )
 }
 
-async function bind(
-  deps: KcpControllerDeps,
-  sources: BindingSources,
-  locks: Locks,
-  key: string,
-): Promise<undefined> {
+async function bind(deps: KcpControllerDeps, key: string): Promise<undefined> {
+  const { sources, locks } = deps
   const { cluster, name } = parseKey(key)
   const binding = sources.bindings.get(cluster, '', name)?.object as APIBinding | undefined
   if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) return
@@ -50,7 +43,7 @@ async function bind(
       deps.client,
       resources.apiBindings,
       clusterScoped(cluster, name),
-      current => ({ ...current, status: bindingStatus(current, worldOf(sources, locks, current, place)) }),
+      current => ({ ...current, status: bindingStatus(current, worldOf(deps, current, place)) }),
     )
   } finally {
     locks.release(cluster, name)
@@ -58,10 +51,8 @@ async function bind(
 }
 
 /** What may change a binding: itself, its export and the export's schemas, and who else wants the same names. */
-function changesOf(
-  { informers }: KcpControllerDeps,
-  { bindings, schemas, crds }: BindingSources,
-): ControllerDefinition['sources'] {
+function changesOf({ informers, sources }: KcpControllerDeps): ControllerDefinition['sources'] {
+  const { bindings, schemas, crds } = sources
   const exports = informers.for(resources.apiExports)
   const byExport = bindings.index(({ meta }) => {
     const label = meta.labels[exportLabel]

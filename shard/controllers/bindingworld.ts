@@ -45,18 +45,30 @@ export function exportOf(
   return cluster && object ? { cluster, object } : undefined
 }
 
-/** What one binding sees now. */
+/** What is bound, and what is just being bound: one for all who bind. */
+export interface Bindings {
+  readonly sources: BindingSources
+  readonly locks: Locks
+}
+
+/** Where a binding is, and what it refers to. */
+export interface BindingPlace extends Pick<BindingWorld, 'cluster' | 'exported'> {
+  /** Bindings that are stored together with it. */
+  readonly siblings?: readonly APIBinding[]
+}
+
+/** What one binding sees now. What it takes it holds until `locks.release`. */
 export function worldOf(
-  sources: BindingSources,
-  locks: Locks,
+  { sources, locks }: Bindings,
   binding: APIBinding,
-  { cluster, exported }: Pick<BindingWorld, 'cluster' | 'exported'>,
+  { cluster, exported, siblings = [] }: BindingPlace,
 ): BindingWorld {
   const name = binding.metadata.name ?? ''
-  const others = sources.bindings
+  const stored = sources.bindings
     .list(cluster)
     .filter(item => item.key.name !== name)
     .map(item => item.object as APIBinding)
+  const others = [...stored, ...siblings]
   const definitions = sources.crds.list(cluster).map(item => item.object as APIResourceSchema)
   const held = heldResources(others, definitions)
   const own = new Set((binding.status?.boundResources ?? []).map(resourceName))

@@ -5,6 +5,9 @@ import type { Manifest } from '../bootstrap/manifest.ts'
 import { type LocatedType, TypesInvalid } from '../directory.ts'
 import { bindingFinalizer, pathAnnotation, typeAnnotation } from '../metadata.ts'
 import { defaultBindingName } from '../names.ts'
+import { bindingStatus } from './bindingstatus.ts'
+import { type BindingPlace, worldOf } from './bindingworld.ts'
+import { keepSchemas } from './boundschemas.ts'
 import { clusterScoped, updateObject } from './client.ts'
 import { type ConditionState, conditionIs, isFalse, isTrue } from './conditions.ts'
 import type { KcpControllerDeps } from './deps.ts'
@@ -35,7 +38,26 @@ const reconciled = 'APIBindingsReconciled'
 /** How the default bindings are: True when all are bound; and those that have to be made (chapter 20, section 3.8). */
 export interface Defaults {
   readonly condition: ConditionState
-  readonly missing: readonly Manifest[]
+  readonly missing: readonly DefaultManifest[]
+}
+
+interface DefaultManifest extends Manifest {
+  readonly object: APIBinding
+  readonly exported: NonNullable<BindingPlace['exported']>
+}
+
+/** Stores new bindings, and whatever else there is to store with them; they have held their resources until now. */
+export async function storeDefaults(
+  deps: KcpControllerDeps,
+  missing: readonly DefaultManifest[],
+  more: readonly Manifest[] = [],
+): Promise<void> {
+  try {
+    for (const { exported } of missing) await keepSchemas(deps, exported)
+    await deps.content.add([...more, ...missing])
+  } finally {
+    for (const { cluster, object } of missing) deps.locks.release(cluster, object.metadata.name ?? '')
+  }
 }
 
 export function defaultBindings(
@@ -45,12 +67,14 @@ export function defaultBindings(
 ): Defaults {
   const binder = { deps, cluster }
   try {
-    const found = defaultsOf(binder, object).map(wanted => bindDefault(binder, wanted))
-    const waiting = found.map(each => each.waiting)
-    return {
-      condition: progress(bindingsInitialized, waiting, 'bound'),
-      missing: found.flatMap(({ missing }) => missing ?? []),
+    const waiting: (string | undefined)[] = []
+    const missing: DefaultManifest[] = []
+    for (const wanted of defaultsOf(binder, object)) {
+      const found = bindDefault(binder, wanted, missing)
+      waiting.push(found.waiting)
+      if (found.missing !== undefined) missing.push(found.missing)
     }
+    return { condition: progress(bindingsInitialized, waiting, 'bound'), missing }
   } catch (error) {
     if (!(error instanceof TypesInvalid)) throw error
     const condition = isFalse(bindingsInitialized, 'Error', 'WorkspaceTypesInvalid', error.message)
@@ -146,17 +170,24 @@ function exportOf(
 /** What is still missing of a binding, and the binding itself if there is none. */
 interface Found {
   readonly waiting: string | undefined
-  readonly missing?: Manifest
+  readonly missing?: DefaultManifest
 }
 
-function bindDefault(binder: Binder, wanted: DefaultBinding): Found {
+/** A new binding is stored as what it becomes: mostly Bound, so that nobody has to look at it again. */
+function bindDefault(binder: Binder, wanted: DefaultBinding, siblings: readonly DefaultManifest[]): Found {
+  const { deps, cluster } = binder
   const known = bindingTo(binder, wanted)
   if (known !== undefined) return { waiting: stillWaiting(known) }
-  const exported = exportOf(binder, wanted)
-  if (exported === undefined) return { waiting: `for APIExport ${wanted.path}|${wanted.name}` }
-  const object = bindingObject(binder, wanted, exported)
-  const missing = { cluster: binder.cluster, resource: resources.apiBindings, object }
-  return { waiting: object.metadata.name ?? '', missing }
+  const located = exportOf(binder, wanted)
+  if (located === undefined) return { waiting: `for APIExport ${wanted.path}|${wanted.name}` }
+  const object = bindingObject(binder, wanted, located)
+  const exported = { cluster: located.home, object: located.object }
+  const place = { cluster, exported, siblings: siblings.map(sibling => sibling.object) }
+  const bound = { ...object, status: bindingStatus(object, worldOf(deps, object, place)) }
+  return {
+    waiting: stillWaiting(bound),
+    missing: { cluster, resource: resources.apiBindings, object: bound, exported },
+  }
 }
 
 /** The same, and what has drifted is put right. */
@@ -173,8 +204,8 @@ async function maintain(binder: Binder, wanted: DefaultBinding): Promise<string 
       current => (isDeepStrictEqual(current.spec, spec) ? current : { ...current, spec }),
     )
   }
-  const { waiting, missing } = bindDefault(binder, wanted)
-  await deps.content.add(missing === undefined ? [] : [missing])
+  const { waiting, missing } = bindDefault(binder, wanted, [])
+  if (missing !== undefined) await storeDefaults(deps, [missing])
   return waiting
 }
 

@@ -6,6 +6,7 @@ import type { ClusterName } from '../../framework/object.ts'
 import type { ClusterContent } from '../content.ts'
 import type { Directory } from '../directory.ts'
 import type { Peers } from '../peers/peer.ts'
+import type { Bindings } from './bindingworld.ts'
 import type { ControllerClient } from './client.ts'
 
 /** Bound resources of root's exports, with their identities. */
@@ -24,7 +25,7 @@ export interface ShardIdentity {
 }
 
 /** What kcp's controllers work with. */
-export interface KcpControllerDeps {
+export interface KcpControllerDeps extends Bindings {
   readonly client: ControllerClient
   readonly content: ClusterContent
   readonly informers: Informers

@@ -5,7 +5,7 @@ import { namespace } from '../bootstrap/namespace.ts'
 import { userBinding } from '../bootstrap/rbac.ts'
 import { ownerAnnotation } from '../metadata.ts'
 import { type ConditionState, conditionIs } from './conditions.ts'
-import { bindingsInitialized, defaultBindings } from './defaultbindings.ts'
+import { bindingsInitialized, defaultBindings, storeDefaults } from './defaultbindings.ts'
 import type { KcpControllerDeps } from './deps.ts'
 import { bindingsInitializer } from './logicalclustercreation.ts'
 import { namespaceContent } from './namespacedefaults.ts'
@@ -44,10 +44,9 @@ export async function initialize(
   const wanted = object.status?.initializers ?? []
   const isUniversal = wanted.includes(universal)
   const bindings = wanted.includes(bindingsInitializer) ? defaultBindings(deps, cluster, object) : undefined
-  await deps.content.add([
+  await storeDefaults(deps, bindings?.missing ?? [], [
     ...missingAdmin(deps, cluster, object),
     ...(isUniversal ? universalNamespaces.flatMap(name => missingNamespace(deps, cluster, name)) : []),
-    ...(bindings?.missing ?? []),
   ])
   const isBound = bindings?.condition.status === 'True'
   const finished = [...(isUniversal ? [universal] : []), ...(isBound ? [bindingsInitializer] : [])]

@@ -4,7 +4,7 @@ import type { Informers } from '../../framework/informer.ts'
 import type { ItemEvent } from '../../framework/item.ts'
 import type { Logger } from '../../framework/log.ts'
 import type { ClusterScope, KubeObject } from '../../framework/object.ts'
-import type { ClusterContent, Stored } from '../content.ts'
+import { type ClusterContent, isDeparting, type Stored } from '../content.ts'
 import { type CrdCondition, withCondition } from '../registry/crd.ts'
 import { type ControllerClient, clusterScoped, updateObject, updateStatus } from './client.ts'
 import { deleteContent, type Remaining, recheck, remainingFinalizers, remainingInstances } from './content.ts'
@@ -48,7 +48,9 @@ export function namespaceController(deps: NamespaceControllerDeps): Controller {
     }))
     return undefined
   }
-  const sources = [{ informer: namespaces, keys: ({ item }: ItemEvent) => [keyOf(item)] }]
+  const sources = [
+    { informer: namespaces, keys: ({ item }: ItemEvent) => (isDeparting(item) ? [keyOf(item)] : []) },
+  ]
   const isTerminating = (cluster: string, name: string): boolean =>
     namespaces.get(cluster, '', name)?.object.metadata.deletionTimestamp !== undefined
   const around = ({ item: { cluster, namespace } }: Stored): readonly string[] =>
