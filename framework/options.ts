@@ -185,7 +185,8 @@ export function applyOptions(query: URLSearchParams): ApplyRequest {
     ...(isNamed ? [] : [{ type: 'FieldValueRequired' as const, field: 'fieldManager', detail }]),
     ...writeErrors(query),
   ])
-  return { ...writeRequest(query, ''), force: booleanOf(query, 'force') ?? false }
+  const { write, fieldValidation } = writeRequest(query, '')
+  return { write: { ...write, isApply: true }, fieldValidation, force: booleanOf(query, 'force') ?? false }
 }
 
 function writeErrors(query: URLSearchParams): readonly FieldError[] {

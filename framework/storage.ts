@@ -58,6 +58,8 @@ export interface WriteOptions {
   /** For server-side apply, where the owners of fields are kept elsewhere: asked when it is known what is to be stored.
    * undefined: there is no configuration that comes to the same, and the object is written as it is. */
   readonly applied?: () => AppliedConfig | undefined
+  /** By server-side apply. */
+  readonly isApply?: boolean
 }
 
 /** What a client applies: it owns the fields in it. */

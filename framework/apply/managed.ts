@@ -39,23 +39,35 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 
 /** Reads `metadata.managedFields`; undefined when an entry is not as it must be (chapter 40, rule 3.18). */
 export function parseManaged(value: readonly unknown[]): Managed | undefined {
+  const entries = readEntries(value)
+  return typeof entries === 'string' ? undefined : new Map(entries.map(entry => [identityOf(entry), entry]))
+}
+
+/** What is wrong with `metadata.managedFields`; undefined when nothing is. */
+export function managedProblem(value: readonly unknown[]): string | undefined {
+  const entries = readEntries(value)
+  return typeof entries === 'string' ? entries : undefined
+}
+
+function readEntries(value: readonly unknown[]): readonly Entry[] | string {
   try {
-    const entries = value.map(parseEntry)
-    return new Map(entries.map(entry => [identityOf(entry), entry]))
+    return value.map(parseEntry)
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined
+    if (error instanceof SyntaxError) return error.message
     throw error
   }
 }
 
-function parseEntry(value: unknown): Entry {
+function parseEntry(value: unknown, index: number): Entry {
   if (!isMembers(value)) throw new SyntaxError('an entry must be an object')
   const { manager, operation, apiVersion, subresource, time, fieldsType, fieldsV1 = {} } = value
   if (operation !== 'Apply' && operation !== 'Update')
     throw new SyntaxError('operation must be `Apply` or `Update`')
   if (typeof apiVersion !== 'string' || apiVersion === '')
     throw new SyntaxError('apiVersion must not be empty')
-  if (fieldsType !== 'FieldsV1') throw new SyntaxError(`invalid fieldsType ${JSON.stringify(fieldsType)}`)
+  if (text(fieldsType) === '') throw new SyntaxError(`missing fieldsType in managed fields entry ${index}`)
+  if (fieldsType !== 'FieldsV1')
+    throw new SyntaxError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`)
   return {
     manager: text(manager),
     operation,

@@ -1,3 +1,4 @@
+import { managedProblem } from '../../framework/apply/managed.ts'
 import type { RequestContext } from '../../framework/context.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { AdmissionRequest } from '../../framework/workspace.ts'
@@ -39,6 +40,19 @@ export interface AdmissionChain {
   validate(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
 }
 
+/** Owners that admission has made unreadable are those from before it (chapter 40, rule 5.59). */
+function withGoodOwners(ctx: RequestContext, object: KubeObject, before: KubeObject): KubeObject {
+  const { managedFields, ...metadata } = object.metadata
+  const known = before.metadata.managedFields
+  if (managedFields === known || managedFields === undefined) return object
+  const problem = managedProblem(managedFields)
+  if (problem === undefined) return object
+  ctx.record.warn(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
+  )
+  return { ...object, metadata: known === undefined ? metadata : { ...metadata, managedFields: known } }
+}
+
 export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionChain => ({
   async mutate(ctx, request) {
     const passes = new Reinvocation()
@@ -47,7 +61,7 @@ export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionCh
       for (const plugin of plugins)
         if (plugin.mutate) object = await plugin.mutate(ctx, { ...request, object }, passes)
     } while (passes.again())
-    return object
+    return withGoodOwners(ctx, object, request.object)
   },
   complete(request) {
     let { object } = request

@@ -8,6 +8,7 @@ import type { ShardAdmissionRequest } from '../admission/chain.ts'
 import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
 import { aboutOf, type Registry, type Rules } from './registry.ts'
+import { writeWithin } from './size.ts'
 import { prepareForCreate, withSystemMetadata } from './strategy.ts'
 
 /** Collisions of generated names before the client is asked to try again (chapter 40, rule 3.4). */
@@ -120,7 +121,7 @@ async function put(
 ): Promise<Item | undefined> {
   if (options.dryRun) return shelf.current(key) === undefined ? shelf.detached(key, object) : undefined
   try {
-    return await shelf.write(key, object, 0)
+    return await writeWithin(object, options, next => shelf.write(key, next, 0))
   } catch (error) {
     if (error instanceof StoreConflict) return undefined
     throw error

@@ -14,7 +14,7 @@ export interface Shelf {
   isStored(item: CachedItem): boolean
   /**
    * Stores `object`, or removes it when undefined, if it is still at revision `expected` (0: absent). Resolves when the
-   * cache shows it, with the item at its new revision; throws `StoreConflict`.
+   * cache shows it, with the item at its new revision; throws `StoreConflict`, and `ObjectTooLarge`.
    */
   write(key: ObjectKey, object: KubeObject | undefined, expected: number): Promise<Item>
   /** After a lost race: waits, for a second at most, until the object is not at revision `expected` any more. */

@@ -7,6 +7,7 @@ import { type StoredResource, storageKey } from '../cache/key.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { Store } from '../store/store.ts'
 import type { Shelf } from './registry.ts'
+import { checkSize } from './size.ts'
 import type { Shape } from './storedshape.ts'
 
 /** Milliseconds for the winner of a race to become durable. */
@@ -31,6 +32,7 @@ export function openShelf(store: Store, watchCache: WatchCache, { resource, shap
     async write(key, object, expected) {
       const last = current(key)
       const value = object && encodeStored(object, shape.number)
+      if (value !== undefined) checkSize(value)
       const revision = await store.commit([{ key: storageKey(resource, key), value, expected }])
       await watchCache.at(revision)
       return written(object ?? last?.object, key, revision, cache.get(key))

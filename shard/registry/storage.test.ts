@@ -68,6 +68,24 @@ describe('storage of the embedded shard', () => {
     )
   })
 
+  it('gives up owners for room, but not those of what is applied (5.60)', async () => {
+    const fieldsV1 = { [`f:${'x'.repeat(700_000)}`]: {} }
+    const managedFields = [
+      { manager: 'a', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },
+    ]
+    const large = (name: string, size: number): KubeObject => ({
+      ...configMap(name, { data: { a: 'y'.repeat(size) } }),
+      metadata: { name, namespace: 'default', managedFields },
+    })
+    assert.equal((await create(large('owned', 100_000))).object.metadata.managedFields?.length, 1)
+    const { object } = await create(large('disowned', 950_000))
+    assert.equal(object.metadata.managedFields, undefined)
+    const wider = await update('owned', ({ object: old }) => ({ ...old, data: { a: 'y'.repeat(950_000) } }))
+    assert.equal(wider.object.metadata.managedFields, undefined)
+    const status = await refusal(create(large('applied', 950_000), { isApply: true }))
+    assert.deepEqual([status.code, status.message], [500, 'etcdserver: request is too large'])
+  })
+
   it('says all field errors at once', async () => {
     const wrong = { ...configMap('Bad'), metadata: { name: 'Bad', labels: { 'a b': '!' } } }
     const status = await refusal(create(wrong))

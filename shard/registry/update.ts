@@ -16,6 +16,7 @@ import {
   newMetadataErrors,
 } from './metadata.ts'
 import { aboutOf, type Registry, storedObject } from './registry.ts'
+import { writeWithin } from './size.ts'
 import { isHeld, prepareForUpdate } from './strategy.ts'
 
 /** Lost races before the client is told to try again. */
@@ -38,7 +39,7 @@ export async function update(registry: Registry, ctx: RequestContext, wish: Upda
     if (final === undefined) return current
     if (wish.options.dryRun) return detached(registry, current, final)
     try {
-      return await write(registry, current, final)
+      return await writeWithin(final, wish.options, object => write(registry, current, object))
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error
       if (next.metadata.resourceVersion || attempt === attempts) throw modified(aboutOf(registry, wish.key))

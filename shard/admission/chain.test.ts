@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { silent } from '../../framework/log.ts'
+import { loopbackContext } from '../../framework/loopback.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { type AdmissionPlugin, admissionChain } from './chain.ts'
+
+const warnings: string[] = []
+const base = loopbackContext({
+  verb: 'create',
+  resource: { group: '', version: 'v1', resource: 'configmaps' },
+  cluster: 'c1',
+  signal: new AbortController().signal,
+  log: silent,
+})
+const ctx = { ...base, record: { ...base.record, warn: (text: string) => void warnings.push(text) } }
+
+const owners = [{ manager: 'a', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} }]
+const object: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'a', managedFields: owners },
+}
+
+const mutate = (...plugins: readonly AdmissionPlugin[]): Promise<KubeObject> =>
+  admissionChain(plugins).mutate(ctx, {
+    operation: 'CREATE',
+    group: '',
+    resource: 'configmaps',
+    subresource: '',
+    key: { cluster: 'c1', namespace: '', name: 'a' },
+    dryRun: false,
+    object,
+  })
+
+/** Appends its name to a label; asks for a second pass, or takes part in one. */
+const labeller = (name: string, wants: boolean): AdmissionPlugin => ({
+  name,
+  mutate(_ctx, request, passes) {
+    const revisits = passes.of(name)
+    revisits.enter(request.object)
+    if (!revisits.asks('hook')) return request.object
+    const seen = (request.object.metadata.labels?.seen ?? '') + name
+    const next = { ...request.object, metadata: { ...request.object.metadata, labels: { seen } } }
+    revisits.asked('hook', { changed: true, willing: wants })
+    revisits.leave(next)
+    return next
+  },
+})
+
+describe('mutating admission', () => {
+  it('asks those again who want it, once', async () => {
+    const { metadata } = await mutate(labeller('a', true), labeller('b', false), labeller('c', true))
+    assert.equal(metadata.labels?.seen, 'abcac')
+    assert.equal((await mutate(labeller('a', false))).metadata.labels?.seen, 'a')
+  })
+
+  it('restores owners that nobody can read any more, and says so (5.59)', async () => {
+    const spoiling: AdmissionPlugin = {
+      name: 'Spoiling',
+      mutate: (_ctx, request) => ({
+        ...request.object,
+        metadata: { ...request.object.metadata, managedFields: [{ operation: 'Guess' }] },
+      }),
+    }
+    assert.deepEqual((await mutate(spoiling)).metadata.managedFields, owners)
+    assert.deepEqual(warnings, [
+      '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: operation must be `Apply` or `Update`',
+    ])
+  })
+})

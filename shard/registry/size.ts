@@ -1,0 +1,36 @@
+import { StatusError } from '../../framework/errors.ts'
+import type { Item } from '../../framework/item.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import type { WriteOptions } from '../../framework/storage.ts'
+
+/** Bytes of a stored object: what etcd takes in one request. */
+const largest = 1.5 * 1024 * 1024
+
+/** An object that is too large to be stored; 500 in the words of etcd, which clients know. */
+export class ObjectTooLarge extends StatusError {
+  constructor() {
+    super(500, '', 'etcdserver: request is too large')
+  }
+}
+
+export function checkSize(stored: Buffer): void {
+  if (stored.length > largest) throw new ObjectTooLarge()
+}
+
+/**
+ * Writes an object, without its managedFields when it is too large with them: who owns what is given up before the object
+ * is, but not of what somebody applies (chapter 40, rule 5.60).
+ */
+export async function writeWithin(
+  object: KubeObject,
+  { isApply }: WriteOptions,
+  write: (object: KubeObject) => Promise<Item>,
+): Promise<Item> {
+  try {
+    return await write(object)
+  } catch (error) {
+    const { managedFields, ...metadata } = object.metadata
+    if (!(error instanceof ObjectTooLarge) || isApply === true || managedFields === undefined) throw error
+    return write({ ...object, metadata })
+  }
+}
