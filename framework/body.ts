@@ -2,7 +2,7 @@ import type { RequestContext } from './context.ts'
 import { badRequest, invalid, type StatusError } from './errors.ts'
 import type { VerbRequest } from './exchange.ts'
 import { type BodyFormat, bodyFormat, bodyLimit } from './mediatypes.ts'
-import { DecodeError, decodeMetadata, jsonType } from './metadata.ts'
+import { DecodeError, decodeMetadata, jsonType, MissingKindError } from './metadata.ts'
 import { refuseMistyped } from './mistyped.ts'
 import { apiVersionOf, type KubeObject } from './object.ts'
 import type { FieldValidation } from './options.ts'
@@ -23,8 +23,8 @@ export async function readObject(
   validation: FieldValidation,
 ): Promise<KubeObject> {
   const format = bodyFormat(request, served.resource.custom)
-  const parsed = parseOrRefuse(await request.body(bodyLimit), format, served.kind)
-  const { object, problems } = decodeOrRefuse(parsed, served)
+  const bytes = await request.body(bodyLimit)
+  const { object, problems } = decodeOrRefuse(bytes, format, served)
   report(ctx, validation, problems, text =>
     cannotBeHandled(object.kind, served, `strict decoding error: ${text}`),
   )
@@ -38,31 +38,35 @@ export function parseOrRefuse(bytes: Buffer, format: BodyFormat, kind: string): 
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     const why = format === 'json' ? `json parse error: ${error.message}` : error.message
-    throw unrecognized(kind, why, bytes)
+    throw unrecognized(kind, `couldn't get version/kind; ${why}`, bytes)
   }
 }
 
 const unrecognized = (kind: string, why: string, bytes: Buffer): StatusError =>
-  badRequest(
-    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; ${why} (${preview(bytes)})`,
-  )
+  badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${preview(bytes)})`)
 
 const cannotBeHandled = (kind: string, { version, kind: expected }: Served, why: string): StatusError =>
   badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`)
 
-function decodeOrRefuse(parsed: ParsedBody, served: Served): DecodedObject {
+function decodeOrRefuse(bytes: Buffer, format: BodyFormat, served: Served): DecodedObject {
+  const parsed = parseOrRefuse(bytes, format, served.kind)
   try {
     const { object, problems } = decodeValue(parsed.value, served)
     return { object, problems: [...parsed.duplicates, ...problems] }
   } catch (error) {
     if (error instanceof DecodeError) throw cannotBeHandled(served.kind, served, error.message)
+    if (error instanceof MissingKindError)
+      throw unrecognized(served.kind, missingKind(bytes.toString('utf8')), bytes)
     throw error
   }
 }
 
+export const missingKind = (body: string): string => `Object 'Kind' is missing in '${body}'`
+
 /**
- * Turns a JSON value into an object of the served kind: kind and apiVersion are filled in, metadata is checked, the
- * schema prunes and applies defaults. Throws a `DecodeError` for wrong types, 400 or 422 for another kind or version.
+ * Turns a JSON value into an object of the served kind: kind and apiVersion are filled in where they may be left out,
+ * metadata is checked, the schema prunes and applies defaults. Throws a `DecodeError` for wrong types, a
+ * `MissingKindError`, 400 or 422 for another kind or version.
  */
 export function decodeValue(value: unknown, served: Served): DecodedObject {
   if (jsonType(value) !== 'object') {
@@ -87,8 +91,10 @@ function typeOf(
   served: Served,
 ): { apiVersion: string; kind: string } {
   const expected = apiVersionOf(served.group, served.version)
-  const apiVersion = textOr(fields, 'apiVersion', expected)
-  const kind = textOr(fields, 'kind', served.kind)
+  const isCustom = served.resource.custom && served.kind === served.resource.names.kind
+  const apiVersion = textOr(fields, 'apiVersion', isCustom ? '' : expected)
+  const kind = textOr(fields, 'kind', isCustom ? '' : served.kind)
+  if (kind === '') throw new MissingKindError()
   if (apiVersion !== expected) {
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,

@@ -10,6 +10,9 @@ export interface DecodedMetadata {
 /** A value that does not fit its Go type, in the words of Go's decoder. */
 export class DecodeError extends Error {}
 
+/** A custom object that does not say its kind: nobody but the resource would know it. */
+export class MissingKindError extends Error {}
+
 type Members = Readonly<Record<string, unknown>>
 /** Returns the value to keep, undefined to drop it. */
 type Reader = (value: unknown, path: string) => unknown

@@ -10,6 +10,11 @@ import { isSchema, type RawSchema } from './structural-schema.ts'
 export const versionErrors = (version: unknown, path: string): readonly FieldError[] => [
   ...versionNameErrors(textAt(version, 'name'), `${path}.name`),
   ...deprecationErrors(version, `${path}.deprecationWarning`),
+  ...partErrors(version, path),
+]
+
+/** What is wrong with subresources and columns. */
+export const partErrors = (version: unknown, path: string): readonly FieldError[] => [
   ...scaleErrors(valueAt(version, 'subresources', 'scale'), `${path}.subresources.scale`),
   ...listAt(version, 'additionalPrinterColumns').flatMap((column, i) =>
     columnErrors(column, `${path}.additionalPrinterColumns[${i}]`),
@@ -112,7 +117,7 @@ function columnErrors(column: unknown, path: string): readonly FieldError[] {
     ...(format === '' || columnFormats.includes(format)
       ? []
       : [invalidValue(`${path}.format`, format, formatText)]),
-    ...(jsonPath === '' ? [required(`${path}.jsonPath`)] : simplePathErrors(jsonPath, `${path}.jsonPath`)),
+    ...(jsonPath === '' ? [required(`${path}.JSONPath`)] : simplePathErrors(jsonPath, `${path}.JSONPath`)),
   ]
 }
 

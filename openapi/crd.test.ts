@@ -23,8 +23,7 @@ const crdOf = (spec: object = {}, more: object = {}): KubeObject =>
 const errorsOf = (spec: object, more: object = {}): readonly string[] =>
   validateCustomResourceDefinition(crdOf(spec, more)).map(text)
 /** The errors of a version, whose path is written `@`. */
-const versionErrors = (version: object): readonly string[] =>
-  errorsOf({ versions: [{ ...v1, ...version }] }).map(t => t.replace('spec.versions[0]', '@'))
+const versionErrors = (version: object): readonly string[] => errorsOf({ versions: [{ ...v1, ...version }] })
 
 const labelText =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
@@ -155,41 +154,41 @@ describe('CustomResourceDefinitions', () => {
 
   const column = { name: 'C', type: 'string', jsonPath: '.spec.color' }
   const versions: readonly (readonly [version: object, ...texts: readonly string[]])[] = [
-    [{ name: 'V1' }, `@.name: Invalid value: "V1": ${labelText}`],
-    [{ schema: {} }, '@.schema.openAPIV3Schema: Required value: schemas are required'],
+    [{ name: 'V1' }, `spec.versions[0].name: Invalid value: "V1": ${labelText}`],
+    [{ schema: {} }, 'spec.versions[0].schema.openAPIV3Schema: Required value'],
     [
       { schema: { openAPIV3Schema: { type: 'object', properties: { a: {} } } } },
-      '@.schema.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields',
+      'spec.validation.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields',
     ],
     [
       { deprecationWarning: 'old' },
-      '@.deprecationWarning: Invalid value: "old": can only be set for deprecated versions',
+      'spec.versions[0].deprecationWarning: Invalid value: "old": can only be set for deprecated versions',
     ],
     [
       { deprecated: true, deprecationWarning: '' },
-      '@.deprecationWarning: Invalid value: "": must not be an empty string',
+      'spec.versions[0].deprecationWarning: Invalid value: "": must not be an empty string',
     ],
     [
       { deprecated: true, deprecationWarning: 'ä\u0007' },
-      '@.deprecationWarning: Invalid value: "ä\\u0007": must only contain printable UTF-8 characters; non-printable character found at index 2',
+      'spec.versions[0].deprecationWarning: Invalid value: "ä\\u0007": must only contain printable UTF-8 characters; non-printable character found at index 2',
     ],
     [
       { additionalPrinterColumns: [{ ...column, type: 'text' }] },
-      '@.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string',
+      'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string',
     ],
     [
       { additionalPrinterColumns: [{ ...column, format: 'odd' }] },
-      '@.additionalPrinterColumns[0].format: Invalid value: "odd": must be one of byte,date,date-time,double,float,int32,int64,password',
+      'spec.additionalPrinterColumns[0].format: Invalid value: "odd": must be one of byte,date,date-time,double,float,int32,int64,password',
     ],
     [
       { additionalPrinterColumns: [{ ...column, jsonPath: 'spec' }] },
-      '@.additionalPrinterColumns[0].jsonPath: Invalid value: "spec": must be a simple json path starting with .',
+      'spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .',
     ],
     [
       { additionalPrinterColumns: [{}] },
-      '@.additionalPrinterColumns[0].name: Required value',
-      '@.additionalPrinterColumns[0].type: Required value: must be one of boolean,date,integer,number,string',
-      '@.additionalPrinterColumns[0].jsonPath: Required value',
+      'spec.additionalPrinterColumns[0].name: Required value',
+      'spec.additionalPrinterColumns[0].type: Required value: must be one of boolean,date,integer,number,string',
+      'spec.additionalPrinterColumns[0].JSONPath: Required value',
     ],
     [
       {
@@ -201,38 +200,55 @@ describe('CustomResourceDefinitions', () => {
           },
         },
       },
-      '@.subresources.scale.specReplicasPath: Invalid value: ".status.n": should be a json path under .spec',
-      '@.subresources.scale.statusReplicasPath: Invalid value: ".status.n[0]": must be a json path in the dot notation',
-      '@.subresources.scale.labelSelectorPath: Invalid value: ".x": should be a json path under either .spec or .status',
+      'spec.subresources.scale.specReplicasPath: Invalid value: ".status.n": should be a json path under .spec',
+      'spec.subresources.scale.statusReplicasPath: Invalid value: ".status.n[0]": must be a json path in the dot notation',
+      'spec.subresources.scale.labelSelectorPath: Invalid value: ".x": should be a json path under either .spec or .status',
     ],
     [
       { subresources: { scale: {} } },
-      '@.subresources.scale.specReplicasPath: Required value',
-      '@.subresources.scale.statusReplicasPath: Required value',
+      'spec.subresources.scale.specReplicasPath: Required value',
+      'spec.subresources.scale.statusReplicasPath: Required value',
     ],
     [
       {
         subresources: { status: {} },
         schema: { openAPIV3Schema: { ...schema, anyOf: [{ required: ['spec'] }] } },
       },
-      '@.schema.openAPIV3Schema: Invalid value: "anyOf": only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations] fields are allowed at the root of the schema if the status subresource is enabled',
+      'spec.validation.openAPIV3Schema: Invalid value: "anyOf": only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations] fields are allowed at the root of the schema if the status subresource is enabled',
     ],
     [
       { selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.color' }] },
-      '@.selectableFields[1].jsonPath: Duplicate value: ".spec.color"',
+      'spec.selectableFields[1].jsonPath: Duplicate value: ".spec.color"',
     ],
     [
       {
         selectableFields: [{}, { jsonPath: '.spec' }, { jsonPath: '.nope' }, { jsonPath: ".spec['color']" }],
       },
-      '@.selectableFields[0].jsonPath: Required value',
-      '@.selectableFields[1].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
-      '@.selectableFields[2].jsonPath: Invalid value: ".nope": is an invalid path: does not refer to a valid field',
-      `@.selectableFields[3].jsonPath: Invalid value: ".spec['color']": is an invalid path: array notation is not allowed`,
+      'spec.selectableFields[0].jsonPath: Required value',
+      'spec.selectableFields[1].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+      'spec.selectableFields[2].jsonPath: Invalid value: ".nope": is an invalid path: does not refer to a valid field',
+      `spec.selectableFields[3].jsonPath: Invalid value: ".spec['color']": is an invalid path: array notation is not allowed`,
     ],
   ]
   for (const [version, ...expected] of versions)
     it(expected[0] ?? '', () => assert.deepEqual(versionErrors(version), expected))
+
+  it('are told what is wrong with what their versions do not have in common where it is', () => {
+    const wrong = { schema: { openAPIV3Schema: { type: 'object', properties: { a: {} } } } }
+    const v2 = { ...v1, name: 'v2', storage: false }
+    const at =
+      'schema.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields'
+    assert.deepEqual(errorsOf({ versions: [v1, { ...v2, ...wrong }] }), [`spec.versions[1].${at}`])
+    assert.deepEqual(
+      errorsOf({
+        versions: [
+          { ...v1, ...wrong },
+          { ...v2, ...wrong },
+        ],
+      }),
+      [`spec.validation.${at.slice('schema.'.length)}`],
+    )
+  })
 
   it('have at most eight selectable fields', () => {
     const fields = [...'abcdefghi']
@@ -241,7 +257,9 @@ describe('CustomResourceDefinitions', () => {
       schema: { openAPIV3Schema: { type: 'object', properties } },
       selectableFields: fields.map(f => ({ jsonPath: `.${f}` })),
     }
-    assert.deepEqual(versionErrors(version), ['@.selectableFields: Too many: 9: must have at most 8 items'])
+    assert.deepEqual(versionErrors(version), [
+      'spec.selectableFields: Too many: 9: must have at most 8 items',
+    ])
   })
 
   it('of protected groups need an approval', () => {
@@ -312,7 +330,7 @@ describe('updates of CustomResourceDefinitions', () => {
     const v2 = { ...v1, name: 'v2' }
     assert.deepEqual(update({ versions: [v2] }), [
       'status.storedVersions: Invalid value: ["v1"]: must have the storage version v2',
-      'status.storedVersions[0]: Invalid value: "v1": must appear in spec.versions',
+      'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions',
     ])
     const both = { ...established, storedVersions: ['v1', 'v2'] }
     assert.deepEqual(update({ versions: [{ ...v1, storage: false }, v2] }, established, both), [])

@@ -4,8 +4,15 @@ import { dns1123SubdomainErrors } from '../framework/names.ts'
 import type { KubeObject } from '../framework/object.ts'
 import { approvalErrors } from './crd-approval.ts'
 import { conversionErrors } from './crd-conversion.ts'
+import { hoisted } from './crd-hoisting.ts'
 import { missingNames, nameErrors } from './crd-names.ts'
-import { selectableFieldErrors, versionErrors, versionSchemaErrors, versionSetErrors } from './crd-version.ts'
+import {
+  partErrors,
+  selectableFieldErrors,
+  versionErrors,
+  versionSchemaErrors,
+  versionSetErrors,
+} from './crd-version.ts'
 import { invalidValue, required, unsupported } from './fielderror.ts'
 import { type Fields, isObject, listAt, memberOf, textAt, valueAt } from './json.ts'
 import { patternCostErrors } from './structural-patterns.ts'
@@ -60,14 +67,17 @@ export function validateCustomResourceDefinition(crd: KubeObject, old?: KubeObje
   const versions = listAt(spec, 'versions')
   const tooLarge = patternCostErrors(versions, 'spec.versions')
   if (tooLarge.length > 0) return tooLarge
+  const { common, own } = hoisted(versions)
   return [
     ...objectNameErrors(crd),
     ...groupErrors(textAt(spec, 'group')),
     ...scopeErrors(textAt(spec, 'scope')),
-    ...versions.flatMap((version, i) => crdVersionErrors(version, `spec.versions[${i}]`, old)),
+    ...missingSchemas(versions),
+    ...own.flatMap((version, i) => crdVersionErrors(version, `spec.versions[${i}]`, old)),
     ...versionSetErrors(versions, 'spec.versions'),
     ...missingNames(memberOf(spec, 'names'), 'spec.names'),
     ...nameErrors(memberOf(spec, 'names'), 'spec.names'),
+    ...commonErrors(common, versions, old),
     ...conversionErrors(memberOf(spec, 'conversion'), 'spec.conversion'),
     ...(old === undefined ? [] : immutableErrors(crd, old)),
     ...nameErrors(memberOf(status, 'acceptedNames'), 'status.acceptedNames'),
@@ -101,26 +111,54 @@ function scopeErrors(scope: string): readonly FieldError[] {
 
 const schemaOf = (version: unknown): unknown => valueAt(version, 'schema', 'openAPIV3Schema')
 
+const hasStatus = (version: unknown): boolean => isObject(valueAt(version, 'subresources', 'status'))
+
+const missingSchemas = (versions: readonly unknown[]): readonly FieldError[] =>
+  versions.flatMap((version, i) =>
+    schemaOf(version) === undefined ? [required(`spec.versions[${i}].schema.openAPIV3Schema`)] : [],
+  )
+
+const isUnchanged = (version: unknown, schema: unknown, old: KubeObject | undefined): boolean =>
+  listAt(old?.spec, 'versions').some(
+    before =>
+      textAt(before, 'name') === textAt(version, 'name') && isDeepStrictEqual(schemaOf(before), schema),
+  )
+
+/** What is wrong with one version beyond what all have in common. */
 function crdVersionErrors(
   version: unknown,
   path: string,
   old: KubeObject | undefined,
 ): readonly FieldError[] {
-  const at = `${path}.schema.openAPIV3Schema`
   const schema = schemaOf(version)
-  if (schema === undefined) return [...versionErrors(version, path), required(at, 'schemas are required')]
-  const name = textAt(version, 'name')
-  const before = listAt(old?.spec, 'versions').find(v => textAt(v, 'name') === name)
-  const status = isObject(valueAt(version, 'subresources', 'status'))
-  const unchanged = before !== undefined && isDeepStrictEqual(schemaOf(before), schema)
-  const schemaErrors = unchanged ? [] : versionSchemaErrors(schema, status, at)
-  const selectable = listAt(version, 'selectableFields')
+  const checked = schema === undefined || isUnchanged(version, schema, old)
+  const at = `${path}.schema.openAPIV3Schema`
+  const schemaErrors = checked ? [] : versionSchemaErrors(schema, hasStatus(version), at)
+  const isSound = schema !== undefined && schemaErrors.length === 0
+  const fields = listAt(version, 'selectableFields')
   return [
     ...versionErrors(version, path),
     ...schemaErrors,
-    ...(schemaErrors.length > 0
-      ? []
-      : selectableFieldErrors(selectable, schema as RawSchema, `${path}.selectableFields`)),
+    ...(isSound ? selectableFieldErrors(fields, schema as RawSchema, `${path}.selectableFields`) : []),
+  ]
+}
+
+/** The same of what all versions have in common. */
+function commonErrors(
+  common: Fields,
+  versions: readonly unknown[],
+  old: KubeObject | undefined,
+): readonly FieldError[] {
+  const schema = schemaOf(common)
+  const checked = schema === undefined || versions.every(version => isUnchanged(version, schema, old))
+  const at = 'spec.validation.openAPIV3Schema'
+  const schemaErrors = checked ? [] : versionSchemaErrors(schema, versions.some(hasStatus), at)
+  const isSound = schema !== undefined && schemaErrors.length === 0
+  const fields = listAt(common, 'selectableFields')
+  return [
+    ...schemaErrors,
+    ...partErrors(common, 'spec'),
+    ...(isSound ? selectableFieldErrors(fields, schema as RawSchema, 'spec.selectableFields') : []),
   ]
 }
 
@@ -138,6 +176,9 @@ function immutableErrors(crd: KubeObject, old: KubeObject): readonly FieldError[
     .map(path => invalidValue(['spec', ...path].join('.'), textAt(crd.spec, ...path), 'field is immutable'))
 }
 
+const missing = (name: string): string =>
+  `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
+
 function storedVersionErrors(stored: readonly string[], versions: readonly unknown[]): readonly FieldError[] {
   const path = 'status.storedVersions'
   if (stored.length === 0) return [invalidValue(path, stored, 'must have at least one stored version')]
@@ -150,7 +191,7 @@ function storedVersionErrors(stored: readonly string[], versions: readonly unkno
       .filter(name => !stored.includes(name))
       .map(name => invalidValue(path, stored, `must have the storage version ${name}`)),
     ...stored.flatMap((name, i) =>
-      names.includes(name) ? [] : [invalidValue(`${path}[${i}]`, name, 'must appear in spec.versions')],
+      names.includes(name) ? [] : [invalidValue(`${path}[${i}]`, name, missing(name))],
     ),
   ]
 }

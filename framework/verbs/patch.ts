@@ -1,5 +1,5 @@
 import { itemAnswer } from '../answers.ts'
-import { decodeValue, parseOrRefuse, report } from '../body.ts'
+import { decodeValue, missingKind, parseOrRefuse, report } from '../body.ts'
 import { admit, type Call, checkName, inNamespace, keyOf } from '../call.ts'
 import { invalid, type StatusError, unsupportedMediaType } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
@@ -11,7 +11,7 @@ import { formatJson } from '../json.ts'
 import { applyJsonPatch, readJsonPatch } from '../jsonpatch.ts'
 import { bodyLimit, bodyType } from '../mediatypes.ts'
 import { applyMergePatch, readMergePatch } from '../mergepatch.ts'
-import { DecodeError } from '../metadata.ts'
+import { DecodeError, MissingKindError } from '../metadata.ts'
 import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
 import { checkResourceVersion, type WriteRequest, writeOptions } from '../options.ts'
@@ -130,6 +130,7 @@ function decodeResult(
     return decodeValue(result, call.served)
   } catch (error) {
     if (error instanceof DecodeError) throw refuse(error.message)
+    if (error instanceof MissingKindError) throw refuse(missingKind(formatJson(result)))
     throw error
   }
 }

@@ -292,11 +292,20 @@ describe('list', () => {
   })
 })
 
+const type = { apiVersion: 'example.com/v1', kind: 'Widget' }
+const typeMembers = JSON.stringify(type).slice(1, -1)
+
 describe('create', () => {
+  it('fills in apiVersion and kind of built-in kinds', async () => {
+    const answer = await ask(fresh({ custom: false }), { verb: 'create', body: { metadata: { name: 'a' } } })
+    const { apiVersion, kind } = await jsonOf(answer)
+    assert.deepEqual({ apiVersion, kind }, type)
+  })
+
   it('answers 201 with the stored object', async () => {
     const answer = await ask(fresh(), {
       verb: 'create',
-      body: { metadata: { generateName: 'w-' }, spec: {} },
+      body: { ...type, metadata: { generateName: 'w-' }, spec: {} },
     })
     assert.equal(answer.status, 201)
     const object = await jsonOf(answer)
@@ -309,17 +318,17 @@ describe('create', () => {
 
   it('reads YAML', async () => {
     const headers = { 'content-type': 'application/yaml' }
-    const body = 'metadata:\n  name: a\nspec:\n  on: yes\n'
+    const body = 'apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: a\nspec:\n  on: yes\n'
     assert.deepEqual(await specOf(ask(fresh(), { verb: 'create', headers, body })), { true: true })
   })
 
   it('keeps integers beyond 2^53', async () => {
-    const body = '{"metadata":{"name":"a"},"spec":{"n":9007199254740993}}'
+    const body = `{${typeMembers},"metadata":{"name":"a"},"spec":{"n":9007199254740993}}`
     assert.match(await bodyOf(await ask(fresh(), { verb: 'create', body })), /"n":9007199254740993/)
   })
 
   it('ignores, warns about or refuses unknown and repeated fields', async () => {
-    const body = '{"metadata":{"name":"a","foo":1},"spec":{"a":1,"a":2,"unknown":1}}'
+    const body = `{${typeMembers},"metadata":{"name":"a","foo":1},"spec":{"a":1,"a":2,"unknown":1}}`
     const problems = [
       'duplicate field "spec.a"',
       'unknown field "metadata.foo"',
@@ -340,9 +349,9 @@ describe('create', () => {
     const yaml = {
       ...create('fieldValidation=Strict'),
       headers,
-      body: 'metadata: {name: a}\nspec:\n  a: 1\n  a: 2\n',
+      body: 'apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec:\n  a: 1\n  a: 2\n',
     }
-    await refuses(fresh(), yaml, 400, /strict decoding error: line 4: key "a" already set in map$/)
+    await refuses(fresh(), yaml, 400, /strict decoding error: line 6: key "a" already set in map$/)
   })
 
   it('dry-runs', async () => {
@@ -408,9 +417,21 @@ describe('create', () => {
     ],
     [
       'another kind',
-      { body: { kind: 'Gadget', metadata: { name: 'a' } } },
+      { body: { ...type, kind: 'Gadget', metadata: { name: 'a' } } },
       422,
       'Widget.example.com "a" is invalid: kind: Invalid value: "Gadget": must be Widget',
+    ],
+    [
+      'a body without kind',
+      { headers: json, body: '{"metadata":{"name":"a"}}' },
+      400,
+      `the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{"metadata":{"name":"a"}}' ({"metadata":{"name":"a"}})`,
+    ],
+    [
+      'a body without apiVersion',
+      { body: { kind: 'Widget', metadata: { name: 'a' } } },
+      400,
+      'the API version in the data () does not match the expected API version (example.com/v1)',
     ],
     [
       'another namespace',
@@ -492,7 +513,7 @@ describe('update', () => {
     )
     await refuses(
       resource,
-      { ...put, body: { spec: {} } },
+      { ...put, body: { ...type, spec: {} } },
       400,
       'the name of the object (a based on URL) was undeterminable: name must be provided',
     )
