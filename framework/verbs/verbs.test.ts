@@ -57,15 +57,10 @@ describe('handle', () => {
     const builtIn = fresh({ custom: false })
     await refuses(fresh(), { verb: 'create', namespace: '', body: widget('a') }, 404, /could not find/)
     await refuses(fresh(), { verb: 'deletecollection', namespace: '' }, 404, /could not find/)
-    await refuses(
-      builtIn,
-      { verb: 'deletecollection', namespace: '' },
-      405,
-      /deletecollection is not supported/,
-    )
+    await refuses(builtIn, { verb: 'deletecollection', namespace: '' }, 405, /does not allow this method/)
     await refuses(fresh({ namespaced: false }), { verb: 'list' }, 404, /could not find/)
     await refuses(fresh(), { verb: 'update', body: widget('a') }, 400, 'name must be provided')
-    await refuses(builtIn, { verb: 'update', body: widget('a') }, 405, /update is not supported/)
+    await refuses(builtIn, { verb: 'update', body: widget('a') }, 405, /does not allow this method/)
     await refuses(fresh(), { verb: 'get', name: 'a', cluster: '*' }, 400, /needs one logical cluster/)
   })
 
@@ -618,6 +613,12 @@ describe('patch', () => {
       /^the namespace of the provided object/,
     ],
     ['wrong types', { body: { metadata: { labels: 1 } } }, 422, /^ "" is invalid: patch: Invalid value: /],
+    [
+      'the end of the kind',
+      { body: { kind: null } },
+      422,
+      /^ "" is invalid: patch: Invalid value: ".*": Object 'Kind' is missing in '{.*}'$/,
+    ],
     ['missing objects', { name: 'x', body: {} }, 404, 'widgets.example.com "x" not found'],
     ['broken JSON', { body: '{' }, 400, /json parse error/],
     [
