@@ -1,4 +1,10 @@
-import { type Action, type Authorizer, type Decision, fromMemory, noOpinion } from '../framework/authorizer.ts'
+import {
+  type Action,
+  type Authorizer,
+  type Decision,
+  fromMemory,
+  noOpinion,
+} from '../framework/authorizer.ts'
 import type { UserInfo } from '../framework/user.ts'
 import { type Asking, askingOf } from './asking.ts'
 

@@ -29,31 +29,72 @@ export interface Holder {
   readonly namespace: string
 }
 
-/** Everything somebody holds by the bindings of one cluster. Lazily: decisions stop early. */
-export function* grants(source: RbacSource, holder: Holder): Generator<Grant> {
+/** The first grant that is wanted of those that the bindings of one cluster give somebody. Looks no further. */
+export function findGrant(source: RbacSource, holder: Holder, wanted: Wanted): Grant | undefined {
   for (const user of holder.users) {
-    const subjects = keysOf(user)
-    for (const subject of subjects) yield* clusterGrants(source, holder, subject)
-    if (holder.namespace === '') continue
-    for (const subject of subjects) yield* namespaceGrants(source, holder, subject)
+    const found =
+      findIn(keysOf(user), subject => clusterGrant(source, holder, { subject, wanted })) ??
+      (holder.namespace === ''
+        ? undefined
+        : findIn(keysOf(user), subject => namespaceGrant(source, holder, { subject, wanted })))
+    if (found !== undefined) return found
   }
+  return undefined
 }
 
-function* clusterGrants(source: RbacSource, { cluster }: Holder, subject: string): Iterable<Grant> {
-  for (const binding of source.clusterRoleBindings(cluster, subject))
-    yield { rules: clusterRoleRules(source, cluster, binding.role.name), binding, namespace: '', subject }
+type Wanted = (grant: Grant) => boolean
+
+interface Search {
+  readonly subject: string
+  readonly wanted: Wanted
 }
 
-function* namespaceGrants(source: RbacSource, holder: Holder, subject: string): Iterable<Grant> {
-  const { cluster, namespace } = holder
+function findIn<T>(subjects: readonly string[], find: (subject: string) => T | undefined): T | undefined {
+  for (const subject of subjects) {
+    const found = find(subject)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function clusterGrant(
+  source: RbacSource,
+  { cluster }: Holder,
+  { subject, wanted }: Search,
+): Grant | undefined {
+  for (const binding of source.clusterRoleBindings(cluster, subject)) {
+    const rules = clusterRoleRules(source, cluster, binding.role.name)
+    const grant = { rules, binding, namespace: '', subject }
+    if (wanted(grant)) return grant
+  }
+  return undefined
+}
+
+function namespaceGrant(
+  source: RbacSource,
+  { cluster, namespace }: Holder,
+  { subject, wanted }: Search,
+): Grant | undefined {
   for (const binding of source.roleBindings(cluster, namespace, subject)) {
     const { kind, name } = binding.role
     const rules =
       kind === 'ClusterRole'
         ? clusterRoleRules(source, cluster, name)
         : roleRules(source, cluster, namespace, name)
-    yield { rules, binding, namespace, subject }
+    const grant = { rules, binding, namespace, subject }
+    if (wanted(grant)) return grant
   }
+  return undefined
+}
+
+/** Everything somebody holds by the bindings of one cluster. */
+export function grants(source: RbacSource, holder: Holder): readonly Grant[] {
+  const all: Grant[] = []
+  findGrant(source, holder, grant => {
+    all.push(grant)
+    return false
+  })
+  return all
 }
 
 /** Rules of equally named roles add up: a workspace's own `cluster-admin` extends the system's. undefined: no such role. */
@@ -90,12 +131,14 @@ export interface RbacVerdict {
 
 /** Evaluates the bindings of one cluster for somebody, Kubernetes' way. */
 export function evaluate(source: RbacSource, holder: Holder, action: Action): RbacVerdict {
-  const missing = new Set<string>()
-  for (const grant of grants(source, holder)) {
-    if (grant.rules === undefined) missing.add(missingRole(grant.binding))
-    else if (grant.rules.some(rule => ruleAllows(rule, action))) return allowedBy(grant)
-  }
-  return missing.size === 0 ? nothing : { allowed: false, reason: `RBAC: ${printErrors([...missing])}` }
+  let missing: Set<string> | undefined
+  const found = findGrant(source, holder, ({ rules, binding }) => {
+    if (rules !== undefined) return rules.some(rule => ruleAllows(rule, action))
+    missing = (missing ?? new Set()).add(missingRole(binding))
+    return false
+  })
+  if (found !== undefined) return allowedBy(found)
+  return missing === undefined ? nothing : { allowed: false, reason: `RBAC: ${printErrors([...missing])}` }
 }
 
 /** Who only asks whether pays nothing for the words. */

@@ -16,10 +16,17 @@ export function subjectKey(subject: Subject, bindingNamespace: string): string |
 }
 
 /** Every key under which a binding may name this user. */
-export const keysOf = (user: UserInfo): readonly string[] => [
-  keyOf('User', user.name),
-  ...user.groups.map(group => keyOf('Group', group)),
-]
+export function keysOf(user: UserInfo): readonly string[] {
+  const keys = known.get(user) ?? [
+    keyOf('User', user.name),
+    ...user.groups.map(group => keyOf('Group', group)),
+  ]
+  known.set(user, keys)
+  return keys
+}
+
+/** Who is authenticated once asks many times. */
+const known = new WeakMap<UserInfo, readonly string[]>()
 
 /** A key in the words of reasons: `User "alice"`, `ServiceAccount "robot/default"`. */
 export function printSubject(key: string): string {

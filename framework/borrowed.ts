@@ -3,6 +3,7 @@ import { badRequest } from './errors.ts'
 import { clusterAnnotation, type ObjectMeta } from './item.ts'
 import type { ClusterName, GroupVersionResource } from './object.ts'
 import { readOnly } from './readonly.ts'
+import { contextWith } from './requestcontext.ts'
 import type { ResourceStorage } from './storage.ts'
 import { viewOf } from './view.ts'
 
@@ -41,5 +42,5 @@ function through(ctx: RequestContext, lenderOf: (ctx: RequestContext) => Lender)
   const relabel = ({ annotations }: ObjectMeta) => ({
     annotations: { ...annotations, [clusterAnnotation]: ctx.cluster },
   })
-  return { cluster, there: { ...ctx, cluster }, storage: viewOf(storage, () => ({ relabel })) }
+  return { cluster, there: contextWith(ctx, { cluster }), storage: viewOf(storage, () => ({ relabel })) }
 }

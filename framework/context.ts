@@ -21,7 +21,10 @@ export interface Recorder {
 /** What a decision is about, as kcp's audit annotations name it. */
 export type DecisionDomain = 'request.auth.kcp.io' | 'sar.auth.kcp.io'
 
-/** One request. Built once by the server, frozen, passed explicitly; there is no bag and no lookup by key. */
+/**
+ * One request. Built once by the server, frozen, passed explicitly; there is no bag and no lookup by key. Changed by
+ * `contextWith`: what spreads it has no signal.
+ */
 export interface RequestContext<P extends Params = Params> {
   /** The view that answers: 'apiexport'; '' is the plain `/clusters/…` endpoint. */
   readonly workspace: string

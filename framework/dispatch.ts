@@ -13,6 +13,7 @@ import { negotiate } from './negotiation.ts'
 import { openApiAnswer } from './openapiendpoint.ts'
 import type { Pages } from './pages.ts'
 import type { Passage } from './passage.ts'
+import { contextWith } from './requestcontext.ts'
 import type { ResourceRequest } from './requestinfo.ts'
 import type { Exchange } from './serve.ts'
 import { handle } from './verbs/index.ts'
@@ -63,7 +64,7 @@ async function resourceAnswer(
     admission: workspace.admission ?? [],
     atVersion: version => apis?.find(info.group, version, plural),
     mayCreate: async () => {
-      const creating = { ...ctx, info: { ...info, verb: 'create' } } as const
+      const creating = contextWith(ctx, { info: { ...info, verb: 'create' } })
       await authorize(creating, workspace, sources.backend.authorizer)
       await workspace.guard?.(creating)
     },

@@ -13,6 +13,7 @@ import { locate } from './locate.ts'
 import type { ClusterScope } from './object.ts'
 import type { Passage } from './passage.ts'
 import type { RunningViews } from './readiness.ts'
+import { contextWith, createContext } from './requestcontext.ts'
 import type { RequestInfo } from './requestinfo.ts'
 import { homeOf, namedCluster, resolveUrl, shardCluster, type Target, type Unresolved } from './resolve.ts'
 import type { Exchange } from './serve.ts'
@@ -134,28 +135,23 @@ async function admit(pipeline: Pipeline, asking: Asking): Promise<Admitted> {
   return { ctx, workspace, exchange }
 }
 
-/** A context while it is being made. */
-type Changing = { -readonly [K in keyof RequestContext]: RequestContext[K] }
-
 function contextOf(asking: Asking, cluster: ClusterScope): RequestContext {
   const { exchange, target, user, requestor } = asking
   const { workspace, params, info } = target
   const { incoming, lifetime, record } = exchange
-  const ctx: Changing = {
+  const deepReview = incoming.headers['x-kcp-internal-deep-subjectaccessreview'] === 'true'
+  const ctx = createContext({
     workspace: workspace.name,
     params,
     cluster,
     info,
     user,
+    requestor,
     actAs: user,
     hops: incoming.hops,
-    deepReview: incoming.headers['x-kcp-internal-deep-subjectaccessreview'] === 'true',
+    deepReview,
     record,
-    get signal() {
-      return lifetime.signal
-    },
-  }
-  if (requestor !== undefined) ctx.requestor = requestor
-  if (workspace.actAs !== undefined) ctx.actAs = workspace.actAs(ctx)
-  return Object.freeze(ctx)
+    lifetime,
+  })
+  return workspace.actAs === undefined ? ctx : contextWith(ctx, { actAs: workspace.actAs(ctx) })
 }

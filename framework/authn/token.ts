@@ -40,7 +40,12 @@ export function tokenAuthenticator(
       const wanted = use.audiences?.length ? use.audiences : own
       const problems = ['invalid bearer token']
       for (const read of readers) {
-        const found = await problemOf(() => read(token, use), problems)
+        let found: Identity | undefined
+        try {
+          found = await read(token, use)
+        } catch (error) {
+          problems.push(problemOf(error))
+        }
         if (found === undefined) continue
         const audiences = (found.audiences ?? own).filter(audience => wanted.includes(audience))
         if (audiences.length > 0) return { user: found.user, audiences }
@@ -51,14 +56,10 @@ export function tokenAuthenticator(
   }
 }
 
-async function problemOf<T>(work: () => Promise<T>, problems: string[]): Promise<T | undefined> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof TokenError)) throw error
-    problems.push(error.message)
-    return undefined
-  }
+/** What is wrong with a token is told in the end; what else goes wrong is thrown. */
+function problemOf(error: unknown): string {
+  if (error instanceof TokenError) return error.message
+  throw error
 }
 
 const misdirected = (audiences: readonly string[], wanted: readonly string[]): string =>
