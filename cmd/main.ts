@@ -19,6 +19,7 @@ import {
 import { shardFlags } from './shardflags.ts'
 import { StartError } from './starterror.ts'
 import { duration, places } from './values.ts'
+import { viewFlag } from './viewflag.ts'
 import { type VirtualWorkspacesFlags, virtualWorkspacesFlags } from './virtualworkspacesflags.ts'
 
 const program = new Command('oriel')
@@ -26,7 +27,7 @@ const program = new Command('oriel')
   .version(version())
   .showHelpAfterError('Try --help.')
 
-auditFlags(shardFlags(accountFlags(identityFlags(mountFlags(program.command('start'))))))
+viewFlag(auditFlags(shardFlags(accountFlags(identityFlags(mountFlags(program.command('start')))))))
   .description('serve logical clusters and their views from this machine')
   .option('--data-directory <path>', 'where certificates, tokens and objects are kept', '.oriel')
   .option('--bind-address <address>', 'the address to listen on', address, '127.0.0.1')

@@ -8,6 +8,7 @@ import type { AccountOptions, IdentityOptions } from './identityflags.ts'
 import type { MountOptions } from './mountflags.ts'
 import type { ShardOptions } from './shardflags.ts'
 import { codeOf, StartError } from './starterror.ts'
+import type { ViewOptions } from './viewflag.ts'
 
 /** Where a server listens, and what clients call it. */
 export interface Listening {
@@ -24,7 +25,8 @@ export interface StartOptions
     IdentityOptions,
     AccountOptions,
     ShardOptions,
-    AuditFlags {
+    AuditFlags,
+    ViewOptions {
   readonly dataDirectory: string
   /** Host names, addresses and networks that are not public. */
   readonly webhookAllow?: readonly string[]

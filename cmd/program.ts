@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import { Script } from 'node:vm'
+import { constants, Script } from 'node:vm'
 
 /** A program that lies in one file, as CommonJS. */
 export interface Program {
@@ -21,7 +21,13 @@ export function loadProgram(path: string): Program {
   const cachedData = kept(codePath(path))
   // Bundles are ASCII.
   const source = `(function (exports, require, module, __filename, __dirname) {\n${readFileSync(path, 'latin1')}\n})`
-  const script = new Script(source, { filename: path, lineOffset: -1, ...(cachedData && { cachedData }) })
+  const script = new Script(source, {
+    filename: path,
+    lineOffset: -1,
+    // Views of one's own are imported.
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    ...(cachedData && { cachedData }),
+  })
   return {
     run: () => {
       const module = { exports: {} }

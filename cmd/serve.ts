@@ -5,6 +5,7 @@ import { createMetrics } from '../framework/metrics.ts'
 import type { Port } from '../framework/port.ts'
 import { type Server, serveOn } from '../framework/server.ts'
 import { versionInfo } from '../framework/version.ts'
+import type { WorkspaceFactory } from '../framework/workspace.ts'
 import { createOpenApiDocuments } from '../openapi/index.ts'
 import { workspaces } from '../virtual/index.ts'
 import type { PreparedAuthentication } from './authentication.ts'
@@ -14,25 +15,28 @@ import { publicUrl, type StartOptions } from './options.ts'
 import { openOutbound } from './outbound.ts'
 import { plain } from './plain.ts'
 import type { Embedded } from './shard.ts'
+import { viewsOver } from './viewplugins.ts'
 
 export interface ServeOptions {
   readonly options: StartOptions
   readonly host: Embedded
   readonly authentication: PreparedAuthentication
   readonly port: Port
+  /** Besides those of the menu. */
+  readonly views: readonly WorkspaceFactory[]
   readonly auditor?: Auditor
   readonly log: Logger
 }
 
 /** Serves every view of the menu and the plain endpoint, on one port. */
 export async function serve(given: ServeOptions): Promise<Server> {
-  const { options, host, authentication, port, auditor, log } = given
+  const { options, host, authentication, port, views, auditor, log } = given
   const version = versionInfo(build())
   const { serviceAccounts, identityHeaders } = authentication
   const { authenticator } = host.authentication
   const outbound = await openOutbound(options)
   return serveOn(port, {
-    workspaces: [...workspaces, plain].map(factory => factory({ ...host, outbound })),
+    workspaces: viewsOver([...workspaces, ...views, plain], { ...host, outbound }),
     backend: host.backend,
     informers: host.informers,
     authenticator,

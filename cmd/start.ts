@@ -78,6 +78,7 @@ async function bringUp({ options, port, where, authentication, rootCA, log, sign
     { serve },
     { prepareAuthorization },
     { missingFor, prepareAudit },
+    { loadViews },
   ] = await Promise.all([
     openStore(where),
     import('./sharding.ts'),
@@ -85,7 +86,9 @@ async function bringUp({ options, port, where, authentication, rootCA, log, sign
     import('./serve.ts'),
     import('./authorization.ts'),
     import('./audit.ts'),
+    import('./viewplugins.ts'),
   ])
+  const views = await loadViews(options)
   const sharding = await prepareSharding(options, publicUrl(options))
   const authorization = await prepareAuthorization(options)
   const audit = await prepareAudit(options, log)
@@ -95,7 +98,7 @@ async function bringUp({ options, port, where, authentication, rootCA, log, sign
     webhookAllow: options.webhookAllow ?? [],
   })
   const auditor = audit?.auditor(shard, missingFor(shard, authorization))
-  const served = { options, host: shard, authentication, port, log }
+  const served = { options, host: shard, authentication, port, views, log }
   const server = await serve({ ...served, ...(auditor && { auditor }) })
   return { shard, server, store, audit }
 }

@@ -5,7 +5,7 @@ import { createLogger } from '../framework/log.ts'
 import { createMetrics } from '../framework/metrics.ts'
 import { createServer, type Server } from '../framework/server.ts'
 import { versionInfo } from '../framework/version.ts'
-import type { VirtualWorkspace, WorkspaceFactory } from '../framework/workspace.ts'
+import type { WorkspaceFactory } from '../framework/workspace.ts'
 import { createOpenApiDocuments } from '../openapi/index.ts'
 import { type RemoteShard, remoteShard } from '../proxy/shard/backend.ts'
 import type { ShardConnection } from '../proxy/shard/connection.ts'
@@ -18,6 +18,7 @@ import { listenError, publicUrl, withPort } from './options.ts'
 import { openConnection } from './shardconnection.ts'
 import { stopSignal } from './shutdown.ts'
 import { openAuthentication, type ViewAuthentication } from './viewauthentication.ts'
+import { loadViews, viewsOver } from './viewplugins.ts'
 import { type FollowedServing, openServing } from './viewserving.ts'
 import type { ViewSetup } from './viewsetup.ts'
 import type { VirtualWorkspacesFlags } from './virtualworkspacesflags.ts'
@@ -61,6 +62,7 @@ async function open(setup: ViewSetup): Promise<Running> {
   const cacheFile = flags.cacheKubeconfig ?? flags.cacheServerKubeconfigFile
   const cache = cacheFile && (await openConnection(setup, '--cache-kubeconfig', cacheFile))
   const authentication = await openAuthentication(setup, reviewer)
+  const views = await loadViews(flags)
   const audit = await prepareAudit(flags, log)
   const shard = remoteShard({
     ...setup,
@@ -76,6 +78,7 @@ async function open(setup: ViewSetup): Promise<Running> {
     authentication,
     connection,
     serving,
+    views,
     ...(auditor && { auditor }),
   })
   authentication.follow(server)
@@ -93,11 +96,13 @@ interface Parts {
   readonly authentication: ViewAuthentication
   readonly connection: ShardConnection
   readonly serving: FollowedServing
+  /** Besides the shard's. */
+  readonly views: readonly WorkspaceFactory[]
   readonly auditor?: NonNullable<Parameters<typeof createServer>[0]['auditor']>
 }
 
 async function serve({ log }: ViewSetup, parts: Parts): Promise<Server> {
-  const { shard, authentication, connection, serving, auditor } = parts
+  const { shard, authentication, connection, serving, views, auditor } = parts
   const version = versionInfo(build())
   const { listening } = serving
   const clientCA = allAuthorities(authentication.authorities())
@@ -106,7 +111,7 @@ async function serve({ log }: ViewSetup, parts: Parts): Promise<Server> {
       host: listening.bindAddress,
       port: listening.port,
       tls: { ...serving.current, ...(clientCA && { clientCA }) },
-      workspaces: shardWorkspaces.map(factory => unpublished(factory, { ...shard, log })),
+      workspaces: viewsOver([...shardWorkspaces.map(unpublished), ...views], { ...shard, log }),
       ...shard,
       authenticator: authentication.authenticator,
       isIdentityHeader: isIdentityHeader(authentication.identityHeaders),
@@ -116,17 +121,20 @@ async function serve({ log }: ViewSetup, parts: Parts): Promise<Server> {
       log,
       metrics: createMetrics(),
       checks: [reachable(connection)],
+      viewsUrl: publicUrl(listening),
     })
   } catch (error) {
     throw listenError(error, listening)
   }
 }
 
-/** Where the views are is told by the shard's own controllers. */
-function unpublished(factory: WorkspaceFactory, host: Parameters<WorkspaceFactory>[0]): VirtualWorkspace {
-  const { publisher: _, ...workspace } = factory(host)
-  return workspace
-}
+/** Where the shard's views are is told by the shard's own controllers. */
+const unpublished =
+  (factory: WorkspaceFactory): WorkspaceFactory =>
+  host => {
+    const { publisher: _, ...workspace } = factory(host)
+    return workspace
+  }
 
 const reachable = ({ reach }: ShardConnection): HealthCheck => ({
   name: 'shard',

@@ -3,9 +3,10 @@ import { type AuditFlags, auditFlags } from './auditflags.ts'
 import { ignoredFlags } from './ignoredflags.ts'
 import { address, hostname, portNumber } from './options.ts'
 import { type RequestHeaderFlags, requestHeaderFlags } from './requestheaderflags.ts'
+import { type ViewOptions, viewFlag } from './viewflag.ts'
 
 /** The flags of `oriel virtual-workspaces`, checked. */
-export interface VirtualWorkspacesFlags extends RequestHeaderFlags, AuditFlags {
+export interface VirtualWorkspacesFlags extends RequestHeaderFlags, AuditFlags, ViewOptions {
   readonly kubeconfig: string
   readonly context?: string
   readonly externalLogicalClusterAdminKubeconfig?: string
@@ -45,7 +46,7 @@ export function virtualWorkspacesFlags(command: Command): Command {
     .option('--tls-cert-file <path>', 'the serving certificate, PEM')
     .option('--tls-private-key-file <path>', 'its key, PEM')
     .addOption(new Option('-v, --v <level>', 'how much is logged, 0 to 10').argParser(verbosity).default(2))
-  return ignoredFlags(auditFlags(requestHeaderFlags(command)))
+  return ignoredFlags(viewFlag(auditFlags(requestHeaderFlags(command))))
 }
 
 /** Also as `-v=4`. */

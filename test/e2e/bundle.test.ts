@@ -39,6 +39,22 @@ describe('the bundle that bin names', function () {
     }
   })
 
+  it('serves views of one’s own', async () => {
+    const oriel = await startOriel({
+      program,
+      args: ['--view', join(root, 'dist/examples/views/catalog.js')],
+    })
+    try {
+      const at = '/services/catalog/clusters/*/apis/apis.kcp.io/v1alpha2/apiexports'
+      const { items } = (await JSON.parse(await kubectlFor(oriel, 'base')(['get', '--raw', at]))) as {
+        items: unknown[]
+      }
+      assert.deepEqual(items, [])
+    } finally {
+      await discard(oriel)
+    }
+  })
+
   it('names sources where it fails', async () => {
     const directory = join(folder, 'data')
     await mkdir(join(directory, 'store'), { recursive: true })

@@ -43,9 +43,7 @@ function readSource(path: string): SourceFile {
   const specifiers = [
     ...module.staticImports.map(i => i.moduleRequest.value),
     ...module.staticExports.flatMap(e => e.entries.flatMap(entry => entry.moduleRequest?.value ?? [])),
-    ...module.dynamicImports.map(i =>
-      text.slice(i.moduleRequest.start, i.moduleRequest.end).replace(/^['"`]|['"`]$/g, ''),
-    ),
+    ...module.dynamicImports.flatMap(i => literal(text.slice(i.moduleRequest.start, i.moduleRequest.end))),
   ]
   const lineAt = lineIndex(text)
   return {
@@ -55,6 +53,10 @@ function readSource(path: string): SourceFile {
     functions: functionsOf(program, lineAt),
   }
 }
+
+/** What is imported by a name that is only known when it runs is no part of the program. */
+const literal = (expression: string): readonly string[] =>
+  /^(['"`])[^'"`$]*\1$/.test(expression) ? [expression.slice(1, -1)] : []
 
 const importOf = (from: string, specifier: string): Import =>
   specifier.startsWith('.')
