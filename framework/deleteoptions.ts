@@ -4,15 +4,16 @@ import type { VerbRequest } from './exchange.ts'
 import { type BodyFormat, bodyFormat, bodyLimit } from './mediatypes.ts'
 import { jsonType } from './metadata.ts'
 import { booleanOf, dryRunErrors, integerOption, refuseOptions, unsupportedOption } from './options.ts'
-import type { DeleteOptions } from './storage.ts'
+import type { DeleteOptions, SentOptions } from './storage.ts'
 
 /** DeleteOptions as they were sent, in the body or in the query. */
-interface SentOptions {
+interface Sent {
   readonly propagationPolicy?: string
   readonly orphanDependents?: boolean
   readonly dryRun: readonly string[]
   readonly uid?: string
   readonly resourceVersion?: string
+  readonly gracePeriodSeconds?: number
 }
 
 export interface DeleteRequest {
@@ -32,16 +33,33 @@ export async function readDeleteOptions(request: VerbRequest): Promise<DeleteReq
     ...(sent.uid === undefined ? {} : { uid: sent.uid }),
     ...(sent.resourceVersion === undefined ? {} : { resourceVersion: sent.resourceVersion }),
     ...(propagation === undefined ? {} : { propagation }),
+    asSent: asSent(sent),
   }
   return { options, accepted: sent.orphanDependents === false }
 }
 
-function fromQuery(query: URLSearchParams): SentOptions {
-  integerOption(query, 'gracePeriodSeconds')
+/** As admission sees the options (`meta.k8s.io/v1`). */
+function asSent({ uid, resourceVersion, dryRun, ...sent }: Sent): SentOptions {
+  const preconditions = {
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  }
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: 'meta.k8s.io/v1',
+    ...sent,
+    ...(dryRun.length > 0 && { dryRun }),
+    ...(Object.keys(preconditions).length > 0 && { preconditions }),
+  }
+}
+
+function fromQuery(query: URLSearchParams): Sent {
+  const seconds = integerOption(query, 'gracePeriodSeconds')
   const policy = query.get('propagationPolicy')
   const orphan = booleanOf(query, 'orphanDependents')
   return {
     dryRun: query.getAll('dryRun'),
+    ...(seconds === undefined ? {} : { gracePeriodSeconds: seconds }),
     ...(policy === null || policy === '' ? {} : { propagationPolicy: policy }),
     ...(orphan === undefined ? {} : { orphanDependents: orphan }),
   }
@@ -49,7 +67,7 @@ function fromQuery(query: URLSearchParams): SentOptions {
 
 type Members = Readonly<Record<string, unknown>>
 
-function fromBody(body: Buffer, format: BodyFormat): SentOptions {
+function fromBody(body: Buffer, format: BodyFormat): Sent {
   const members = membersOf(parseOrRefuse(body, format, 'DeleteOptions').value, 'DeleteOptions')
   const kind = read(members, 'kind', 'string') ?? ''
   if (kind !== '' && kind !== 'DeleteOptions') {
@@ -57,7 +75,7 @@ function fromBody(body: Buffer, format: BodyFormat): SentOptions {
       `decoded object cannot be converted to DeleteOptions: its kind is ${JSON.stringify(kind)}`,
     )
   }
-  read(members, 'gracePeriodSeconds', 'number')
+  const seconds = read(members, 'gracePeriodSeconds', 'number')
   const preconditions = membersOf(members.preconditions ?? {}, 'preconditions')
   const policy = read(members, 'propagationPolicy', 'string')
   const orphan = read(members, 'orphanDependents', 'bool')
@@ -65,6 +83,7 @@ function fromBody(body: Buffer, format: BodyFormat): SentOptions {
   const resourceVersion = read(preconditions, 'resourceVersion', 'string')
   return {
     dryRun: dryRunOf(members.dryRun ?? []),
+    ...(seconds === undefined ? {} : { gracePeriodSeconds: seconds }),
     ...(policy === undefined || policy === '' ? {} : { propagationPolicy: policy }),
     ...(orphan === undefined ? {} : { orphanDependents: orphan }),
     ...(uid === undefined ? {} : { uid }),
@@ -106,7 +125,7 @@ function dryRunOf(value: unknown): readonly string[] {
 
 const policies = ['Foreground', 'Background', 'Orphan'] as const
 
-function policyErrors({ propagationPolicy: policy, orphanDependents }: SentOptions): readonly FieldError[] {
+function policyErrors({ propagationPolicy: policy, orphanDependents }: Sent): readonly FieldError[] {
   if (policy === undefined) return []
   const field = 'propagationPolicy'
   if (orphanDependents !== undefined) {
@@ -118,7 +137,7 @@ function policyErrors({ propagationPolicy: policy, orphanDependents }: SentOptio
     : [unsupportedOption(field, policy, [...policies, 'nil'])]
 }
 
-function propagationOf({ propagationPolicy, orphanDependents }: SentOptions): DeleteOptions['propagation'] {
+function propagationOf({ propagationPolicy, orphanDependents }: Sent): DeleteOptions['propagation'] {
   if (orphanDependents !== undefined) return orphanDependents ? 'Orphan' : 'Background'
   return policies.find(known => known === propagationPolicy)
 }

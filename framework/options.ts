@@ -1,5 +1,5 @@
 import { badRequest, type FieldError, invalid, type StatusError } from './errors.ts'
-import type { ListQuery, WatchQuery, WriteOptions } from './storage.ts'
+import type { ListQuery, SentOptions, WatchQuery, WriteOptions } from './storage.ts'
 
 /** What a client may say about unknown and repeated fields in a body (chapter 40, section 2.9). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
@@ -168,7 +168,7 @@ export function writeOptions(kind: OptionsKind, query: URLSearchParams, userAgen
     ...(isForced ? [forbiddenOption('force', 'may not be specified for non-apply patch')] : []),
     ...writeErrors(query),
   ])
-  return writeRequest(query, managerOf(userAgent))
+  return writeRequest(kind, query, managerOf(userAgent))
 }
 
 /** Everything a query says about an apply. */
@@ -185,8 +185,7 @@ export function applyOptions(query: URLSearchParams): ApplyRequest {
     ...(isNamed ? [] : [{ type: 'FieldValueRequired' as const, field: 'fieldManager', detail }]),
     ...writeErrors(query),
   ])
-  const { write, fieldValidation } = writeRequest(query, '')
-  return { write: { ...write, isApply: true }, fieldValidation, force: booleanOf(query, 'force') ?? false }
+  return { ...writeRequest('PatchOptions', query, ''), force: booleanOf(query, 'force') ?? false }
 }
 
 function writeErrors(query: URLSearchParams): readonly FieldError[] {
@@ -200,10 +199,28 @@ function writeErrors(query: URLSearchParams): readonly FieldError[] {
   ]
 }
 
-function writeRequest(query: URLSearchParams, manager: string): WriteRequest {
+/** As admission sees the options (`meta.k8s.io/v1`). */
+function sentOptions(kind: OptionsKind, query: URLSearchParams): SentOptions {
+  const texts = ['fieldManager', 'fieldValidation'].flatMap(name =>
+    query.get(name) ? [[name, query.get(name)] as const] : [],
+  )
+  return {
+    kind,
+    apiVersion: 'meta.k8s.io/v1',
+    ...(query.has('dryRun') ? { dryRun: query.getAll('dryRun') } : {}),
+    ...(query.has('force') ? { force: booleanOf(query, 'force') ?? false } : {}),
+    ...Object.fromEntries(texts),
+  }
+}
+
+function writeRequest(kind: OptionsKind, query: URLSearchParams, manager: string): WriteRequest {
   const validation = query.get('fieldValidation') ?? ''
   return {
-    write: { dryRun: query.has('dryRun'), fieldManager: query.get('fieldManager') || manager },
+    write: {
+      dryRun: query.has('dryRun'),
+      fieldManager: query.get('fieldManager') || manager,
+      asSent: sentOptions(kind, query),
+    },
     fieldValidation: validation === 'Ignore' || validation === 'Strict' ? validation : 'Warn',
   }
 }

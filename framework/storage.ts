@@ -51,6 +51,9 @@ export interface WatchQuery extends Selection {
   readonly deadline?: number
 }
 
+/** What a client has asked for besides the object, as admission sees it: `CreateOptions` and its like. */
+export type SentOptions = Readonly<Record<string, unknown>> & { readonly kind: string }
+
 export interface WriteOptions {
   readonly dryRun: boolean
   /** Who writes, for managedFields: query `fieldManager`, else the head of User-Agent (chapter 40, rule 5.19). */
@@ -58,8 +61,7 @@ export interface WriteOptions {
   /** For server-side apply, where the owners of fields are kept elsewhere: asked when it is known what is to be stored.
    * undefined: there is no configuration that comes to the same, and the object is written as it is. */
   readonly applied?: () => AppliedConfig | undefined
-  /** By server-side apply. */
-  readonly isApply?: boolean
+  readonly asSent?: SentOptions
 }
 
 /** What a client applies: it owns the fields in it. */
@@ -74,6 +76,7 @@ export interface DeleteOptions {
   readonly uid?: string
   readonly resourceVersion?: string
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
+  readonly asSent?: SentOptions
 }
 
 /** The next object, computed from the current one; called again after a lost race. Throws a `StatusError` to refuse. A

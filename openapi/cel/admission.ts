@@ -1,9 +1,12 @@
 import type { JSONSchemaProps } from '../jsonschema.ts'
+import { adaptDynamic } from './dynamic.ts'
 import { type Environment, environment, type StructInfo } from './environment.ts'
+import { authorizerType, resourceCheckType } from './library/authorizer.ts'
 import { standardLibrary } from './library/index.ts'
 import { mutationLibrary, mutationStruct } from './mutation.ts'
 import { declarationOf, type RootDeclaration } from './schematype.ts'
 import { dynType, structType, type Type } from './type.ts'
+import { type FieldView, ObjectView } from './value.ts'
 
 const text: JSONSchemaProps = { type: 'string' }
 const object = (properties: Readonly<Record<string, JSONSchemaProps>>): JSONSchemaProps => ({
@@ -36,6 +39,9 @@ const requestSchema = object({
   dryRun: { type: 'boolean' },
 })
 
+/** Whatever the client has sent along. */
+const optionsField = 'options'
+
 /** A Namespace, as far as expressions see it. */
 const namespaceSchema = object({
   metadata: object({
@@ -67,7 +73,21 @@ function declared(schema: JSONSchemaProps, name: string): RootDeclaration {
   return declaration
 }
 
-export const requestDeclaration = declared(requestSchema, 'kubernetes.AdmissionRequest')
+const requestFields = declared(requestSchema, 'kubernetes.AdmissionRequest')
+export const requestDeclaration: Pick<RootDeclaration, 'type' | 'adapt' | 'struct'> = {
+  type: requestFields.type,
+  adapt(raw) {
+    const view = requestFields.adapt(raw)
+    if (!(view instanceof ObjectView)) return view
+    const own: FieldView = { key: optionsField, adapt: adaptDynamic }
+    return new ObjectView(view.raw, new Map([...view.fields, [optionsField, own]]))
+  },
+  struct(name) {
+    const info = requestFields.struct(name)
+    if (info === undefined || name !== requestFields.type.name) return info
+    return { field: field => (field === optionsField ? dynType : info.field(field)) }
+  },
+}
 export const namespaceDeclaration = declared(namespaceSchema, 'kubernetes.Namespace')
 
 export const variablesType = structType('kubernetes.variables')
@@ -77,12 +97,19 @@ export interface AdmissionVariables {
   readonly params: boolean
   /** The types of what the policy itself has named, by name. */
   readonly variables: ReadonlyMap<string, Type>
+  /** Whether expressions may ask the authorizer. */
+  readonly authorizer?: boolean
   /** Whether expressions may make changes: `Object{…}` and `JSONPatch{…}`. */
   readonly changes?: boolean
 }
 
 /** The environment of an admission expression. */
-export function admissionEnvironment({ params, variables, changes }: AdmissionVariables): Environment {
+export function admissionEnvironment({
+  params,
+  variables,
+  authorizer = true,
+  changes,
+}: AdmissionVariables): Environment {
   const own: StructInfo = { field: name => variables.get(name) }
   return environment(
     {
@@ -92,6 +119,7 @@ export function admissionEnvironment({ params, variables, changes }: AdmissionVa
       namespaceObject: namespaceDeclaration.type,
       variables: variablesType,
       ...(params ? { params: dynType } : {}),
+      ...(authorizer ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType } : {}),
     },
     name =>
       name === variablesType.name

@@ -1,6 +1,7 @@
 import { managedProblem } from '../../framework/apply/managed.ts'
 import type { RequestContext } from '../../framework/context.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import type { SentOptions } from '../../framework/storage.ts'
 import type { AdmissionRequest } from '../../framework/workspace.ts'
 import { Reinvocation } from './reinvocation.ts'
 
@@ -12,6 +13,7 @@ export interface ShardAdmissionRequest extends AdmissionRequest {
   readonly subresource: string
   /** `name` is '' while a generateName waits for its suffix. */
   readonly key: ObjectKey
+  readonly options?: SentOptions
 }
 
 /** One rule. Throws a `StatusError` to refuse. */

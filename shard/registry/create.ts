@@ -77,13 +77,14 @@ function checkCreatable(
 
 const requestOf = (
   { group, resource, part }: Registry,
-  { dryRun }: WriteOptions,
+  { dryRun, asSent }: WriteOptions,
 ): Omit<ShardAdmissionRequest, 'key' | 'object'> => ({
   operation: 'CREATE',
   group,
   resource,
   subresource: part,
   dryRun,
+  ...(asSent === undefined ? {} : { options: asSent }),
 })
 
 function collapseOwners(ctx: RequestContext, object: KubeObject): KubeObject {

@@ -45,6 +45,7 @@ const admit = (registry: Registry, ctx: RequestContext, wish: Removal, old: Kube
     subresource: '',
     key: wish.key,
     dryRun: wish.options.dryRun,
+    ...(wish.options.asSent === undefined ? {} : { options: wish.options.asSent }),
     old,
   })
 

@@ -23,14 +23,15 @@ export function checkSize(stored: Buffer): void {
  */
 export async function writeWithin(
   object: KubeObject,
-  { isApply }: WriteOptions,
+  { applied }: WriteOptions,
   write: (object: KubeObject) => Promise<Item>,
 ): Promise<Item> {
   try {
     return await write(object)
   } catch (error) {
     const { managedFields, ...metadata } = object.metadata
-    if (!(error instanceof ObjectTooLarge) || isApply === true || managedFields === undefined) throw error
+    if (!(error instanceof ObjectTooLarge) || applied !== undefined || managedFields === undefined)
+      throw error
     return write({ ...object, metadata })
   }
 }

@@ -82,7 +82,7 @@ describe('storage of the embedded shard', () => {
     assert.equal(object.metadata.managedFields, undefined)
     const wider = await update('owned', ({ object: old }) => ({ ...old, data: { a: 'y'.repeat(950_000) } }))
     assert.equal(wider.object.metadata.managedFields, undefined)
-    const status = await refusal(create(large('applied', 950_000), { isApply: true }))
+    const status = await refusal(create(large('applied', 950_000), { applied: () => undefined }))
     assert.deepEqual([status.code, status.message], [500, 'etcdserver: request is too large'])
   })
 

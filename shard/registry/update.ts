@@ -98,7 +98,7 @@ const isSame = (object: KubeObject, old: KubeObject): boolean => sameJson(withTi
 const requestOf = (
   { group, resource, part }: Registry,
   key: ObjectKey,
-  { dryRun }: WriteOptions,
+  { dryRun, asSent }: WriteOptions,
   old: KubeObject,
 ): Omit<ShardAdmissionRequest, 'object'> => ({
   operation: 'UPDATE',
@@ -107,6 +107,7 @@ const requestOf = (
   subresource: part,
   key,
   dryRun,
+  ...(asSent === undefined ? {} : { options: asSent }),
   old,
 })
 

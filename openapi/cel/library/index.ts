@@ -1,5 +1,6 @@
 import { functionsOf } from '../declaration.ts'
 import { arithmetic } from './arithmetic.ts'
+import { authorizer } from './authorizer.ts'
 import { comparisons } from './comparison.ts'
 import { conversions } from './conversions.ts'
 import { format } from './format.ts'
@@ -32,6 +33,7 @@ export const standardDeclarations = [
   ...ip,
   ...format,
   ...semver,
+  ...authorizer,
 ]
 
 export const standardLibrary = functionsOf(standardDeclarations)

@@ -40,6 +40,7 @@ export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
       ...(actAs.extra === undefined ? {} : { extra: actAs.extra }),
     },
     dryRun: request.dryRun,
+    ...(request.options === undefined ? {} : { options: request.options }),
   }
 }
 

@@ -15,7 +15,7 @@ import { validatingPolicies } from './validating.ts'
 
 export interface TenantAdmissionDeps {
   readonly informers: Informers
-  readonly backend: Pick<Backend, 'apis'>
+  readonly backend: Pick<Backend, 'apis' | 'authorizer'>
   readonly namespaceOf: NamespaceLookup
 }
 
@@ -38,6 +38,7 @@ const policiesOf = (
   bindings: configurationsOf(informers, `${stem}ybindings`),
   findParams: paramFinder(backend),
   namespaceOf,
+  authorizer: backend.authorizer,
 })
 
 const typeFinder =

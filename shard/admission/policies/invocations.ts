@@ -1,3 +1,4 @@
+import type { Authorizer } from '../../../framework/authorizer.ts'
 import type { Item } from '../../../framework/item.ts'
 import type { ClusterName, KubeObject } from '../../../framework/object.ts'
 import { loopback } from '../../../framework/user.ts'
@@ -13,6 +14,7 @@ export interface PolicyDeps {
   readonly bindings: (cluster: ClusterName) => readonly Item[]
   readonly findParams: FindParams
   readonly namespaceOf: Subject['namespaceOf']
+  readonly authorizer: Authorizer
 }
 
 /** One binding that puts a policy into effect on a write. */

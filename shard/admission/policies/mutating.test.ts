@@ -1,28 +1,13 @@
 import assert from 'node:assert/strict'
 import type { ResourceRef } from '../../../framework/backend.ts'
-import { StatusError } from '../../../framework/errors.ts'
 import type { KubeObject } from '../../../framework/object.ts'
-import { type TestShard, testShard } from '../../testing/shard.ts'
+import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
 
 const group = 'admissionregistration.k8s.io'
 const refOf = (resource: string): ResourceRef => ({ group, version: 'v1', resource })
-const configMaps: ResourceRef = { group: '', version: 'v1', resource: 'configmaps' }
-const cluster = 'c1'
-const options = { dryRun: false, fieldManager: 'test' }
 
-let shard: TestShard
-
-async function put(ref: ResourceRef, object: KubeObject): Promise<KubeObject> {
-  const { name = '', namespace = '' } = object.metadata
-  const ctx = shard.context(ref, cluster)
-  const user = { name: 'alice', groups: [] }
-  const storage = shard.backend.storage(ref)
-  const served = shard.backend.apis(cluster)?.find(ref.group, ref.version, ref.resource)
-  assert.ok(served)
-  const { object: decoded } = served.schema.decode(object)
-  const key = { cluster, namespace, name }
-  return (await storage.create({ ...ctx, user, actAs: user }, key, decoded, options)).object
-}
+let tenant: TestTenant
+const put = (ref: ResourceRef, object: KubeObject): Promise<KubeObject> => tenant.put(ref, object)
 
 const rule = {
   apiGroups: [''],
@@ -60,37 +45,13 @@ async function enact(name: string, mutations: readonly object[], more: object = 
   await put(refOf('mutatingadmissionpolicybindings'), binding(name, bound))
 }
 
-const configMap = (name: string, more: object = {}): KubeObject => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, namespace: 'default' },
-  ...more,
-})
-
 const create = (name: string, more: object = {}) => put(configMaps, configMap(name, more))
-
-async function refusal(action: Promise<unknown>): Promise<StatusError['status']> {
-  const error = await action.then(
-    () => undefined,
-    reason => reason,
-  )
-  assert.ok(error instanceof StatusError, String(error))
-  return error.status
-}
 
 describe('mutating admission policies', () => {
   before(async () => {
-    shard = await testShard()
-    await shard.addCluster(cluster)
-    const key = { cluster, namespace: '', name: 'default' }
-    const namespaces: ResourceRef = { group: '', version: 'v1', resource: 'namespaces' }
-    await shard.client.create(namespaces, key, {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: 'default' },
-    })
+    tenant = await testTenant()
   })
-  after(() => shard.stop())
+  after(() => tenant.shard.stop())
 
   it('merge what an expression makes', async () => {
     await enact('merge', [
@@ -211,6 +172,14 @@ describe('mutating admission policies', () => {
       message,
       "policy 'atomic' with binding 'atomic' denied request: error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .metadata.ownerReferences[0]",
     )
+  })
+
+  it('may ask the authorizer', async () => {
+    const asking = `authorizer.group('').resource('secrets').namespace('default').check('get')`
+    await enact('asking', [
+      merging(`Object{data: {"may": string(${asking}.allowed()), "why": ${asking}.reason()}}`),
+    ])
+    assert.deepEqual((await create('asking')).data, { may: 'false', why: '' })
   })
 
   it('are asked again when others have changed the object after them, if they want to be', async () => {

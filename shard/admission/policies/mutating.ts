@@ -2,6 +2,7 @@ import { forbidden, StatusError } from '../../../framework/errors.ts'
 import type { KubeObject } from '../../../framework/object.ts'
 import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
 import type { Revisits } from '../reinvocation.ts'
+import { Decisions } from './decisions.ts'
 import { asVariable, conditionsHold, requestVariables } from './evaluation.ts'
 import { type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
 import type { Subject } from './matching.ts'
@@ -24,62 +25,72 @@ export function mutatingPolicies(deps: PolicyDeps, typeOf: TypeFinder): Admissio
       const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
       const invocations = await find(subject)
       if (invocations.length === 0) return request.object
-      const run = new Run(subject, passes.of(name), typeOf(request))
+      const decisions = new Decisions(deps.authorizer, subject)
+      const run = new Run({ subject, decisions, revisits: passes.of(name), type: typeOf(request) })
       return run.all(invocations, request)
     },
   }
 }
 
+interface Write {
+  readonly subject: Subject
+  readonly decisions: Decisions
+  readonly revisits: Revisits
+  readonly type: ReturnType<TypeFinder>
+}
+
 /** One write on its way through the policies. */
 class Run {
-  readonly #subject: Subject
-  readonly #revisits: Revisits
-  readonly #type: ReturnType<TypeFinder>
+  readonly #write: Write
   readonly #problems: Problem[] = []
   #hasChanged = false
 
-  constructor(subject: Subject, revisits: Revisits, type: ReturnType<TypeFinder>) {
-    this.#subject = subject
-    this.#revisits = revisits
-    this.#type = type
+  constructor(write: Write) {
+    this.#write = write
   }
 
-  all(
+  async all(
     invocations: readonly Invocation[],
     request: ShardAdmissionRequest & { readonly object: KubeObject },
-  ): KubeObject {
+  ): Promise<KubeObject> {
+    const { revisits } = this.#write
     let { object } = request
-    this.#revisits.enter(object)
-    for (const invocation of invocations) object = this.#invoke(invocation, object)
-    if (this.#hasChanged) this.#revisits.changed()
-    this.#revisits.leave(object)
+    revisits.enter(object)
+    for (const invocation of invocations) object = await this.#invoke(invocation, object)
+    if (this.#hasChanged) revisits.changed()
+    revisits.leave(object)
     const [first] = this.#problems
     if (first !== undefined) throw denied(request, first, this.#problems)
     return object
   }
 
-  #invoke(invocation: Invocation, object: KubeObject): KubeObject {
+  async #invoke(invocation: Invocation, object: KubeObject): Promise<KubeObject> {
     if ('misconfigured' in invocation) {
       this.#complain(invocation, invocation.misconfigured, '')
       return object
     }
     const { policy, params } = invocation
-    const conditions = conditionsHold(policy.conditions, this.#changing(invocation, object).variables)
+    const { decisions, revisits } = this.#write
+    const conditions = await decisions.settled(() =>
+      conditionsHold(policy.conditions, this.#changing(invocation, object).variables),
+    )
     if ('error' in conditions) this.#complain(invocation, conditions.error, 'Invalid')
     const key = keyOf(invocation, params)
-    if ('error' in conditions || !conditions.holds || !this.#revisits.asks(key)) return object
-    const result = this.#mutate(invocation, object)
+    if ('error' in conditions || !conditions.holds || !revisits.asks(key)) return object
+    const result = await this.#mutate(invocation, object)
     const willing = policy.spec.reinvocationPolicy === 'IfNeeded'
-    this.#revisits.asked(key, { changed: result !== object, willing })
+    revisits.asked(key, { changed: result !== object, willing })
     return result
   }
 
   /** A mutation that fails changes nothing; those after it are tried all the same. */
-  #mutate(invocation: Invocation, object: KubeObject): KubeObject {
+  async #mutate(invocation: Invocation, object: KubeObject): Promise<KubeObject> {
     let result = object
     for (const mutation of invocation.policy.mutations) {
       try {
-        result = changed(mutation, this.#changing(invocation, result))
+        result = await this.#write.decisions.settled(() =>
+          changed(mutation, this.#changing(invocation, result)),
+        )
         this.#hasChanged = true
       } catch (error) {
         if (!(error instanceof MutationError)) throw error
@@ -90,10 +101,11 @@ class Run {
   }
 
   #changing(invocation: Invocation, object: KubeObject): Changing {
-    const subject = { ...this.#subject, request: { ...this.#subject.request, object } }
+    const { subject: current, decisions, type } = this.#write
+    const subject = { ...current, request: { ...current.request, object } }
     const params = 'params' in invocation ? invocation.params : undefined
-    const variables = { ...requestVariables(subject), params: asVariable(params) }
-    return { policy: invocation.policy, object, variables, type: this.#type }
+    const variables = { ...requestVariables(subject), ...decisions.variables, params: asVariable(params) }
+    return { policy: invocation.policy, object, variables, type }
   }
 
   #complain({ policy, name: binding }: Invocation, why: string, reason: string): void {

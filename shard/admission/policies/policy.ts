@@ -79,6 +79,7 @@ export function compilePolicy({ metadata, spec: given }: KubeObject): Policy {
   const { variables, types } = compileVariables(spec.variables ?? [], params)
   const environment = admissionEnvironment({ params, variables: types })
   const changing = admissionEnvironment({ params, variables: types, changes: true })
+  const unasking = admissionEnvironment({ params, variables: types, authorizer: false })
   const plain = admissionEnvironment({ params, variables: new Map() })
   return {
     name: metadata.name ?? '',
@@ -91,7 +92,7 @@ export function compilePolicy({ metadata, spec: given }: KubeObject): Policy {
       validation,
       expression: compileExpression(validation.expression, environment, [boolType]),
       message: validation.messageExpression
-        ? compileExpression(validation.messageExpression, environment, [stringType])
+        ? compileExpression(validation.messageExpression, unasking, [stringType])
         : undefined,
     })),
     annotations: (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({

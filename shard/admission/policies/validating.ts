@@ -1,7 +1,8 @@
 import type { RequestContext } from '../../../framework/context.ts'
 import { forbidden, StatusError } from '../../../framework/errors.ts'
 import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
-import { type Denial, judge } from './decision.ts'
+import { type Denial, judge, type Verdict } from './decision.ts'
+import { Decisions } from './decisions.ts'
 import { requestVariables, type Variables } from './evaluation.ts'
 import { type Bound, type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
 import type { Subject } from './matching.ts'
@@ -22,34 +23,49 @@ export function validatingPolicies(deps: PolicyDeps): AdmissionPlugin {
       const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
       const invocations = await find(subject)
       if (invocations.length === 0) return
-      const variables = requestVariables(subject)
-      const denials = invocations.flatMap(invocation =>
-        denialsOf(subject, variables, invocation).map(denial => ({ invocation, denial })),
-      )
+      const decisions = new Decisions(deps.authorizer, subject)
+      const variables = { ...requestVariables(subject), ...decisions.variables }
+      const denials: Refused[] = []
+      for (const invocation of invocations) {
+        const verdict = await decisions.settled(() => verdictOf(variables, invocation))
+        denials.push(...denialsOf(ctx, invocation, verdict).map(denial => ({ invocation, denial })))
+      }
       const [first] = denials
       if (first !== undefined) throw denied(request, denialText(first), first.denial.reason)
     },
   }
 }
 
-const denialText = ({
-  invocation: { policy, name },
-  denial: { message },
-}: {
+interface Refused {
   readonly invocation: Invocation
   readonly denial: Denial
-}): string => `ValidatingAdmissionPolicy '${policy.name}' with binding '${name}' denied request: ${message}`
+}
+
+const denialText = ({ invocation: { policy, name }, denial: { message } }: Refused): string =>
+  `ValidatingAdmissionPolicy '${policy.name}' with binding '${name}' denied request: ${message}`
+
+/** undefined: the policy could not be run. */
+const verdictOf = (variables: Variables, invocation: Invocation): Verdict | undefined =>
+  'misconfigured' in invocation ? undefined : judge(invocation.policy, variables, invocation.params)
 
 /** What one binding denies; what it only warns of or notes is done here. */
-function denialsOf({ ctx }: Subject, variables: Variables, invocation: Invocation): readonly Denial[] {
+function denialsOf(
+  ctx: RequestContext,
+  invocation: Invocation,
+  verdict: Verdict | undefined,
+): readonly Denial[] {
   const { policy, spec } = invocation
-  if ('misconfigured' in invocation)
-    return isStrict(policy) ? [{ message: invocation.misconfigured, reason: 'Invalid', index: 0 }] : []
-  const { denials, annotations } = judge(policy, variables, invocation.params)
+  if ('misconfigured' in invocation || verdict === undefined) return misconfigured(invocation)
+  const { denials, annotations } = verdict
   for (const denial of denials) act(ctx, invocation, denial)
   for (const [key, value] of annotations) ctx.record.annotate(`${policy.name}/${key}`, value)
   return spec.validationActions?.includes('Deny') === true ? denials : []
 }
+
+const misconfigured = (invocation: Invocation): readonly Denial[] =>
+  'misconfigured' in invocation && isStrict(invocation.policy)
+    ? [{ message: invocation.misconfigured, reason: 'Invalid', index: 0 }]
+    : []
 
 function act(ctx: RequestContext, { policy, name, spec }: Bound, denial: Denial): void {
   const actions = spec.validationActions ?? []

@@ -1,9 +1,11 @@
+import type { Authorizer } from '../../../framework/authorizer.ts'
 import type { Item } from '../../../framework/item.ts'
 import type { KubeObject } from '../../../framework/object.ts'
 import { loopback } from '../../../framework/user.ts'
 import { admissionEnvironment } from '../../../openapi/cel/admission.ts'
 import { compileExpression, type Expression } from '../../../openapi/cel/compiled.ts'
 import { boolType } from '../../../openapi/cel/type.ts'
+import { Decisions } from '../policies/decisions.ts'
 import { conditionsHold, requestVariables, type Variables } from '../policies/evaluation.ts'
 import {
   matchesRule,
@@ -43,25 +45,29 @@ export interface WebhookDeps {
   readonly clusterOf: PolicyCluster
   readonly configurations: (cluster: string) => readonly Item[]
   readonly namespaceOf: Subject['namespaceOf']
+  readonly authorizer: Authorizer
 }
 
 /** Finds the webhooks that want to see a write, in the order in which they are asked. */
-export type FindWebhooks = (ctx: Subject['ctx'], request: Subject['request']) => readonly FoundWebhook[]
+export type FindWebhooks = (
+  ctx: Subject['ctx'],
+  request: Subject['request'],
+) => Promise<readonly FoundWebhook[]>
 
 export function webhookFinder(deps: WebhookDeps): FindWebhooks {
   const prepared = perItem(prepare)
-  return (ctx, request) => {
+  return async (ctx, request) => {
     if (ctx.actAs === loopback || isExempt(request)) return []
     const configurations = deps.configurations(deps.clusterOf(request))
     if (configurations.length === 0) return []
     const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
-    let variables: Variables | undefined
-    return configurations.flatMap(prepared).filter(({ webhook, conditions }) => {
-      if (!matches(webhook, subject)) return false
-      if (conditions.length === 0) return true
-      variables ??= requestVariables(subject)
-      return wanted(webhook, conditions, variables)
-    })
+    const found = configurations.flatMap(prepared).filter(({ webhook }) => matches(webhook, subject))
+    if (found.every(({ conditions }) => conditions.length === 0)) return found
+    const decisions = new Decisions(deps.authorizer, subject)
+    const variables = { ...requestVariables(subject), ...decisions.variables }
+    return decisions.settled(() =>
+      found.filter(({ webhook, conditions }) => wanted(webhook, conditions, variables)),
+    )
   }
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Backend } from '../../../framework/backend.ts'
 import type { Informers } from '../../../framework/informer.ts'
 import { applyJsonPatch, readJsonPatch } from '../../../framework/jsonpatch.ts'
 import type { ClusterName, KubeObject } from '../../../framework/object.ts'
@@ -13,6 +14,7 @@ import { type Answer, type AskWebhook, webhookClient, withCluster, withoutCluste
 export interface WebhookAdmissionDeps {
   readonly informers: Informers
   readonly namespaceOf: NamespaceLookup
+  readonly backend: Pick<Backend, 'authorizer'>
   /** Where webhooks may be. */
   readonly targets: Targets
 }
@@ -21,7 +23,7 @@ export interface WebhookAdmissionDeps {
  * The webhooks of a workspace, and of an export about what is bound (chapter 20, section 5.10). The server's own writes
  * are not asked about.
  */
-export function tenantWebhooks({ informers, namespaceOf, targets }: WebhookAdmissionDeps): {
+export function tenantWebhooks({ informers, namespaceOf, backend, targets }: WebhookAdmissionDeps): {
   readonly mutating: AdmissionPlugin
   readonly validating: AdmissionPlugin
 } {
@@ -31,6 +33,7 @@ export function tenantWebhooks({ informers, namespaceOf, targets }: WebhookAdmis
       clusterOf: policyClusters(informers),
       configurations: configurationsOf(informers, resource),
       namespaceOf,
+      authorizer: backend.authorizer,
     })
   return {
     mutating: mutatingWebhooks(finderOf('mutatingwebhookconfigurations'), asking),
@@ -49,7 +52,7 @@ const validatingWebhooks = (find: FindWebhooks, { namespaceOf, ask }: Asking): A
   async validate(ctx, request) {
     const subject: Subject = { ctx, request, namespaceOf }
     const answers = await Promise.allSettled(
-      find(ctx, request).map(({ webhook }) => ask(webhook, subject, false)),
+      (await find(ctx, request)).map(({ webhook }) => ask(webhook, subject, false)),
     )
     for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
   },
@@ -64,7 +67,7 @@ const mutatingWebhooks = (find: FindWebhooks, { namespaceOf, ask }: Asking): Adm
     const revisits = passes.of(mutatingName)
     let { object } = request
     revisits.enter(object)
-    for (const { webhook, uid } of find(ctx, request)) {
+    for (const { webhook, uid } of await find(ctx, request)) {
       if (!revisits.asks(uid)) continue
       const subject: Subject = { ctx, request: { ...request, object }, namespaceOf }
       const next = changed(await ask(webhook, subject, true), object, request.key.cluster)

@@ -108,7 +108,7 @@ function reviewOf(uid: string, subject: Subject): object {
   return {
     kind: 'AdmissionReview',
     apiVersion: 'admission.k8s.io/v1',
-    request: { uid, ...requestOf(subject), object: given(object), oldObject: given(old), options: null },
+    request: { options: null, uid, ...requestOf(subject), object: given(object), oldObject: given(old) },
   }
 }
 

@@ -1,0 +1,83 @@
+import type { Action, Authorizer } from '../../../framework/authorizer.ts'
+import type { UserInfo } from '../../../framework/user.ts'
+import {
+  type Answer,
+  type Ask,
+  authorizerValue,
+  type Question,
+  resourceCheckValue,
+} from '../../../openapi/cel/library/authorizer.ts'
+import type { Variables } from './evaluation.ts'
+import type { Subject } from './matching.ts'
+
+/** A decision that somebody has to wait for. */
+class Undecided extends Error {
+  readonly settled: Promise<unknown>
+  constructor(settled: Promise<unknown>) {
+    super('the authorizer has not decided yet')
+    this.settled = settled
+  }
+}
+
+/** What the expressions about one write may ask the authorizer, in the logical cluster of the write; each question once. */
+export class Decisions {
+  readonly #authorizer: Authorizer
+  readonly #subject: Subject
+  readonly #known = new Map<string, Answer>()
+  /** `authorizer` and `authorizer.requestResource`. */
+  readonly variables: Variables
+
+  constructor(authorizer: Authorizer, subject: Subject) {
+    this.#authorizer = authorizer
+    this.#subject = subject
+    const { group, resource, subresource, key } = subject.request
+    const { namespace, name } = key
+    const own = { group, resource, subresource, namespace, name }
+    this.variables = {
+      authorizer: authorizerValue(this.#ask),
+      'authorizer.requestResource': resourceCheckValue(this.#ask, own),
+    }
+  }
+
+  /** Evaluates what may ask, and again from its beginning when it had to wait for a decision. */
+  async settled<T>(evaluate: () => T): Promise<T> {
+    for (;;) {
+      try {
+        return evaluate()
+      } catch (error) {
+        if (!(error instanceof Undecided)) throw error
+        await error.settled
+      }
+    }
+  }
+
+  readonly #ask: Ask = question => {
+    const key = JSON.stringify(question)
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    throw new Undecided(this.#decide(question).then(answer => this.#known.set(key, answer)))
+  }
+
+  async #decide(question: Question): Promise<Answer> {
+    const { ctx, request } = this.#subject
+    const user = question.serviceAccount === undefined ? ctx.actAs : accountUser(question.serviceAccount)
+    try {
+      const action = actionOf(question, request.key.cluster)
+      const { effect, reason } = await this.#authorizer.authorize(user, action, ctx.signal)
+      return { allowed: effect === 'allow', reason, error: '' }
+    } catch (error) {
+      return { allowed: false, reason: '', error: error instanceof Error ? error.message : String(error) }
+    }
+  }
+}
+
+const accountUser = ({ namespace, name }: NonNullable<Question['serviceAccount']>): UserInfo => ({
+  name: `system:serviceaccount:${namespace}:${name}`,
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+})
+
+function actionOf(question: Question, cluster: string): Action {
+  const { verb, path, group = '', resource = '', subresource = '', namespace = '', name = '' } = question
+  if (path !== undefined) return { verb, cluster, path }
+  return { verb, cluster, resource: { group, version: '*', resource, subresource, namespace, name } }
+}

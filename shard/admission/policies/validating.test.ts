@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { type Action, allow, noOpinion } from '../../../framework/authorizer.ts'
+import type { ResourceRef } from '../../../framework/backend.ts'
+import type { KubeObject } from '../../../framework/object.ts'
+import type { UserInfo } from '../../../framework/user.ts'
+import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
+
+const group = 'admissionregistration.k8s.io'
+const policies: ResourceRef = { group, version: 'v1', resource: 'validatingadmissionpolicies' }
+const bindings: ResourceRef = { group, version: 'v1', resource: 'validatingadmissionpolicybindings' }
+
+const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }
+
+const policy = (name: string, spec: object): KubeObject => ({
+  apiVersion: `${group}/v1`,
+  kind: 'ValidatingAdmissionPolicy',
+  metadata: { name },
+  spec: {
+    matchConstraints: { resourceRules: [rule] },
+    matchConditions: [{ name: 'mine', expression: `request.name == '${name}'` }],
+    ...spec,
+  },
+})
+
+const binding = (policyName: string, more: object = {}): KubeObject => ({
+  apiVersion: `${group}/v1`,
+  kind: 'ValidatingAdmissionPolicyBinding',
+  metadata: { name: policyName },
+  spec: { policyName, validationActions: ['Deny'], ...more },
+})
+
+const asked: string[] = []
+
+/** Alice may read secrets, and the account `robot` may see `/healthz`; questions about `broken` cannot be answered. */
+async function authorize({ name }: UserInfo, { verb, resource, path, cluster }: Action) {
+  asked.push(`${name} ${verb} ${resource?.resource ?? path} in ${cluster}`)
+  if (resource?.name === 'broken') throw new Error('nobody knows')
+  const isReading = name === 'alice' && verb === 'get' && resource?.resource === 'secrets'
+  const isRobot = name === 'system:serviceaccount:default:robot' && path === '/healthz'
+  return isReading || isRobot ? allow('so be it') : noOpinion('no rule')
+}
+
+describe('validating admission policies', () => {
+  let tenant: TestTenant
+  before(async () => {
+    tenant = await testTenant(authorize)
+  })
+  after(() => tenant.shard.stop())
+
+  const create = (name: string, more: object = {}) => tenant.put(configMaps, configMap(name, more))
+
+  async function enact(name: string, spec: object, more: object = {}): Promise<void> {
+    await tenant.put(policies, policy(name, spec))
+    await tenant.put(bindings, binding(name, more))
+  }
+
+  it('ask the authorizer, each question once, in the logical cluster of the write', async () => {
+    const secrets = `authorizer.group('').resource('secrets').namespace('default').name('x')`
+    const validations = [
+      { expression: `${secrets}.check('get').allowed()` },
+      { expression: `${secrets}.check('get').reason() == 'so be it'` },
+      { expression: `authorizer.serviceAccount('default', 'robot').path('/healthz').check('get').allowed()` },
+      { expression: `!authorizer.requestResource.check('delete').allowed()` },
+      {
+        expression: `${secrets}.name('broken').check('get').error() == 'nobody knows'`,
+        message: 'errors are told',
+      },
+    ]
+    await enact('asking', { validations })
+    await create('asking')
+    assert.deepEqual(asked.sort(), [
+      'alice delete configmaps in c1',
+      'alice get secrets in c1',
+      'alice get secrets in c1',
+      'system:serviceaccount:default:robot get /healthz in c1',
+    ])
+  })
+
+  it('say what cannot be asked', async () => {
+    const validations = [{ expression: `authorizer.group('').resource(' ').check('get').allowed()` }]
+    await enact('blank', { validations })
+    const { message = '' } = await refusal(create('blank'))
+    assert.match(message, /resulted in error: resource must not be empty$/)
+    const asking = policy('message', {
+      validations: [{ expression: 'true', messageExpression: `authorizer.path('/').check('get').reason()` }],
+    })
+    const status = await refusal(tenant.put(policies, asking))
+    assert.match(
+      status.message ?? '',
+      /spec.validations\[0\].messageExpression: .*undeclared reference to 'authorizer'/,
+    )
+  })
+
+  it('see the options of the request', async () => {
+    const validations = [
+      { expression: `request.options.kind == 'CreateOptions' && request.options.fieldManager == 'me'` },
+    ]
+    await enact('optional', { validations })
+    const asSent = { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'me' }
+    await tenant.put(configMaps, configMap('optional'), { asSent })
+    const status = await refusal(
+      tenant.put(configMaps, configMap('optional'), { asSent: { ...asSent, fieldManager: 'you' } }),
+    )
+    assert.match(status.message ?? '', /failed expression: request.options.kind/)
+  })
+
+  it('warn, and note what they find for the audit log', async () => {
+    const validations = [{ expression: 'false', message: 'never', reason: 'Forbidden' }]
+    const auditAnnotations = [
+      { key: 'size', valueExpression: 'string(object.data.size())' },
+      { key: 'nothing', valueExpression: 'null' },
+    ]
+    await enact('noting', { validations, auditAnnotations }, { validationActions: ['Warn', 'Audit'] })
+    await create('noting', { data: { a: '1' } })
+    assert.deepEqual(tenant.shard.warnings, [
+      "Validation failed for ValidatingAdmissionPolicy 'noting' with binding 'noting': never",
+    ])
+    assert.equal(tenant.notes.get('noting/size'), '1')
+    assert.ok(!tenant.notes.has('noting/nothing'))
+    const [failure] = JSON.parse(
+      tenant.notes.get('validation.policy.admission.k8s.io/validation_failure') ?? '[]',
+    )
+    assert.deepEqual(failure, {
+      message: 'never',
+      policy: 'noting',
+      binding: 'noting',
+      expressionIndex: 0,
+      validationActions: ['Warn', 'Audit'],
+    })
+  })
+
+  it('hold deletions too', async () => {
+    await create('kept')
+    await enact('kept', {
+      validations: [{ expression: 'oldObject.metadata.name != "kept"', reason: 'Forbidden' }],
+    })
+    const status = await refusal(tenant.remove(configMaps, 'kept'))
+    assert.deepEqual([status.code, status.reason], [403, 'Forbidden'])
+  })
+
+  it('are refused when they say nothing, or what cannot be', async () => {
+    const wrong = policy('wrong', {
+      matchConstraints: { resourceRules: [{ ...rule, operations: ['*', 'CREATE'] }] },
+      validations: [{ expression: ' ', message: 'a\nb', reason: 'Teapot' }],
+      auditAnnotations: [
+        { key: 'a', valueExpression: '1' },
+        { key: 'a', valueExpression: 'null' },
+      ],
+    })
+    const { details } = await refusal(tenant.put(policies, wrong))
+    assert.deepEqual(
+      details?.causes?.map(({ field, message }) => `${field}: ${message}`),
+      [
+        `spec.matchConstraints.resourceRules[0].operations: Invalid value: ["*","CREATE"]: if '*' is present, must not specify other operations`,
+        'spec.validations[0].message: Invalid value: "a\\nb": must not contain line breaks',
+        'spec.validations[0].reason: Unsupported value: "Teapot": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
+        'spec.auditAnnotations[1].key: Duplicate value: "a"',
+        'spec.validations[0].expression: Required value: expression is not specified',
+        'spec.auditAnnotations[0].valueExpression: Invalid value: "1": must evaluate to one of [string null] but got int',
+      ],
+    )
+    const both = await refusal(
+      tenant.put(bindings, binding('wrong', { validationActions: ['Deny', 'Warn'] })),
+    )
+    assert.match(both.message ?? '', /must not contain both Deny and Warn/)
+  })
+})

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import type { Authorizer } from '../../framework/authorizer.ts'
+import type { ResourceRef } from '../../framework/backend.ts'
+import { StatusError } from '../../framework/errors.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import type { WriteOptions } from '../../framework/storage.ts'
+import { type TestShard, testShard } from './shard.ts'
+
+const cluster = 'c1'
+const alice = { name: 'alice', groups: [] }
+
+/** A user of one logical cluster, with a namespace `default`, whose writes are admitted as anybody's. */
+export interface TestTenant {
+  readonly shard: TestShard
+  /** Creates an object; rejects with what it is refused with. */
+  put(ref: ResourceRef, object: KubeObject, options?: Partial<WriteOptions>): Promise<KubeObject>
+  remove(ref: ResourceRef, name: string): Promise<unknown>
+  /** By key, what writes have noted for the audit log. */
+  readonly notes: Map<string, string>
+}
+
+export async function testTenant(authorize?: Authorizer['authorize']): Promise<TestTenant> {
+  const shard = await testShard(authorize === undefined ? {} : { authorizer: () => ({ authorize }) })
+  const notes = new Map<string, string>()
+  await shard.addCluster(cluster)
+  const namespaces: ResourceRef = { group: '', version: 'v1', resource: 'namespaces' }
+  const metadata = { name: 'default' }
+  await shard.client.create(
+    namespaces,
+    { cluster, namespace: '', name: 'default' },
+    { apiVersion: 'v1', kind: 'Namespace', metadata },
+  )
+  const contextOf = (ref: ResourceRef) => {
+    const ctx = shard.context(ref, cluster)
+    const annotate = (key: string, value: string) => void notes.set(key, value)
+    return { ...ctx, user: alice, actAs: alice, record: { ...ctx.record, annotate } }
+  }
+  return {
+    shard,
+    notes,
+    async put(ref, object, options) {
+      const { name = '', namespace = '' } = object.metadata
+      const served = shard.backend.apis(cluster)?.find(ref.group, ref.version, ref.resource)
+      assert.ok(served)
+      const { object: decoded } = served.schema.decode(object)
+      const key = { cluster, namespace, name }
+      const write = { dryRun: false, fieldManager: 'test', ...options }
+      return (await shard.backend.storage(ref).create(contextOf(ref), key, decoded, write)).object
+    },
+    remove: (ref, name) =>
+      shard.backend
+        .storage(ref)
+        .delete(contextOf(ref), { cluster, namespace: 'default', name }, () => undefined, { dryRun: false }),
+  }
+}
+
+export const configMaps: ResourceRef = { group: '', version: 'v1', resource: 'configmaps' }
+
+export const configMap = (name: string, more: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default' },
+  ...more,
+})
+
+/** What an action is refused with. */
+export async function refusal(action: Promise<unknown>): Promise<StatusError['status']> {
+  const error = await action.then(
+    () => undefined,
+    reason => reason,
+  )
+  assert.ok(error instanceof StatusError, String(error))
+  return error.status
+}
