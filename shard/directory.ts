@@ -129,7 +129,7 @@ function typeChain(start: LocatedType, find: Directory['workspaceType']): readon
   const visit = (located: LocatedType, trail: readonly string[]): void => {
     const id = typeName(located)
     if (trail.includes(id)) {
-      const circle = [...trail.slice(trail.indexOf(id)), id].join(' -> ')
+      const circle = trail.slice(trail.indexOf(id)).join(' -> ')
       throw new TypesInvalid(`circular dependency detected in workspace type ${id}: ${circle}`)
     }
     for (const base of located.type.spec?.extend?.with ?? [])

@@ -159,7 +159,7 @@ describe('the life of a workspace', () => {
       const told = await asked.when(w => scheduled(w) !== undefined)
       assert.equal(scheduled(told)?.reason, 'Unschedulable')
       assert.equal(scheduled(told)?.message, 'No available shards to schedule the workspace')
-      assert.equal(told.status?.phase, 'Scheduling')
+      assert.equal(told.status?.phase, 'Unavailable')
       await shard.client.update(tenancy.shards, at('root', 'root'), object => ({
         ...object,
         metadata: { ...object.metadata, labels: { tier: 'gold' } },

@@ -5,7 +5,7 @@ import { TypesInvalid } from '../directory.ts'
 import { phaseLabel, shardAnnotation, workspaceFinalizer } from '../metadata.ts'
 import { placed, placementOf, urlOn } from '../placement.ts'
 import { updateObject, updateStatus } from './client.ts'
-import { isFalse, setConditions } from './conditions.ts'
+import { conditionIs, isFalse, setConditions } from './conditions.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from './controller.ts'
 import type { KcpControllerDeps } from './deps.ts'
 import { isBrief } from './initialization.ts'
@@ -32,7 +32,7 @@ export function workspaceController(deps: KcpControllerDeps): Controller {
     return undefined
   }
   const byPhase = workspaces.index(phaseOf)
-  const unplaced = (): readonly string[] => byPhase('Scheduling').map(keyOf)
+  const unplaced = (): readonly string[] => [...byPhase('Scheduling'), ...byPhase('Unavailable')].map(keyOf)
   return createController(
     {
       name: 'workspace',
@@ -60,8 +60,8 @@ function ownersOf({ item }: ItemEvent): readonly string[] {
 async function advance(step: WorkspaceStep, workspace: Workspace): Promise<number | undefined> {
   const cluster = workspace.spec?.cluster
   if (!cluster || !workspace.metadata.finalizers?.includes(workspaceFinalizer)) return choose(step, workspace)
-  const { phase = 'Scheduling' } = workspace.status ?? {}
-  if (phase === 'Scheduling' && homeOf(step, cluster) === undefined) return place(step, workspace, cluster)
+  const isPlaced = conditionIs(workspace.status?.conditions, 'WorkspaceScheduled', 'True')
+  if (!isPlaced && homeOf(step, cluster) === undefined) return place(step, workspace, cluster)
   await keepURL(step, workspace)
   await keepStatus(step, workspace, cluster)
   return undefined
@@ -83,7 +83,11 @@ async function unschedulable(step: WorkspaceStep, problem: string): Promise<numb
   const state = isFalse('WorkspaceScheduled', 'Error', 'Unschedulable', problem)
   await updateStatus<Workspace>(step.deps.client, ...target(step), current => ({
     ...current,
-    status: { ...current.status, conditions: setConditions(current.status?.conditions, [state]) },
+    status: {
+      ...current.status,
+      phase: 'Unavailable',
+      conditions: setConditions(current.status?.conditions, [state]),
+    },
   }))
   return unplacedAgain
 }

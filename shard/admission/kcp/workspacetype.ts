@@ -13,6 +13,12 @@ const reserved: readonly string[] = ['any', 'system']
 /** What a workspace type may say (chapter 20, section 4.2). */
 export const workspaceTypeAdmission = (directory: Directory, authorizer: Authorizer): AdmissionPlugin => ({
   name: 'tenancy.kcp.io/WorkspaceType',
+  // Before the schema says it in its own way.
+  mutate(_ctx, request) {
+    if (concerns(request, workspaceTypes, ['CREATE']) && reserved.includes(request.key.name))
+      throw refused(request, `metadata.name: Invalid value: "${request.key.name}": name is reserved`)
+    return request.object
+  },
   async validate(ctx, request) {
     if (!concerns(request, workspaceTypes, ['CREATE', 'UPDATE'])) return
     const problem = problemOf(request)
@@ -21,10 +27,8 @@ export const workspaceTypeAdmission = (directory: Directory, authorizer: Authori
   },
 })
 
-function problemOf({ operation, key, object }: ShardAdmissionRequest): string | undefined {
+function problemOf({ key, object }: ShardAdmissionRequest): string | undefined {
   const { spec = {} } = object as WorkspaceType
-  if (operation === 'CREATE' && reserved.includes(key.name))
-    return `metadata.name: Invalid value: "${key.name}": name is reserved`
   if (key.name === 'root' && key.cluster !== 'root')
     return 'root workspace type can only be created in root cluster'
   const child = spec.defaultChildWorkspaceType
