@@ -108,6 +108,18 @@ describe('mounted workspaces', function () {
       const { code } = await root.try(['get', 'configmap', 'from-afar'])
       assert.equal(code, 1, 'it is not here')
     })
+    it('answers kubectl get pods as the other cluster does', async () => {
+      const kubeconfig = join(files, 'peer.kubeconfig')
+      await writeFile(kubeconfig, peer.kubeconfig)
+      const direct = kubectlFor({ ...oriel, kubeconfig }, 'peer')
+      const there = root.at('/clusters/root:remote-workspace')
+      for (const args of [
+        ['get', 'pods'],
+        ['api-resources', '-o', 'name'],
+        ['get', 'namespaces', '-A', '-o', 'name'],
+      ])
+        assert.deepEqual(await there.try(args), await direct.try(args), args.join(' '))
+    })
     it('watches through', async () => {
       const watch = await client.watch(
         '/clusters/root:remote-workspace/api/v1/namespaces/default/configmaps?watch=true',
