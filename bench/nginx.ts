@@ -12,7 +12,7 @@ export interface Nginx extends Address {
 }
 
 const configuration = (directory: string, from: number, to: number): string => `
-daemon off; worker_processes 1; pid ${directory}/nginx.pid; error_log ${directory}/error.log;
+daemon off; worker_processes 1; worker_rlimit_nofile 16384; pid ${directory}/nginx.pid; error_log ${directory}/error.log;
 events { worker_connections 4096; }
 http {
   access_log off; client_max_body_size 0; keepalive_requests 1000000000;
@@ -21,7 +21,9 @@ http {
   upstream target { server 127.0.0.1:${to}; keepalive 256; keepalive_requests 1000000000; }
   server {
     listen 127.0.0.1:${from};
-    location / { proxy_pass http://target; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffers 16 64k; proxy_buffer_size 64k; }
+    proxy_http_version 1.1; proxy_set_header Connection "";
+    location / { proxy_pass http://target; proxy_buffers 16 64k; proxy_buffer_size 64k; }
+    location /watch { proxy_pass http://target; proxy_buffering off; proxy_read_timeout 1h; }
   }
 }
 `
