@@ -18,7 +18,7 @@ import {
 } from './options.ts'
 import { shardFlags } from './shardflags.ts'
 import { StartError } from './starterror.ts'
-import { duration, places } from './values.ts'
+import { count, duration, places } from './values.ts'
 import { viewFlag } from './viewflag.ts'
 import { type VirtualWorkspacesFlags, virtualWorkspacesFlags } from './virtualworkspacesflags.ts'
 
@@ -48,6 +48,8 @@ viewFlag(auditFlags(shardFlags(accountFlags(identityFlags(mountFlags(program.com
   )
   .option('--authorization-webhook-cache-authorized-ttl <duration>', 'how long a yes is believed', duration)
   .option('--authorization-webhook-cache-unauthorized-ttl <duration>', 'how long a no is believed', duration)
+  .option('--max-requests-inflight <number>', 'reading requests under way at once; 0: any', count, 400)
+  .option('--max-mutating-requests-inflight <number>', 'writing requests, likewise', count, 200)
   .option('--webhook-allow <place>', 'a host, address or network where workspaces may have webhooks', places)
   .option('--store <where>', 'memory: or a directory (default: "store" in the data directory)')
   .addOption(new Option('--log-level <level>', 'what is logged').choices(logLevels).default('warn'))

@@ -37,6 +37,8 @@ export interface StartOptions
   /** Milliseconds. */
   readonly authorizationWebhookCacheAuthorizedTtl?: number
   readonly authorizationWebhookCacheUnauthorizedTtl?: number
+  readonly maxRequestsInflight: number
+  readonly maxMutatingRequestsInflight: number
   readonly logLevel: (typeof logLevels)[number]
   /** `memory:` or the directory of an LMDB environment; absent: `store` in the data directory. */
   readonly store?: string

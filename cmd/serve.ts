@@ -51,5 +51,6 @@ export async function serve(given: ServeOptions): Promise<Server> {
     publicUrl: publicUrl(options),
     ...(options.shardVirtualWorkspaceUrl && { viewsUrl: options.shardVirtualWorkspaceUrl }),
     outbound,
+    inflight: { reading: options.maxRequestsInflight, mutating: options.maxMutatingRequestsInflight },
   })
 }

@@ -21,6 +21,11 @@ export function duration(text: string): number {
   }
 }
 
+export function count(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Say a number, 0 or more.')
+  return Number(text)
+}
+
 export function truth(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('Say true or false.')
   return text === 'true'

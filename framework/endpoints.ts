@@ -3,20 +3,30 @@ import { forbiddenTo } from './authorize.ts'
 import { documentAnswer } from './documentanswer.ts'
 import type { Answer } from './exchange.ts'
 import { healthAnswer } from './health.ts'
+import type { Incoming } from './incoming.ts'
 import type { Metrics } from './metrics.ts'
 import { negotiate } from './negotiation.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Handler } from './serve.ts'
 import { isPrivileged } from './user.ts'
 
-/** The server's own endpoints, outside every logical cluster: health and version for everybody, metrics for few. */
+/**
+ * The server's own endpoints, outside every logical cluster: metrics for few, health and version for everybody, but for
+ * those whose credentials are wrong.
+ */
 export function fixedEndpoints(pipeline: Pipeline, metrics: Metrics): ReadonlyMap<string, Handler> {
-  const health: Handler = ({ incoming }) => healthAnswer(pipeline.checks, incoming.path, incoming.query)
+  const forAll =
+    (answer: (incoming: Incoming) => Answer | Promise<Answer>): Handler =>
+    async exchange => {
+      await userOf(pipeline.authenticator, exchange)
+      return answer(exchange.incoming)
+    }
+  const health = forAll(({ path, query }) => healthAnswer(pipeline.checks, path, query))
   return new Map<string, Handler>([
     ['/healthz{/*check}', health],
     ['/livez{/*check}', health],
     ['/readyz{/*check}', health],
-    ['/version', async ({ incoming }) => documentAnswer(pipeline.version, negotiate(incoming, 'documents'))],
+    ['/version', forAll(incoming => documentAnswer(pipeline.version, negotiate(incoming, 'documents')))],
     ['/metrics', metricsHandler(pipeline, metrics)],
   ])
 }

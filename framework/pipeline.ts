@@ -9,6 +9,7 @@ import type { Answer } from './exchange.ts'
 import { text } from './health.ts'
 import { impersonate } from './impersonate.ts'
 import { wantedIdentity } from './impersonation.ts'
+import { type Inflight, tooMany } from './inflight.ts'
 import { locate } from './locate.ts'
 import type { ClusterScope } from './object.ts'
 import type { Passage } from './passage.ts'
@@ -26,6 +27,7 @@ export interface Pipeline extends Sources, WayOut {
   readonly views: RunningViews
   /** Milliseconds. */
   readonly requestTimeout: number
+  readonly inflight: Inflight
 }
 
 /**
@@ -47,8 +49,16 @@ export async function answerRequest(pipeline: Pipeline, exchange: Exchange): Pro
   exchange.audit?.by(requestor)
   if (target.workspace === undefined) throw unresolved(requestor, target.info)
   const asking = { exchange, target: homeOf(target, requestor), user: requestor }
-  const admitted = await admit(pipeline, incoming.impersonates ? await asOther(pipeline, asking) : asking)
-  return dispatch(pipeline, admitted)
+  const asker = incoming.impersonates ? await asOther(pipeline, asking) : asking
+  return enters(pipeline, asker) ? dispatch(pipeline, await admit(pipeline, asker)) : tooMany
+}
+
+/** Takes a place until the answer is out; false: there is none. */
+function enters({ inflight }: Pipeline, { exchange, target: { info }, user }: Asking): boolean {
+  if (isLongRunning(info)) return true
+  const leave = inflight.enter(user, info)
+  if (leave !== undefined) exchange.finally(leave)
+  return leave !== undefined
 }
 
 /** Metrics are of all logical clusters together, never of one (chapter 30, section 2.1). */

@@ -22,6 +22,8 @@ export interface Exchange {
   readonly audit?: RequestAudit
   /** Called when the request turns out to be for a resource that is served: it is then measured as such. */
   serves(resource: ResourceRequest): void
+  /** Calls `handler` when the answer is out, however it ended. */
+  finally(handler: () => void): void
 }
 
 export type Handler = (exchange: Exchange) => Promise<Answer | Passage>
@@ -75,6 +77,7 @@ function open(service: Service, request: HttpRequest): OpenExchange {
   const started = { method: incoming.method, since: performance.now() }
   let resource: ResourceRequest | undefined
   let ended: ((code: number) => void) | undefined
+  let last: (() => void) | undefined
   return {
     incoming,
     lifetime,
@@ -85,7 +88,15 @@ function open(service: Service, request: HttpRequest): OpenExchange {
       resource = found
       ended = service.metrics.started({ ...started, resource: found })
     },
+    finally: handler => {
+      const before = last
+      last = () => {
+        before?.()
+        handler()
+      }
+    },
     close: code => {
+      last?.()
       lifetime.dispose()
       ended ??= service.metrics.started(started)
       ended(code)

@@ -378,6 +378,12 @@ describe('a server', () => {
       assert.match((await get('/version', anyone)).json.gitVersion, /^v1\.\d+\.\d+\+oriel-v0\.1\.0$/)
     })
 
+    it('tell nobody with wrong credentials', async () => {
+      await start()
+      for (const path of ['/livez', '/healthz', '/readyz', '/version', '/clusters/root/version'])
+        await refused(path, 401, 'Unauthorized', as('nobody-knows'))
+    })
+
     it('tell the privileged about metrics', async () => {
       await start()
       await get('/clusters/root/apis/example.com/v1/widgets')
@@ -392,6 +398,44 @@ describe('a server', () => {
         {},
       )
     })
+  })
+
+  it('lets only so many in, and says so in plain text', async () => {
+    const path = '/clusters/root/apis/example.com/v1/widgets'
+    let entered: () => void = () => undefined
+    let open: () => void = () => undefined
+    const inside = new Promise<void>(resolve => {
+      entered = resolve
+    })
+    const gate = new Promise<void>(resolve => {
+      open = resolve
+    })
+    const gated: VirtualWorkspace = {
+      ...plain(),
+      authorize: async () => {
+        entered()
+        await gate
+        return allow('')
+      },
+    }
+    await start([gated], { inflight: { reading: 1, mutating: 1 } })
+    const first = get(path, as('reader'))
+    await inside
+    const late = await get(path, as('reader'))
+    assert.deepEqual([late.status, late.body], [429, 'Too many requests, please try again later.\n'])
+    assert.deepEqual(
+      [late.headers['retry-after'], late.headers['content-type']],
+      ['1', 'text/plain; charset=utf-8'],
+    )
+    const others = [get(path), get(`${path}?watch=1&timeoutSeconds=1`, as('reader'))]
+    const writing = get(`/clusters/root${widgets}`, as('reader', { method: 'POST', body: '{' }))
+    open()
+    assert.deepEqual(
+      (await Promise.all([first, ...others])).map(reply => reply.status),
+      [200, 200, 200],
+    )
+    assert.equal((await writing).status, 400)
+    assert.equal((await get(path, as('reader'))).status, 200)
   })
 
   describe('views', () => {

@@ -5,6 +5,7 @@ import type { Backend } from './backend.ts'
 import type { OpenApiDocuments } from './documents.ts'
 import type { HealthCheck } from './health.ts'
 import type { IsIdentity } from './incoming.ts'
+import { createInflight, defaultInflight, type InflightLimits } from './inflight.ts'
 import type { Informers } from './informer.ts'
 import type { Listener, ListenOptions } from './listener.ts'
 import type { Logger } from './log.ts'
@@ -47,6 +48,8 @@ export interface ServerOptions {
   readonly outbound?: Outbound
   /** Milliseconds that a request may take which is not a watch; default 60,000. */
   readonly requestTimeout?: number
+  /** Default: Kubernetes' own limits. */
+  readonly inflight?: InflightLimits
 }
 
 export interface Server {
@@ -77,7 +80,8 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   const requestTimeout = options.requestTimeout ?? 60_000
   const checks = [...ownChecks(stopping.signal), ...options.checks, ...views.checks]
   const { address, url } = port
-  const pipeline = { ...options, requestTimeout, views, checks, stopping: stopping.signal, address }
+  const inflight = createInflight(options.inflight ?? defaultInflight)
+  const pipeline = { ...options, requestTimeout, inflight, views, checks, stopping: stopping.signal, address }
   const service = { ...options, requestTimeout, isStopping: () => stopping.signal.aborted }
   port.answer(answeringWith(service, pipeline))
   const baseUrl = options.viewsUrl ?? options.publicUrl ?? url

@@ -64,7 +64,7 @@ const lists: readonly ClaimList[] = [
   },
 ]
 
-/** v1alpha1 as v1alpha2. Throws `badRequest` when an overhang annotation cannot be read. */
+/** v1alpha1 as v1alpha2. Throws 403 when an overhang annotation cannot be read. */
 export const apiBindingToV2 = (object: KubeObject): KubeObject =>
   lists.reduce(listToV2, { ...object, apiVersion: 'apis.kcp.io/v1alpha2' })
 

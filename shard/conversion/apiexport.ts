@@ -27,7 +27,7 @@ interface SpecV2 {
   readonly permissionClaims?: readonly ClaimV2[]
 }
 
-/** v1alpha1 as v1alpha2. Throws `badRequest` when a schema name or an overhang annotation cannot be read. */
+/** v1alpha1 as v1alpha2. Throws 400 when a schema name, 403 when an overhang annotation cannot be read. */
 export function apiExportToV2(object: KubeObject): KubeObject {
   const { latestResourceSchemas, permissionClaims, ...spec } = (object.spec ?? {}) as SpecV1
   const resources = [

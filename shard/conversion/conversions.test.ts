@@ -95,7 +95,8 @@ describe('conversion of exports', () => {
   it('refuses annotations that are no lists, but only on the way in', () => {
     const broken = { [overhang.resourceSchemas]: '{', [overhang.v1Claims]: '{' }
     assert.throws(() => convert('apiexports', exportOf('v1alpha1', {}, broken), 'v1alpha2'), {
-      message: 'failed to decode overhanging resource schemas',
+      message:
+        'apiexports.apis.kcp.io "widgets" is forbidden: metadata.annotations[apis.v1alpha2.kcp.io/resource-schemas]: Invalid value: "{": failed to decode overhanging resource schemas',
     })
     assert.equal(
       convert('apiexports', exportOf('v1alpha2', {}, broken), 'v1alpha1').metadata.annotations,

@@ -1,4 +1,4 @@
-import { badRequest } from '../../framework/errors.ts'
+import { forbidden } from '../../framework/errors.ts'
 import type { KubeObject } from '../../framework/object.ts'
 
 /**
@@ -28,7 +28,7 @@ export interface ClaimIdentity {
 export const claimKey = (claim: ClaimIdentity): string =>
   `${claim.resource}/${claim.group ?? ''}/${claim.identityHash ?? ''}`
 
-/** The list in an annotation, empty when there is none. Throws `badRequest` on anything but a JSON list. */
+/** The list in an annotation, empty when there is none. Throws 403 on anything but a JSON list. */
 export function readOverhang<T>(object: KubeObject, key: OverhangKey): readonly T[] {
   const text = object.metadata.annotations?.[key]
   if (text === undefined) return []
@@ -39,8 +39,14 @@ export function readOverhang<T>(object: KubeObject, key: OverhangKey): readonly 
   } catch {
     list = undefined
   }
-  if (!Array.isArray(list)) throw badRequest(`failed to decode overhanging ${what}`)
-  return list
+  if (Array.isArray(list)) return list
+  const about = {
+    group: 'apis.kcp.io',
+    resource: `${object.kind.toLowerCase()}s`,
+    name: object.metadata.name ?? '',
+  }
+  const field = `metadata.annotations[${key}]: Invalid value: ${JSON.stringify(text)}`
+  throw forbidden(about, `${field}: failed to decode overhanging ${what}`)
 }
 
 /** Like `readOverhang`, but what cannot be read counts as nothing: a stored object must stay readable. */
