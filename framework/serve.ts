@@ -57,7 +57,7 @@ export async function serve(service: Service, ends: Ends, handler: Handler): Pro
     else await send(service, exchange, response, answer)
   } catch (error) {
     // The stream failed before its first chunk: the client can still be told.
-    await send(service, exchange, response, failureAnswer(error, exchange.incoming, exchange.record.log))
+    await send(service, exchange, response, failed(exchange, error))
   }
   exchange.close(response.statusCode)
 }
@@ -111,8 +111,13 @@ async function answerOf(exchange: Exchange, handler: Handler): Promise<Answer | 
   try {
     return await unlessCutShort(exchange.lifetime, handler(exchange))
   } catch (error) {
-    return failureAnswer(error, exchange.incoming, exchange.record.log)
+    return failed(exchange, error)
   }
+}
+
+function failed({ incoming, record, audit }: Exchange, error: unknown): Answer {
+  audit?.failed(error)
+  return failureAnswer(error, incoming, record.log)
 }
 
 /** Rejects early when the request is not to be waited for any more. What may end well is left to end by itself. */

@@ -19,6 +19,7 @@ const tokens: Readonly<Record<string, readonly string[]>> = {
   admin: ['system:masters'],
   reader: [],
   nobody: [],
+  crash: [],
 }
 const users = bearerTokens(async token => {
   const groups = tokens[token]
@@ -210,6 +211,16 @@ describe('the audit log', () => {
     await get('/clusters/team/api/%zz')
     const { verb, responseStatus } = await at('ResponseComplete')
     assert.deepEqual([verb, responseStatus?.code], ['get', 400])
+  })
+
+  it('has requests in which the server itself failed, and why', async () => {
+    await start({ level: 'Metadata' })
+    assert.equal((await get(widgets, as('crash'))).status, 500)
+    const { responseStatus, user } = await at('Panic')
+    assert.equal(user.username, 'crash')
+    assert.deepEqual([responseStatus?.code, responseStatus?.reason], [500, 'InternalError'])
+    assert.match(responseStatus?.message ?? '', /^APIServer panic'd: Error: /)
+    assert.ok(!events.some(({ stage }) => stage === 'ResponseComplete'))
   })
 
   it('does not change what clients get', async () => {

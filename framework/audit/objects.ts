@@ -56,3 +56,12 @@ export function withoutManagedFields(object: unknown): unknown {
   const { managedFields: _managed, ...metadata } = object.metadata
   return { ...object, metadata }
 }
+
+/** What Kubernetes records of a request in which the server itself failed. */
+export const panicStatus = (why: string): NonNullable<AuditEvent['responseStatus']> => ({
+  metadata: {},
+  status: 'Failure',
+  message: `APIServer panic'd: ${why}`,
+  reason: 'InternalError',
+  code: 500,
+})

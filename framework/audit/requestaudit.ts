@@ -1,5 +1,6 @@
 import type { Decision, Question } from '../authorizer.ts'
 import type { DecisionDomain } from '../context.ts'
+import { StatusError } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
 import type { Incoming } from '../incoming.ts'
 import type { ClusterName } from '../object.ts'
@@ -8,7 +9,14 @@ import { anonymous, type UserInfo } from '../user.ts'
 import { BodyCopy, keepBody } from './bodycopy.ts'
 import { decisionAnnotations, refusedQuestion } from './decisions.ts'
 import { type AuditEvent, auditUserOf, objectReference } from './event.ts'
-import { answeredObject, answeredStatus, nameIn, requestedObject, withoutManagedFields } from './objects.ts'
+import {
+  answeredObject,
+  answeredStatus,
+  nameIn,
+  panicStatus,
+  requestedObject,
+  withoutManagedFields,
+} from './objects.ts'
 import { type AuditPolicy, type AuditStage, type AuditWish, wishFor } from './policy.ts'
 import { sourcesOf } from './sources.ts'
 import { microTime } from './time.ts'
@@ -37,6 +45,7 @@ export class RequestAudit {
   #isPlain = true
   #wish: AuditWish | undefined
   #answer: { readonly status: number; readonly copy: BodyCopy } | undefined
+  #failure: string | undefined
 
   constructor(auditing: Auditing, incoming: Incoming, remoteAddress: string) {
     this.#auditing = auditing
@@ -98,8 +107,15 @@ export class RequestAudit {
     return keepBody(answer, copy, level === 'RequestResponse')
   }
 
+  /** What no `StatusError` says went wrong in the server itself. */
+  failed(error: unknown): void {
+    if (!(error instanceof StatusError)) this.#failure = String(error)
+  }
+
   /** The answer has been sent, or the client has left. */
   close(code: number): void {
+    if (this.#failure !== undefined)
+      return this.#write('Panic', { responseStatus: panicStatus(this.#failure) })
     const status = this.#answer?.status ?? code
     const responseStatus = answeredStatus(status, this.#answer?.copy)
     if (this.#user === undefined && status === 401) this.#write('ResponseStarted', { responseStatus })
