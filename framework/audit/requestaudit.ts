@@ -114,8 +114,11 @@ export class RequestAudit {
 
   /** The answer has been sent, or the client has left. */
   close(code: number): void {
-    if (this.#failure !== undefined)
-      return this.#write('Panic', { responseStatus: panicStatus(this.#failure) })
+    if (this.#failure === undefined) this.#finished(code)
+    else this.#write('Panic', { responseStatus: panicStatus(this.#failure) })
+  }
+
+  #finished(code: number): void {
     const status = this.#answer?.status ?? code
     const responseStatus = answeredStatus(status, this.#answer?.copy)
     if (this.#user === undefined && status === 401) this.#write('ResponseStarted', { responseStatus })

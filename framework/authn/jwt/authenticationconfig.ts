@@ -4,6 +4,7 @@ import { isObject } from '../jwt.ts'
 import type { TokenReader } from '../token.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
 import { withoutSystem } from './filters.ts'
+import { jwtShape } from './jwtshape.ts'
 import { isIssuedBy, type JwtIssuer, jwtIssuer } from './jwttokens.ts'
 import { checkRules } from './rules.ts'
 import { type Shape, unknownFields } from './shape.ts'
@@ -98,32 +99,10 @@ export const jwtTokens =
     return { user: trusted ? user : withoutSystem(user) }
   }
 
-const text: Shape = 'string'
-const claimOrExpression: Shape = { claim: text, expression: text }
-const prefixedClaim: Shape = { claim: text, expression: text, prefix: text }
-
 /** The fields of the file: a misspelled one would silently loosen who gets in. */
 const file: Shape = {
-  apiVersion: text,
-  kind: text,
-  anonymous: { enabled: 'boolean', conditions: [{ path: text }] },
-  jwt: [
-    {
-      issuer: {
-        url: text,
-        discoveryURL: text,
-        certificateAuthority: text,
-        audiences: [text],
-        audienceMatchPolicy: text,
-      },
-      claimMappings: {
-        username: prefixedClaim,
-        groups: prefixedClaim,
-        uid: claimOrExpression,
-        extra: [{ key: text, valueExpression: text }],
-      },
-      claimValidationRules: [{ claim: text, requiredValue: text, expression: text, message: text }],
-      userValidationRules: [{ expression: text, message: text }],
-    },
-  ],
+  apiVersion: 'string',
+  kind: 'string',
+  anonymous: { enabled: 'boolean', conditions: [{ path: 'string' }] },
+  jwt: [jwtShape],
 }

@@ -2,6 +2,7 @@ import type { AdmissionPlugin } from '../chain.ts'
 import { apiBindingAdmission } from './apibinding.ts'
 import { apiExportAdmission } from './apiexport.ts'
 import { apiResourceSchemaAdmission, type SchemaCheck } from './apiresourceschema.ts'
+import { authenticationConfigurationWarnings } from './authenticationconfiguration.ts'
 import { type CachedResourceRules, cachedResourceAdmission } from './cachedresource.ts'
 import { endpointSliceAdmission } from './endpointslice.ts'
 import type { ExportRules } from './exportreference.ts'
@@ -41,6 +42,7 @@ export const kcpAdmission = ({
   endpointSliceAdmission({ directory, authorizer }),
   reservedDefinitions,
   pathAnnotationAdmission(directory),
+  authenticationConfigurationWarnings,
   objectCountLimit({ directory, cache, limit }),
   cachedResourceAdmission({ cache, apis }),
 ]

@@ -325,3 +325,54 @@ describe('admission of exports, bindings and slices', () => {
       ),
     ))
 })
+
+describe('admission of authentication configurations', () => {
+  const configurations = () => ({
+    ...tenancy.workspaceTypes,
+    resource: 'workspaceauthenticationconfigurations',
+  })
+  const configuration = (name: string, ...jwt: readonly object[]): KubeObject => ({
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'WorkspaceAuthenticationConfiguration',
+    metadata: { name },
+    spec: { jwt },
+  })
+  const groups = { claim: 'groups', prefix: '' }
+  const entry = (expression: string, issuer: object = {}) => ({
+    issuer: { url: 'https://idp.example.com', audiences: ['a'], ...issuer },
+    claimMappings: { username: { expression }, groups },
+  })
+  const warningsOf = async (object: KubeObject): Promise<readonly string[]> => {
+    const before = shard.warnings.length
+    await create(loopback, configurations(), object)
+    return shard.warnings.slice(before)
+  }
+
+  it('says nothing about what can be used', async () => {
+    assert.deepEqual(await warningsOf(configuration('good', entry('claims.sub'))), [])
+  })
+
+  it('warns of what lets nobody in', async () => {
+    const nonsense = entry("concat('oidc:', email)")
+    const [why, ...more] = await warningsOf(configuration('nonsense', entry('claims.sub'), nonsense))
+    assert.match(
+      why ?? '',
+      /^this issuer will not be used: spec.jwt\[1\].claimMappings.username.expression: /,
+    )
+    assert.deepEqual(more, [])
+    const [plain] = await warningsOf(
+      configuration('plain', entry('claims.sub', { url: 'http://idp.example.com' })),
+    )
+    assert.match(plain ?? '', /URL scheme must be https/)
+    const [silent] = await warningsOf(configuration('nobody', entry('claims.sub', { audiences: [] })))
+    assert.match(silent ?? '', /at least one spec.jwt\[0\].issuer.audiences is required/)
+  })
+
+  it('leaves what has another shape to its schema', async () => {
+    for (const jwt of [7, [7], [{ issuer: 'a' }], [{ claimMappings: { extra: {} } }]])
+      await assert.rejects(
+        create(loopback, configurations(), { ...configuration('shapeless'), spec: { jwt } }),
+        { code: 422 },
+      )
+  })
+})
