@@ -45,6 +45,7 @@ export {
   apiResourcesOf,
   definitionOf,
   type ResourceWiring,
+  readOnlyResourcesOf,
   subresourceVerbs,
 } from './resource.ts'
 export { checkStructural } from './structural.ts'

@@ -50,6 +50,18 @@ export const apiResourcesOf = <P extends Params>(
 ): readonly ApiResource<P>[] =>
   definition.versions.filter(v => v.served).map(version => apiResourceOf(definition, version, wiring))
 
+/** Resources to be read; the status is named, and nothing more (chapter 10, section 6.2). */
+export const readOnlyResourcesOf = <P extends Params>(
+  definition: KindDefinition,
+  storage: (version: string) => ResourceStorage<P>,
+): readonly ApiResource<P>[] =>
+  apiResourcesOf(definition, { storage, custom: true, verbs: ['get', 'list', 'watch'] }).map(resource => ({
+    ...resource,
+    subresources: resource.subresources
+      .filter(({ name }) => name === 'status')
+      .map(status => ({ ...status, verbs: [] })),
+  }))
+
 function apiResourceOf<P extends Params>(
   definition: KindDefinition,
   version: KindVersion,

@@ -12,7 +12,7 @@ import type { ResourceStorage } from '../../framework/storage.ts'
 import { selectableFieldsOf } from '../../openapi/columns.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import { coreEvents, eventSource } from '../../openapi/definitions/kubernetes/events.ts'
-import { apiResourcesOf, subresourceVerbs } from '../../openapi/resource.ts'
+import { apiResourcesOf, readOnlyResourcesOf, subresourceVerbs } from '../../openapi/resource.ts'
 import type { AdmissionChain } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/key.ts'
 import type { ResourceCache } from '../cache/resource.ts'
@@ -77,7 +77,12 @@ export function resourceMaker(wiring: Wiring): ResourcesOf {
 
 function makeResources(wiring: Wiring, served: Served): readonly ApiResource[] {
   const { definition, traits } = served
-  if (served.isVirtual) return virtualResources(wiring, served)
+  if (served.isVirtual) {
+    const { group, names } = definition
+    return readOnlyResourcesOf(definition, version =>
+      wiring.virtual({ group, version, resource: names.plural }),
+    )
+  }
   const storage = (version: string, subresource?: 'status' | 'scale'): ResourceStorage =>
     subresource === 'scale'
       ? scaleOf(wiring, served, version)
@@ -94,21 +99,6 @@ function makeResources(wiring: Wiring, served: Served): readonly ApiResource[] {
     subresources: subresourcesOf(wiring, served),
   })
 }
-
-/** To be read; the status is named, and nothing more (chapter 10, section 6.2). */
-function virtualResources(wiring: Wiring, { definition }: Served): readonly ApiResource[] {
-  const { group, names } = definition
-  const storage = (version: string): ResourceStorage =>
-    wiring.virtual({ group, version, resource: names.plural })
-  return apiResourcesOf(definition, { storage, custom: true, verbs: readVerbs }).map(resource => ({
-    ...resource,
-    subresources: resource.subresources
-      .filter(({ name }) => name === 'status')
-      .map(status => ({ ...status, verbs: [] })),
-  }))
-}
-
-const readVerbs: readonly Verb[] = ['get', 'list', 'watch']
 
 function scaleOf(wiring: Wiring, served: Served, version: string): ResourceStorage {
   const paths = served.definition.versions.find(v => v.name === version)?.scale

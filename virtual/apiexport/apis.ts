@@ -1,7 +1,5 @@
 import {
   type ApiResource,
-  type ApiSet,
-  apiSetOf,
   type Host,
   type Item,
   type Lens,
@@ -10,6 +8,7 @@ import {
 } from '../../framework/index.ts'
 import { apiResourcesOf, definitionOf } from '../../openapi/index.ts'
 import type { Exports } from '../exports/exports.ts'
+import { KeptApis } from '../exports/keptapis.ts'
 import { type APIExport, type ExportParams, exportOf, type PermissionClaim } from '../exports/types.ts'
 import { claimedGroup, claimLens, ownBindingsLens } from './claims.ts'
 
@@ -138,57 +137,17 @@ const ownBindingSource = (host: Host, params: ExportParams): readonly Source[] =
     resources: () => source.resources().map(r => ({ ...r, verbs: readOnly, subresources: [] })),
   }))
 
-interface Served {
-  readonly version: string
-  readonly set: ApiSet<ExportParams>
-  readonly replaced: AbortController
-}
-
-/** The ApiSets of all exports that somebody asked for: the same object until what it is made of changes. */
-export class ExportApis {
-  readonly #served = new Map<string, Served>()
-  readonly #host: Host
-  readonly #exports: Exports
-
-  constructor(host: Host, exports: Exports) {
-    this.#host = host
-    this.#exports = exports
-    const refresh = () => this.#refresh()
-    exports.exports.onEvent(refresh)
-    exports.schemas.onEvent(refresh)
-  }
-
-  of(params: ExportParams): ApiSet<ExportParams> | undefined {
-    return (this.#served.get(keyOf(params)) ?? this.#serve(params))?.set
-  }
-
-  #serve(params: ExportParams): Served | undefined {
-    const sources = sourcesOf(this.#host, this.#exports, params)
+/** The ApiSets of all exports. */
+export function exportApis(host: Host, exports: Exports): KeptApis<ExportParams> {
+  const apis = new KeptApis<ExportParams>(params => {
+    const sources = sourcesOf(host, exports, params)
     if (sources.length === 0) return undefined
-    const replaced = new AbortController()
-    const set = apiSetOf(
-      sources.flatMap(source => source.resources()),
-      replaced.signal,
-    )
-    const served = { version: versionOf(sources), set, replaced }
-    this.#served.set(keyOf(params), served)
-    return served
-  }
-
-  /** Drops what changed and ends its watches; the next request builds it anew. */
-  #refresh(): void {
-    for (const [key, served] of this.#served) {
-      if (versionOf(sourcesOf(this.#host, this.#exports, paramsOf(key))) === served.version) continue
-      this.#served.delete(key)
-      served.replaced.abort()
-    }
-  }
+    return { version: versionOf(sources), resources: () => sources.flatMap(source => source.resources()) }
+  })
+  exports.exports.onEvent(() => apis.refresh())
+  exports.schemas.onEvent(() => apis.refresh())
+  return apis
 }
 
-const keyOf = ({ provider, name }: ExportParams): string => `${provider}/${name}`
-function paramsOf(key: string): ExportParams {
-  const [provider = '', name = ''] = key.split('/')
-  return { provider, name }
-}
 const versionOf = (sources: readonly Source[]): string =>
   sources.map(s => `${s.group}/${s.plural}=${s.version}`).join(';')

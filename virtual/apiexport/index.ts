@@ -1,7 +1,7 @@
 import { aborted, defineVirtualWorkspace, loopback } from '../../framework/index.ts'
 import { watchExports } from '../exports/exports.ts'
 import { selectorAdmission } from './admission.ts'
-import { ExportApis } from './apis.ts'
+import { exportApis } from './apis.ts'
 import { actAs, exportAuthorizer } from './authorizer.ts'
 import { slicePublisher } from './publisher.ts'
 
@@ -11,7 +11,7 @@ import { slicePublisher } from './publisher.ts'
  */
 export const apiexport = defineVirtualWorkspace('apiexport', '/services/apiexport/:provider/:name', host => {
   const exports = watchExports(host)
-  const apis = new ExportApis(host, exports)
+  const apis = exportApis(host, exports)
   return {
     apis: params => apis.of(params),
     authorize: exportAuthorizer(host, exports),

@@ -1,5 +1,5 @@
 import { aborted, defineVirtualWorkspace, deny, loopback } from '../../framework/index.ts'
-import { SliceApis } from './apis.ts'
+import { sliceApis } from './apis.ts'
 import { sliceAuthorizer } from './authorizer.ts'
 import { slicePublisher } from './publisher.ts'
 import { watchSlices } from './slices.ts'
@@ -13,7 +13,7 @@ export const replication = defineVirtualWorkspace(
     if (shared === undefined)
       return { apis: () => undefined, authorize: async () => deny('access denied', 'virtual.replication') }
     const slices = watchSlices(host, shared)
-    const apis = new SliceApis(shared, slices)
+    const apis = sliceApis(shared, slices)
     return {
       apis: params => apis.of(params),
       authorize: sliceAuthorizer(host, slices),
