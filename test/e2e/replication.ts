@@ -227,6 +227,36 @@ export const replicationFlows = (start: (args: readonly string[]) => Promise<Ori
     })
 
     if (!isKcp)
+      it('lets nobody but shards read what shards share', async () => {
+        const at = (rest: string): string => `${oriel.url}/services/cache/shards/root/clusters/${rest}`
+        const published = `${provider.cluster}/apis/example.com/v1/regions:${identity}`
+        for (const rest of [
+          '*/apis/apis.kcp.io/v1alpha2/apiexports',
+          published,
+          '*/apis',
+          `${provider.cluster}/api/v1/secrets`,
+        ]) {
+          assert.equal((await admin(at(rest))).status, 403, rest)
+          assert.equal((await reader(at(rest))).status, 403, rest)
+        }
+        const masters = await clientOf(configAt(oriel, '', 'shard-base'))
+        assert.deepEqual(await names(masters, at(published)), ['north'])
+        for (const rest of [
+          published.replace(identity, 'feed'),
+          published.replace(provider.cluster, consumer.cluster),
+          `${provider.cluster}/api/v1/secrets`,
+          '*/apis/apis.kcp.io/v1alpha2/apibindings',
+        ])
+          assert.equal((await masters(at(rest))).status, 404, rest)
+        const write = { method: 'DELETE' }
+        assert.equal(
+          (await masters(at(`${provider.cluster}/apis/apis.kcp.io/v1alpha2/apiexports/example.com`), write))
+            .status,
+          405,
+        )
+      })
+
+    if (!isKcp)
       it('opens nothing to who knows only the name of what is published elsewhere', async () => {
         const elsewhere = { path: provider.path, name: 'regions' }
         const own = await publish(lair)
