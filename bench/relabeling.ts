@@ -1,12 +1,20 @@
-import { type ApiSet, allow, apiSetOf, defineVirtualWorkspace, viewOf } from '../framework/index.ts'
+import {
+  type ApiSet,
+  allow,
+  annotator,
+  apiSetOf,
+  defineVirtualWorkspace,
+  viewOf,
+} from '../framework/index.ts'
 import { apiResourcesOf, definitionOf } from '../openapi/index.ts'
 import { schema } from './objects.ts'
 
-/** A view that rewrites one annotation of every widget, as views that present labels or paths do. */
+/** A view that puts one annotation into every widget, as views that present paths or other clusters' objects do. */
 export const relabeling = defineVirtualWorkspace(
   'relabeling',
   '/services/relabeling/:identity',
   ({ backend }) => {
+    const annotate = annotator({ 'kcp.io/path': 'root:consumer' })
     const sets = new Map<string, ApiSet>()
     const setOf = (identity: string): ApiSet =>
       apiSetOf(
@@ -15,11 +23,7 @@ export const relabeling = defineVirtualWorkspace(
           storage: version =>
             viewOf(
               backend.storage({ group: 'bench.oriel.dev', version, resource: 'widgets', identity }),
-              () => ({
-                relabel: ({ annotations }) => ({
-                  annotations: { ...annotations, 'kcp.io/path': 'root:consumer' },
-                }),
-              }),
+              () => ({ annotate }),
             ),
         }),
       )

@@ -1,6 +1,7 @@
+import { annotator } from './annotate.ts'
 import type { RequestContext } from './context.ts'
 import { badRequest } from './errors.ts'
-import { clusterAnnotation, type ObjectMeta } from './item.ts'
+import { clusterAnnotation } from './item.ts'
 import type { ClusterName, GroupVersionResource } from './object.ts'
 import { readOnly } from './readonly.ts'
 import { contextWith } from './requestcontext.ts'
@@ -39,8 +40,6 @@ export const borrowed = (
 function through(ctx: RequestContext, lenderOf: (ctx: RequestContext) => Lender) {
   if (ctx.cluster === '*') throw badRequest('Wildcard request not supported')
   const { cluster, storage } = lenderOf(ctx)
-  const relabel = ({ annotations }: ObjectMeta) => ({
-    annotations: { ...annotations, [clusterAnnotation]: ctx.cluster },
-  })
-  return { cluster, there: contextWith(ctx, { cluster }), storage: viewOf(storage, () => ({ relabel })) }
+  const annotate = annotator({ [clusterAnnotation]: ctx.cluster })
+  return { cluster, there: contextWith(ctx, { cluster }), storage: viewOf(storage, () => ({ annotate })) }
 }

@@ -1,4 +1,6 @@
 // The public surface of the kernel: what views, backends and servers are made of.
+
+export { type Annotator, annotator } from './annotate.ts'
 export {
   type ApiResource,
   type ApiSet,

@@ -1,3 +1,4 @@
+import type { Annotator } from './annotate.ts'
 import type { Params, RequestContext } from './context.ts'
 import { withResourceVersion } from './encode.ts'
 import { methodNotSupported, notFound, notServed, type StatusError } from './errors.ts'
@@ -38,6 +39,8 @@ export interface Lens {
   matches?(meta: ObjectMeta): boolean
   /** Rewrite labels or annotations, whichever it returns: the rest is copied as bytes. The same object back: nothing. */
   relabel?(meta: ObjectMeta): Relabeling
+  /** Put the same annotations into every object (`annotator`), after `relabel`: mostly nothing is decoded at all. */
+  readonly annotate?: Annotator
   /** Keep or hide: one decode. */
   matchesObject?(object: KubeObject): boolean
   /** Rewrite: one decode, one encode. The same object back: nothing to rewrite. */
@@ -91,7 +94,8 @@ export function viewOf<P extends Params>(storage: ResourceStorage<P>, view: View
 }
 
 const filters = (lens: Lens): boolean => lens.matches !== undefined || lens.matchesObject !== undefined
-const rewrites = (lens: Lens): boolean => lens.relabel !== undefined || lens.present !== undefined
+const rewrites = ({ relabel, annotate, present }: Lens): boolean =>
+  relabel !== undefined || annotate !== undefined || present !== undefined
 const touches = (lens: Lens): boolean => filters(lens) || rewrites(lens)
 
 const narrowed = <Q extends Selection>(query: Q, lens: Lens): Q => lens.narrow?.(query) ?? query
@@ -134,10 +138,12 @@ const matches = (item: Item, lens: Lens): boolean =>
 
 /** The item as the lens rewrites it; the same item when there is nothing to rewrite. */
 function rewritten(item: Item, lens: Lens): Item {
-  const labeled = relabeled(item, lens)
+  const labeled = annotated(relabeled(item, lens), lens)
   const object = lens.present?.(labeled.object)
   return object === undefined || object === labeled.object ? labeled : itemOf(object, item.key.cluster)
 }
+
+const annotated = (item: Item, { annotate }: Lens): Item => (annotate === undefined ? item : annotate(item))
 
 function relabeled(item: Item, lens: Lens): Item {
   if (lens.relabel === undefined) return item

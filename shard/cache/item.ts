@@ -126,9 +126,14 @@ export class CachedItem implements Item, ObjectMeta {
     return this.#slab.toString('latin1', this.#start + from, this.#start + to)
   }
 
-  /** Copies the bytes to `target`; returns how many. */
-  copy(target: Buffer, start: number): number {
-    return this.#slab.copy(target, start, this.#start, this.#start + this.length)
+  /** Copies the bytes, from one of them on, to `target`; returns how many. */
+  copy(target: Buffer, start: number, from = 0): number {
+    return this.#slab.copy(target, start, this.#start + from, this.#start + this.length)
+  }
+
+  beginsWith(head: Buffer): boolean {
+    const { length } = head
+    return length === this.#labels && head.compare(this.#slab, this.#start, this.#start + length) === 0
   }
 
   /** Copies the bytes to `slab` at `start` and remembers that place instead of the old one. */
