@@ -39,7 +39,8 @@ function clientErrors(config: unknown, path: string): readonly FieldError[] {
 
 const desired = 'desired format: https://host[:port]/path'
 
-function urlErrors(text: string, path: string): readonly FieldError[] {
+/** What is wrong with the URL of a webhook. */
+export function urlErrors(text: string, path: string): readonly FieldError[] {
   if (!URL.canParse(text))
     return [required(path, `url must be a valid URL: ${JSON.stringify(text)}; ${desired}`)]
   const url = new URL(text)
@@ -61,7 +62,8 @@ function urlErrors(text: string, path: string): readonly FieldError[] {
   return wrong.filter(([isWrong]) => isWrong).map(([, value, why]) => invalidValue(path, value, why))
 }
 
-function serviceErrors(service: unknown, path: string): readonly FieldError[] {
+/** What is wrong with the Service of a webhook. */
+export function serviceErrors(service: unknown, path: string): readonly FieldError[] {
   const port = Number(valueAt(service, 'port') ?? 443)
   const url = valueAt(service, 'path')
   return [
@@ -80,8 +82,13 @@ function serviceErrors(service: unknown, path: string): readonly FieldError[] {
 
 const acceptedReviewVersions = ['v1', 'v1beta1']
 
-function reviewVersionErrors(versions: readonly string[], path: string): readonly FieldError[] {
-  if (versions.length === 0) return [required(path)]
+/** What is wrong with the versions of reviews that a webhook understands; `unsaid` is said of none. */
+export function reviewVersionErrors(
+  versions: readonly string[],
+  path: string,
+  unsaid = '',
+): readonly FieldError[] {
+  if (versions.length === 0) return [required(path, unsaid)]
   const each = versions.flatMap((version, i) =>
     versions.indexOf(version) < i
       ? [invalidValue(`${path}[${i}]`, version, 'duplicate version')]

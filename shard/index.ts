@@ -58,7 +58,7 @@ function pluginsOf(options: ShardOptions, host: ShardHost): readonly AdmissionPl
     ...(options.admission?.(host) ?? []),
     webhooks.mutating,
     ...tenantPolicies(tenancy),
-    webhooks.validating,
+    ...webhooks.validating,
     // The quota is last: what it counts nobody refuses any more.
     resourceQuotaAdmission(host),
   ]

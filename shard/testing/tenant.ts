@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import type { Authorizer } from '../../framework/authorizer.ts'
 import type { ResourceRef } from '../../framework/backend.ts'
 import { StatusError } from '../../framework/errors.ts'
 import type { KubeObject } from '../../framework/object.ts'
@@ -19,8 +18,8 @@ export interface TestTenant {
   readonly notes: Map<string, string>
 }
 
-export async function testTenant(authorize?: Authorizer['authorize']): Promise<TestTenant> {
-  const shard = await testShard(authorize === undefined ? {} : { authorizer: () => ({ authorize }) })
+export async function testTenant(overrides?: Parameters<typeof testShard>[0]): Promise<TestTenant> {
+  const shard = await testShard(overrides)
   const notes = new Map<string, string>()
   await shard.addCluster(cluster)
   const namespaces: ResourceRef = { group: '', version: 'v1', resource: 'namespaces' }

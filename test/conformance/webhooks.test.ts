@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
 import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
-import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
+import { apply, bind, bindingOf, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
 import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
 
 // Admission webhooks through the running server (chapter 40, rule 2.58; chapter 20, section 5.10).
@@ -39,6 +39,18 @@ const answers: Answers<Review> = {
   }),
 }
 
+const gadgets = (group: string): KubeObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `gadgets.${group}` },
+  spec: {
+    group,
+    scope: 'Cluster',
+    names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+})
+
 const configMap = (name: string): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -50,15 +62,17 @@ describe('webhooks', function () {
   this.timeout(120_000)
   let oriel: Oriel
   let tenant: Tenant
+  let provider: Tenant
   let kubectl: Kubectl
   let webhooks: Webhooks
 
   before(async () => {
     oriel = await startServer(webhookFlags)
     webhooks = await serveWebhooks(answers)
-    const [first] = await createWorkspaces(oriel, ['webhooks'])
-    assert.ok(first)
+    const [first, second] = await createWorkspaces(oriel, ['webhooks', 'webhooks-provider'])
+    assert.ok(first && second)
     tenant = first
+    provider = second
     kubectl = tenant.kubectl
   })
   after(async () => {
@@ -150,6 +164,29 @@ describe('webhooks', function () {
     await answersWith('broken', 'created')
     await validating('slow')
     await answersWith('slow', 'context deadline exceeded')
+  })
+
+  it('of an export see what is bound, and those of the consumer do not', async () => {
+    const group = 'bound.example.com'
+    await exportApi(provider, gadgets(group), [])
+    await bind(tenant, bindingOf(provider, group, []))
+    const rules = [
+      { apiGroups: [group], apiVersions: ['v1'], operations: ['CREATE'], resources: ['gadgets'] },
+    ]
+    const make = (name: string): Promise<string> =>
+      apply(kubectl, { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name } }).catch(String)
+    const more = { rules, matchConditions: [] }
+    await apply(kubectl, configuration('ValidatingWebhookConfiguration', 'deny', more))
+    await eventually(
+      () => make('own'),
+      said => said.includes('created') || said.includes('unchanged'),
+    )
+    await apply(provider.kubectl, configuration('ValidatingWebhookConfiguration', 'look', more))
+    let count = 0
+    await eventually(
+      () => make(`bound-${count++}`),
+      said => said.includes(`denied the request: CREATE in ${tenant.cluster}`),
+    )
   })
 
   it('say why they cannot be reached: nobody vouches for this one', async () => {

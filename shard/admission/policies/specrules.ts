@@ -3,35 +3,12 @@ import type { KubeObject } from '../../../framework/object.ts'
 import { duplicate, forbidden, invalidValue, required, unsupported } from '../../../openapi/fielderror.ts'
 import type { MatchResources, Rule } from './matching.ts'
 import type { BindingSpec, Mutation, PolicySpec, Validation } from './policy.ts'
+import { oneOf, operations, ruleErrors } from './rulechecks.ts'
 
 // What policies and their bindings must say, besides expressions that compile.
 
-const oneOf = (path: string, value: string | undefined, values: readonly string[]): readonly FieldError[] =>
-  value === undefined || values.includes(value) ? [] : [unsupported(path, value, values)]
-
-const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 /** What is deleted is not changed any more. */
 const changingOperations = operations.filter(operation => operation !== 'DELETE')
-
-/** Each part of a rule names something, and a star stands alone. */
-function ruleErrors(rule: Rule, path: string): readonly FieldError[] {
-  const { operations: wanted = [] } = rule
-  const parts = ['operations', 'apiGroups', 'apiVersions', 'resources'] as const
-  const starred = parts.slice(0, 3).filter(part => (rule[part]?.length ?? 0) > 1 && rule[part]?.includes('*'))
-  return [
-    ...parts.filter(part => !rule[part]?.length).map(part => required(`${path}.${part}`)),
-    ...starred.map(part => {
-      const others = part === 'apiGroups' ? 'API groups' : part === 'apiVersions' ? 'API versions' : part
-      return invalidValue(
-        `${path}.${part}`,
-        rule[part],
-        `if '*' is present, must not specify other ${others}`,
-      )
-    }),
-    ...wanted.flatMap((operation, i) => oneOf(`${path}.operations[${i}]`, operation, operations)),
-    ...oneOf(`${path}.scope`, rule.scope, ['*', 'Cluster', 'Namespaced']),
-  ]
-}
 
 function resourceErrors(match: MatchResources, path: string): readonly FieldError[] {
   const { resourceRules = [], excludeResourceRules = [], matchPolicy } = match

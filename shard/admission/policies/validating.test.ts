@@ -43,7 +43,7 @@ async function authorize({ name }: UserInfo, { verb, resource, path, cluster }: 
 describe('validating admission policies', () => {
   let tenant: TestTenant
   before(async () => {
-    tenant = await testTenant(authorize)
+    tenant = await testTenant({ authorizer: () => ({ authorize }) })
   })
   after(() => tenant.shard.stop())
 

@@ -37,7 +37,8 @@ export interface FoundWebhook {
   readonly uid: string
 }
 
-interface Prepared extends FoundWebhook {
+/** A webhook with its conditions compiled. */
+export interface Prepared extends FoundWebhook {
   readonly conditions: readonly Expression[]
 }
 
@@ -73,7 +74,7 @@ export function webhookFinder(deps: WebhookDeps): FindWebhooks {
 
 const environment = admissionEnvironment({ params: false, variables: new Map() })
 
-const prepare = (object: KubeObject): readonly Prepared[] =>
+export const prepare = (object: KubeObject): readonly Prepared[] =>
   ((object.webhooks ?? []) as readonly Webhook[]).map((webhook, i) => ({
     webhook,
     uid: `${object.metadata.name}/${webhook.name}/${i}`,

@@ -10,6 +10,7 @@ import type { Subject } from '../policies/matching.ts'
 import { configurationsOf, policyClusters } from '../policies/source.ts'
 import { type FindWebhooks, webhookFinder } from './configuration.ts'
 import { type Answer, type AskWebhook, webhookClient, withCluster, withoutCluster } from './review.ts'
+import { webhookRules } from './specrules.ts'
 
 export interface WebhookAdmissionDeps {
   readonly informers: Informers
@@ -25,7 +26,7 @@ export interface WebhookAdmissionDeps {
  */
 export function tenantWebhooks({ informers, namespaceOf, backend, targets }: WebhookAdmissionDeps): {
   readonly mutating: AdmissionPlugin
-  readonly validating: AdmissionPlugin
+  readonly validating: readonly AdmissionPlugin[]
 } {
   const asking: Asking = { namespaceOf, ask: webhookClient(targets) }
   const finderOf = (resource: string): FindWebhooks =>
@@ -37,7 +38,7 @@ export function tenantWebhooks({ informers, namespaceOf, backend, targets }: Web
     })
   return {
     mutating: mutatingWebhooks(finderOf('mutatingwebhookconfigurations'), asking),
-    validating: validatingWebhooks(finderOf('validatingwebhookconfigurations'), asking),
+    validating: [webhookRules, validatingWebhooks(finderOf('validatingwebhookconfigurations'), asking)],
   }
 }
 

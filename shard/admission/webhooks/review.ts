@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { formatJson } from '../../../framework/json.ts'
 import type { KubeObject } from '../../../framework/object.ts'
 import type { Targets } from '../../../framework/targets.ts'
 import { isObject, memberOf, textAt, valueAt } from '../../../openapi/json.ts'
@@ -47,7 +48,7 @@ export const webhookClient =
       throw noDryRun(webhook.name)
     const uid = randomUUID()
     const response = await sent({ webhook, subject, targets, uid })
-      .then(text => responseIn(text, uid, mutating))
+      .then(text => responseIn(text, { uid, mutating, version: versionOf(webhook) }))
       .catch((error: Error) => error)
     if (response instanceof Error) {
       if (webhook.failurePolicy === 'Ignore') return undefined
@@ -85,7 +86,7 @@ async function sent({ webhook, subject, targets, uid }: Call): Promise<string> {
   if (problem !== undefined) throw new Error(`failed to call webhook: its url is refused: ${problem}`)
   return postJson({
     url,
-    body: JSON.stringify(reviewOf(uid, subject)),
+    body: formatJson(reviewOf(uid, subject, versionOf(webhook))),
     ca: caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64'),
     seconds: Math.min(30, Math.max(1, webhook.timeoutSeconds ?? 10)),
     signal: subject.ctx.signal,
@@ -96,38 +97,51 @@ async function sent({ webhook, subject, targets, uid }: Call): Promise<string> {
 }
 
 /** The `response` of the AdmissionReview that came back. Throws when there is none that makes sense. */
-function responseIn(text: string, uid: string, mutating: boolean): unknown {
-  const found = responseOrProblem(text, uid, mutating)
+function responseIn(text: string, expected: Expected): unknown {
+  const found = responseOrProblem(text, expected)
   if (typeof found === 'string') throw new Error(`received invalid webhook response: ${found}`)
   return found.response
 }
 
-function reviewOf(uid: string, subject: Subject): object {
+/** The first version of reviews that the webhook and the server understand. */
+const versionOf = ({ admissionReviewVersions = [] }: Webhook): 'v1' | 'v1beta1' =>
+  admissionReviewVersions.find(version => version === 'v1' || version === 'v1beta1') ?? 'v1'
+
+function reviewOf(uid: string, subject: Subject, version: string): object {
   const { object, old, key } = subject.request
   const given = (o: KubeObject | undefined) => (o === undefined ? null : withCluster(o, key.cluster))
   return {
     kind: 'AdmissionReview',
-    apiVersion: 'admission.k8s.io/v1',
+    apiVersion: `admission.k8s.io/${version}`,
     request: { options: null, uid, ...requestOf(subject), object: given(object), oldObject: given(old) },
   }
+}
+
+/** What an answer has to be. */
+interface Expected {
+  readonly uid: string
+  readonly mutating: boolean
+  readonly version: 'v1' | 'v1beta1'
 }
 
 /** The response, or what is wrong with it in the words of Kubernetes. */
 function responseOrProblem(
   text: string,
-  uid: string,
-  mutating: boolean,
+  { uid, mutating, version: wanted }: Expected,
 ): string | { readonly response: unknown } {
   const review = parsed(text)
   if (review === undefined) return 'the answer is no JSON'
   const kind = textAt(review, 'kind')
   const version = textAt(review, 'apiVersion')
-  if (kind !== 'AdmissionReview' || version !== 'admission.k8s.io/v1') {
+  const isOld = wanted === 'v1beta1'
+  if (!isOld && (kind !== 'AdmissionReview' || version !== 'admission.k8s.io/v1')) {
     const [group = '', v = ''] = version.split('/')
     return `expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${group}/${v}, Kind=${kind}`
   }
   const response = memberOf(review, 'response')
   if (!isObject(response)) return 'webhook response was absent'
+  // The older version did not say which question it answers, nor what its patch is.
+  if (isOld) return { response }
   if (response.uid !== uid)
     return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? '')}`
   return patchProblem(response, mutating) ?? { response }

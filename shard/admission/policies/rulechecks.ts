@@ -1,0 +1,32 @@
+import type { FieldError } from '../../../framework/errors.ts'
+import { invalidValue, required, unsupported } from '../../../openapi/fielderror.ts'
+import type { Rule } from './matching.ts'
+
+export const oneOf = (
+  path: string,
+  value: string | undefined,
+  values: readonly string[],
+): readonly FieldError[] =>
+  value === undefined || values.includes(value) ? [] : [unsupported(path, value, values)]
+
+export const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
+
+/** Each part of a rule names something, and a star stands alone. */
+export function ruleErrors(rule: Rule, path: string): readonly FieldError[] {
+  const { operations: wanted = [] } = rule
+  const parts = ['operations', 'apiGroups', 'apiVersions', 'resources'] as const
+  const starred = parts.slice(0, 3).filter(part => (rule[part]?.length ?? 0) > 1 && rule[part]?.includes('*'))
+  return [
+    ...parts.filter(part => !rule[part]?.length).map(part => required(`${path}.${part}`)),
+    ...starred.map(part => {
+      const others = part === 'apiGroups' ? 'API groups' : part === 'apiVersions' ? 'API versions' : part
+      return invalidValue(
+        `${path}.${part}`,
+        rule[part],
+        `if '*' is present, must not specify other ${others}`,
+      )
+    }),
+    ...wanted.flatMap((operation, i) => oneOf(`${path}.operations[${i}]`, operation, operations)),
+    ...oneOf(`${path}.scope`, rule.scope, ['*', 'Cluster', 'Namespaced']),
+  ]
+}

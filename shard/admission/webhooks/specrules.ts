@@ -1,0 +1,71 @@
+import { type FieldError, invalid } from '../../../framework/errors.ts'
+import { dns1123SubdomainErrors } from '../../../framework/names.ts'
+import { reviewVersionErrors, serviceErrors, urlErrors } from '../../../openapi/crd-conversion.ts'
+import { invalidValue, required, unsupported } from '../../../openapi/fielderror.ts'
+import type { AdmissionPlugin } from '../chain.ts'
+import { oneOf, ruleErrors } from '../policies/rulechecks.ts'
+import { type Prepared, prepare, type Webhook } from './configuration.ts'
+
+const resources: ReadonlySet<string> = new Set([
+  'validatingwebhookconfigurations',
+  'mutatingwebhookconfigurations',
+])
+
+/** Webhooks that could never be asked are refused when they are written. */
+export const webhookRules: AdmissionPlugin = {
+  name: 'WebhookRules',
+  validate(_ctx, { group, resource, operation, object }) {
+    if (group !== 'admissionregistration.k8s.io' || !resources.has(resource)) return
+    if (object === undefined || operation === 'DELETE') return
+    const errors = prepare(object).flatMap((hook, i) => webhookErrors(hook, `webhooks[${i}]`))
+    if (errors.length > 0) throw invalid(object.kind, group, object.metadata.name ?? '', errors)
+  },
+}
+
+const harmless = ['None', 'NoneOnDryRun']
+
+function webhookErrors({ webhook, conditions }: Prepared, path: string): readonly FieldError[] {
+  const { rules = [], sideEffects, timeoutSeconds = 10, admissionReviewVersions = [] } = webhook
+  const seconds = 'the timeout value must be between 1 and 30 seconds'
+  return [
+    ...nameErrors(webhook.name, `${path}.name`),
+    ...rules.flatMap((rule, i) => ruleErrors(rule, `${path}.rules[${i}]`)),
+    ...oneOf(`${path}.failurePolicy`, webhook.failurePolicy, ['Fail', 'Ignore']),
+    ...oneOf(`${path}.matchPolicy`, webhook.matchPolicy, ['Equivalent', 'Exact']),
+    ...(sideEffects === undefined
+      ? [required(`${path}.sideEffects`, `must specify one of ${harmless.join(', ')}`)]
+      : harmless.includes(sideEffects)
+        ? []
+        : [unsupported(`${path}.sideEffects`, sideEffects, harmless)]),
+    ...(timeoutSeconds < 1 || timeoutSeconds > 30
+      ? [invalidValue(`${path}.timeoutSeconds`, timeoutSeconds, seconds)]
+      : []),
+    ...clientErrors(webhook.clientConfig, `${path}.clientConfig`),
+    ...conditions.flatMap(({ source, problem }, i) =>
+      problem === undefined
+        ? []
+        : [invalidValue(`${path}.matchConditions[${i}].expression`, source, problem)],
+    ),
+    ...oneOf(`${path}.reinvocationPolicy`, webhook.reinvocationPolicy, ['IfNeeded', 'Never']),
+    ...reviewVersionErrors(
+      admissionReviewVersions,
+      `${path}.admissionReviewVersions`,
+      'must specify one of v1, v1beta1',
+    ),
+  ]
+}
+
+function nameErrors(name: string, path: string): readonly FieldError[] {
+  if (!name) return [required(path)]
+  const wrong = dns1123SubdomainErrors(name)
+  if (wrong.length > 0) return [invalidValue(path, name, wrong.join(','))]
+  return name.split('.').length < 3
+    ? [invalidValue(path, name, 'should be a domain with at least three segments separated by dots')]
+    : []
+}
+
+function clientErrors({ url, service }: Webhook['clientConfig'], path: string): readonly FieldError[] {
+  if ((url === undefined) === (service === undefined))
+    return [required(path, 'exactly one of url or service is required')]
+  return url === undefined ? serviceErrors(service, `${path}.service`) : urlErrors(url, `${path}.url`)
+}
