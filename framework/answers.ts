@@ -3,6 +3,7 @@ import type { Answer } from './exchange.ts'
 import type { ListForm, ObjectForm } from './form.ts'
 import type { Item } from './item.ts'
 import { parseJson } from './json.ts'
+import { listText } from './listtext.ts'
 import type { Negotiated } from './negotiation.ts'
 import type { ItemBatch, ItemList, ListMeta } from './storage.ts'
 import { bodyOf, optional, soon } from './streams.ts'
@@ -41,9 +42,8 @@ export async function listAnswer(list: ItemList, form: ListForm, how: Negotiated
   const contentType = contentTypeOf(how)
   if (form.whole !== undefined) return { status: 200, contentType, body: await wholeList(list, form.whole) }
   const first = await list.next()
-  const chunks = listChunks(list, first, form)
-  if (!isPlain(how))
-    return { status: 200, contentType, body: encodeValue(parseJson(await joined(chunks)), how) }
+  const format = how.format === 'yaml' ? 'yaml' : 'json'
+  const chunks = isPlain(how) ? listChunks(list, first, form) : listText(list, first, form, format)
   // A short list is one write with a length; the next batch is only waited for as long as nobody else could run.
   const begun = await chunks.next()
   const next = optional(chunks.next())
@@ -70,12 +70,6 @@ async function* resumed(
   const second = await next
   if (!second.done) yield second.value
   yield* rest
-}
-
-async function joined(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
-  const all: Buffer[] = []
-  for await (const chunk of chunks) all.push(chunk)
-  return Buffer.concat(all)
 }
 
 /** Chunks that are being filled, one behind the other in a buffer. Items are copied straight into it; large runs pass

@@ -3,6 +3,9 @@ export function soon<T>(promise: Promise<T>): Promise<T | undefined> {
   return Promise.race([promise, new Promise<undefined>(resolve => setImmediate(resolve, undefined))])
 }
 
+/** Everything else that is waiting comes first. */
+export const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
 /** The promise, whose failure is nobody's business when nobody waits for it any more. */
 export function optional<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined)
