@@ -49,7 +49,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
     checks: [],
     pages: openIdPages(serviceAccounts, publicUrl(options)),
     publicUrl: publicUrl(options),
-    ...(options.shardVirtualWorkspaceUrl && { viewsUrl: options.shardVirtualWorkspaceUrl }),
+    viewUrls: host.viewUrls,
     outbound,
     inflight: { reading: options.maxRequestsInflight, mutating: options.maxMutatingRequestsInflight },
   })

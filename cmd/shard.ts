@@ -3,6 +3,7 @@ import { workspaceTokens } from '../framework/authn/jwt/index.ts'
 import type { ResourceRef } from '../framework/backend.ts'
 import type { Informers } from '../framework/informer.ts'
 import type { Logger } from '../framework/log.ts'
+import type { ViewUrls } from '../framework/publisher.ts'
 import { createTargets } from '../framework/targets.ts'
 import { tokenExpressions } from '../openapi/cel/tokenexpressions.ts'
 import { openShard, type Shard } from '../shard/index.ts'
@@ -13,6 +14,7 @@ import { workspaceIssuers } from '../shard/workspaceissuers.ts'
 import type { Authentication, PreparedAuthentication } from './authentication.ts'
 import { type AuthorizationParts, authorizationParts } from './authorization.ts'
 import { fill, type PreparedSharding } from './sharding.ts'
+import { shardViewUrls } from './viewurls.ts'
 
 export interface EmbeddedOptions {
   readonly store: Store
@@ -33,6 +35,7 @@ export interface EmbeddedOptions {
 /** A shard, and who is known in it. */
 export interface Embedded extends Shard {
   readonly authentication: Authentication
+  readonly viewUrls: ViewUrls
 }
 
 /** The logical clusters of a store, kcp's way, guarded by their own RBAC. */
@@ -64,7 +67,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     controllers: host => [...kcp.controllers(host), ...tokens.controllers(host)],
     admission: host => [...kcp.admission(host), authorization.admission(host.backend.authorizer)],
   })
-  return { ...shard, authentication: authentication(shard.informers) }
+  const viewUrls = shardViewUrls(shard.informers, tenancy.shards, addresses)
+  return { ...shard, viewUrls, authentication: authentication(shard.informers) }
 }
 
 /** Who is known in these logical clusters: made once, because it remembers tokens. */

@@ -3,6 +3,7 @@ import { isIdentityHeader } from '../framework/authn/index.ts'
 import type { HealthCheck } from '../framework/health.ts'
 import { createLogger } from '../framework/log.ts'
 import { createMetrics } from '../framework/metrics.ts'
+import { onlyUrl } from '../framework/publisher.ts'
 import { createServer, type Server } from '../framework/server.ts'
 import { versionInfo } from '../framework/version.ts'
 import type { WorkspaceFactory } from '../framework/workspace.ts'
@@ -121,7 +122,7 @@ async function serve({ log }: ViewSetup, parts: Parts): Promise<Server> {
       log,
       metrics: createMetrics(),
       checks: [reachable(connection)],
-      viewsUrl: publicUrl(listening),
+      viewUrls: onlyUrl(publicUrl(listening)),
     })
   } catch (error) {
     throw listenError(error, listening)

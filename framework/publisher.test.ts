@@ -4,7 +4,7 @@ import { createInformers } from './informers.ts'
 import { silent } from './log.ts'
 import { loopbackContext } from './loopback.ts'
 import type { KubeObject } from './object.ts'
-import { publishUrls } from './publisher.ts'
+import { onlyUrl, publishUrls } from './publisher.ts'
 import { defineVirtualWorkspace } from './workspace.ts'
 
 const widgets = { group: 'example.com', version: 'v1', resource: 'widgets' }
@@ -50,8 +50,8 @@ describe('publishing URLs', () => {
     shard = createTinyShard()
     const informers = createInformers(shard, silent, stop.signal)
     const host = { backend: shard, informers, log: silent }
-    const baseUrl = 'https://shard.example/base/'
-    publishing = publishUrls({ workspaces: [team(host)], ...host, baseUrl, signal: stop.signal })
+    const viewUrls = onlyUrl('https://shard.example/base/')
+    publishing = publishUrls({ workspaces: [team(host)], ...host, viewUrls, signal: stop.signal })
   })
   afterEach(async () => {
     stop.abort()

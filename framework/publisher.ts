@@ -7,13 +7,23 @@ import { loopbackContext } from './loopback.ts'
 import type { KubeObject } from './object.ts'
 import type { UrlPublisher, VirtualWorkspace } from './workspace.ts'
 
+/** What URLs of views start with: scheme, host, port and perhaps a path, such as a shard's `spec.virtualWorkspaceURL`. */
+export interface ViewUrls {
+  /** One for each shard that has the views, this server's first. */
+  current(): readonly string[]
+  /** Returns the removal of the handler. */
+  onChange(handler: () => void): () => void
+}
+
+/** There is but one, and always the same. */
+export const onlyUrl = (url: string): ViewUrls => ({ current: () => [url], onChange: () => () => undefined })
+
 export interface Publishing {
   readonly workspaces: readonly VirtualWorkspace[]
   readonly backend: Backend
   readonly informers: Informers
   readonly log: Logger
-  /** What URLs start with: scheme, host, port and perhaps a path, such as a shard's `spec.virtualWorkspaceURL`. */
-  readonly baseUrl: string
+  readonly viewUrls: ViewUrls
   readonly signal: AbortSignal
 }
 
@@ -51,7 +61,7 @@ async function keepPublished(publishing: Publishing, of: Publisher): Promise<voi
   const others = of.publisher.dependsOn.map(ref => informers.for(ref))
   await unlessAborted(signal, Promise.all([objects, ...others].map(informer => informer.synced)))
   const work: Work = { items: new Set(), all: true, wake: () => undefined }
-  const stops = subscribe(work, objects, others)
+  const stops = [...subscribe(work, objects, others), publishing.viewUrls.onChange(() => anew(work))]
   let retry = firstRetry
   while (!signal.aborted) {
     const failed = await publishWork(publishing, of, objects, work)
@@ -68,13 +78,13 @@ function subscribe(work: Work, objects: Informer, others: readonly Informer[]): 
     if (type !== 'DELETED') work.items.add(item)
     work.wake()
   })
-  const stopOthers = others.map(informer =>
-    informer.onEvent(() => {
-      work.all = true
-      work.wake()
-    }),
-  )
+  const stopOthers = others.map(informer => informer.onEvent(() => anew(work)))
   return [stopObjects, ...stopOthers]
+}
+
+function anew(work: Work): void {
+  work.all = true
+  work.wake()
 }
 
 /** Publishes what is to be looked at; returns what failed. */
@@ -111,8 +121,8 @@ async function publishOne(
 ): Promise<void> {
   const views = publisher.views(item.object)
   if (views === undefined) return
-  const base = publishing.baseUrl.replace(/\/+$/, '')
-  const urls = views.map(params => `${base}${workspace.path.format(params)}`)
+  const bases = publishing.viewUrls.current().map(base => base.replace(/\/+$/, ''))
+  const urls = views.flatMap(params => bases.map(base => `${base}${workspace.path.format(params)}`))
   if (publisher.publish(item.object, urls) === item.object) return
   const { backend, log, signal } = publishing
   const resource: ResourceRef = { ...publisher.objects, subresource: 'status' }

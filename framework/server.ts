@@ -15,7 +15,7 @@ import type { Outbound } from './passage.ts'
 import { isView } from './path.ts'
 import { answerRequest, type Pipeline } from './pipeline.ts'
 import { type Answering, openPort, type Port } from './port.ts'
-import { publishUrls } from './publisher.ts'
+import { onlyUrl, publishUrls, type ViewUrls } from './publisher.ts'
 import { runViews } from './readiness.ts'
 import { checkViews } from './resolve.ts'
 import { type Service, serve } from './serve.ts'
@@ -42,8 +42,8 @@ export interface ServerOptions {
   readonly pages?: Pages
   /** What clients call this server, without a trailing slash; default: the server's own URL. */
   readonly publicUrl?: string
-  /** What the published URLs of views start with, which may be another server's; default: `publicUrl`. */
-  readonly viewsUrl?: string
+  /** What the published URLs of views start with; default: `publicUrl`. */
+  readonly viewUrls?: ViewUrls
   /** The way to mounted servers; without it mounts of such are not served. */
   readonly outbound?: Outbound
   /** Milliseconds that a request may take which is not a watch; default 60,000. */
@@ -84,8 +84,8 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   const pipeline = { ...options, requestTimeout, inflight, views, checks, stopping: stopping.signal, address }
   const service = { ...options, requestTimeout, isStopping: () => stopping.signal.aborted }
   port.answer(answeringWith(service, pipeline))
-  const baseUrl = options.viewsUrl ?? options.publicUrl ?? url
-  const publishing = publishUrls({ ...options, baseUrl, signal: controllers.signal })
+  const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)
+  const publishing = publishUrls({ ...options, viewUrls, signal: controllers.signal })
   return {
     ...{ port: port.port, url, useCertificate: port.useCertificate },
     async close(grace) {

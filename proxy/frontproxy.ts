@@ -13,7 +13,7 @@ import type { Exchange, Handler } from '../framework/serve.ts'
 import type { ClusterPlace, Place } from '../framework/tree.ts'
 import { anonymous, clusterNameKey, isServiceAccount, type UserInfo } from '../framework/user.ts'
 import type { Reviewer } from './access.ts'
-import { type Match, treePath } from './mapping.ts'
+import { type Mapping, type Match, treePath } from './mapping.ts'
 import type { ProxyMeasures } from './measures.ts'
 import type { Routes } from './routes.ts'
 import type { Location, ShardIndex } from './shardindex.ts'
@@ -138,19 +138,21 @@ async function intoTree(
   }
   options.measures.mounted(found.kind)
   if (!('parent' in found)) return closedAnswer(exchange)
-  return throughMount(options, { ...passing, rest, seenAs: `${treePath}${cluster}` }, found, again)
+  return throughMount(options, { ...passing, mapping, rest, seenAs: `${treePath}${cluster}` }, found, again)
 }
 
 type Mounted = Extract<Exclude<Place, ClusterPlace>, { parent: string }>
 
 interface Mounting extends Passing {
+  /** Of the tree: shards believe its certificate. */
+  readonly mapping: Mapping
   readonly rest: string
   readonly seenAs: string
 }
 
 async function throughMount(
   options: FrontProxyOptions,
-  { exchange, user, routes, rest, seenAs }: Mounting,
+  { exchange, user, routes, mapping, rest, seenAs }: Mounting,
   place: Mounted,
   again: Again,
 ): Promise<Answer | Passage> {
@@ -161,9 +163,22 @@ async function throughMount(
   if (place.kind === 'Redirect')
     return redirectAnswer(incoming, `${place.url}${place.rest}${rest}${incoming.search}`)
   lifetime.follow(place.changed, 'replaced')
+  const hops = incoming.hops + 1
   const inside = insidePath(options.publicUrl, place.url)
-  if (inside === undefined)
-    return options.outbound.passage({ incoming, endpoint: { url: place.url }, path: rest, seenAs })
-  const next = { ...incoming, path: inside + rest, hops: incoming.hops + 1 }
-  return again({ exchange: { ...exchange, incoming: next }, user, routes })
+  if (inside !== undefined)
+    return again({
+      exchange: { ...exchange, incoming: { ...incoming, path: inside + rest, hops } },
+      user,
+      routes,
+    })
+  // A view of a shard: who asks is known there, and nothing of it leaves the installation.
+  if (options.index.shardAt(place.url) !== undefined)
+    return routes.passage({
+      exchange: { ...exchange, incoming: { ...incoming, hops } },
+      user,
+      mapping,
+      url: place.url,
+      path: rest,
+    })
+  return options.outbound.passage({ incoming, endpoint: { url: place.url }, path: rest, seenAs })
 }

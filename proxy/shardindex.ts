@@ -27,6 +27,8 @@ export interface ShardIndex {
   /** All shards that are known have been listed once. */
   isReady(): boolean
   shardOf(cluster: ClusterName): ShardAddress | undefined
+  /** The shard that a URL is on, if it is one that is known. */
+  shardAt(url: string): ShardAddress | undefined
   /** How many logical clusters each shard has. */
   sizes(): ReadonlyMap<string, number>
 }
@@ -152,6 +154,11 @@ class Index implements ShardIndex {
 
   shardOf(cluster: ClusterName): ShardAddress | undefined {
     return this.#clusters.get(cluster)
+  }
+
+  shardAt(url: string): ShardAddress | undefined {
+    for (const { address } of this.#shards.values()) if (url.startsWith(`${address.baseURL}/`)) return address
+    return undefined
   }
 
   sizes(): ReadonlyMap<string, number> {

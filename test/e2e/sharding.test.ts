@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KubeObject } from '../../framework/index.ts'
 import type { Client } from '../support/client.ts'
-import { type FrontProxy, startFrontProxy } from '../support/frontproxy.ts'
-import { eventually, type Kubectl, kubectlFor, type Oriel, run } from '../support/oriel.ts'
+import { type FrontProxy, privileged, startFrontProxy } from '../support/frontproxy.ts'
+import { eventually, type Kubectl, kubectlFor, type Oriel, readText, run } from '../support/oriel.ts'
 import { type Shards, startShards } from '../support/shards.ts'
 import { root as repository } from '../support/source.ts'
 import { apply, bind, bindingOf, exportApi, type Tenant } from '../support/tenants.ts'
@@ -48,7 +48,7 @@ describe('one tree over two shards', function () {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'oriel-shards-'))
-    shards = await startShards(folder)
+    shards = await startShards(folder, ['--mount-allow', '127.0.0.1'])
     beta = shards.beta
     const both = [shards.root, beta]
     proxies = await Promise.all(['one', 'two'].map(name => startFrontProxy({ folder, name, shards: both })))
@@ -148,6 +148,64 @@ describe('one tree over two shards', function () {
         kind: 'Widget',
         metadata: { name: 'one', namespace: 'default' },
       })
+    }
+  })
+
+  it('lists the views of every shard in status', async () => {
+    const urls = async () => {
+      const { status } = await root.json<KubeObject>(['get', 'workspacetype', 'universal'])
+      const all = (status as { virtualWorkspaces?: readonly { url: string }[] }).virtualWorkspaces ?? []
+      return all.map(({ url }) => new URL(url).port).toSorted()
+    }
+    const ports = [shards.root, shards.root, beta, beta].map(({ url }) => new URL(url).port)
+    await eventually(urls, found => String(found) === String(ports.toSorted()))
+  })
+
+  it('mounts clusters in workspaces of either shard', async () => {
+    for (const { kubectl, path } of [far, near]) {
+      const kubeconfig = privileged(`${shards.root.url}/clusters/${near.cluster}`, [
+        await readText(join(shards.root.directory, 'ca.crt')),
+      ])
+      await apply(
+        kubectl,
+        {
+          apiVersion: 'apis.kcp.io/v1alpha2',
+          kind: 'APIBinding',
+          metadata: { name: 'mounts' },
+          spec: {
+            reference: { export: { path: 'root', name: 'mounts.contrib.kcp.io' } },
+            permissionClaims: [
+              {
+                ...{ group: '', resource: 'secrets', verbs: ['get', 'list', 'watch'], state: 'Accepted' },
+                selector: { matchAll: true },
+              },
+            ],
+          },
+        },
+        {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: 'peer', namespace: 'default' },
+          stringData: { kubeconfig },
+        },
+      )
+      await kubectl(['wait', '--for=condition=Ready', 'apibinding/mounts'])
+      const ref = { apiVersion: 'mounts.contrib.kcp.io/v1alpha1', kind: 'KubeCluster', name: 'edge' }
+      await apply(
+        kubectl,
+        {
+          ...{ apiVersion: ref.apiVersion, kind: ref.kind, metadata: { name: ref.name } },
+          spec: { secretRef: { name: 'peer' }, identity: { mode: 'Shared' } },
+        },
+        {
+          apiVersion: 'tenancy.kcp.io/v1alpha1',
+          kind: 'Workspace',
+          metadata: { name: 'edge' },
+          spec: { mount: { ref } },
+        },
+      )
+      await kubectl(['wait', '--for=condition=WorkspaceMountReady', 'workspace/edge', '--timeout=60s'])
+      await answers(`/clusters/${path}:edge/api/v1/namespaces/default/configmaps/here`, 200)
     }
   })
 
