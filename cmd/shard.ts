@@ -27,6 +27,8 @@ export interface EmbeddedOptions {
   /** Likewise admission webhooks of workspaces. */
   readonly webhookAllow?: readonly string[]
   readonly authorization?: AuthorizationParts
+  /** Told how many objects are loaded. */
+  readonly loading?: (objects: number) => void
   readonly log: Logger
   /** Ends everything. */
   readonly signal: AbortSignal
@@ -55,6 +57,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     ...kcp,
     externalUrl: addresses.externalURL,
     webhookTargets: createTargets({ allow: options.webhookAllow ?? [] }),
+    ...(options.loading && { loading: options.loading }),
     store,
     log,
     signal,

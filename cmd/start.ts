@@ -39,7 +39,9 @@ export async function start(given: StartOptions): Promise<void> {
 
   const { signal } = stopping
   const starting = { options, port, where, authentication, rootCA: serving.authority, log, signal }
-  const { shard, server, store, audit } = await withProgress('Starting', () => bringUp(starting))
+  const { shard, server, store, audit } = await withProgress('Starting', say =>
+    bringUp({ ...starting, loading: objects => say(`Starting: ${objects.toLocaleString('en')} objects`) }),
+  )
   // Before anybody can know that there is something to stop.
   const stopped = stopSignal()
   process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
@@ -65,12 +67,14 @@ interface Starting {
   readonly authentication: PreparedAuthentication
   /** PEM: what clients verify the server by. */
   readonly rootCA: string
+  readonly loading: (objects: number) => void
   readonly log: Logger
   readonly signal: AbortSignal
 }
 
 /** Loads what is served, opens the store, the shard over it, and answers at the port. */
-async function bringUp({ options, port, where, authentication, rootCA, log, signal }: Starting) {
+async function bringUp(starting: Starting) {
+  const { options, port, where, authentication, rootCA, loading, log, signal } = starting
   const [
     store,
     { prepareSharding },
@@ -93,7 +97,7 @@ async function bringUp({ options, port, where, authentication, rootCA, log, sign
   const authorization = await prepareAuthorization(options)
   const audit = await prepareAudit(options, log)
   const shard = await openEmbedded({
-    ...{ store, sharding, rootCA, authentication, authorization, log, signal },
+    ...{ store, sharding, rootCA, authentication, authorization, loading, log, signal },
     issuerAllow: options.issuerAllow ?? [],
     webhookAllow: options.webhookAllow ?? [],
   })

@@ -64,8 +64,9 @@ function pluginsOf(options: ShardOptions, host: ShardHost): readonly AdmissionPl
   ]
 }
 
-const cacheOptions = ({ decorate, ring }: ShardOptions) => ({
+const cacheOptions = ({ decorate, loading, ring }: ShardOptions) => ({
   ...(decorate === undefined ? {} : { decorate }),
+  ...(loading === undefined ? {} : { loading }),
   ...(ring === undefined ? {} : { ring }),
 })
 

@@ -57,6 +57,8 @@ export interface ShardOptions {
   readonly webhookTargets?: Targets
   /** Objects that are not stored, by `<plural>.<group>`: asked before the store at each get. */
   readonly computed?: (host: ShardHost) => Readonly<Record<string, Computed>>
+  /** Told how many objects are loaded, while the shard is opened. */
+  readonly loading?: (objects: number) => void
   /** How much of the past of each resource stays in memory. */
   readonly ring?: Partial<RingBounds>
 }

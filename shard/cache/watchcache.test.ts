@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { parseLabelSelector } from '../../framework/labelselector.ts'
+import { silent } from '../../framework/log.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Decorator } from './builder.ts'
 import { encodeStored } from './codec.ts'
@@ -17,7 +18,7 @@ import {
   objectOf,
   open,
 } from './testing/fixture.ts'
-import type { WatchCache } from './watchcache.ts'
+import { openWatchCache, type WatchCache } from './watchcache.ts'
 
 const short = ({ type, item, previous, revision }: CacheEvent): string =>
   `${type} ${item.id}@${revision}${previous === undefined ? '' : ` was @${previous.revision}`}`
@@ -34,6 +35,30 @@ describe('the watch cache', () => {
   }
   afterEach(async () => {
     for (const { close } of opened.splice(0)) await close()
+  })
+
+  it('says how much it has loaded, and lets others have their turns', async () => {
+    const store = openMemoryStore()
+    const ids = Array.from({ length: 2_500 }, (_, i) => `one/default/c${i}`)
+    await store.commit(
+      ids.map(id => ({ key: storageKey(configMaps, keyOf(id)), value: encodeStored(objectOf(id, 'v')) })),
+    )
+    await store.compact(store.revision)
+    const told: [objects: number, turns: number][] = []
+    let turns = 0
+    const loading = (objects: number): void => {
+      told.push([objects, turns])
+      setImmediate(() => turns++)
+    }
+    const stop = new AbortController()
+    const cache = await openWatchCache(store, { log: silent, signal: stop.signal, loading })
+    assert.deepEqual(told, [
+      [1_000, 0],
+      [2_000, 1],
+      [2_500, 2],
+    ])
+    cache.close()
+    await store.close()
   })
 
   it('shows a writer what it wrote', async () => {

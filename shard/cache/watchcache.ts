@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from '../../framework/log.ts'
 import type { ClusterScope } from '../../framework/object.ts'
 import { Compacted, type Store, type StoreEvent } from '../store/store.ts'
@@ -20,6 +21,8 @@ export interface WatchCacheOptions {
   readonly bookmarkEvery?: number
   /** Milliseconds that a reader waits for a version which has not come; three seconds when absent. */
   readonly patience?: number
+  /** Told how many objects are loaded, now and then while there are more to come. */
+  readonly loading?: (objects: number) => void
 }
 
 /** Everything below `/registry/`, in memory and up to date. */
@@ -142,11 +145,16 @@ class LiveCache implements WatchCache, Context {
   async load(): Promise<void> {
     const { revision } = this.#store
     const end = `${registryPrefix.slice(0, -1)}0`
+    let objects = 0
     for await (const values of this.#store.range(registryPrefix, end, { revision: this.floor })) {
       for (const value of values) {
         const parsed = parseStorageKey(value.key)
         if (parsed !== undefined) this.#resourceOf(parsed).load(parsed.key, value)
       }
+      objects += values.length
+      this.#options.loading?.(objects)
+      // Whoever shows that has to get a turn.
+      await turn()
     }
     if (this.#options.decorate !== undefined) this.builder.use(this.#options.decorate(this))
     for (const resource of this.#resources.values()) resource.settle()

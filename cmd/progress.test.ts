@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { withProgress } from './progress.ts'
+
+/** What a terminal, or something else, is told. */
+function screen(isTTY: boolean) {
+  const written: string[] = []
+  let seen: (text: string) => void = () => undefined
+  const write = (text: string): boolean => {
+    written.push(text)
+    seen(text)
+    return true
+  }
+  const shows = (wanted: string): Promise<void> =>
+    new Promise(resolve => {
+      seen = text => text.includes(wanted) && resolve()
+    })
+  return { out: { isTTY, write } as Pick<NodeJS.WriteStream, 'isTTY' | 'write'>, written, shows }
+}
+
+describe('progress', () => {
+  it('turns, says what the work says, and cleans up behind it', async () => {
+    const { out, written, shows } = screen(true)
+    const work = async (say: (text: string) => void): Promise<number> => {
+      const shown = shows('Starting: 2,000 objects')
+      say('Starting: 2,000 objects')
+      await shown
+      return 7
+    }
+    assert.equal(await withProgress('Starting', work, out), 7)
+    assert.equal(written[0], '\r\u001b[K⠋ Starting')
+    assert.ok(written.includes('\r\u001b[K⠙ Starting: 2,000 objects'))
+    assert.equal(written.at(-1), '\r\u001b[K')
+  })
+  it('cleans up behind work that fails', async () => {
+    const { out, written } = screen(true)
+    await assert.rejects(
+      withProgress('Starting', () => Promise.reject(new Error('no')), out),
+      /no/,
+    )
+    assert.equal(written.at(-1), '\r\u001b[K')
+  })
+  it('is silent where there is no terminal', async () => {
+    const { out, written } = screen(false)
+    await withProgress('Starting', async say => say('more'), out)
+    assert.deepEqual(written, [])
+  })
+})
