@@ -37,7 +37,7 @@ export async function readConnection(file: string, context?: string): Promise<Co
   const config = configIn(await contentOf(file), file)
   const wanted = context ?? config['current-context']
   const found = config.contexts?.find(({ name }) => name === wanted)?.context
-  if (found === undefined) throw new StartError(`${file} has no context ${JSON.stringify(wanted ?? '')}.`)
+  if (found === undefined) throw new StartError(noContext(file, wanted, config))
   const cluster = config.clusters?.find(({ name }) => name === found.cluster)?.cluster
   const user = config.users?.find(({ name }) => name === found.user)?.user ?? {}
   const server = cluster?.server
@@ -54,6 +54,12 @@ export async function readConnection(file: string, context?: string): Promise<Co
     token: typeof user.token === 'string' ? user.token : await tokenFile(user, file),
     insecure: cluster['insecure-skip-tls-verify'] === true ? true : undefined,
   })
+}
+
+function noContext(file: string, wanted: string | undefined, { contexts = [] }: Config): string {
+  const names = contexts.map(({ name }) => JSON.stringify(name)).join(', ')
+  const what = wanted === undefined ? 'no current context' : `no context ${JSON.stringify(wanted)}`
+  return `${file} has ${what}${names === '' ? '' : `: it has ${names}`}.`
 }
 
 function configIn(text: string, file: string): Config {

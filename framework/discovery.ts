@@ -75,17 +75,17 @@ function groupDocument({ name, versions }: Group): object {
   return { name, versions: list, preferredVersion: list[0] }
 }
 
-/** `GET /api/v1` and `GET /apis/<group>/<version>`; undefined when nothing is served in it, except for core `v1`. */
+/** `GET /api/v1` and `GET /apis/<group>/<version>`; undefined when nothing is served in it. */
 export function resourceList(apis: ApiSet, group: string, version: string): object | undefined {
   const found = groupsOf(apis)
     .find(g => g.name === group)
     ?.versions.find(v => v.version === version)
-  if (found === undefined && (group !== '' || version !== 'v1')) return undefined
+  if (found === undefined) return undefined
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: apiVersionOf(group, version),
-    resources: (found?.resources ?? []).flatMap(entriesOf),
+    resources: found.resources.flatMap(entriesOf),
   }
 }
 

@@ -33,6 +33,15 @@ export interface RemoteShard {
 const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
   [group, version, resource, subresource, identity].join('/')
 
+/** Why the shard cannot be used is said once, by the connection; that everybody tries again is no news. */
+const quiet = (log: Logger): Logger => ({
+  debug: (fields, message) => log.debug(fields, message),
+  info: (fields, message) => log.info(fields, message),
+  warn: (fields, message) => log.debug(fields, message),
+  error: (fields, message) => log.error(fields, message),
+  child: fields => quiet(log.child(fields)),
+})
+
 /** Works as soon as the shard can be reached, and again whenever it can be reached again. */
 export function remoteShard(options: RemoteShardOptions): RemoteShard {
   const { connection, everywhere, cache = connection, log, signal } = options
@@ -43,7 +52,7 @@ export function remoteShard(options: RemoteShardOptions): RemoteShard {
     return known
   }
   const common = commonApis(storage)
-  const informers = createInformers({ storage }, log, signal)
+  const informers = createInformers({ storage }, quiet(log), signal)
   const directory = createDirectory(informers)
   const connectionOf = (cluster: string): ShardConnection =>
     everywhere === undefined || directory.has(cluster) ? connection : everywhere

@@ -4,6 +4,7 @@ import type { Logger } from '../../framework/log.ts'
 import { failureOf, isStaleConnection } from '../failure.ts'
 import type { Fields } from '../headers.ts'
 import { createReach, type Reach } from './reach.ts'
+import type { ShardRequest } from './request.ts'
 
 /** A server and whom one is to it: what a kubeconfig says. */
 export interface ServerAccess {
@@ -16,15 +17,6 @@ export interface ServerAccess {
   readonly token?: string
   /** Believes whoever answers. */
   readonly insecure?: true
-}
-
-export interface ShardRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Path and query. */
-  readonly target: string
-  readonly headers?: Fields
-  readonly body?: string | Buffer
-  readonly signal: AbortSignal
 }
 
 export type ShardAnswer = Dispatcher.ResponseData
@@ -59,7 +51,11 @@ function open({ server, ca, cert, key, token, insecure }: ServerAccess): Open {
     ...(insecure === undefined ? {} : { rejectUnauthorized: false }),
   }
   return {
-    agent: new Agent({ connect: { ...tls, timeout: 10_000 }, headersTimeout: patience }),
+    agent: new Agent({
+      connect: { ...tls, timeout: 10_000 },
+      headersTimeout: patience,
+      keepAliveMaxTimeout: 4_000,
+    }),
     origin: new URL(server).origin,
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   }
@@ -71,8 +67,8 @@ export function connectShard(access: ServerAccess, log: Logger): ShardConnection
   const reach = createReach(() => current.origin, log)
   const send = async (request: ShardRequest): Promise<ShardAnswer> => {
     try {
-      const answer = await dispatch(current, request)
-      reach.answered(answer.statusCode)
+      const answer = await unlessAborted(request.signal, dispatch(current, request))
+      reach.answered(answer.statusCode, request)
       return answer
     } catch (error) {
       if (!request.signal.aborted) reach.failed(error)
@@ -95,6 +91,15 @@ export function connectShard(access: ServerAccess, log: Logger): ShardConnection
     close: () => current.agent.destroy(),
   }
 }
+
+/** Whoever leaves is not kept until a connection has come about. */
+const unlessAborted = <T>(signal: AbortSignal, promise: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    if (signal.aborted) abort()
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 
 /** What only reads is asked once more when a kept connection turns out to be closed. */
 async function dispatch(through: Open, request: ShardRequest): Promise<ShardAnswer> {

@@ -4,8 +4,8 @@ import type { Item } from '../../framework/item.ts'
 import type { ObjectKey } from '../../framework/object.ts'
 import type { WriteOptions } from '../../framework/storage.ts'
 import { failureOf } from '../failure.ts'
-import type { ShardRequest } from './connection.ts'
 import { sentItem } from './item.ts'
+import type { ShardRequest } from './request.ts'
 import type { Source } from './source.ts'
 
 /** One request about one object, and the object that is answered. */

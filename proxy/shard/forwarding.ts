@@ -4,8 +4,9 @@ import type { VerbRequest } from '../../framework/exchange.ts'
 import { bodyLimit } from '../../framework/mediatypes.ts'
 import { failureOf } from '../failure.ts'
 import { isSecret, passedOn } from '../headers.ts'
-import type { ShardAnswer, ShardConnection, ShardRequest } from './connection.ts'
+import type { ShardAnswer, ShardConnection } from './connection.ts'
 import { identityFields } from './identity.ts'
+import type { ShardRequest } from './request.ts'
 
 const dropped = new Set(['content-length', 'accept-encoding', 'audit-id'])
 

@@ -1,11 +1,12 @@
 import { StatusError } from '../../framework/errors.ts'
 import type { Logger } from '../../framework/log.ts'
 import { failureOf } from '../failure.ts'
+import type { ShardRequest } from './request.ts'
 
 /** Whether a server can be used at the moment, told to whoever runs this one: a line for each change, not for each failure. */
 export interface Reach {
   isGood(): boolean
-  answered(code: number): void
+  answered(code: number, request: ShardRequest): void
   failed(error: unknown): void
 }
 
@@ -33,8 +34,14 @@ const advice: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS: correct the server in the kubeconfig',
 }
 
-const unknownCredentials =
-  'it does not know the credentials in the kubeconfig: renew the client certificate or token'
+const unknown = 'it does not know the credentials in the kubeconfig: renew the client certificate or token'
+
+/** What every view needs: to see the objects of all logical clusters. Only this process's own requests tell. */
+const isOverAll = ({ target, headers = {} }: ShardRequest): boolean =>
+  target.startsWith('/clusters/*/') && !('impersonate-user' in headers)
+
+const refused =
+  'its user may not see the objects of all logical clusters: use a kubeconfig whose user is in the group system:masters'
 
 function adviceFor(error: unknown): string {
   const { code } = error as { readonly code?: unknown }
@@ -42,19 +49,41 @@ function adviceFor(error: unknown): string {
   return failureOf(error).message.replace(/^.*: /, '')
 }
 
+/** What may be wrong, each found out and mended by itself. */
+interface Problems {
+  connection: string | undefined
+  credentials: string | undefined
+  /** What this process may not see everywhere. */
+  readonly refused: Set<string>
+}
+
+const problemOf = (problems: Problems): string | undefined =>
+  problems.connection ?? problems.credentials ?? (problems.refused.size > 0 ? refused : undefined)
+
 export function createReach(name: () => string, log: Logger): Reach {
-  let problem: string | undefined
-  const say = (next: string | undefined): void => {
-    if (next === problem) return
-    problem = next
-    if (next === undefined) log.warn({}, `the shard ${name()} can be used again`)
-    else log.error({}, `the shard ${name()} cannot be used: ${next}`)
+  const problems: Problems = { connection: undefined, credentials: undefined, refused: new Set() }
+  let told: string | undefined
+  const tell = (): void => {
+    const problem = problemOf(problems)
+    if (problem === told) return
+    told = problem
+    if (problem === undefined) log.warn({}, `the shard ${name()} can be used again`)
+    else log.error({}, `the shard ${name()} cannot be used: ${problem}`)
   }
   return {
-    isGood: () => problem === undefined,
-    answered: code => say(code === 401 ? unknownCredentials : undefined),
-    failed: error => {
-      if (!(error instanceof StatusError)) say(adviceFor(error))
+    isGood: () => problemOf(problems) === undefined,
+    answered(code, request) {
+      problems.connection = undefined
+      problems.credentials = code === 401 ? unknown : undefined
+      const [path = ''] = request.target.split('?')
+      if (isOverAll(request) && code === 403) problems.refused.add(path)
+      if (isOverAll(request) && code < 300) problems.refused.delete(path)
+      tell()
+    },
+    failed(error) {
+      if (error instanceof StatusError) return
+      problems.connection = adviceFor(error)
+      tell()
     },
   }
 }

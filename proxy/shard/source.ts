@@ -1,7 +1,8 @@
 import type { ResourceRef } from '../../framework/backend.ts'
 import type { RequestContext } from '../../framework/context.ts'
-import type { ShardAnswer, ShardConnection, ShardRequest } from './connection.ts'
+import type { ShardAnswer, ShardConnection } from './connection.ts'
 import { identityFields } from './identity.ts'
+import type { ShardRequest } from './request.ts'
 
 /** One resource on one shard. */
 export interface Source {

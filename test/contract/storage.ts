@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setMaxListeners } from 'node:events'
 import { StatusError } from '../../framework/errors.ts'
 import { clusterAnnotation, type Item, type ItemEvent, initialEventsEnd } from '../../framework/item.ts'
 import type { ClusterScope, KubeObject, ObjectKey } from '../../framework/object.ts'
@@ -52,6 +53,7 @@ class Bench {
   readonly #watches = new AbortController()
   constructor(subject: StorageSubject) {
     this.subject = subject
+    setMaxListeners(0, this.#watches.signal)
   }
   get one(): string {
     return this.subject.clusters[0]

@@ -17,7 +17,10 @@ export interface ServedShard {
 }
 
 const token = 'privileged'
-const user = { name: 'views', groups: ['system:masters'] }
+const users = [
+  { sha256: sha256(token), user: { name: 'views', groups: ['system:masters'] } },
+  { sha256: sha256('weak'), user: { name: 'somebody', groups: [] } },
+]
 
 /** Serves some views of a shard over TLS, on a free port unless one is given. */
 export async function serveShard(
@@ -33,7 +36,7 @@ export async function serveShard(
     tls: { cert: tls.cert, key: tls.key },
     workspaces,
     ...shard,
-    authenticator: bearerTokens(tokenUsers([{ sha256: sha256(token), user }])),
+    authenticator: bearerTokens(tokenUsers(users)),
     documents: createOpenApiDocuments(version),
     version,
     log: silent,

@@ -28,8 +28,8 @@ const define = defineVirtualWorkspace('apiresourceschema', '/services/apiresourc
     apis: ({ consumer }) => (bound.of(consumer).length > 0 ? apis : undefined),
     authorize: ctx => mayRead(host, ctx),
     run: async (ready, signal) => {
-      start = await versionOf(host, signal)
       await bound.synced
+      start = await versionOf(host, signal)
       ready()
       await aborted(signal)
     },
