@@ -5,15 +5,19 @@ import { explainText, explainYaml } from './explaintext.ts'
 import { type JsonClient, jsonClient } from './jsonclient.ts'
 import { findResource, type ResourceQuestion } from './resourcequestion.ts'
 import { StartError } from './starterror.ts'
+import { behindView, isView } from './viewquestion.ts'
 
 /**
  * Asks the server why somebody may or may not do something, and prints it. Returns the exit code: 1 when it is not
  * allowed, except for YAML, which is there to be piped. Throws `StartError` for what the user can change.
  */
 export async function explain(asked: Asked, options: ExplainOptions): Promise<number> {
-  const client = jsonClient(await connectionOf(options))
-  const question = await findResource(client, asked, options)
-  const explained = await review(client, question, options)
+  const connection = await connectionOf(options)
+  const typed = await findResource(jsonClient(connection), asked, options)
+  const { server, question } = isView(connection.server)
+    ? behindView(connection.server, typed, asked.verb)
+    : { server: connection.server, question: typed }
+  const explained = await review(jsonClient({ ...connection, server }), question, options)
   process.stdout.write(printed(explained, question, options))
   return explained.allowed || options.output !== 'text' ? 0 : 1
 }

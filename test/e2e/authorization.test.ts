@@ -2,9 +2,17 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gadgets } from '../support/crds.ts'
 import { discard, eventually, type Kubectl, type Oriel, run, startOriel } from '../support/oriel.ts'
 import { root } from '../support/source.ts'
-import { createWorkspaces, type Tenant } from '../support/tenants.ts'
+import {
+  bind,
+  bindingOf,
+  createWorkspaces,
+  exportApi,
+  publishedUrl,
+  type Tenant,
+} from '../support/tenants.ts'
 import { startWebhook, type Webhook } from '../support/webhook.ts'
 
 const tokens = 'alice-token,alice,1,"devs"\nbob-token,bob,2\ncarol-token,carol,3\n'
@@ -127,6 +135,28 @@ describe('authorization, from outside', function () {
     const missing = await explain('bob', { ...other, path: 'root' }, 'get', 'secrets')
     assert.match(closed.stderr, /^oriel: The server refuses to review: .*access denied/)
     assert.doesNotMatch(closed.stderr + missing.stderr, /cluster-admin|RoleBinding/)
+  })
+
+  it('explains what is missing for a view, and what it suggests opens it', async () => {
+    const name = await exportApi(team, gadgets, [])
+    await bind(other, bindingOf(team, name, []))
+    const url = `${await publishedUrl(team, name)}/clusters/*`
+    const list = () =>
+      as('bob', '', ['get', '--raw', `${new URL(url).pathname}/apis/cert-manager.io/v1/certificates`])
+    assert.match((await list()).stderr, /Forbidden/)
+    const about = ['list', 'certificates.cert-manager.io', '--as', 'bob', '-s', url]
+    const refused = await explain('alice', team, ...about)
+    assert.equal(refused.code, 1, refused.stderr)
+    assert.match(
+      refused.stdout,
+      /^No: "bob" may not list certificates.cert-manager.io .*through apiexport, which takes list apiexports.apis.kcp.io\/content "cert-manager.io" in /,
+    )
+    const { stdout: grant } = await explain('alice', team, ...about, '-o', 'yaml')
+    await team.kubectl(['apply', '-f', '-'], grant)
+    await eventually(list, ({ code }) => code === 0)
+    assert.equal((await explain('alice', team, ...about)).code, 0)
+    const more = ['watch', ...about.slice(1)]
+    assert.equal((await explain('alice', team, ...more)).code, 1, 'only what was asked for')
   })
 
   it('hints at a missing role to members, and to nobody else', async () => {
