@@ -13,7 +13,9 @@ import { root } from './source.ts'
 export interface FrontProxy {
   readonly url: string
   output(): string
-  /** A client of the user with this token, or of nobody. */
+  /** The user with this token, or nobody. */
+  config(token?: string): KubeConfig
+  /** A client of the same. */
   client(token?: string): Promise<Client>
   /** As the administrator of everything. */
   readonly kubectl: Kubectl
@@ -82,13 +84,15 @@ export async function startFrontProxy({
   )
   if (url === undefined) throw new Error('unreachable')
   const ca = await readText(join(file('data'), 'ca.crt'))
-  const client = (token?: string) => clientOf(configFor(url, ca, token))
+  const config = (token?: string) => configFor(url, ca, token)
+  const client = (token?: string) => clientOf(config(token))
   const kubeconfig = file('admin.kubeconfig')
   await writeFile(kubeconfig, configFor(url, ca, 'admin-token').exportConfig())
   const kubectl = kubectlFor({ kubeconfig, url, directory: file('data') }, 'loaded-context')
   return {
     url,
     output,
+    config,
     client,
     kubectl,
     stop: async () => {
