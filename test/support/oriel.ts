@@ -119,6 +119,8 @@ export interface Kubectl {
   (args: readonly string[], input?: string): Promise<string>
   /** The outcome as it is, for refusals. */
   try(args: readonly string[], input?: string): Promise<Outcome>
+  /** What it prints until that is enough: for commands that do not end by themselves. */
+  until(args: readonly string[], isEnough: (printed: string) => boolean): Promise<string>
   /** The same user at another URL below the server, such as `/clusters/root:org`. */
   at(path: string): Kubectl
   json<T = unknown>(args: readonly string[]): Promise<T>
@@ -141,8 +143,25 @@ function kubectlAt(oriel: Reachable, base: readonly string[]): Kubectl {
       throw new Error(`kubectl ${args.join(' ')}: ${outcome.code}\n${outcome.stdout}${outcome.stderr}`)
     return outcome.stdout
   }
+  const until: Kubectl['until'] = (args, isEnough) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(process.env.KUBECTL ?? 'kubectl', [...base, ...args], {
+        env: { ...process.env, ...env },
+      })
+      const printed = collect(child)
+      const look = (): void => {
+        if (!isEnough(printed())) return
+        resolve(printed())
+        child.kill()
+      }
+      child.stdout.on('data', look)
+      child.on('exit', code =>
+        reject(new Error(`kubectl ${args.join(' ')} ended with ${code}: ${printed()}`)),
+      )
+    })
   return Object.assign(checked, {
     try: attempt,
+    until,
     at: (path: string) =>
       kubectlAt(oriel, [...base, '--server', path.startsWith('https:') ? path : oriel.url + path]),
     json: async <T>(args: readonly string[]) => JSON.parse(await checked([...args, '-o', 'json'])) as T,
