@@ -2,13 +2,21 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { freePort } from './support/kcp.ts'
 import { type Block, blocksOf } from './support/markdown.ts'
 import { discard, type Oriel, readText, run, startOriel } from './support/oriel.ts'
 import { root } from './support/source.ts'
 
 /** The README's own words for what differs from machine to machine. */
-const adapted = (text: string, oriel: Oriel): string =>
-  text.replaceAll('https://localhost:6443', oriel.url).replaceAll('.oriel/admin.kubeconfig', oriel.kubeconfig)
+const adapted = (text: string, oriel: Oriel, viewsPort: number): string =>
+  text
+    .replaceAll('https://localhost:6443', oriel.url)
+    .replaceAll('.oriel/admin.kubeconfig', oriel.kubeconfig)
+    .replaceAll(
+      '--secure-port 6444 --cert-dir .oriel-views',
+      `--secure-port ${viewsPort} --cert-dir ${oriel.directory}/views`,
+    )
+    .replaceAll('127.0.0.1:6444', `127.0.0.1:${viewsPort}`)
 
 /** `npm start` and `npm test` are not for the middle of a test: the server runs already, and this is the test. */
 const commands = (blocks: readonly Block[]): readonly Block[] =>
@@ -32,7 +40,9 @@ async function viewPages(): Promise<readonly string[]> {
 }
 
 /** Pages that go on where the README ends. */
-const guides = ['docs/authentication.md', 'docs/authorization.md', 'docs/doctor.md', 'docs/writing-a-view.md']
+const guides = ['authentication', 'authorization', 'doctor', 'standalone', 'writing-a-view'].map(
+  name => `docs/${name}.md`,
+)
 
 const textOf = (file: string): Promise<string> => readText(join(root, file))
 
@@ -50,9 +60,10 @@ describe('the README', function () {
     const blocks: Block[] = []
     for (const file of ['README.md', ...(await viewPages()), ...guides])
       blocks.push(...blocksOf(await textOf(file)))
+    const viewsPort = await freePort()
     const marker = '=== block '
     const script = commands(blocks).map(
-      (block, i) => `printf '\\n${marker}${i}\\n'\n${adapted(block.text, oriel)}`,
+      (block, i) => `printf '\\n${marker}${i}\\n'\n${adapted(block.text, oriel, viewsPort)}`,
     )
     const outcome = await run('bash', ['-euo', 'pipefail', '-c', script.join('\n')])
     assert.equal(outcome.code, 0, `${outcome.stdout}\n${outcome.stderr}\n${oriel.output()}`)
