@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { appOnDemand } from './app.ts'
 import type { Auditor } from './audit/index.ts'
 import type { Authenticator } from './authenticator.ts'
@@ -76,6 +77,8 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   checkViews(options.workspaces)
   const stopping = new AbortController()
   const controllers = new AbortController()
+  // Every view and every publisher listens.
+  setMaxListeners(0, controllers.signal)
   const views = runViews(options.workspaces, options.log, controllers.signal)
   const requestTimeout = options.requestTimeout ?? 60_000
   const checks = [...ownChecks(stopping.signal), ...options.checks, ...views.checks]

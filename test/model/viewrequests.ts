@@ -2,11 +2,14 @@ import type { Action } from '../../framework/authorizer.ts'
 import type { UserInfo } from '../../framework/user.ts'
 import type { Random } from './random.ts'
 import { childNames, identifiers } from './tree.ts'
-import type { ViewRequest } from './viewsoracle.ts'
+import { dumps, type ViewRequest } from './viewsoracle.ts'
 import { consumers, createAction, everywhere, namespaces } from './world.ts'
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const
 const named: readonly string[] = ['get', 'update', 'patch', 'delete']
+
+/** Their URLs have another form. */
+const inProcess = ['apiresourceschema', 'migratingworkspaces'] as const
 
 /** Somebody's try at one of the views of the tree. `isHttp`: only what a URL can ask for. */
 export function createViewRequest(random: Random, user: UserInfo, isHttp: boolean): ViewRequest {
@@ -14,7 +17,7 @@ export function createViewRequest(random: Random, user: UserInfo, isHttp: boolea
     'initializingworkspaces',
     'terminatingworkspaces',
     'mounts',
-    ...(isHttp ? (['workspaces', 'workspaces'] as const) : []),
+    ...(isHttp ? (['workspaces', 'workspaces'] as const) : inProcess),
   ] as const)
   const cluster = random.pick([...consumers, ...consumers, ...everywhere])
   const identifier = random.pick(identifiers)
@@ -23,6 +26,8 @@ export function createViewRequest(random: Random, user: UserInfo, isHttp: boolea
 
 function actionIn(view: ViewRequest['view'], random: Random, cluster: string, isHttp: boolean): Action {
   if (view === 'mounts') return aboutMounts(random, cluster)
+  if (view === 'migratingworkspaces')
+    return { verb: 'get', cluster, path: random.pick([dumps, dumps, '/apis', '/version']) }
   if (view === 'workspaces') return about(random, cluster, ['tenancy.kcp.io', 'v1alpha1', 'workspaces'])
   if (random.chance(0.4)) {
     const where = random.chance(0.4) ? '*' : cluster

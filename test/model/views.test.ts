@@ -123,7 +123,11 @@ describe('views of the tree of workspaces, against a model', function () {
   it(`let in whom an oracle lets in that looks at everything, ${worlds * perWorld} times`, async () => {
     const tally: Tally = new Map()
     for (let seed = firstSeed; seed < firstSeed + worlds; seed++) await decide(seed, tally)
-    for (const view of ['initializingworkspaces', 'terminatingworkspaces', 'mounts'])
+    const views = [
+      ...['apiresourceschema', 'initializingworkspaces', 'migratingworkspaces'],
+      ...['mounts', 'terminatingworkspaces'],
+    ]
+    for (const view of views)
       for (const answer of ['served', 'refused'])
         assert.ok(timesOf(tally, `${view} ${answer}`) > worlds * 20, JSON.stringify([...tally]))
   })

@@ -10,7 +10,13 @@ import type { World } from './world.ts'
 
 /** One request to a view. */
 export interface ViewRequest {
-  readonly view: 'initializingworkspaces' | 'terminatingworkspaces' | 'mounts' | 'workspaces'
+  readonly view:
+    | 'apiresourceschema'
+    | 'initializingworkspaces'
+    | 'migratingworkspaces'
+    | 'mounts'
+    | 'terminatingworkspaces'
+    | 'workspaces'
   /** Who asks as whom, for views of a workspace's life. */
   readonly identifier: string
   readonly user: UserInfo
@@ -22,6 +28,10 @@ export type Answer = 'served' | 'refused' | 'absent' | 'broken'
 
 export function answerOf(world: World, request: ViewRequest): Answer {
   switch (request.view) {
+    case 'apiresourceschema':
+      return schemaAnswer(world, request)
+    case 'migratingworkspaces':
+      return movingAnswer(request)
     case 'mounts':
       return mountAnswer(world, request)
     case 'workspaces':
@@ -32,6 +42,24 @@ export function answerOf(world: World, request: ViewRequest): Answer {
       return lifeAnswer(world, request, 'terminator')
   }
 }
+
+/** Schemas are for who may get the bindings that lead to them, and nobody writes them. */
+function schemaAnswer(world: World, { user, action }: ViewRequest): Answer {
+  if (isMaster(user)) return 'served'
+  const binding = { group: 'apis.kcp.io', version: 'v1alpha2', resource: 'apibindings', subresource: '' }
+  const asking = { verb: 'get', cluster: action.cluster, resource: { ...binding, namespace: '', name: '' } }
+  const reads = ['get', 'list', 'watch'].includes(action.verb)
+  return reads && mayPlainly(world, user, asking) ? 'served' : 'refused'
+}
+
+export const dumps = '/apis/migration.kcp.io/v1alpha1/logicalclusterdumps'
+
+/** What moves is for shards, and nothing else is there. */
+const movingAnswer = ({ user, action }: ViewRequest): Answer =>
+  (isMaster(user) || user.groups.includes('system:kcp:external-logical-cluster-admin')) &&
+  action.path === dumps
+    ? 'served'
+    : 'refused'
 
 type Role = 'initializer' | 'terminator'
 const verbs = { initializer: 'initialize', terminator: 'terminate' } as const
