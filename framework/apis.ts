@@ -81,6 +81,8 @@ export interface ApiSet<P extends Params = Params> {
   /** Sorted by group, then version in Kubernetes' order, then plural. */
   readonly resources: readonly ApiResource<P>[]
   find(group: string, version: string, plural: string): ApiResource<P> | undefined
+  /** Resources of which nothing but metadata may be read, in any version. */
+  findMetadata?(group: string, version: string, plural: string): ApiResource<P> | undefined
   /** Discovery is not aggregated: clients of kcp compare what they then see, entry by entry. */
   readonly unaggregated?: true
   /** The backend serves more than is known here: its discovery and its documents are whole. */

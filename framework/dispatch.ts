@@ -1,4 +1,4 @@
-import type { ApiSet } from './apis.ts'
+import type { ApiResource, ApiSet } from './apis.ts'
 import { authorize } from './authorize.ts'
 import type { Backend } from './backend.ts'
 import type { RequestContext } from './context.ts'
@@ -52,7 +52,7 @@ async function resourceAnswer(
   if (ctx.cluster === '*' && info.verb !== 'list' && info.verb !== 'watch') throw notInWildcard(info)
   const apis = workspace.apis(ctx.params, ctx.cluster)
   const plural = info.identity === undefined ? info.resource : `${info.resource}:${info.identity}`
-  const resource = apis?.find(info.group, info.version, plural)
+  const resource = apis?.find(info.group, info.version, plural) ?? metadataOnly(apis, info, exchange.incoming)
   if (info.verb === 'watch' && apis?.replaced !== undefined)
     exchange.lifetime.follow(apis.replaced, 'replaced')
   if (resource === undefined) return elsewhere(sources, { ctx, workspace, exchange })
@@ -69,6 +69,19 @@ async function resourceAnswer(
       await workspace.guard?.(creating)
     },
   })
+}
+
+/** Who wants nothing but metadata may read across definitions (chapter 20, section 6.4). */
+function metadataOnly(
+  apis: ApiSet | undefined,
+  { group, version, resource, subresource, identity, verb }: ResourceRequest,
+  incoming: Incoming,
+): ApiResource | undefined {
+  if (subresource !== '' || identity !== undefined) return undefined
+  const found = apis?.findMetadata?.(group, version, resource)
+  if (found === undefined) return undefined
+  const { transform } = negotiate(incoming, verb === 'watch' ? 'watch' : 'objects')
+  return transform?.kind.startsWith('PartialObjectMetadata') ? found : undefined
 }
 
 /** The raw path behind `…/<resource>/<name>/<subresource>`. */

@@ -10,9 +10,11 @@ import { type ClusterApis, type ClusterApisOptions, compose } from './apis/clust
 import type { Inactive } from './apis/inactive.ts'
 import type { Wiring } from './apis/resources.ts'
 import { wildcardApis } from './apis/wildcard.ts'
+import type { WatchCache } from './cache/watchcache.ts'
 import { homeward } from './homes.ts'
 
 export interface BackendOptions {
+  readonly cache: WatchCache
   readonly wiring: Wiring
   readonly served: ClusterApisOptions
   readonly clusters: ClusterApis
@@ -26,7 +28,7 @@ const idOf = ({ group, version, resource, subresource = '', identity = '' }: Res
 
 /** The embedded shard as the kernel and the views know it. */
 export function shardBackend(options: BackendOptions): Backend {
-  const { wiring, served, clusters, tree, authorizer, inactive } = options
+  const { cache, wiring, served, clusters, tree, authorizer, inactive } = options
   const common = compose(served, [])
   const storages = new Map<string, ResourceStorage>()
   const apis = (cluster: ClusterScope): ApiSet | undefined =>
@@ -39,7 +41,7 @@ export function shardBackend(options: BackendOptions): Backend {
     return made
   }
   const exists = (cluster: ClusterName): boolean => clusters.of(cluster) !== undefined
-  const wildcard = wildcardApis({ common, clusters, resourcesOf: served.resourcesOf, storage })
+  const wildcard = wildcardApis({ cache, common, clusters, resourcesOf: served.resourcesOf, storage })
   return {
     authorizer,
     storage,

@@ -99,7 +99,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   followDefinitions(cache, clusters)
   followWorkspaces(cache, tree)
   const inactive = followInactive(cache, ends)
-  const backend = shardBackend({ wiring, served, clusters, tree, authorizer, inactive })
+  const backend = shardBackend({ cache, wiring, served, clusters, tree, authorizer, inactive })
   return { backend, shared, resourcesOf, isBound: clusters.isBound }
 }
 

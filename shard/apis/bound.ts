@@ -62,6 +62,8 @@ export interface Identities {
   remove(bound: Bound): void
   /** One for each way in which they are bound: several bindings may have several schemas. */
   of(groupResource: string, identity: string): readonly BoundResource[]
+  /** One of any identity. */
+  any(groupResource: string): BoundResource | undefined
 }
 
 export function createIdentities(): Identities {
@@ -83,5 +85,10 @@ export function createIdentities(): Identities {
     remove: ({ resources }) => resources.forEach(bound => void count(bound, -1)),
     of: (name, identity) =>
       [...(found.get(placeOf(name, identity))?.values() ?? [])].map(({ bound }) => bound),
+    any(name) {
+      for (const ways of found.values())
+        for (const { bound } of ways.values()) if (boundName(bound) === name) return bound
+      return undefined
+    },
   }
 }

@@ -32,6 +32,8 @@ export interface ClusterApis {
   /** The different ways in which clusters serve what they bind under an identity. */
   identified(groupResource: string, identity: string): readonly Served[]
   boundIn(cluster: ClusterName, groupResource: string, identity: string): Served | undefined
+  /** Some definition of a resource, of whichever cluster or identity. */
+  anyOf(groupResource: string): Served | undefined
   /** Whether a binding says that it serves this APIResourceSchema. */
   isBound(schemaUid: string): boolean
 }
@@ -96,6 +98,7 @@ export function createClusterApis(options: ClusterApisOptions): ClusterApis {
         .map(bound => index.schemas.served(bound, false))
         .filter(served => served !== undefined),
     boundIn: (cluster, name, identity) => boundIn(index, cluster, name, identity),
+    anyOf: name => anyOf(index, name),
     isBound: uid => index.binders.has(uid),
   }
 }
@@ -134,6 +137,17 @@ function schemaChanged(index: Index, uid: string): void {
     const bound = [...(index.states.get(cluster)?.bindings.values() ?? [])].flatMap(b => b.resources)
     changed(index, cluster, bound.filter(b => b.schema.UID === uid).map(boundName))
   }
+}
+
+function anyOf({ identities, schemas, states }: Index, name: string): Served | undefined {
+  const bound = identities.any(name)
+  const served = bound && schemas.served(bound, false)
+  if (served !== undefined) return served
+  for (const { definitions } of states.values()) {
+    const defined = definitions.get(name)
+    if (defined !== undefined) return defined
+  }
+  return undefined
 }
 
 function boundIn(

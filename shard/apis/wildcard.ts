@@ -2,10 +2,13 @@ import type { ApiResource, ApiSet } from '../../framework/apis.ts'
 import type { ResourceRef } from '../../framework/backend.ts'
 import { groupResource } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
+import type { WatchCache } from '../cache/watchcache.ts'
 import type { ClusterApis } from './clusters.ts'
-import type { ResourcesOf } from './served.ts'
+import type { ResourcesOf, Served } from './served.ts'
+import { unionStorage } from './union.ts'
 
 export interface WildcardOptions {
+  readonly cache: WatchCache
   readonly common: ApiSet
   readonly clusters: ClusterApis
   readonly resourcesOf: ResourcesOf
@@ -13,7 +16,8 @@ export interface WildcardOptions {
 }
 
 /** What `*` serves: what every cluster has, and `widgets:<identity>` as any binding of that identity defines it. */
-export function wildcardApis({ common, clusters, resourcesOf, storage }: WildcardOptions): ApiSet {
+export function wildcardApis(options: WildcardOptions): ApiSet {
+  const { common, clusters, resourcesOf, storage } = options
   const made = new WeakMap<ApiResource, ApiResource>()
   const overAll = (resource: ApiResource, identity: string): ApiResource => {
     const { group, version, names } = resource
@@ -32,5 +36,29 @@ export function wildcardApis({ common, clusters, resourcesOf, storage }: Wildcar
       const found = served && resourcesOf(served).find(each => each.version === version)
       return found && overAll(found, identity)
     },
+    findMetadata(group, version, plural) {
+      const served = clusters.anyOf(groupResource(group, plural))
+      return served && metadataOf(options, served, version)
+    },
+  }
+}
+
+/** What can be said of a resource whatever its definitions say: that its objects have metadata. */
+function metadataOf(
+  { cache, resourcesOf }: WildcardOptions,
+  served: Served,
+  version: string,
+): ApiResource | undefined {
+  const [resource] = resourcesOf(served)
+  if (resource === undefined) return undefined
+  const { group, names } = resource
+  const { plural, kind } = names
+  return {
+    ...resource,
+    version,
+    verbs: ['list', 'watch'],
+    storage: unionStorage(cache, { group, version, resource: plural, kind }),
+    subresources: [],
+    selectableFields: {},
   }
 }

@@ -74,13 +74,31 @@ describe('schemas that are bound', function () {
     consumer = tenants[1] as Tenant
     await apply(provider.kubectl, first, exportOf('first'))
     await bind(consumer, bindingOf(provider, 'widgets', []))
-    await apply(consumer.kubectl, widget('old'))
+    await consumer.kubectl(['create', '-f', '-'], JSON.stringify(widget('old')))
     workspace = await clientOf(configAt(oriel, `${oriel.url}/clusters/${consumer.path}`))
     view = workspace.at(`${await publishedUrl(provider, 'widgets')}/clusters/*`)
   })
   after(() => {
     workspace.close()
     return discard(oriel)
+  })
+
+  it('show the metadata of their objects to those who look after all logical clusters', async () => {
+    const everywhere = await clientOf(configAt(oriel, `${oriel.url}/clusters/*`, 'shard-base'))
+    const headers = {
+      accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json',
+    }
+    const { kind, items = [] } = (await everywhere(pathIn('v1'), { headers })).json()
+    assert.equal(kind, 'PartialObjectMetadataList')
+    const [{ metadata } = assert.fail('there is nothing'), ...others] = items
+    assert.deepEqual(others, [])
+    assert.deepEqual(metadata.annotations, {
+      'kcp.io/cluster': consumer.cluster,
+      'kcp.io/original-api-version': 'example.io/v1',
+    })
+    assert.equal((await everywhere(pathIn('v1'))).status, 404, 'not without an identity')
+    assert.equal((await workspace.at(`${oriel.url}/clusters/*`)(pathIn('v1'), { headers })).status, 403)
+    everywhere.close()
   })
 
   describe('and replaced', () => {

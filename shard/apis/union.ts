@@ -1,0 +1,66 @@
+import { notFound } from '../../framework/errors.ts'
+import { type Item, relabeledItem } from '../../framework/item.ts'
+import { apiVersionOf } from '../../framework/object.ts'
+import type { ResourceStorage } from '../../framework/storage.ts'
+import type { ResourceCache } from '../cache/resource.ts'
+import type { WatchCache } from '../cache/watchcache.ts'
+import { presented } from '../registry/presentation.ts'
+import { refuseWrites } from '../registry/storage.ts'
+import { customSegment } from './served.ts'
+import { unionList } from './unionlist.ts'
+import { unionWatch } from './unionwatch.ts'
+
+/** In which version an object is stored, for those who are shown its metadata alone. */
+const originalApiVersion = 'kcp.io/original-api-version'
+
+const show = presented({
+  isPlain: () => false,
+  item: (item: Item): Item => {
+    const { apiVersion } = item.object
+    return relabeledItem(item, {
+      annotations: { ...item.meta.annotations, [originalApiVersion]: apiVersion },
+    })
+  },
+})
+
+/** Which resource, whatever its definitions and identities. */
+export interface UnionOf {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly kind: string
+}
+
+/** All objects of a resource, of whichever identity: lists and watches of their metadata (chapter 20, section 6.4). */
+export function unionStorage(
+  cache: WatchCache,
+  { group, version, resource, kind }: UnionOf,
+): ResourceStorage {
+  const served = { apiVersion: apiVersionOf(group, version), kind }
+  const isOf = (each: ResourceCache): boolean =>
+    each.resource.group === group && each.resource.resource === resource
+  const caches = (): readonly ResourceCache[] => {
+    const found = [...cache.resources()].filter(isOf)
+    if (found.length === 0) return [cache.resource(group, resource, customSegment)]
+    return found.sort((a, b) => (a.resource.segment < b.resource.segment ? -1 : 1))
+  }
+  return {
+    ...refuseWrites({ group, resource }),
+    get: async (_ctx, { name }) => {
+      throw notFound({ group, resource, name })
+    },
+    list: ({ signal }, query) => show.list(unionList(caches(), served, signal, query)),
+    async *watch({ signal }, query) {
+      const watched = caches()
+      const grown = new AbortController()
+      const unsubscribe = cache.subscribe(each => {
+        if (isOf(each) && !watched.includes(each)) grown.abort()
+      })
+      try {
+        yield* show.watch(unionWatch(watched, served, AbortSignal.any([signal, grown.signal]), query))
+      } finally {
+        unsubscribe()
+      }
+    },
+  }
+}
