@@ -44,21 +44,13 @@ export function withoutCause(outcome: Outcome, text: string): Outcome {
   return { ...outcome, body: { ...body, message: '<causes>', details: { ...about, causes: others } } }
 }
 
-const ownsNothing = (entry: unknown): boolean => {
-  const { fieldsV1, manager } = fields(entry)
-  if (manager === 'before-first-apply') return true
-  return fieldsV1 !== undefined && Object.keys(fields(fieldsV1)).length === 0
-}
-
-/** Without empty rules, those who own nothing else, and when they came to own it. */
+/** Without empty rules, and without who owns what: upstream has somebody own that there are none. */
 export function withoutRules(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutRules).filter(entry => !ownsNothing(entry))
+  if (Array.isArray(value)) return value.map(withoutRules)
   if (typeof value !== 'object' || value === null) return value
   const isEmpty = (field: unknown) => field === null || (Array.isArray(field) && field.length === 0)
-  const optional = ['rules', 'managedFields']
-  const members = Object.entries(value).map(([name, field]) => [name, withoutRules(field)] as const)
-  const kept = members.filter(
-    ([name, field]) => !(optional.includes(name) && isEmpty(field)) && name !== 'f:rules' && name !== 'time',
+  const kept = Object.entries(value).filter(
+    ([name, field]) => name !== 'managedFields' && !(name === 'rules' && isEmpty(field)),
   )
-  return Object.fromEntries(kept)
+  return Object.fromEntries(kept.map(([name, field]) => [name, withoutRules(field)]))
 }
