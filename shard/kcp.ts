@@ -91,6 +91,7 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
     sources: bindingSources(informers),
     locks: createLocks(),
     apis: cluster => backend.apis(cluster),
+    place: path => backend.place?.(path),
   }
   return [
     ...(sharding === undefined ? [] : [peersController({ ...deps, ...parts, sharding })]),

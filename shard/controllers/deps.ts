@@ -3,6 +3,7 @@ import type { ResourceRef } from '../../framework/backend.ts'
 import type { Informers } from '../../framework/informer.ts'
 import type { Logger } from '../../framework/log.ts'
 import type { ClusterName } from '../../framework/object.ts'
+import type { Place } from '../../framework/tree.ts'
 import type { ClusterContent } from '../content.ts'
 import type { Directory } from '../directory.ts'
 import type { Peers } from '../peers/peer.ts'
@@ -36,6 +37,8 @@ export interface KcpControllerDeps extends Bindings {
   readonly peers: Peers
   /** What a cluster serves; undefined when there is no such cluster. */
   readonly apis: (cluster: ClusterName) => ApiSet | undefined
+  /** Where a path of workspaces leads, as far as this shard knows. */
+  readonly place: (path: string) => Place | undefined
   /** PEM, for `kube-root-ca.crt`. */
   readonly rootCA: string
   readonly log: Logger

@@ -4,7 +4,8 @@ import { clusterScoped, updateObject, updateStatus } from './client.ts'
 import { type Controller, keyOf, parseKey } from './controller.ts'
 import type { KcpControllerDeps } from './deps.ts'
 import { createMountedKinds, type MountedKinds } from './mountedkinds.ts'
-import { locateKind, type MountRef, mountOf } from './mountref.ts'
+import { followLinks, linkProblem } from './mountlinks.ts'
+import { locateKind, type MountRef, mountOf, mountState } from './mountref.ts'
 import { mountStatus, mountUrl, type Observation } from './mountstatus.ts'
 import { resources, type Workspace } from './objects.ts'
 import { createQueue, type Queue } from './queue.ts'
@@ -30,6 +31,7 @@ export function mountController(deps: KcpControllerDeps): Controller {
         workspaces.onEvent(event => {
           if (concerns(event)) queue.add(keyOf(event.item))
         }),
+        followLinks(deps, key => queue.add(key)),
         ...[resources.apiBindings, resources.crds].map(ref =>
           followKinds(deps.informers.for(ref), workspaces, queue),
         ),
@@ -69,7 +71,9 @@ function observe({ deps, kinds }: Watching, key: string, ref: MountRef): Observa
   const namespace = located.namespaced ? (ref.namespace ?? '') : ''
   const { resource } = located
   const item = kinds.follow(key, { resource, key: { cluster, namespace, name: ref.name } })
-  return item === undefined ? { found: 'nothing' } : { found: 'object', object: item.object }
+  if (item === undefined) return { found: 'nothing' }
+  const link = linkProblem(deps, mountState(item.object).url)
+  return { found: 'object', object: item.object, ...(link && { link }) }
 }
 
 /** The URL first: a workspace that is ready has one. */

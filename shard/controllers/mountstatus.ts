@@ -1,11 +1,12 @@
 import type { KubeObject } from '../../framework/object.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from './conditions.ts'
+import type { LinkProblem } from './mountlinks.ts'
 import { type MountRef, type MountState, mountState } from './mountref.ts'
 import type { Phase, Workspace } from './objects.ts'
 
 /** What was found where a mount refers to. */
 export type Observation =
-  | { readonly found: 'object'; readonly object: KubeObject }
+  | { readonly found: 'object'; readonly object: KubeObject; readonly link?: LinkProblem }
   | { readonly found: 'nothing' }
   | { readonly found: 'no kind' }
 
@@ -35,7 +36,7 @@ function conditionOf(ref: MountRef, observed: Observation): ConditionState {
   if (observed.found === 'nothing')
     return problem('MountObjectNotFound', `${ref.kind} "${ref.namespace ?? ''}/${ref.name}" not found`)
   const state = mountState(observed.object)
-  if (isServing(state)) return isTrue(type)
+  if (isServing(state)) return linkCondition(state, observed.link) ?? isTrue(type)
   if (state.phase === 'Ready' && state.url !== '')
     return problem(
       'MountURLInvalid',
@@ -45,6 +46,13 @@ function conditionOf(ref: MountRef, observed: Observation): ConditionState {
     'MountObjectNotReady',
     `Mount is not reporting ready. See ${ref.kind} "${ref.name}" status for more details`,
   )
+}
+
+function linkCondition({ url }: MountState, link: LinkProblem | undefined): ConditionState | undefined {
+  if (link === 'loop') return isFalse(type, 'Error', 'MountLoop', `${url} leads in a circle`)
+  if (link === 'nowhere')
+    return isFalse(type, 'Error', 'MountTargetNotFound', `there is no workspace at ${url}`)
+  return undefined
 }
 
 /** Only the exact phase `Ready` serves, and only with a URL that leads somewhere. */

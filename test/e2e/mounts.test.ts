@@ -323,8 +323,33 @@ describe('mounted workspaces', function () {
         await root(['apply', '-f', '-'], remote(`${base}:${other}`, 'Ready', name))
         await root(['apply', '-f', '-'], mounted(name, name, 'Workspace'))
       }
+      for (const name of ['one', 'two']) {
+        const found = await eventually(
+          () => workspace(name),
+          each => condition(each)?.reason === 'MountLoop',
+        )
+        assert.equal(found.status.phase, 'Unavailable')
+        assert.match(condition(found)?.message ?? '', /leads in a circle$/)
+        assert.equal((await client(`/clusters/root:${name}/api`)).status, 503)
+      }
+      const target = (await workspace('target')).spec.URL ?? ''
+      await root(['apply', '-f', '-'], remote(target, 'Ready', 'two'))
       await Promise.all([settled('one', 'Ready'), settled('two', 'Ready')])
-      assert.equal((await client('/clusters/root:one/api')).status, 503)
+      assert.equal((await client('/clusters/root:one/api')).status, 200)
+    })
+    it('says when nothing is where a link leads, and goes with what is', async () => {
+      const base = (await workspace('target')).spec.URL?.replace(/:target$/, '') ?? ''
+      await root(['apply', '-f', '-'], remote(`${base}:later`, 'Ready', 'early'))
+      await root(['apply', '-f', '-'], mounted('early', 'early', 'Workspace'))
+      const found = await settled('early', 'Unavailable')
+      assert.deepEqual(
+        [condition(found)?.reason, condition(found)?.message],
+        ['MountTargetNotFound', `there is no workspace at ${base}:later`],
+      )
+      await createWorkspaces(oriel, ['later'])
+      await settled('early', 'Ready')
+      await root(['delete', 'workspace', 'later'])
+      await settled('early', 'Unavailable')
     })
   })
 

@@ -61,7 +61,7 @@ describe('the tree of workspaces with mounts and links', function () {
     assert.equal(code, 0, stderr)
     assert.deepEqual(stdout.split('\n'), [
       'root',
-      '├── circle → root:circle (link)',
+      `├── circle → root:circle (link, Unavailable: ${url.replace(/org$/, 'circle')} leads in a circle)`,
       '├── lost → ? (mount, Unavailable: RemoteCluster "/lost" not found)',
       '├── moved → root:org (redirect)',
       '├── org',

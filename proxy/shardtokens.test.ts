@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { StatusError } from '../framework/errors.ts'
+import type { ShardClient } from './shardclient.ts'
+import type { ShardAddress } from './shardindex.ts'
+import { shardTokens } from './shardtokens.ts'
+
+const encoded = (claims: object): string => Buffer.from(JSON.stringify(claims)).toString('base64url')
+const token = (claims: object): string => `${encoded({ alg: 'RS256' })}.${encoded(claims)}.signature`
+
+const shards: Readonly<Record<string, ShardAddress>> = {
+  root: { name: 'root', baseURL: 'https://root' },
+  abc: { name: 'beta', baseURL: 'https://beta' },
+}
+
+describe('tokens that only shards know', () => {
+  let asked: string[]
+  let answer: () => object
+  const reader = () =>
+    shardTokens({ shardOf: cluster => shards[cluster] }, ({ name }) => {
+      const post = (path: string): Promise<never> => {
+        asked.push(`${name} ${path.split('/')[2]}`)
+        return Promise.resolve(answer() as never)
+      }
+      return { post } as unknown as ShardClient
+    })
+  beforeEach(() => {
+    asked = []
+    answer = () => ({ status: { authenticated: true, user: { username: 'sa', groups: ['a'], uid: '1' } } })
+  })
+
+  it('are reviewed where a service account is at home, whatever is asked for', async () => {
+    const read = reader()
+    for (const claims of [
+      { 'kubernetes.io': { clusterName: 'abc' } },
+      { 'kubernetes.io/serviceaccount/clusterName': 'abc' },
+    ])
+      assert.deepEqual(await read(token(claims), { cluster: 'root' }), {
+        user: { name: 'sa', groups: ['a'], uid: '1' },
+      })
+    assert.deepEqual(asked, ['beta abc', 'beta abc'])
+  })
+
+  it('are reviewed where the request goes, or in root, when they do not say where they are at home', async () => {
+    const read = reader()
+    for (const name of ['../root', 'root/x', '*', '', 7, { a: 1 }])
+      await read(token({ 'kubernetes.io': { clusterName: name }, n: String(name) }), { cluster: 'abc' })
+    await read('opaque', {})
+    assert.deepEqual(asked, [...Array(6).fill('beta abc'), 'root root'])
+  })
+
+  it('are nobody’s where nobody can be asked', async () => {
+    assert.equal(await reader()(token({ 'kubernetes.io': { clusterName: 'unknown' } }), {}), undefined)
+    assert.deepEqual(asked, [])
+  })
+
+  it('are asked about once, for each workspace', async () => {
+    const read = reader()
+    for (const cluster of ['abc', 'abc', 'root', 'abc']) await read('opaque', { cluster })
+    assert.deepEqual(asked, ['beta abc', 'root root'])
+  })
+
+  it('are refused in the words of the shard', async () => {
+    answer = () => ({ status: { user: {}, error: 'invalid bearer token' } })
+    await assert.rejects(reader()('opaque', {}), { name: 'TokenError', message: 'invalid bearer token' })
+    answer = () => ({ status: { authenticated: true, user: {} } })
+    await assert.rejects(reader()('other', {}), { name: 'TokenError' })
+    answer = () => {
+      throw new StatusError(502, 'BadGateway', 'no shard')
+    }
+    await assert.rejects(reader()('third', {}), { message: 'no shard' })
+  })
+})
