@@ -1,4 +1,4 @@
-import type { Informers } from '../../framework/informer.ts'
+import type { Informer, Informers } from '../../framework/informer.ts'
 import type { Logger } from '../../framework/log.ts'
 import { type ClusterName, groupResource, type KubeObject } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
@@ -13,6 +13,7 @@ import {
   cleanupFinalizer,
   withCondition,
 } from '../registry/crd.ts'
+import { boundNames } from './boundnames.ts'
 import { type ControllerClient, clusterScoped, updateObject, updateStatus } from './client.ts'
 import { deleteContent, recheck } from './content.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from './controller.ts'
@@ -32,6 +33,7 @@ export interface DefinitionControllerDeps {
 export function definitionController(deps: DefinitionControllerDeps): Controller {
   const definitions = deps.informers.for(resources.crds)
   const inGroup = definitions.index(item => [groupKey(item.key.cluster, item.object)])
+  const bound = boundNames(deps.informers)
   const inTurn = createTurns()
   const reconcile = async (key: string): Promise<number | undefined> => {
     const { cluster, name } = parseKey(key)
@@ -42,32 +44,41 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
     if (cluster === boundCluster) return undefined
     const group = groupKey(cluster, object)
     const all = () => inGroup(group).map(item => asCrd(item.object))
-    await inTurn(group, () => writeStatus(deps, cluster, name, now => namingStatus(now, all())))
+    const taken = () => bound(cluster, crd.spec.group)
+    await inTurn(group, () => writeStatus(deps, cluster, name, now => namingStatus(now, all(), taken())))
     return undefined
   }
   const neighbours = (cluster: ClusterName, object: KubeObject): readonly string[] =>
     inGroup(groupKey(cluster, object)).map(keyOf)
-  const definedBy = ({ resource, item: { cluster } }: Stored): readonly string[] => {
-    const name = groupResource(resource.group, resource.resource)
-    const crd = definitions.get(cluster, '', name)?.object
-    return crd?.metadata.deletionTimestamp === undefined ? [] : [keyFor(cluster, name)]
-  }
   return createController(
     {
       name: 'customresourcedefinition',
       reconcile,
-      departures: { content: deps.content, keys: definedBy },
+      departures: { content: deps.content, keys: definedBy(definitions) },
       sources: [
         {
           informer: definitions,
           keys: ({ type, item }) =>
             type === 'ADDED' ? [keyOf(item)] : [keyOf(item), ...neighbours(item.key.cluster, item.object)],
         },
+        {
+          informer: deps.informers.for(resources.apiBindings),
+          keys: ({ item }) => definitions.list(item.key.cluster).map(keyOf),
+        },
       ],
     },
     deps.log,
   )
 }
+
+/** The definition, when it is being deleted, of an object that has gone. */
+const definedBy =
+  (definitions: Informer) =>
+  ({ resource, item: { cluster } }: Stored): readonly string[] => {
+    const name = groupResource(resource.group, resource.resource)
+    const crd = definitions.get(cluster, '', name)?.object
+    return crd?.metadata.deletionTimestamp === undefined ? [] : [keyFor(cluster, name)]
+  }
 
 /** Names are given away one after the other within a group, so that no two definitions get the same. */
 function createTurns(): (group: string, work: () => Promise<unknown>) => Promise<void> {

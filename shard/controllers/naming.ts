@@ -1,3 +1,4 @@
+import type { ResourceNames } from '../../framework/apis.ts'
 import type { CrdCondition, CrdNames, CrdStatus, CustomResourceDefinition } from '../registry/crd.ts'
 import { conditionOf, withCondition } from '../registry/crd.ts'
 
@@ -12,8 +13,9 @@ interface Taken {
 const present = (names: readonly (string | undefined)[]): readonly string[] =>
   names.filter(name => name !== undefined && name !== '') as string[]
 
-function takenBy(others: readonly CustomResourceDefinition[]): Taken {
-  const accepted = others.map(({ status }): Partial<CrdNames> => status?.acceptedNames ?? {})
+function takenBy(others: readonly CustomResourceDefinition[], bound: readonly ResourceNames[]): Taken {
+  const defined = others.map(({ status }): Partial<CrdNames> => status?.acceptedNames ?? {})
+  const accepted = [...defined, ...bound]
   return {
     resources: new Set(accepted.flatMap(n => present([n.plural, n.singular, ...(n.shortNames ?? [])]))),
     kinds: new Set(accepted.flatMap(n => present([n.kind, n.listKind]))),
@@ -60,15 +62,16 @@ function accept(names: CrdNames, before: Partial<CrdNames>, { resources, kinds }
 }
 
 /**
- * The status that a definition should have, given all definitions of its group in its cluster: those that hold their
- * names already keep them (chapter 40, rule 7.45).
+ * The status that a definition should have, given all definitions of its group in its cluster, and what is bound there:
+ * those that hold their names already keep them (chapter 40, rule 7.45).
  */
 export function namingStatus(
   crd: CustomResourceDefinition,
   group: readonly CustomResourceDefinition[],
+  bound: readonly ResourceNames[] = [],
 ): CrdStatus {
   const others = group.filter(other => other.metadata.name !== crd.metadata.name)
-  const naming = accept(crd.spec.names, crd.status?.acceptedNames ?? {}, takenBy(others))
+  const naming = accept(crd.spec.names, crd.status?.acceptedNames ?? {}, takenBy(others, bound))
   const named = withCondition(crd.status?.conditions ?? [], namesAccepted(naming))
   const established = establishedState(crd.status, naming.conflicts.length === 0)
   return {

@@ -8,6 +8,7 @@ import { discard, eventually, type Oriel } from '../support/oriel.ts'
 import {
   bindRegions,
   cachedResource,
+  regions as crd,
   publish,
   region,
   sliceUrl,
@@ -20,6 +21,9 @@ const regionsPath = '/apis/example.com/v1/regions'
 const tokens = 'reader-token,reader,1\nmallory-token,mallory,2\n'
 const isKcp = Boolean(process.env.KCP_BIN)
 
+interface Status {
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[]
+}
 interface List {
   readonly items: readonly KubeObject[]
 }
@@ -209,6 +213,20 @@ export const replicationFlows = (start: (args: readonly string[]) => Promise<Ori
         path(consumer.cluster).replace('/regions/', '/nobody/'),
       ])
         assert.ok([403, ...(isKcp ? [500] : [])].includes((await admin(at)).status), at)
+    })
+
+    it('keeps its names in the consumer: no definition gets them', async () => {
+      const { kubectl } = consumer
+      await kubectl(['create', '-f', '-'], JSON.stringify(crd))
+      const { status } = await eventually(
+        () => kubectl.json<{ status?: Status }>(['get', 'crd', 'regions.example.com']),
+        found => (found.status?.conditions?.length ?? 0) > 1,
+      )
+      assert.deepEqual(status?.conditions?.map(c => `${c.type}=${c.status} ${c.reason}`).sort(), [
+        'Established=False NotAccepted',
+        'NamesAccepted=False ListKindConflict',
+      ])
+      await kubectl(['delete', 'crd', 'regions.example.com'])
     })
 
     it('publishes only what is in no namespace, and once', async () => {
