@@ -97,6 +97,9 @@ export interface AdmissionVariables {
   readonly params: boolean
   /** The types of what the policy itself has named, by name. */
   readonly variables: ReadonlyMap<string, Type>
+  /** What `object` and `oldObject` are, and `params`, where that is known. */
+  readonly object?: RootDeclaration
+  readonly parameters?: RootDeclaration
   /** Whether expressions may ask the authorizer. */
   readonly authorizer?: boolean
   /** Whether expressions may make changes: `Object{…}` and `JSONPatch{…}`. */
@@ -107,18 +110,20 @@ export interface AdmissionVariables {
 export function admissionEnvironment({
   params,
   variables,
+  object,
+  parameters,
   authorizer = true,
   changes,
 }: AdmissionVariables): Environment {
   const own: StructInfo = { field: name => variables.get(name) }
   return environment(
     {
-      object: dynType,
-      oldObject: dynType,
+      object: object?.type ?? dynType,
+      oldObject: object?.type ?? dynType,
       request: requestDeclaration.type,
       namespaceObject: namespaceDeclaration.type,
       variables: variablesType,
-      ...(params ? { params: dynType } : {}),
+      ...(params ? { params: parameters?.type ?? dynType } : {}),
       ...(authorizer ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType } : {}),
     },
     name =>
@@ -126,6 +131,8 @@ export function admissionEnvironment({
         ? own
         : (requestDeclaration.struct(name) ??
           namespaceDeclaration.struct(name) ??
+          object?.struct(name) ??
+          parameters?.struct(name) ??
           (changes === true ? mutationStruct(name) : undefined)),
     changes === true ? mutationLibrary : standardLibrary,
   )

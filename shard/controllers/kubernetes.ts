@@ -9,6 +9,7 @@ import { eventExpiryController } from './eventexpiry.ts'
 import { garbageCollector } from './garbagecollector.ts'
 import { namespaceController } from './namespace.ts'
 import type { Read } from './owners.ts'
+import { policyStatusController } from './policystatus.ts'
 import { resourceQuotaController } from './resourcequota.ts'
 
 /** The controllers of plain Kubernetes. */
@@ -30,6 +31,7 @@ export function kubernetesControllers(
     aggregationController({ client, informers, log }),
     eventExpiryController({ client, informers, log }),
     resourceQuotaController(host),
+    policyStatusController({ client, informers, apis, log }),
     garbageCollector({ cache, client, apis, read, log }),
   ]
 }

@@ -39,6 +39,15 @@ const gadget = (name: string, fields: object, group = 'cel.example.com'): KubeOb
   spec: fields,
 })
 
+interface Checked {
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly typeChecking?: {
+      readonly expressionWarnings?: readonly { readonly fieldRef: string; readonly warning: string }[]
+    }
+  }
+}
+
 /** What kubectl says when the server refuses. */
 async function refusal(action: Promise<string>): Promise<string> {
   try {
@@ -208,6 +217,32 @@ describe('rules and policies through the server', function () {
     await learnt(kubectl, 'f', any, text)
     await apply(kubectl, policy('failing', { ...spec, failurePolicy: 'Ignore' }))
     await learnt(kubectl, 'f', any, 'created')
+  })
+
+  it('says what looks wrong beside the schemas of what a policy is about', async () => {
+    const checkedOf = async (name: string, validations: readonly object[], more: object = {}) => {
+      await apply(kubectl, policy(name, { validations, ...more }))
+      const { status } = await eventually(
+        () => kubectl.json<Checked>(['get', 'validatingadmissionpolicy', name]),
+        ({ status }) => status?.observedGeneration === 1,
+      )
+      return status?.typeChecking
+    }
+    const odd = "object.dada.x == 'y' && object.data.all(k, k != '') && request.name != variables.x"
+    const [first, second] =
+      (
+        await checkedOf('odd', [{ expression: odd, messageExpression: 'string(object.metadata.size)' }], {
+          variables: [{ name: 'x', expression: 'object.metadata.name' }],
+        })
+      )?.expressionWarnings ?? []
+    assert.equal(first?.fieldRef, 'spec.validations[0].expression')
+    assert.match(
+      first?.warning ?? '',
+      /^\/v1, Kind=ConfigMap: compilation failed: ERROR: <input>:1:7: undefined field 'dada'\n \| object\.dada/,
+    )
+    assert.equal(second?.fieldRef, 'spec.validations[0].messageExpression')
+    assert.match(second?.warning ?? '', /undefined field 'size'/)
+    assert.deepEqual(await checkedOf('good', [{ expression: "object.metadata.name != 'x'" }]), {})
   })
 
   it('refuses policies that do not compile', async () => {
