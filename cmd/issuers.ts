@@ -18,30 +18,36 @@ export async function readIssuers(
   const anonymous = anonymousAuth === undefined ? {} : { anonymous: { enabled: anonymousAuth } }
   if (path !== undefined && isOpenId(options))
     throw new StartError('--authentication-config and --oidc-* flags exclude each other: give one of them.')
-  if (path === undefined && !isOpenId(options)) return { issuers: [], ...anonymous }
   // Only who has issuers waits for what reads them.
-  const [jwt, { tokenExpressions: compiler }] = await Promise.all([
-    import('../framework/authn/jwt/index.ts'),
-    import('../openapi/cel/tokenexpressions.ts'),
-  ])
-  const reading = { compiler, forbidden }
   const found =
-    path === undefined
-      ? usable('What --oidc-* flags say', await openIdConfig(options), ({ config, algorithms }) => ({
-          issuers: jwt.issuersOf([config], { ...reading, algorithms }),
-        }))
-      : usable(path, await readFlagFile('--authentication-config', path), yaml =>
-          jwt.readAuthenticationConfig(yaml, reading),
-        )
+    path !== undefined || isOpenId(options) ? await configured(options, forbidden) : { issuers: [] }
   if (found.anonymous !== undefined && anonymousAuth !== undefined)
     throw new StartError(`${path} says who is let in without credentials: leave out --anonymous-auth.`)
   for (const issuer of found.issuers) void issuer.prepare()
   return { ...found, ...anonymous }
 }
 
-function usable<T>(what: string, given: T, read: (given: T) => AuthenticationConfig): AuthenticationConfig {
+async function configured(
+  options: IssuerOptions,
+  forbidden: readonly string[],
+): Promise<AuthenticationConfig> {
+  const [{ issuersOf, readAuthenticationConfig }, { tokenExpressions: compiler }] = await Promise.all([
+    import('../framework/authn/jwt/index.ts'),
+    import('../openapi/cel/tokenexpressions.ts'),
+  ])
+  const { authenticationConfig: path } = options
+  if (path !== undefined) {
+    const yaml = await readFlagFile('--authentication-config', path)
+    return usable(path, () => readAuthenticationConfig(yaml, { compiler, forbidden }))
+  }
+  const { config, algorithms } = await openIdConfig(options)
+  const issuers = () => issuersOf([config], { compiler, forbidden, algorithms })
+  return usable('What --oidc-* flags say', () => ({ issuers: issuers() }))
+}
+
+function usable(what: string, read: () => AuthenticationConfig): AuthenticationConfig {
   try {
-    return read(given)
+    return read()
   } catch (error) {
     throw new StartError(`${what} cannot be used: ${(error as Error).message}.`)
   }
