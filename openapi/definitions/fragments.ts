@@ -87,14 +87,17 @@ export const objectReference = (description: string, more: JSONSchemaProps = {})
   )
 
 /** One RBAC rule. */
-/** What is required is checked with the kind's own rules, in upstream's words. */
-export const policyRule: JSONSchemaProps = object('Verbs that are allowed on resources or on URLs.', {
-  apiGroups: atomicList('Groups of the resources; "" is the core group, "*" is all.'),
-  nonResourceURLs: atomicList('URL paths that are no resources; a trailing "*" matches any rest.'),
-  resourceNames: atomicList('Names of objects; empty allows all names.'),
-  resources: atomicList('Resources, or subresources as resource/subresource; "*" is all.'),
-  verbs: atomicList('What may be done; "*" is everything.'),
-})
+export const policyRule: JSONSchemaProps = object(
+  'Verbs that are allowed on resources or on URLs.',
+  {
+    apiGroups: atomicList('Groups of the resources; "" is the core group, "*" is all.'),
+    nonResourceURLs: atomicList('URL paths that are no resources; a trailing "*" matches any rest.'),
+    resourceNames: atomicList('Names of objects; empty allows all names.'),
+    resources: atomicList('Resources, or subresources as resource/subresource; "*" is all.'),
+    verbs: atomicList('What may be done; "*" is everything.'),
+  },
+  { required: ['verbs'] },
+)
 
 /** A quantity such as `500m` or `2Gi`: text, or a plain integer. */
 export const quantity: JSONSchemaProps = {
