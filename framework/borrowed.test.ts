@@ -5,6 +5,7 @@ import { ask, jsonOf, widget, widgets } from '../test/support/widgets.ts'
 import { borrowed } from './borrowed.ts'
 import { StatusError } from './errors.ts'
 import type { KubeObject } from './object.ts'
+import type { ResourceStorage } from './storage.ts'
 
 const kind = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' }
 const about = { group: 'example.com', resource: 'widgets' }
@@ -49,6 +50,15 @@ describe('borrowed objects', () => {
       value.map(({ type, item }) => [type, item.object.metadata.name, clusterOf(item.object)]),
       [['ADDED', 'of-lender', 'borrower']],
     )
+  })
+
+  it('are not looked for for ever where lenders borrow from each other', async () => {
+    const circle: ResourceStorage = borrowed(about, () => ({ cluster: 'lender', storage: circle }))
+    const key = { cluster: 'borrower', namespace: 'ns1', name: 'x' }
+    await assert.rejects(circle.get(testContext(), key), {
+      code: 500,
+      message: /request for widgets.example.com has been forwarded 4 times without being served/,
+    })
   })
 
   it('are of no cluster in particular for nobody, and cannot be written', async () => {

@@ -1,12 +1,14 @@
 import { annotator } from './annotate.ts'
 import type { RequestContext } from './context.ts'
-import { badRequest } from './errors.ts'
+import { badRequest, internalError } from './errors.ts'
 import { clusterAnnotation } from './item.ts'
-import type { ClusterName, GroupVersionResource } from './object.ts'
+import { type ClusterName, type GroupVersionResource, groupResource } from './object.ts'
 import { readOnly } from './readonly.ts'
 import { contextWith } from './requestcontext.ts'
 import type { ResourceStorage } from './storage.ts'
 import { viewOf } from './view.ts'
+
+type About = Pick<GroupVersionResource, 'group' | 'resource'>
 
 /** Where objects are borrowed from. */
 export interface Lender {
@@ -18,28 +20,39 @@ export interface Lender {
  * Objects of one logical cluster as the one that is asked shows them: as its own, to be read. Which is the lender may
  * depend on who asks, and where. `*` is 400: nothing says whose objects those would be.
  */
-export const borrowed = (
-  about: Pick<GroupVersionResource, 'group' | 'resource'>,
-  lenderOf: (ctx: RequestContext) => Lender,
-): ResourceStorage =>
+export const borrowed = (about: About, lenderOf: (ctx: RequestContext) => Lender): ResourceStorage =>
   readOnly(about, {
     get: async (ctx, key) => {
-      const { cluster, there, storage } = through(ctx, lenderOf)
+      const { cluster, there, storage } = through(about, ctx, lenderOf)
       return storage.get(there, { ...key, cluster })
     },
     list(ctx, query) {
-      const { cluster, there, storage } = through(ctx, lenderOf)
+      const { cluster, there, storage } = through(about, ctx, lenderOf)
       return storage.list(there, { ...query, cluster })
     },
     watch(ctx, query) {
-      const { cluster, there, storage } = through(ctx, lenderOf)
+      const { cluster, there, storage } = through(about, ctx, lenderOf)
       return storage.watch(there, { ...query, cluster })
     },
   })
 
-function through(ctx: RequestContext, lenderOf: (ctx: RequestContext) => Lender) {
+/** A lender may have borrowed itself; a request that has come so far goes round in a circle (chapter 10, section 11). */
+const mostLenders = 4
+
+const inACircle = ({ group, resource }: About, times: number): Error =>
+  internalError(
+    `request for ${groupResource(group, resource)} has been forwarded ${times} times without being served: ` +
+      'whoever publishes it reads it from where it is published',
+  )
+
+function through(about: About, ctx: RequestContext, lenderOf: (ctx: RequestContext) => Lender) {
   if (ctx.cluster === '*') throw badRequest('Wildcard request not supported')
+  if (ctx.hops >= mostLenders) throw inACircle(about, ctx.hops)
   const { cluster, storage } = lenderOf(ctx)
   const annotate = annotator({ [clusterAnnotation]: ctx.cluster })
-  return { cluster, there: contextWith(ctx, { cluster }), storage: viewOf(storage, () => ({ annotate })) }
+  return {
+    cluster,
+    there: contextWith(ctx, { cluster, hops: ctx.hops + 1 }),
+    storage: viewOf(storage, () => ({ annotate })),
+  }
 }

@@ -5,6 +5,7 @@ import { type ClusterName, type GroupVersionResource, groupResource } from '../.
 import type { SharedCache } from '../../framework/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import { isVirtual } from '../apis/served.ts'
+import { conditionIs } from '../controllers/conditions.ts'
 import {
   type APIBinding,
   type APIExport,
@@ -38,8 +39,6 @@ const unresolved = ({ group, resource }: GroupVersionResource): Error =>
     `error resolving resource ${groupResource(group, resource)}; please contact APIExport owner to resolve`,
   )
 
-const sliceKind = 'ClusterCachedResourceEndpointSlice'
-
 interface Published extends Lender {
   readonly version: string
 }
@@ -54,14 +53,11 @@ function publishedFor(
   { group, resource }: GroupVersionResource,
 ): Published | undefined {
   const exported = exportOf(informers, consumer, group, resource)
-  if (exported?.virtual.reference.kind !== sliceKind) return undefined
+  if (exported === undefined) return undefined
   const { provider, virtual } = exported
-  const slice = informers
-    .for(resources.cachedResourceSlices)
-    .get(provider, '', virtual.reference.name)?.object
-  const { spec } = (slice ?? {}) as Partial<ClusterCachedResourceEndpointSlice>
-  if (spec === undefined) return undefined
-  const { path, name } = spec.clusterCachedResource
+  const slice = sliceOf(informers, provider, virtual.reference)
+  if (slice === undefined) return undefined
+  const { path, name } = slice.spec.clusterCachedResource
   const cluster = path ? resolve(path) : provider
   if (cluster === undefined) return undefined
   const published = informers.for(resources.clusterCachedResources).get(cluster, '', name)?.object
@@ -70,6 +66,19 @@ function publishedFor(
   if (cached?.status?.identityHash !== identity) return undefined
   const { version = '' } = cached.spec
   return { cluster, version, storage: shared.storage({ group, version, resource, identity }, '') }
+}
+
+/** The slice that an export refers to, as long as it is valid: one of kcp's own kind. */
+function sliceOf(
+  informers: Informers,
+  provider: ClusterName,
+  { apiGroup, kind, name }: VirtualStorage['reference'],
+): ClusterCachedResourceEndpointSlice | undefined {
+  if (apiGroup !== 'cache.kcp.io' || kind !== 'ClusterCachedResourceEndpointSlice') return undefined
+  const found = informers.for(resources.cachedResourceSlices).get(provider, '', name)?.object
+  const slice = found as ClusterCachedResourceEndpointSlice | undefined
+  const conditions = slice?.status?.conditions
+  return conditionIs(conditions, 'APIExportValid', 'True') ? slice : undefined
 }
 
 /** Where the resource comes from that a logical cluster binds without storing it. */
