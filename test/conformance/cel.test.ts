@@ -238,7 +238,7 @@ describe('rules and policies through the server', function () {
     assert.equal(first?.fieldRef, 'spec.validations[0].expression')
     assert.match(
       first?.warning ?? '',
-      /^\/v1, Kind=ConfigMap: compilation failed: ERROR: <input>:1:7: undefined field 'dada'\n \| object\.dada/,
+      /^\/v1, Kind=ConfigMap: ERROR: <input>:1:7: undefined field 'dada'\n \| object\.dada/,
     )
     assert.equal(second?.fieldRef, 'spec.validations[0].messageExpression')
     assert.match(second?.warning ?? '', /undefined field 'size'/)

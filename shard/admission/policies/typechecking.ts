@@ -89,5 +89,5 @@ function compilerFor(
   const environment = admissionEnvironment(known)
   for (const { name, expression } of variables)
     types.set(name, compileExpression(expression, environment).type ?? dynType)
-  return source => compileExpression(source, environment).problem
+  return source => compileExpression(source, environment).problem?.replace(/^compilation failed: /, '')
 }
