@@ -6,7 +6,7 @@ export interface Quantity {
   readonly scale: number | undefined
 }
 
-const form = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
+export const quantityForm = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
 
 const decimal: Readonly<Record<string, number>> = {
   n: -9,
@@ -28,7 +28,7 @@ const formatError =
 const suffixError = "unable to parse quantity's suffix"
 
 /** The exponent of ten or of two that a suffix means. */
-function exponentOf(suffix: string): { readonly base: 2 | 10; readonly exponent: number } | undefined {
+export function exponentOf(suffix: string): { readonly base: 2 | 10; readonly exponent: number } | undefined {
   if (Object.hasOwn(decimal, suffix)) return { base: 10, exponent: decimal[suffix] ?? 0 }
   if (Object.hasOwn(binary, suffix)) return { base: 2, exponent: binary[suffix] ?? 0 }
   const match = /^[eE]([+-]?\d+)$/.exec(suffix)
@@ -42,7 +42,7 @@ const largest = maxInt64 * billion
 /** The quantity that a text says, or what is wrong with it. Parts of a billionth are rounded up, away from zero. */
 export function parseQuantity(text: string): Quantity | string {
   if (text.length > 1000) return formatError
-  const match = form.exec(text)
+  const match = quantityForm.exec(text)
   if (match === null) return formatError
   const [, sign = '', whole = '', fraction = '', suffix = ''] = match
   if (whole === '' && fraction === '') return formatError

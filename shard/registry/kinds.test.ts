@@ -10,6 +10,7 @@ import {
   roleBindingErrors,
   roleErrors,
 } from './rbac.ts'
+import { canonicalQuota, quotaErrors } from './resourcequota.ts'
 
 const object = (fields: object): KubeObject => ({
   apiVersion: 'v1',
@@ -173,6 +174,44 @@ describe('rules of leases', () => {
         'spec.leaseDurationSeconds Invalid: must be greater than 0',
         'spec.leaseTransitions Invalid: must be greater than or equal to 0',
         'spec.preferredHolder Forbidden: may only be specified if `strategy` is defined',
+      ],
+    )
+  })
+})
+
+describe('rules of quotas', () => {
+  const quota = (hard: object) => object({ spec: { hard } })
+
+  it('write quantities as Kubernetes does', () => {
+    const read = { 'count/configmaps': 20, 'requests.cpu': '0.10', memory: '1024Ki', pods: ' 2k ' }
+    assert.deepEqual(
+      canonicalQuota(object({ spec: { hard: read, scopes: ['BestEffort'] }, status: { used: read } })),
+      object({
+        spec: {
+          hard: { 'count/configmaps': '20', 'requests.cpu': '100m', memory: '1Mi', pods: '2k' },
+          scopes: ['BestEffort'],
+        },
+        status: { used: { 'count/configmaps': '20', 'requests.cpu': '100m', memory: '1Mi', pods: '2k' } },
+      }),
+    )
+  })
+
+  it('take nothing else for a quantity', () =>
+    assert.throws(() => canonicalQuota(quota({ pods: 'many' })), {
+      message: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    }))
+
+  it('limit what there is, and count in whole numbers', () => {
+    assert.deepEqual(quotaErrors(quota({ 'count/widgets.example.com': '3', 'limits.cpu': '1500m' })), [])
+    assert.deepEqual(
+      quotaErrors(quota({ a: '1', pods: '-1', 'count/secrets': '1500m' })).map(
+        ({ field, detail, value }) => `${field} ${value}: ${detail}`,
+      ),
+      [
+        'spec.hard[a] a: must be a standard resource type or fully qualified',
+        'spec.hard[a] a: must be a standard resource for quota',
+        'spec.hard[count/secrets] 1500m: must be an integer',
+        'spec.hard[pods] -1: must be greater than or equal to 0',
       ],
     )
   })

@@ -12,6 +12,7 @@ import {
   roleBindingErrors,
   roleErrors,
 } from './rbac.ts'
+import { canonicalQuota, quotaErrors } from './resourcequota.ts'
 import { type Traits, withMetadata } from './strategy.ts'
 
 type NameErrors = Traits['nameErrors']
@@ -95,6 +96,7 @@ const definitions: Traits = {
 const builtinTraits: Readonly<Record<string, Traits>> = {
   configmaps: { ...plain, complete: withoutEmptyData, validate: configMapErrors },
   secrets: { ...plain, complete: mergeStringData, prepare: mergeStringData, validate: secretErrors },
+  resourcequotas: { ...plain, complete: canonicalQuota, validate: quotaErrors },
   namespaces,
   events,
   'events.events.k8s.io': events,

@@ -1,0 +1,82 @@
+import type { FieldError } from '../../framework/errors.ts'
+import { DecodeError } from '../../framework/metadata.ts'
+import { qualifiedNameErrors } from '../../framework/names.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { canonicalQuantity } from '../../openapi/canonicalquantity.ts'
+import { invalidValue } from '../../openapi/fielderror.ts'
+import { parseQuantity } from '../../openapi/quantity.ts'
+
+type Quantities = Readonly<Record<string, unknown>>
+
+interface Quota extends KubeObject {
+  readonly spec?: { readonly hard?: Quantities }
+  readonly status?: { readonly hard?: Quantities; readonly used?: Quantities }
+}
+
+const quantityFields = ['hard', 'used']
+
+/** Quantities as Kubernetes writes them. Throws a `DecodeError` for what is none. */
+export function canonicalQuota(object: KubeObject): KubeObject {
+  const { spec, status } = object as Quota
+  const part = (fields: Quantities): Quantities =>
+    mapped(fields, (value, field) => (quantityFields.includes(field) ? canonical(value) : value))
+  return { ...object, ...(spec && { spec: part(spec) }), ...(status && { status: part(status) }) }
+}
+
+const mapped = (fields: Quantities, change: (value: unknown, name: string) => unknown): Quantities =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, change(value, name)]))
+
+const canonical = (quantities: unknown): unknown =>
+  typeof quantities === 'object' && quantities !== null
+    ? mapped(quantities as Quantities, written)
+    : quantities
+
+function written(value: unknown): unknown {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return value
+  const text = String(value).trim()
+  const quantity = parseQuantity(text)
+  if (typeof quantity === 'string') throw new DecodeError(quantity)
+  return canonicalQuantity(text)
+}
+
+const counted = new Set([
+  ...['pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps'],
+  ...['persistentvolumeclaims', 'services.nodeports', 'services.loadbalancers'],
+])
+const measured = new Set(
+  ['cpu', 'memory', 'ephemeral-storage'].flatMap(name => [name, `requests.${name}`, `limits.${name}`]),
+)
+const limited = (name: string): boolean =>
+  counted.has(name) ||
+  measured.has(name) ||
+  name === 'requests.storage' ||
+  name.startsWith('requests.hugepages-') ||
+  name.startsWith('hugepages-')
+
+/** What is wrong with the limits of a quota, in upstream's words. */
+export const quotaErrors = (object: KubeObject): readonly FieldError[] =>
+  Object.entries((object as Quota).spec?.hard ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, value]) => limitErrors(name, String(value), `spec.hard[${name}]`))
+
+function limitErrors(name: string, value: string, path: string): readonly FieldError[] {
+  const quantity = parseQuantity(value)
+  const nanos = typeof quantity === 'string' ? 0n : quantity.nanos
+  const invalid = (what: string, problem: string): FieldError => invalidValue(path, what, problem)
+  return [
+    ...nameErrors(name).map(problem => invalid(name, problem)),
+    ...(nanos < 0n ? [invalid(value, 'must be greater than or equal to 0')] : []),
+    ...(isCount(name) && nanos % 1_000_000_000n !== 0n ? [invalid(value, 'must be an integer')] : []),
+  ]
+}
+
+function nameErrors(name: string): readonly string[] {
+  const problems = qualifiedNameErrors(name)
+  if (problems.length > 0 || name.includes('/') || limited(name)) return problems
+  const standard = name === 'storage' ? [] : ['must be a standard resource type or fully qualified']
+  return [...standard, 'must be a standard resource for quota']
+}
+
+const isCount = (name: string): boolean =>
+  counted.has(name) ||
+  (name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.'))
