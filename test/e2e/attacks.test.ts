@@ -534,6 +534,7 @@ describe('an attacker with one workspace', function () {
       const before = done(await mallory(url)).json()
       const changes: readonly object[] = [
         { metadata: { annotations: { 'kcp.io/path': 'root:victim' } } },
+        { metadata: { annotations: { 'kcp.io/shard': 'other', 'core.kcp.io/shard': 'other' } } },
         {
           spec: {
             owner: { cluster: 'root', name: 'victim', uid: 'x', apiVersion: 'v1', resource: 'workspaces' },
@@ -546,6 +547,8 @@ describe('an attacker with one workspace', function () {
       refused(await mallory(url, { method: 'DELETE' }))
       const { metadata, status } = done(await mallory(url)).json()
       assert.equal(metadata.annotations?.['kcp.io/path'], 'root:lair')
+      assert.equal(metadata.annotations?.['kcp.io/shard'], undefined)
+      assert.equal(metadata.annotations?.['core.kcp.io/shard'], 'root')
       assert.deepEqual(status, before.status)
       assert.equal(
         (await admin(`/clusters/root:victim${secrets}/hush`)).json().metadata.annotations?.['kcp.io/cluster'],

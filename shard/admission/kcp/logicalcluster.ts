@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { originAnnotation } from '../../../framework/item.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/user.ts'
 import type { LogicalCluster, Phase } from '../../controllers/objects.ts'
 import type { Directory } from '../../directory.ts'
@@ -34,6 +35,7 @@ const believed: readonly string[] = [
   typeAnnotation,
   ownerAnnotation,
   shardAnnotation,
+  originAnnotation,
   resourceBindingsAnnotation,
 ]
 
