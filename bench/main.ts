@@ -12,6 +12,7 @@ import { proxy } from './proxy.ts'
 import { type Baseline, baselineFrom, table } from './report.ts'
 import type { Benchmark, Row } from './result.ts'
 import { schema } from './schema.ts'
+import { standalone } from './standalone.ts'
 import { startUp } from './start.ts'
 import { watch } from './watch.ts'
 import { watchMemory } from './watchmemory.ts'
@@ -28,6 +29,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   workspaces,
   lifecycle,
   proxy,
+  standalone,
   cel,
   apply,
   schema,

@@ -1,7 +1,55 @@
-import { startStandalone } from '../support/standalone.ts'
+import assert from 'node:assert/strict'
+import { certificates } from '../support/crds.ts'
+import { discard, eventually } from '../support/oriel.ts'
+import { type Standalone, startStandalone } from '../support/standalone.ts'
+import {
+  bind,
+  bindingOf,
+  createWorkspaces,
+  exportApi,
+  publishedUrl,
+  type Tenant,
+} from '../support/tenants.ts'
+import { configAt, watch } from '../support/watcher.ts'
 import { apiexportFlows } from './apiexport.ts'
 import { lifecycleFlows } from './lifecycle.ts'
 
 /** The views in a process of their own: `KCP_BIN=… npm run test:kcp` puts them in front of real kcp. */
 describe('the apiexport view in front of a shard', apiexportFlows(startStandalone))
+describe('a watch in front of a shard', function () {
+  this.timeout(240_000)
+  let standalone: Standalone
+  before(async () => {
+    standalone = await startStandalone()
+  })
+  after(() => discard(standalone))
+
+  it('goes on when the shard has been killed and started again: nothing is lost, nothing comes twice', async () => {
+    const [provider, consumer] = (await createWorkspaces(standalone, ['provider', 'consumer'])) as [
+      Tenant,
+      Tenant,
+    ]
+    const name = await exportApi(provider, certificates(), [])
+    await bind(consumer, bindingOf(provider, name, []))
+    const config = configAt(standalone, `${await publishedUrl(provider, name)}/clusters/*`)
+    const watcher = await watch(config, '/apis/cert-manager.io/v1/certificates')
+    const add = async (certificate: string): Promise<void> => {
+      const spec = { secretName: certificate, issuerRef: { name: 'ca' } }
+      const metadata = { name: certificate, namespace: 'default' }
+      const object = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate', metadata, spec }
+      await eventually(
+        () => consumer.kubectl.try(['create', '-f', '-'], JSON.stringify(object)),
+        ({ code }) => code === 0,
+      )
+      await watcher.next(({ object: seen }) => seen.metadata?.name === certificate)
+    }
+    await add('before')
+    await standalone.shard.restart()
+    await add('after')
+    watcher.stop()
+    const seen = watcher.seen.map(({ type, object }) => `${type} ${object.metadata?.name}`)
+    assert.deepEqual(seen, ['ADDED before', 'ADDED after'])
+  })
+})
+
 describe('the views of life cycles in front of a shard', lifecycleFlows(startStandalone))

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eventually, type Oriel, run, startOriel } from './oriel.ts'
+import { endOf, eventually, type Oriel, run, startOriel } from './oriel.ts'
 
 /** The server under test: Oriel, or, where KCP_BIN names a kcp binary, real kcp, which judges the test itself. */
 export const startServer = (more: readonly string[] = []): Promise<Oriel> =>
@@ -24,24 +24,25 @@ async function startKcp(binary: string, more: readonly string[]): Promise<Oriel>
     `--embedded-etcd-peer-port=${peer}`,
     ...more,
   ]
-  const child = spawn(binary, args, { stdio: 'ignore' })
   const ready = () => run('kubectl', ['--kubeconfig', kubeconfig, 'get', '--raw', '/readyz'])
-  await eventually(ready, outcome => outcome.code === 0, 120_000)
-  const end = async (signal: NodeJS.Signals) => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill(signal)
-      await once(child, 'exit')
-    }
-    return child.exitCode
+  const launch = async (): Promise<ChildProcess> => {
+    const launched = spawn(binary, args, { stdio: 'ignore' })
+    await eventually(ready, outcome => outcome.code === 0, 120_000)
+    return launched
   }
+  let child = await launch()
   return {
     directory,
     kubeconfig,
     url: `https://127.0.0.1:${port}`,
     viewsUrl: `https://127.0.0.1:${port}`,
     output: () => '',
-    stop: () => end('SIGTERM'),
-    kill: async () => void (await end('SIGKILL')),
+    stop: () => endOf(child, 'SIGTERM'),
+    kill: async () => void (await endOf(child, 'SIGKILL')),
+    async restart() {
+      await endOf(child, 'SIGKILL')
+      child = await launch()
+    },
   }
 }
 

@@ -20,6 +20,8 @@ export interface Oriel {
   stop(): Promise<number | null>
   /** SIGKILL, and waits for the end. */
   kill(): Promise<void>
+  /** SIGKILL, and starts again with the same data at the same port. */
+  restart(): Promise<void>
 }
 
 export interface OrielOptions {
@@ -37,26 +39,38 @@ export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
   const { program = compiled } = options
   if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`)
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'oriel-')))
-  const args = [program, 'start', '--data-directory', directory, '--port', '0', ...(options.args ?? [])]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const output = collect(child)
+  const launch = (port: string): ChildProcess => {
+    const args = [program, 'start', '--data-directory', directory, '--port', port, ...(options.args ?? [])]
+    return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+  let child = launch('0')
+  let output = collect(child)
   const url = await listening(child, output)
   const kubeconfig = join(directory, 'admin.kubeconfig')
-  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-    child.kill(signal)
-    await once(child, 'exit')
-    return child.exitCode
-  }
+  const end = (signal: NodeJS.Signals): Promise<number | null> => endOf(child, signal)
   return {
     directory,
     kubeconfig,
     url,
     viewsUrl: url,
-    output,
+    output: () => output(),
     stop: () => end('SIGTERM'),
     kill: async () => void (await end('SIGKILL')),
+    async restart() {
+      await end('SIGKILL')
+      child = launch(new URL(url).port)
+      output = collect(child)
+      await listening(child, output)
+    },
   }
+}
+
+/** Ends a process, and waits for it; its exit code. */
+export async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+  child.kill(signal)
+  await once(child, 'exit')
+  return child.exitCode
 }
 
 /** Stops a server and removes its data. */

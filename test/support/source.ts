@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 
-export const root = resolve(import.meta.dirname, '../..')
+const above = resolve(import.meta.dirname, '../..')
+/** The repository, also from what was compiled. */
+export const root = basename(above) === 'dist' ? dirname(above) : above
 
 /** One import of a source file. `specifier` as written; `target` relative to the repository for relative imports. */
 export interface Import {

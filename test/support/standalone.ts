@@ -1,18 +1,21 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueAuthority, issueServing } from '../../cmd/certificates.ts'
 import { issueClient } from './clientcertificates.ts'
 import { freePort, startServer } from './kcp.ts'
-import { compiled, type Oriel } from './oriel.ts'
+import { compiled, endOf, type Oriel } from './oriel.ts'
 
 /** Views in one process, their shard in another. */
 export interface Standalone extends Oriel {
   /** What `oriel virtual-workspaces` has printed so far. */
   views(): string
   readonly shard: Oriel
+  /** Of `oriel virtual-workspaces`. */
+  readonly pid: number
+  /** Where the serving certificate and its key are, and in front of kcp everybody's authority. */
+  readonly files: string
 }
 
 /** A shard, Oriel's or the one of KCP_BIN, with `oriel virtual-workspaces` in front of it, which has everything published. */
@@ -25,12 +28,13 @@ export async function startStandalone(
   const published = `--shard-virtual-workspace-url=${viewsUrl}`
   if (!process.env.KCP_BIN) {
     const shard = await startServer([published, ...shardArgs])
-    return { ...shard, ...(await startViews({ shard, port, more, files: shard.directory })), viewsUrl, shard }
+    const files = shard.directory
+    return { ...shard, ...(await startViews({ shard, port, more, files })), viewsUrl, shard, files }
   }
   const files = await issueFiles()
   const shard = await startServer([published, ...withoutViews(files), ...shardArgs])
   const clients = [...more, '--client-ca-file', join(files, 'ca.crt')]
-  return { ...shard, ...(await startViews({ shard, port, more: clients, files })), viewsUrl, shard }
+  return { ...shard, ...(await startViews({ shard, port, more: clients, files })), viewsUrl, shard, files }
 }
 
 /** kcp's own controllers are clients of the views, and the other way round: one authority for all. */
@@ -74,7 +78,7 @@ async function startViews({
   port,
   more,
   files,
-}: Views): Promise<Pick<Standalone, 'views' | 'stop' | 'kill'>> {
+}: Views): Promise<Pick<Standalone, 'views' | 'pid' | 'stop' | 'kill'>> {
   const { kubeconfig } = shard
   const args = [
     ...[compiled, 'virtual-workspaces', '--kubeconfig', kubeconfig, '--context', 'shard-base'],
@@ -89,19 +93,15 @@ async function startViews({
     child.stdout.once('data', () => resolve())
     child.once('exit', code => reject(new Error(`it ended with ${code}:\n${printed.join('')}`)))
   })
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill(signal)
-    await once(child, 'exit')
-  }
   return {
     views: () => printed.join(''),
+    pid: child.pid ?? 0,
     stop: async () => {
-      await end('SIGTERM')
+      await endOf(child, 'SIGTERM')
       return shard.stop()
     },
     kill: async () => {
-      await end('SIGKILL')
+      await endOf(child, 'SIGKILL')
       await shard.kill()
     },
   }
