@@ -198,6 +198,18 @@ describe('oriel doctor', function () {
     await rm(server.directory, { recursive: true })
   })
 
+  it('says in one line what is wrong with its own flags', async () => {
+    const at = ['doctor', '--kubeconfig', 'anywhere', '--client-cert-file', 'nowhere.crt']
+    const half = await run(process.execPath, [compiled, ...at])
+    assert.equal(
+      half.stderr,
+      'oriel: A certificate needs its key: give both --client-cert-file and --client-key-file.\n',
+    )
+    const missing = await run(process.execPath, [compiled, ...at, '--client-key-file', 'nowhere.key'])
+    assert.match(missing.stderr, /^oriel: .*--client-(cert|key)-file.*\n$/)
+    assert.deepEqual([half.code, missing.code], [1, 1])
+  })
+
   it('says the same to programs', async () => {
     const { code, stdout } = await examined({ hours: -1 }, ['-o', 'json'])
     const findings = JSON.parse(stdout) as readonly Finding[]

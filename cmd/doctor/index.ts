@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import type { Connection } from '../connection.ts'
 import { type ConnectionOptions, connectionOf } from '../connectionflags.ts'
+import { readFlagFile } from '../files.ts'
 import { withProgress } from '../progress.ts'
 import { StartError } from '../starterror.ts'
 import { type Finding, failed } from './finding.ts'
@@ -37,6 +37,7 @@ function lineOf({ status, check, message, change }: Finding): string {
 
 /** One check after the other; what cannot be known because of an earlier one is not asked. */
 async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding[]> {
+  const voucher = await voucherOf(options)
   let access: Connection
   try {
     access = await connectionOf(options)
@@ -50,7 +51,6 @@ async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding
   if (server.some(({ status }) => status === 'failed')) return
   yield await withProgress('Rights', () => rightsFindings(access))
   yield await withProgress('Feature gates', () => gateFindings(access))
-  const voucher = await voucherOf(options)
   const advertised = await advertisedViews(access)
   if (advertised.length === 0)
     yield [
@@ -70,7 +70,12 @@ async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding
 }
 
 async function voucherOf({ clientCertFile, clientKeyFile }: DoctorOptions): Promise<Voucher | undefined> {
-  if (clientCertFile === undefined || clientKeyFile === undefined) return undefined
-  const [cert, key] = await Promise.all([readFile(clientCertFile, 'utf8'), readFile(clientKeyFile, 'utf8')])
+  if (clientCertFile === undefined && clientKeyFile === undefined) return undefined
+  if (clientCertFile === undefined || clientKeyFile === undefined)
+    throw new StartError('A certificate needs its key: give both --client-cert-file and --client-key-file.')
+  const [cert, key] = await Promise.all([
+    readFlagFile('--client-cert-file', clientCertFile),
+    readFlagFile('--client-key-file', clientKeyFile),
+  ])
   return { cert, key }
 }
