@@ -1,7 +1,7 @@
 import type { JSONSchemaProps } from '../../jsonschema.ts'
 import { crdAge, path } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
-import { kindSchema, list, listMap, object, oneOfStrings, rules, set, string } from '../fields.ts'
+import { kindSchema, list, listMap, object, oneOfStrings, set, string } from '../fields.ts'
 import { kcpConditions } from '../fragments.ts'
 import { claimSelector, claimState, claimV1, claimV2 } from './claims.ts'
 import { kcpKind, served, stored } from './kind.ts'
@@ -71,10 +71,7 @@ const v1alpha1 = kindSchema(
 )
 
 const claimKeys = ['group', 'resource', 'identityHash']
-const selector = claimSelector(
-  'The objects that the provider gets to see.',
-  rules(['self == oldSelf', 'Permission claim selector is immutable']),
-)
+const selector = claimSelector('The objects that the provider gets to see.')
 
 const v1alpha2 = kindSchema(
   description,

@@ -55,12 +55,8 @@ export const claimV1 = (
   )
 
 /** The objects that a claim of v1alpha2 covers. */
-export const claimSelector = (description: string, more: JSONSchemaProps = {}): JSONSchemaProps =>
-  atomicObject(
-    description,
-    { matchAll: boolean('All objects of the resource.'), ...labelSelectorFields },
-    more,
-  )
+export const claimSelector = (description: string): JSONSchemaProps =>
+  atomicObject(description, { matchAll: boolean('All objects of the resource.'), ...labelSelectorFields })
 
 export const claimV2 = (extra: Properties = {}, required: readonly string[] = []): JSONSchemaProps =>
   object(
