@@ -278,6 +278,29 @@ describe('conversion webhooks', function () {
     }
   })
 
+  it('are what converts, whatever an APIConversion says: kcp keeps its rules, and nobody follows them', async () => {
+    const conversionOf = (rules: readonly object[]): KubeObject => ({
+      apiVersion: 'apis.kcp.io/v1alpha1',
+      kind: 'APIConversion',
+      metadata: { name: 'v1.things.bound.example.com' },
+      spec: { conversions: [{ from: 'v1', to: 'v2', rules }] },
+    })
+    const rule = { field: '.spec.host', destination: '.spec.address', transformation: 'self + "!"' }
+    await apply(provider.kubectl, conversionOf([rule]))
+    const kept = await provider.kubectl.json<KubeObject>([
+      'get',
+      'apiconversion',
+      'v1.things.bound.example.com',
+    ])
+    assert.deepEqual(kept.spec, conversionOf([rule]).spec)
+    await assert.rejects(
+      apply(provider.kubectl, conversionOf([{ field: '.spec.host' }])),
+      /spec.conversions\[0\].rules\[0\].destination: Required value/,
+    )
+    await create(thing('bound.example.com/v1', 'g', { host: 'g', port: '4' }))
+    assert.equal((await specs('things.v2.bound.example.com')).g?.address, 'g:4')
+  })
+
   const pathOf = async (of: Tenant, group: string): Promise<string> =>
     `${new URL(await publishedUrl(of, group)).pathname}/clusters/*/apis/${group}`
 
