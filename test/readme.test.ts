@@ -40,9 +40,14 @@ async function viewPages(): Promise<readonly string[]> {
 }
 
 /** Pages that go on where the README ends. */
-const guides = ['authentication', 'authorization', 'doctor', 'standalone', 'writing-a-view'].map(
-  name => `docs/${name}.md`,
-)
+const guides = [
+  'authentication',
+  'authorization',
+  'doctor',
+  'workspaces',
+  'standalone',
+  'writing-a-view',
+].map(name => `docs/${name}.md`)
 
 const textOf = (file: string): Promise<string> => readText(join(root, file))
 

@@ -224,6 +224,20 @@ export const lifecycleFlows = (bringUp: () => Promise<Oriel>) =>
       child.kill()
     })
 
+    it('wait for a controller that breaks off half-way, until it comes back', async () => {
+      const url = await urlOf('prepared', 'initializing')
+      const robot = await actor('robot', url)
+      const { cluster } = (await create('broken', 'prepared')).spec
+      await get('broken', ({ status }) => status.initializers?.length === 1)
+      does(await robot.at(cluster)(['create', 'configmap', 'welcome', '-n', 'default']))
+      assert.deepEqual(await robot.seen(), [cluster])
+      assert.equal((await get('broken', () => true)).status.phase, 'Initializing')
+      const child = await start('initializer', url)
+      await get('broken', isReady)
+      assert.deepEqual(await robot.seen(), [])
+      child.kill()
+    })
+
     it('let a controller clean up in each workspace that goes', async () => {
       const child = await start('terminator', await urlOf('cleaned', 'terminating'))
       await create('short', 'cleaned')
