@@ -3,7 +3,7 @@ import type { ItemBatch, ItemList, ItemWatch } from '../../framework/storage.ts'
 
 /** How cached items are shown. */
 export interface Presentation {
-  /** Whether all are shown as they are cached: then nobody looks at them one by one. May change while a reader reads. */
+  /** Whether all are shown as they are cached, and will be for as long as one reader reads: then nobody looks at them. */
   isPlain(): boolean
   /** The same item when it is shown as it is. */
   item(item: Item): Item
@@ -26,14 +26,19 @@ export function presented(present: Presentation): Presented {
   return {
     item: present.item,
     list: list => (present.isPlain() ? list : presentList(list, present)),
-    async *watch(watch) {
-      for await (const seen of watch) yield present.isPlain() ? seen : events(seen)
-    },
+    watch: watch => (present.isPlain() ? watch : presentWatch(watch, events)),
   }
 }
 
 /** Nothing is rewritten. */
 export const asStored: Presented = { item: item => item, list: list => list, watch: watch => watch }
+
+async function* presentWatch(
+  watch: ItemWatch,
+  show: (events: readonly ItemEvent[]) => readonly ItemEvent[],
+): ItemWatch {
+  for await (const events of watch) yield show(events)
+}
 
 async function* presentList(list: ItemList, present: Presentation): ItemList {
   try {
