@@ -112,10 +112,11 @@ const isClosed = (location: Location): boolean => location.kind === 'unavailable
 
 /** Throws 403 for what is nowhere, in the words for what is not allowed: it is not to be told apart. */
 function locate(index: ShardIndex, { exchange, user }: Passing, segment: string): Location {
-  if (!index.isReady()) throw serviceUnavailable('the workspaces are not known yet, please try again', 1)
   const path = decodeSegment(segment)
   const found = path !== undefined && isClusterPath(path) ? index.find(path) : undefined
   if (found !== undefined) return found
+  // It may be on a shard that has not said yet what it has; the others go on.
+  if (!index.isReady()) throw serviceUnavailable('the workspaces are not known yet, please try again', 1)
   throw forbiddenTo(user, infoOf(exchange.incoming), 'workspace access not permitted')
 }
 

@@ -218,12 +218,26 @@ describe('one tree over two shards', function () {
     assert.match(left.stderr, /could not find|not found|doesn't have a resource type/)
   })
 
-  it('finds a shard that has moved', async () => {
+  it('goes on without a shard that is away, and finds it where it has moved', async () => {
     await beta.stop()
     await answers(`/clusters/${far.path}/api`, 502)
+    const late = await startFrontProxy({ folder, name: 'late', shards: [shards.root, beta] })
+    const client = await late.client('admin-token')
+    const status = async (path: string) => (await client(`/clusters/${path}/api`)).status
+    await eventually(
+      () => status(near.path),
+      code => code === 200,
+    )
+    assert.deepEqual([await status(far.path), (await client('/readyz')).status], [503, 500])
     beta = await shards.restartBeta()
     await answers(`/clusters/${far.path}/api/v1/namespaces/default/configmaps/here`, 200)
     await create('root', 'later', 'beta')
+    await eventually(
+      () => status(far.path),
+      code => code === 200,
+    )
+    client.close()
+    await late.stop()
   })
 })
 
