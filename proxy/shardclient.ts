@@ -6,6 +6,7 @@ import { apiVersionOf, type ClusterScope, type KubeObject } from '../framework/o
 import type { Endpoint } from '../framework/passage.ts'
 import type { ItemList, ItemWatch, ResourceStorage } from '../framework/storage.ts'
 import { failureOf } from './failure.ts'
+import { statusError } from './shard/connection.ts'
 
 /** A shard as its peers use it: with credentials that may see everything. */
 export interface ShardClient {
@@ -67,16 +68,6 @@ async function answered(asked: Promise<Dispatcher.ResponseData>): Promise<Dispat
   }
   if (response.statusCode < 300) return response
   throw statusError(response.statusCode, await response.body.text())
-}
-
-/** The Status that a server answers with; what is none keeps its code. */
-function statusError(code: number, text: string): StatusError {
-  try {
-    const { reason = '', message = text, details } = JSON.parse(text) as Status
-    return new StatusError(code, reason, message, details)
-  } catch {
-    return new StatusError(code, '', text.slice(0, 200))
-  }
 }
 
 const pageSize = 500
