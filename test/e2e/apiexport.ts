@@ -23,6 +23,19 @@ const certificate = (name: string): KubeObject => ({
   spec: { secretName: name, dnsNames: [`${name}.example.com`], issuerRef: { name: 'ca' } },
 })
 
+/** An API of somebody who works with the certificates of others. */
+const claims: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'audits.claims.example.com' },
+  spec: {
+    group: 'claims.example.com',
+    names: { plural: 'audits', singular: 'audit', kind: 'Audit', listKind: 'AuditList' },
+    scope: 'Namespaced',
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+}
+
 const configMap = (name: string, labels: Record<string, string> = {}): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -243,6 +256,25 @@ export const apiexportFlows = (start: () => Promise<Oriel>) =>
           'outside the selector',
         )
       })
+    })
+
+    it('shows what is claimed by identity of another export, where that is accepted', async () => {
+      const [claimer] = (await createWorkspaces(oriel, ['claimer'])) as [Tenant]
+      const identityHash = await provider.kubectl([
+        ...['get', 'apiexport', 'cert-manager.io', '-o', 'jsonpath={.status.identityHash}'],
+      ])
+      const theirs = { group: 'cert-manager.io', resource: 'certificates', identityHash, verbs: ['*'] }
+      const name = await exportApi(claimer, claims, [theirs])
+      const accepted = { ...theirs, selector: { matchAll: true }, state: 'Accepted' }
+      await bind(one, bindingOf(claimer, name, [accepted]))
+      const other = consumers[1] as Tenant
+      await bind(other, bindingOf(claimer, name, [{ ...accepted, state: 'Rejected' }]))
+      const seen = kubectlFor(oriel, 'base').at(`${await publishedUrl(claimer, name)}/clusters/*`)
+      const found = await eventually(
+        () => names(seen, 'certificates'),
+        all => all.length > 0,
+      )
+      assert.deepEqual(found, [`${one.cluster}/web`])
     })
 
     it('never shows another provider of the same API', async () => {

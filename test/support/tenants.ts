@@ -37,6 +37,8 @@ export interface Claim {
   readonly group: string
   readonly resource: string
   readonly verbs?: readonly string[]
+  /** Of the export whose resource this is, unless every logical cluster has it. */
+  readonly identityHash?: string
 }
 
 /** A provider's schema and export, with its identity. */
