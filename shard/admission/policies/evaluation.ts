@@ -15,22 +15,26 @@ const conditionBudget = 2_500_000
 export const newAllowance = (): Allowance => ({ left: requestBudget, effort: newEffort() })
 export const conditionAllowance = (): Allowance => ({ left: conditionBudget, effort: newEffort() })
 
-/** The request as AdmissionReviews and expressions have it, without its objects. */
+/**
+ * The request as AdmissionReviews and expressions have it, without its objects: `kind` and `resource` are in the version of
+ * the objects, `requestKind` and `requestResource` in that of the client.
+ */
 export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
   const { ctx, request } = subject
   const { actAs } = ctx
-  const version = versionOf(subject)
-  const kind = { group: request.group, version, kind: (request.object ?? request.old)?.kind ?? '' }
-  const resource = { group: request.group, version, resource: request.resource }
-  const { name, namespace } = request.key
+  const { kind: name = '', apiVersion = '' } = request.object ?? request.old ?? {}
+  const [sent, seen] = [versionOf(subject), apiVersion.replace(/^.*\//, '')]
+  const kindIn = (version: string) => ({ group: request.group, version, kind: name })
+  const resourceIn = (version: string) => ({ group: request.group, version, resource: request.resource })
+  const { namespace } = request.key
   return {
-    kind,
-    resource,
+    kind: kindIn(seen),
+    resource: resourceIn(seen),
     ...(request.subresource === '' ? {} : { subResource: request.subresource }),
-    requestKind: kind,
-    requestResource: resource,
+    requestKind: kindIn(sent),
+    requestResource: resourceIn(sent),
     ...(request.subresource === '' ? {} : { requestSubResource: request.subresource }),
-    name,
+    name: request.key.name,
     ...(namespace === '' ? {} : { namespace }),
     operation: request.operation,
     userInfo: {
