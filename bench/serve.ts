@@ -95,6 +95,8 @@ const tasks = {
   forget: () => forget(shard),
   churn: (options: Parameters<typeof churn>[1]) => churn(shard, options),
   memory: () => memory(),
+  /** Forgets the past, as the store does by itself after some minutes. */
+  compact: () => store.compact(store.revision),
   cpu: () => process.cpuUsage(),
 }
 

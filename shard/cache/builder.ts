@@ -7,6 +7,12 @@ import { Arena, atRevision, type Place, shapeIn } from './codec.ts'
 import { CachedItem, type Texts } from './item.ts'
 import type { StoredResource } from './key.ts'
 
+/** A stored object, and what it is called in the cache. */
+export interface Loaded {
+  readonly key: ObjectKey
+  readonly stored: StoredValue
+}
+
 /** Labels that are presented but not stored. */
 export interface Decorator {
   /** All its labels begin with this, and no stored label may: those are not shown. */
@@ -36,8 +42,13 @@ export class Builder {
     this.#decorator = decorator
   }
 
-  build(resource: StoredResource, key: ObjectKey, { value, modified }: StoredValue): CachedItem {
-    const place = this.#arena.present(value, modified)
+  /** The bytes of the item are put into `arena`. */
+  build(
+    resource: StoredResource,
+    { key, stored: { value, modified } }: Loaded,
+    arena = this.#arena,
+  ): CachedItem {
+    const place = arena.present(value, modified)
     const item = new CachedItem(key, place, {
       revision: modified,
       modified,
@@ -57,8 +68,9 @@ export class Builder {
 
   #relabelled(item: CachedItem, labels: Texts, revision: number): CachedItem {
     const encoded = relabel(item, { labels })
+    const place = revision === item.revision ? encoded : atRevision(encoded, revision)
     const { modified, shape } = item
-    return new CachedItem(item, atRevision(encoded, revision), { revision, modified, labels, shape })
+    return new CachedItem(item, place, { revision, modified, labels, shape })
   }
 
   #decorated(resource: StoredResource, item: CachedItem): Texts {

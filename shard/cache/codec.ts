@@ -1,5 +1,6 @@
 import { type Encoded, encodeObject, type Offsets, withResourceVersion } from '../../framework/encode.ts'
 import type { KubeObject } from '../../framework/object.ts'
+import type { StoredValue } from '../store/store.ts'
 
 // A stored value: format byte, four offsets (32 bit, little endian), with format 2 the number of the object's shape, and
 // canonical JSON without resourceVersion.
@@ -62,9 +63,21 @@ export interface Place extends Encoded {
   readonly length?: number
 }
 
+const memberFor = (revision: number): string => `${before}${revision}${behind}`
+
+const presentedLength = (stored: Buffer, revision: number): number =>
+  stored.length - headerOf(stored) + memberFor(revision).length
+
 /** Makes room for objects in slabs of a fixed size, so that neither each of them costs an allocation nor one that lives
  * long keeps much more than itself in memory. */
 export class Arena {
+  /** One slab for exactly these, and nothing else. */
+  static for(values: Iterable<StoredValue>): Arena {
+    let size = 0
+    for (const { value, modified } of values) size += presentedLength(value, modified)
+    return new Arena(size)
+  }
+
   readonly #size: number
   #slab = Buffer.alloc(0)
   #used = 0
@@ -78,7 +91,7 @@ export class Arena {
     const header = headerOf(stored)
     const offsets = offsetsIn(stored)
     if (stored[header + offsets.rest] === closingBrace) return atRevision(decodeStored(stored), revision)
-    const member = `${before}${revision}${behind}`
+    const member = memberFor(revision)
     const length = stored.length - header + member.length
     const start = this.#room(length)
     const slab = this.#slab

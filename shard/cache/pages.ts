@@ -1,6 +1,7 @@
 import type { CachedItem } from './item.ts'
 
-const full = 128
+/** Items in a page that is filled in order. */
+export const pageSize = 128
 const splitAt = 192
 const comma = 0x2c
 /** Above every id. */
@@ -65,7 +66,7 @@ export class Page {
 
   /** Joins the bytes when more than half of them lie elsewhere. */
   tidy(): void {
-    if (this.items.length >= full / 8 && this.loose * 2 > this.items.length) this.join()
+    if (this.items.length >= pageSize / 8 && this.loose * 2 > this.items.length) this.join()
   }
 }
 
@@ -183,6 +184,12 @@ export class Pages {
     return items[lowerBound(items, id)] ?? items.at(-1)
   }
 
+  /** After `load`: the items of the newest page lie together already. */
+  settle(): void {
+    const newest = this.#pages.at(-1)
+    if (newest !== undefined) newest.loose = 0
+  }
+
   /** Gives every page one slab. */
   join(): void {
     for (const page of this.#pages) if (page.loose > 0) page.join()
@@ -198,7 +205,7 @@ export class Pages {
     this.#pages[this.load(item)]?.tidy()
   }
 
-  /** Like `put`, for many items at once: `join` is to be called after the last. Returns the page. */
+  /** Like `put`, for many items at once, which lie together: `settle` is to be called after them. Returns the page. */
   load(item: CachedItem): number {
     const { page, index, found } = positionOf(this.#pages, item.id)
     if (found === undefined) return this.#insert(item, page, index)
@@ -217,7 +224,7 @@ export class Pages {
     edited.changed()
     const next = this.#pages[page + 1]
     if (edited.items.length === 0) this.#pages.splice(page, 1)
-    else if (next !== undefined && edited.items.length + next.items.length <= full / 2)
+    else if (next !== undefined && edited.items.length + next.items.length <= pageSize / 2)
       this.#replace(page, 2, [[...edited.items, ...next.items]])
   }
 
@@ -225,7 +232,7 @@ export class Pages {
     this.#size++
     const there = this.#pages[page]
     const append = page === this.#pages.length - 1 && index === there?.items.length
-    if (there === undefined || (append && index >= full)) {
+    if (there === undefined || (append && index >= pageSize)) {
       this.#replace(page + 1, 0, [[item]])
       return page + 1
     }

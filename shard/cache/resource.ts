@@ -1,12 +1,13 @@
 import type { ClusterScope, ObjectKey } from '../../framework/object.ts'
 import type { ItemList, ItemWatch, ListQuery, WatchQuery } from '../../framework/storage.ts'
 import type { StoredValue } from '../store/store.ts'
-import type { Builder } from './builder.ts'
+import type { Builder, Loaded } from './builder.ts'
+import { Arena } from './codec.ts'
 import { CacheEvent, withRevision } from './event.ts'
 import type { CachedItem } from './item.ts'
 import { idOf, type StoredResource } from './key.ts'
 import { list } from './listing.ts'
-import { idsUnder, Pages, type Snapshot } from './pages.ts'
+import { idsUnder, Pages, pageSize, type Snapshot } from './pages.ts'
 import { Ring, type RingBounds } from './ring.ts'
 import type { ServedKind } from './selection.ts'
 import type { Source } from './source.ts'
@@ -41,6 +42,7 @@ export class ResourceCache implements Source {
   readonly #items = new Pages()
   readonly #handlers = new Set<CacheHandler>()
   readonly #kept = new Map<number, Snapshot>()
+  readonly #loading: Loaded[] = []
 
   constructor(resource: StoredResource, context: Context) {
     this.resource = resource
@@ -124,12 +126,13 @@ export class ResourceCache implements Source {
     return () => this.#handlers.delete(handler)
   }
 
-  /** Takes over one stored value as it was before the ring begins. */
-  load(key: ObjectKey, value: StoredValue): void {
-    this.#items.load(this.#build(this.#shareTexts(key), value))
+  /** Takes over one stored value as it was before the ring begins. `loaded` is to be called after the last. */
+  load(key: ObjectKey, stored: StoredValue): void {
+    this.#loading.push({ key, stored })
+    if (this.#loading.length === pageSize) this.loaded()
   }
 
-  /** After loading: presents decorated labels, and gives every page one slab. */
+  /** After loading: presents decorated labels. */
   settle(): void {
     for (const item of this.items()) {
       const decorated = this.#context.builder.redecorate(this.resource, item, item.revision)
@@ -138,19 +141,28 @@ export class ResourceCache implements Source {
     this.#items.join()
   }
 
+  /** Page by page, straight into its slab: what is copied elsewhere first leaves holes in memory for good. */
+  loaded(): void {
+    const loading = this.#loading.splice(0)
+    const arena = Arena.for(loading.map(({ stored }) => stored))
+    for (const { key, stored } of loading)
+      this.#items.load(this.#build({ key: this.#shareTexts(key), stored }, arena))
+    this.#items.settle()
+  }
+
   /** Takes over one change; `value` is absent when the object was deleted at `revision`. */
   apply(key: ObjectKey, value: StoredValue | undefined, revision: number): void {
     const previous = this.get(key)
     if (value !== undefined) {
-      const item = this.#build(previous ?? this.#shareTexts(key), value)
+      const item = this.#build({ key: previous ?? this.#shareTexts(key), stored: value })
       this.#record(new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', item, previous))
     } else if (previous !== undefined) {
       this.#record(new CacheEvent('DELETED', withRevision(previous, revision), previous))
     }
   }
 
-  #build(key: ObjectKey, value: StoredValue): CachedItem {
-    const item = this.#context.builder.build(this.resource, key, value)
+  #build(loaded: Loaded, arena?: Arena): CachedItem {
+    const item = this.#context.builder.build(this.resource, loaded, arena)
     this.shapes.add(item.shape)
     return item
   }

@@ -156,6 +156,7 @@ class LiveCache implements WatchCache, Context {
       // Whoever shows that has to get a turn.
       await turn()
     }
+    for (const resource of this.#resources.values()) resource.loaded()
     if (this.#options.decorate !== undefined) this.builder.use(this.#options.decorate(this))
     for (const resource of this.#resources.values()) resource.settle()
     const running = this.#run()
