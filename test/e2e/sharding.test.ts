@@ -10,6 +10,8 @@ import { type Shards, startShards } from '../support/shards.ts'
 import { root as repository } from '../support/source.ts'
 import { apply, bind, bindingOf, exportApi, type Tenant } from '../support/tenants.ts'
 
+const program = join(repository, 'dist/cmd/main.js')
+
 const workspace = (name: string, shard: string): KubeObject => ({
   apiVersion: 'tenancy.kcp.io/v1alpha1',
   kind: 'Workspace',
@@ -239,10 +241,18 @@ describe('one tree over two shards', function () {
     client.close()
     await late.stop()
   })
+
+  it('is not joined by what has a tree of its own', async () => {
+    await shards.root.stop()
+    const args = ['--shard-name', 'gamma', '--root-shard-kubeconfig-file', join(folder, 'root.kubeconfig')]
+    const data = ['--data-directory', join(folder, 'root'), '--port', '0']
+    const { code, stderr } = await run(process.execPath, [program, 'start', ...data, ...args])
+    assert.equal(code, 1)
+    assert.match(stderr, /The store has a root of its own: a shard joins another with an empty one\./)
+  })
 })
 
 describe('a shard that cannot join', () => {
-  const program = join(repository, 'dist/cmd/main.js')
   for (const [what, args, problem] of [
     ['no root to join', ['--shard-name', 'beta'], /The shard beta needs --root-shard-kubeconfig-file/],
     ['no name of its own', ['--root-shard-kubeconfig-file', '/dev/null'], /Give another --shard-name/],
