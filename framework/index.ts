@@ -92,6 +92,7 @@ export {
   pathPattern,
   type ViewPath,
 } from './path.ts'
+export { withoutVersion } from './publisher.ts'
 export { readOnly } from './readonly.ts'
 export {
   isTrue,

@@ -132,8 +132,8 @@ async function publishOne(
   await backend.storage(resource).update(ctx, item.key, change, options)
 }
 
-/** A change of whatever is newest: a lost race runs it again. */
-function withoutVersion(object: KubeObject): KubeObject {
+/** Makes a change one of whatever is newest: a lost race runs it again. */
+export function withoutVersion(object: KubeObject): KubeObject {
   const { resourceVersion: _, ...metadata } = object.metadata
   return { ...object, metadata }
 }

@@ -6,6 +6,7 @@ import {
   type Outbound,
   type ResourceRef,
   StatusError,
+  withoutVersion,
 } from '../../framework/index.ts'
 import { Mount } from './mount.ts'
 import { statusOf } from './status.ts'
@@ -139,7 +140,9 @@ async function report({ host, resource }: MountsOptions, mount: Mount, signal: A
   const ctx = loopbackContext({ verb: 'update', resource: ref, cluster: key.cluster, signal, log })
   const options = { dryRun: false, fieldManager: 'mounts' }
   try {
-    await host.backend.storage(ref).update(ctx, key, current => next(current.object as KubeCluster), options)
+    // The URL is published by somebody else, perhaps at the same moment.
+    const change = (current: Item) => withoutVersion(next(current.object as KubeCluster))
+    await host.backend.storage(ref).update(ctx, key, change, options)
   } catch (error) {
     logFailure(log, error, key.name)
   }
