@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { silent } from '../../framework/log.ts'
 import { loopbackContext } from '../../framework/loopback.ts'
 import type { KubeObject } from '../../framework/object.ts'
-import { type AdmissionPlugin, admissionChain } from './chain.ts'
+import { type AdmissionPlugin, admissionChain, refusedName } from './chain.ts'
 
 const warnings: string[] = []
 const base = loopbackContext({
@@ -66,5 +66,21 @@ describe('mutating admission', () => {
     assert.deepEqual(warnings, [
       '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: operation must be `Apply` or `Update`',
     ])
+  })
+})
+
+describe('refusals by admission', () => {
+  it('name an object as far as it has a name (2.57)', () => {
+    const request = (name: string, generateName?: string) => ({
+      operation: 'CREATE' as const,
+      group: '',
+      resource: 'configmaps',
+      subresource: '' as const,
+      key: { cluster: 'c1', namespace: '', name },
+      dryRun: false,
+      object: { ...object, metadata: { ...(generateName && { generateName }) } },
+    })
+    const names = [request('a', 'b-'), request('', 'b-'), request('')].map(refusedName)
+    assert.deepEqual(names, ['a', 'b-', 'Unknown'])
   })
 })
