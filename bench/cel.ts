@@ -1,13 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { parse } from 'yaml'
 import type { KubeObject } from '../framework/index.ts'
 import { compileSchema, type JSONSchemaProps } from '../openapi/index.ts'
+import { foreignCrd, httpRoutes } from './foreign.ts'
 import type { Bench, Row } from './result.ts'
 
 // What the schema and the rules of Gateway API's HTTPRoute, the dearest of common kinds, add to a write.
 
-const file = join(import.meta.dirname, '../../shared/data/crds/gateway.networking.k8s.io_httproutes.yaml')
 const runs = 5000
 
 const rule = (path: string) => ({
@@ -29,13 +26,17 @@ const route: KubeObject = {
   },
 }
 
+interface Definition {
+  readonly spec: {
+    readonly versions: readonly [{ readonly schema: { readonly openAPIV3Schema: JSONSchemaProps } }]
+  }
+}
+
 /** Without the CRD beside this checkout there is nothing to measure. */
 export async function cel({ progress }: Bench): Promise<readonly Row[]> {
-  if (!existsSync(file)) return []
+  const crd = foreignCrd<Definition>(httpRoutes)
+  if (crd === undefined) return []
   progress('validating')
-  const crd = parse(readFileSync(file, 'utf8')) as {
-    spec: { versions: [{ schema: { openAPIV3Schema: JSONSchemaProps } }] }
-  }
   const schema = compileSchema(crd.spec.versions[0].schema.openAPIV3Schema)
   const { object } = schema.decode(route)
   const errors = schema.validate(object)

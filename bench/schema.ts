@@ -1,17 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { parse } from 'yaml'
 import { Connection } from './connection.ts'
+import { foreignCrd, httpRoutes } from './foreign.ts'
 import type { Benchmark, Row } from './result.ts'
 import { withScratch } from './scratch.ts'
 import { percentile } from './statistics.ts'
 
-const file = join(import.meta.dirname, '../../shared/data/crds/gateway.networking.k8s.io_httproutes.yaml')
-const compiledFile = join(
-  import.meta.dirname,
-  '../../../shared/data/crds',
-  'gateway.networking.k8s.io_httproutes.yaml',
-)
 const count = 10
 
 interface Definition {
@@ -47,9 +39,8 @@ async function accept(connection: Connection, body: string, index: number): Prom
 
 /** What one of the largest schemas that people use costs: until it is accepted, and as long as it is served. */
 export const schema: Benchmark = async ({ progress }) => {
-  const found = [file, compiledFile].find(existsSync)
-  if (found === undefined) return []
-  const definition = parse(readFileSync(found, 'utf8')) as Definition
+  const definition = foreignCrd<Definition>(httpRoutes)
+  if (definition === undefined) return []
   return withScratch(async scratch => {
     const server = await scratch.oriel({ store: 'memory:' })
     const connection = await Connection.open(await server.ask('address'))
