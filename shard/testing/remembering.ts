@@ -1,0 +1,144 @@
+// Prints what a process remembers before and after workspaces have come and gone. A program, not a test: in a process of
+// its own there are no maps but those of the shard.
+import { queryObjects } from 'node:v8'
+import { allow } from '../../framework/authorizer.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { bootstrap } from '../bootstrap/bootstrap.ts'
+import { CachedItem } from '../cache/item.ts'
+import { ResourceCache } from '../cache/resource.ts'
+import { type APIExport, resources, type Workspace } from '../controllers/objects.ts'
+import { kcpParts } from '../kcp.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import { testShard, until } from './shard.ts'
+
+const url = 'https://localhost:6443'
+const addresses = { name: 'root', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
+const at = (cluster: string, name: string, namespace = '') => ({ cluster, namespace, name })
+
+/** Workspaces below one other, and how often all of them come and go. */
+const children = 12
+const times = 2
+
+const store = openMemoryStore({ seconds: 0, commits: 1 })
+const tenancy = await bootstrap({ store, shard: addresses })
+const shard = await testShard({
+  store,
+  authorizer: () => ({ authorize: async () => allow('') }),
+  ...kcpParts({ tenancy, shard: addresses, rootCA: '' }),
+})
+const running = shard.run()
+
+const find = <T extends KubeObject>(ref: typeof resources.apiExports, cluster: string, name: string) =>
+  shard.informers.for(ref).get(cluster, '', name)?.object as T | undefined
+
+async function grow(parent: string, name: string): Promise<string> {
+  await shard.client.create(tenancy.workspaces, at(parent, name), {
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'Workspace',
+    metadata: { name },
+    spec: { type: { name: 'universal', path: 'root' } },
+  })
+  return until(shard, () => {
+    const found = find<Workspace>(tenancy.workspaces, parent, name)
+    return found?.status?.phase === 'Ready' ? found.spec?.cluster : undefined
+  })
+}
+
+const schema = {
+  apiVersion: 'apis.kcp.io/v1alpha1',
+  kind: 'APIResourceSchema',
+  metadata: { name: 'v1.widgets.example.io' },
+  spec: {
+    group: 'example.io',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    scope: 'Cluster',
+    versions: [{ name: 'v1', served: true, storage: true, schema: { type: 'object' } }],
+  },
+}
+const exported = {
+  apiVersion: 'apis.kcp.io/v1alpha2',
+  kind: 'APIExport',
+  metadata: { name: 'widgets' },
+  spec: {
+    resources: [{ group: 'example.io', name: 'widgets', schema: schema.metadata.name }],
+    permissionClaims: [{ group: '', resource: 'configmaps', verbs: ['*'] }],
+  },
+}
+const binding = {
+  apiVersion: 'apis.kcp.io/v1alpha2',
+  kind: 'APIBinding',
+  metadata: { name: 'widgets' },
+  spec: {
+    reference: { export: { path: 'root:provider', name: 'widgets' } },
+    permissionClaims: [
+      {
+        group: '',
+        resource: 'configmaps',
+        verbs: ['*'],
+        selector: { matchAll: true },
+        state: 'Accepted',
+      },
+    ],
+  },
+}
+const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', namespace: 'default' } }
+
+async function provide(): Promise<void> {
+  const provider = await grow('root', 'provider')
+  await shard.client.create(resources.apiResourceSchemas, at(provider, schema.metadata.name), schema)
+  await shard.client.create(resources.apiExports, at(provider, 'widgets'), exported)
+  await until(shard, () => find<APIExport>(resources.apiExports, provider, 'widgets')?.status?.identityHash)
+}
+
+/** A tree of workspaces that bind, claim, and are watched; then all of it goes. */
+async function live(): Promise<void> {
+  const top = await grow('root', 'top')
+  const below = await Promise.all(Array.from({ length: children }, (_, i) => grow(top, `w${i}`)))
+  const watches = below.map(async cluster => {
+    await shard.client.create(resources.apiBindings, at(cluster, 'widgets'), binding)
+    await shard.client.create(resources.configMaps, at(cluster, 'c', 'default'), configMap)
+    const query = { cluster, initialEvents: true, bookmarks: true }
+    const ctx = shard.context(resources.configMaps, cluster)
+    for await (const _ of shard.backend.storage(resources.configMaps).watch(ctx, query));
+  })
+  await shard.client.delete(tenancy.workspaces, at('root', 'top'))
+  await until(shard, () => (find(tenancy.workspaces, 'root', 'top') === undefined ? true : undefined))
+  await Promise.all(watches)
+  for (const controller of shard.controllers) await controller.idle()
+}
+
+/** What a quarter of an hour does: the past is over. */
+async function rest(): Promise<void> {
+  for (let minute = 0; minute <= 15; minute++) for (const resource of shard.cache.resources()) resource.age()
+  await shard.store.compact(shard.store.revision)
+}
+
+/** All entries of all maps and sets of the process, and objects of some kinds: whoever keeps something keeps it in one. */
+async function remembered() {
+  await rest()
+  const entries = (kind: typeof Map | typeof Set): number =>
+    queryObjects(kind, { format: 'summary' })
+      // Regular expressions, which learn while they are used, number what they have learned.
+      .filter(text => !/^Map\(\d+\) \{\s*-?\d+ =>/.test(text))
+      .map(text => Number(/^(?:Map|Set)\((\d+)\)/.exec(text)?.[1] ?? 0))
+      .reduce((sum, size) => sum + size, 0)
+  const count = (kind: Parameters<typeof queryObjects>[0]): number => queryObjects(kind, { format: 'count' })
+  return {
+    entries: entries(Map) + entries(Set),
+    items: count(CachedItem),
+    resources: count(ResourceCache),
+    signals: count(AbortSignal),
+  }
+}
+
+await provide()
+await live()
+// Looking for the first time leaves something behind itself.
+await remembered()
+const before = await remembered()
+for (let time = 0; time < times; time++) await live()
+const after = await remembered()
+process.stdout.write(JSON.stringify({ before, after, made: times * (children + 1) }))
+await shard.stop()
+await running
+await store.close()
