@@ -75,7 +75,7 @@ function claimSources(
 const claimedGroups = (claim: PermissionClaim): readonly string[] =>
   claim.resource === 'events' && claimedGroup(claim.group, claim.resource) === ''
     ? ['', 'events.k8s.io']
-    : [claim.group]
+    : [claimedGroup(claim.group, claim.resource)]
 
 /** The first export, by logical cluster and name, that has this identity and exports the resource. */
 function schemaOfIdentity(exports: Exports, claim: PermissionClaim): Item | undefined {

@@ -9,9 +9,12 @@ import {
   reflexiveClaimValue,
 } from '../../openapi/index.ts'
 
-/** `events` of both groups are one resource to claims (chapter 10, section 2.6). */
-export const claimedGroup = (group: string, resource: string): string =>
-  group === 'events.k8s.io' && resource === 'events' ? '' : group
+/**
+ * `events` of both groups are one resource to claims (chapter 10, section 2.6). The core group is '', or, in what kcp has
+ * written itself, such as its cache, nothing.
+ */
+export const claimedGroup = (group: string | undefined, resource: string): string =>
+  group === undefined || (group === 'events.k8s.io' && resource === 'events') ? '' : group
 
 /** Two claims on the same resource, by whoever: group, resource and identity. */
 export const sameClaim = (a: ClaimedResource, b: ClaimedResource): boolean =>
