@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict'
+import type { ClaimedResource } from '../../openapi/index.ts'
+import { claimedGroup, sameClaim } from './claims.ts'
+
+describe('the group of a claim', () => {
+  it('is the core group also where it is left out, as in what kcp writes itself', () => {
+    const written = JSON.parse('{"resource":"configmaps"}') as ClaimedResource
+    assert.equal(claimedGroup(written.group, 'configmaps'), '')
+    assert.equal(sameClaim(written, { group: '', resource: 'configmaps' }), true)
+  })
+
+  it('is one for both kinds of events', () => {
+    assert.equal(claimedGroup('events.k8s.io', 'events'), '')
+    assert.equal(claimedGroup('events.k8s.io', 'others'), 'events.k8s.io')
+  })
+})
