@@ -7,10 +7,8 @@ import type { Call } from './call.ts'
 import type { MergeSchema } from './mergeschema.ts'
 import { apiVersionOf, type KubeObject } from './object.ts'
 import type { Served } from './served.ts'
+import { timestamp } from './timestamp.ts'
 import { wholeSchema } from './wholeschema.ts'
-
-/** UTC, whole seconds (chapter 40, rule 3.39). */
-export const timestamp = (now: Date = new Date()): string => `${now.toISOString().slice(0, 19)}Z`
 
 /** What endpoints may not write, and nobody comes to own through them (chapter 40, rule 5.51 k). */
 const status = setOfFields(['status'])

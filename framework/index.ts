@@ -136,6 +136,7 @@ export type {
   WriteOptions,
 } from './storage.ts'
 export { aborted } from './streams.ts'
+export { timestamp } from './timestamp.ts'
 export {
   anonymous,
   isPrivileged,

@@ -1,4 +1,5 @@
 import type { Metadata } from './object.ts'
+import { timestamp } from './timestamp.ts'
 
 /** `metadata` as a client sent it, read as `ObjectMeta`. */
 export interface DecodedMetadata {
@@ -56,7 +57,7 @@ const time: Reader = (value, path) => {
       `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`,
     )
   }
-  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
+  return timestamp(new Date(milliseconds))
 }
 
 const texts: Reader = (value, path) => {

@@ -1,9 +1,9 @@
 import type { Item } from '../framework/item.ts'
 import type { KubeObject } from '../framework/object.ts'
+import { timestamp } from '../framework/timestamp.ts'
 import type { Manifest } from './bootstrap/manifest.ts'
 import { type APIResourceSchema, resources } from './controllers/objects.ts'
 import { boundCluster } from './metadata.ts'
-import { timestamp } from './registry/strategy.ts'
 
 const apiApproved = 'api-approved.kubernetes.io'
 

@@ -1,4 +1,4 @@
-import { timestamp } from '../registry/strategy.ts'
+import { timestamp } from '../../framework/timestamp.ts'
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 export type Severity = 'Error' | 'Warning' | 'Info'

@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../framework/object.ts'
+import { timestamp } from '../../framework/timestamp.ts'
 import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from '../../openapi/crd.ts'
-import { timestamp, withMetadata } from './strategy.ts'
+import { withMetadata } from './strategy.ts'
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 

@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { FieldError } from '../../framework/errors.ts'
 import type { KubeObject, Metadata, ObjectKey } from '../../framework/object.ts'
+import { timestamp } from '../../framework/timestamp.ts'
 import { claimLabelPrefix } from '../../openapi/labels.ts'
 
 /** What of an object raises `metadata.generation`: nothing, everything but metadata (custom resources), or `spec`. */
@@ -44,9 +45,6 @@ export interface Strategy {
   readonly status: boolean
   readonly traits: Traits
 }
-
-/** UTC, whole seconds (chapter 40, rule 3.39). */
-export const timestamp = (now: Date = new Date()): string => `${now.toISOString().slice(0, 19)}Z`
 
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const longestBase = 58

@@ -6,6 +6,7 @@ import { badRequest, conflict, type FieldError, invalid, notFound } from '../../
 import type { Informers } from '../../framework/informer.ts'
 import { type Item, itemOf } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import { timestamp } from '../../framework/timestamp.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import { tokenRequestSchema } from '../../openapi/definitions/kubernetes/reviews.ts'
 import { resources } from '../controllers/objects.ts'
@@ -73,15 +74,11 @@ async function answer(
     name,
     namespace,
     uid: ref.uid,
-    creationTimestamp: timestamp(Date.now()),
+    creationTimestamp: timestamp(),
   }
-  const status = { token: issued.token, expirationTimestamp: timestamp(issued.expires) }
+  const status = { token: issued.token, expirationTimestamp: timestamp(new Date(issued.expires)) }
   return { ...object, metadata, spec, status }
 }
-
-/** As Kubernetes writes times: to the second. */
-const timestamp = (milliseconds: number): string =>
-  new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
 
 function found(item: Item | undefined, resource: string, name: string): Item {
   if (item === undefined) throw notFound({ group: '', resource, name })

@@ -1,3 +1,4 @@
+import { timestamp } from '../../framework/index.ts'
 import type { Condition, KubeCluster, Phase } from './types.ts'
 
 /** What is known of a cluster that can be mounted. */
@@ -42,8 +43,6 @@ export function statusOf(current: Status, health: Health, now: Date): Status {
 
 const isDue = ({ lastProxyHeartbeatTime }: Status, { phase }: Health, now: Date): boolean =>
   phase === 'Ready' && now.getTime() - Date.parse(lastProxyHeartbeatTime ?? '1970-01-01') >= heartbeat
-
-const timestamp = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, 'Z')
 
 interface State {
   readonly problem: string | undefined
