@@ -1,3 +1,4 @@
+import { isMembers } from '../framework/json.ts'
 import type { KubeObject } from '../framework/object.ts'
 import type { PolicyRule } from './policyrule.ts'
 import type { Binding } from './rbacsource.ts'
@@ -38,11 +39,8 @@ function ruleIn(rule: Fields): PolicyRule {
 
 type Fields = Readonly<Record<string, unknown>>
 
-const isRecord = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-export const record = (value: unknown): Fields => (isRecord(value) ? value : {})
-const records = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isRecord) : [])
+export const record = (value: unknown): Fields => (isMembers(value) ? value : {})
+const records = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isMembers) : [])
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 export const texts = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter(entry => typeof entry === 'string') : []

@@ -55,7 +55,8 @@ export function parseJson(bytes: Buffer): unknown {
   return survey(bytes).exact ? parseExact(text).value : value
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+/** A JSON object: neither null nor a list. */
+export const isMembers = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Whether there is a bigint somewhere: nearly never. */
@@ -72,7 +73,7 @@ function sorted(value: unknown): unknown {
     const items = value.map(sorted)
     return items.every((item, i) => item === value[i]) ? value : items
   }
-  return isObject(value) ? sortedObject(value) : value
+  return isMembers(value) ? sortedObject(value) : value
 }
 
 function sortedObject(object: Record<string, unknown>): Record<string, unknown> {
@@ -99,7 +100,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a))
     return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]))
-  if (!isObject(a) || !isObject(b)) return false
+  if (!isMembers(a) || !isMembers(b)) return false
   let more = 0
   for (const key in a) {
     if (a[key] === undefined) continue
@@ -114,7 +115,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
 function write(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return `[${value.map(write).join(',')}]`
-  if (!isObject(value)) return JSON.stringify(value) ?? 'null'
+  if (!isMembers(value)) return JSON.stringify(value) ?? 'null'
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${write(member)}`).join(',')}}`
 }

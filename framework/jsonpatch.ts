@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { badRequest, StatusError, tooLarge } from './errors.ts'
+import { isMembers } from './json.ts'
 import { bodyLimit } from './mediatypes.ts'
 
 /**
@@ -152,9 +153,6 @@ interface Place {
   readonly parent: Members | unknown[]
   readonly key: string
 }
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function locate(root: Members, path: string): Place {
   if (path !== '' && !path.startsWith('/')) throw failed(`${path} is not a JSON pointer`)

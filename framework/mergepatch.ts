@@ -1,9 +1,8 @@
 import { badRequest } from './errors.ts'
+import { isMembers } from './json.ts'
 import { jsonType } from './metadata.ts'
 
 type Members = Readonly<Record<string, unknown>>
-
-const isMembers = (value: unknown): value is Members => jsonType(value) === 'object'
 
 /** Throws 400 for a patch that is no object (chapter 40, rule 5.8). */
 export function readMergePatch(value: unknown): Members {

@@ -1,5 +1,6 @@
 import { badRequest } from './errors.ts'
 import { goText } from './gotext.ts'
+import { isMembers } from './json.ts'
 import { itemSchema, type MergeSchema, memberSchema, mergeKeyOf, strategyOf } from './mergeschema.ts'
 import { jsonType } from './metadata.ts'
 import { badArgument, mergeFailed } from './strategicmergefailure.ts'
@@ -11,8 +12,6 @@ const directive = '$patch'
 const retainKeys = '$retainKeys'
 const deleteFromList = '$deleteFromPrimitiveList'
 const setOrder = '$setElementOrder'
-
-const isMembers = (value: unknown): value is Members => jsonType(value) === 'object'
 
 /** Throws 400 for a patch that is no object. */
 export function readStrategicMergePatch(value: unknown): Members {

@@ -1,4 +1,5 @@
 import { goText, goType } from './gotext.ts'
+import { isMembers } from './json.ts'
 import { jsonType } from './metadata.ts'
 import { badArgument, listOfLists, mergeFailed, noMergeKey } from './strategicmergefailure.ts'
 
@@ -11,8 +12,6 @@ export interface ListMerging {
   readonly mergeKey: string
   mergeItem(live: Members, change: Members): Members
 }
-
-const isMembers = (value: unknown): value is Members => jsonType(value) === 'object'
 
 /** Merges two lists by key, or as sets of scalars; the patch's order wins among its items. */
 export function mergeList(live: List, change: List, merging: ListMerging): List {

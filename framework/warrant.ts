@@ -1,3 +1,4 @@
+import { isMembers } from './json.ts'
 import type { UserInfo } from './user.ts'
 
 /** A user as the value of a warrant: one more identity, whose rights add to those of the user who carries it. */
@@ -12,7 +13,7 @@ export const printWarrant = ({ name, groups, uid, extra }: UserInfo): string =>
 /** undefined for what is no warrant in every field, as in kcp: half of one would be somebody else. */
 export function parseWarrant(value: string): UserInfo | undefined {
   const warrant = jsonIn(value)
-  if (!isRecord(warrant)) return undefined
+  if (!isMembers(warrant)) return undefined
   const { user: name = '', uid = '', groups, extra } = warrant
   const known = groups ?? []
   const more = extra ?? {}
@@ -29,9 +30,7 @@ function jsonIn(value: string): unknown {
   }
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(entry => typeof entry === 'string')
 const isExtra = (value: unknown): value is NonNullable<UserInfo['extra']> =>
-  isRecord(value) && Object.values(value).every(isTexts)
+  isMembers(value) && Object.values(value).every(isTexts)

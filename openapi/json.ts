@@ -1,8 +1,8 @@
+import { isMembers } from '../framework/json.ts'
 /** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>
 
-export const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is Fields => isMembers(value)
 
 /** A member of an object's own; undefined for anything else. Keys such as `constructor` and `__proto__` are ordinary. */
 export const memberOf = (value: unknown, key: string): unknown =>

@@ -1,8 +1,8 @@
+import { isMembers } from '../json.ts'
 export type Members = Readonly<Record<string, unknown>>
 export type List = readonly unknown[]
 
-export const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export { isMembers }
 export const isList = (value: unknown): value is List => Array.isArray(value)
 export const isNumber = (value: unknown): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint'

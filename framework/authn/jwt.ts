@@ -1,3 +1,4 @@
+import { isMembers } from '../json.ts'
 /** The claims of a JSON web token. */
 export type Claims = Readonly<Record<string, unknown>>
 
@@ -20,8 +21,7 @@ function objectIn(json: string): Claims | undefined {
   }
 }
 
-export const isObject = (value: unknown): value is Claims =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is Claims => isMembers(value)
 
 export const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(entry => typeof entry === 'string')

@@ -5,14 +5,12 @@ import {
 } from '../../framework/apply/scale.ts'
 import { internalError, invalid } from '../../framework/errors.ts'
 import { type Item, itemOf } from '../../framework/item.ts'
+import { isMembers } from '../../framework/json.ts'
 import type { KubeObject, Metadata } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import type { ScalePaths } from '../../openapi/definitions/definition.ts'
 
 type Members = Readonly<Record<string, unknown>>
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const fieldsOf = (path: string): readonly string[] => path.split('.').filter(part => part !== '')
 
