@@ -7,7 +7,7 @@ import { isPrivileged, type UserInfo } from './user.ts'
 import type { VirtualWorkspace } from './workspace.ts'
 
 /** A request as an authorizer sees it. */
-export function actionOf(info: RequestInfo, cluster: ClusterScope): Action {
+export function actionOf(info: RequestInfo | ResourceWish, cluster: ClusterScope): Action {
   if (!info.isResource) return { verb: info.verb, cluster, path: info.path }
   const { group, version, resource, subresource, namespace, name } = info
   return { verb: info.verb, cluster, resource: { group, version, resource, subresource, namespace, name } }

@@ -3,6 +3,7 @@ import type { Action, Authorizer } from './authorizer.ts'
 import { StatusError } from './errors.ts'
 import { impersonate } from './impersonate.ts'
 import { type Wanted, wantedIdentity } from './impersonation.ts'
+import type { RequestInfo } from './requestinfo.ts'
 import type { UserInfo } from './user.ts'
 
 const signal = new AbortController().signal
@@ -13,12 +14,13 @@ const scopes = 'authentication.kcp.io/scopes'
 const warrant = 'authorization.kcp.io/warrant'
 const home = 'authentication.kcp.io/cluster-name'
 
-/** Allows everything but what is named, and remembers what it was asked. */
+/** Allows to impersonate all but what is named, in no constrained way, and remembers what it was asked for that. */
 function policy(...refused: readonly string[]): Authorizer & { readonly asked: string[] } {
   const asked: string[] = []
   return {
     asked,
     authorize: async (_user, { verb, resource, cluster }: Action) => {
+      if (verb !== 'impersonate') return { effect: 'no opinion', reason: 'access denied' }
       const {
         group = '',
         resource: plural = '',
@@ -41,8 +43,18 @@ const headers = (...lines: readonly string[]) => ({
   rawHeaders: lines,
 })
 const wanted = (...lines: readonly string[]): Wanted => wantedIdentity(headers(...lines))
-const be = (requestor: UserInfo, lines: readonly string[], authorizer = policy(), cluster = 'one') =>
-  impersonate({ requestor, wanted: wanted(...lines), cluster, authorizer, signal })
+const list: RequestInfo = {
+  ...{ isResource: true, verb: 'list', group: '', version: 'v1', resource: 'configmaps', path: '' },
+  ...{ subresource: '', namespace: 'ns', name: '' },
+}
+const becoming = (requestor: UserInfo, lines: readonly string[], authorizer: Authorizer, cluster = 'one') =>
+  impersonate({ requestor, wanted: wanted(...lines), cluster, info: list, authorizer, signal })
+const be = async (
+  requestor: UserInfo,
+  lines: readonly string[],
+  authorizer: Authorizer = policy(),
+  cluster?: string,
+) => (await becoming(requestor, lines, authorizer, cluster)).user
 const refused = (promise: Promise<unknown>, code: number, why: RegExp): Promise<void> =>
   assert.rejects(
     promise,
@@ -132,13 +144,14 @@ describe('impersonation', () => {
   })
 
   it('says which part is not allowed', async () => {
+    const account = ['Impersonate-User', 'system:serviceaccount:ns:robot', 'Impersonate-Group', 'ops']
     await refused(
-      be(alice, ['Impersonate-User', 'bob', 'Impersonate-Group', 'ops'], policy('groups/ops')),
+      be(alice, account, policy('groups/ops')),
       403,
       /^groups "ops" is forbidden: User "alice" cannot impersonate resource "groups" in API group "" at the cluster scope: access denied$/,
     )
     await refused(
-      be(alice, ['Impersonate-User', 'system:serviceaccount:ns:robot'], policy('serviceaccounts')),
+      be(alice, account, policy('serviceaccounts')),
       403,
       /^serviceaccounts "robot" is forbidden: User "alice" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "ns": access denied$/,
     )
@@ -189,7 +202,8 @@ describe('impersonation', () => {
     assert.deepEqual(user.extra?.[warrant], [
       JSON.stringify({ user: 'bob', groups: ['devs'], extra: { [scopes]: ['cluster:one'] } }),
     ])
-    await refused(be(alice, warranted({ user: 'bob' }), policy('users/bob')), 403, /users "bob" is forbidden/)
+    const onBob = /^configmaps is forbidden: .* cannot impersonate-on:user-info:list/
+    await refused(be(alice, warranted({ user: 'bob' }), policy('users/bob')), 403, onBob)
     await refused(be(alice, warranted({ user: 'x', groups: ['system:kcp:admin'] })), 403, gate)
     const nested = {
       user: 'x',
@@ -240,5 +254,75 @@ describe('impersonation', () => {
       '*',
     )
     assert.deepEqual(user, { name: 'bob', groups: ['system:masters', 'system:authenticated'] })
+  })
+
+  describe('for some requests only', () => {
+    /** Allows exactly what is named: `impersonate:user-info users/bob`. */
+    const only = (...allowed: readonly string[]): Authorizer => ({
+      authorize: async (_user, { verb, resource }: Action) => {
+        const { resource: plural = '', subresource = '', name = '' } = resource ?? {}
+        const what = [plural, subresource, name].filter(part => part !== '').join('/')
+        const isAllowed = allowed.includes(`${verb} ${what}`)
+        return { effect: isAllowed ? 'allow' : 'no opinion', reason: 'access denied' }
+      },
+    })
+    const on = (kind: string) => `impersonate-on:${kind}:list configmaps`
+
+    for (const [kind, part, lines, groups] of [
+      ['user-info', 'users/bob', ['bob'], ['system:authenticated']],
+      [
+        'serviceaccount',
+        'serviceaccounts/robot',
+        ['system:serviceaccount:ns:robot'],
+        ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
+      ],
+      ['arbitrary-node', 'nodes/n1', ['system:node:n1'], ['system:nodes', 'system:authenticated']],
+    ] as const)
+      it(`needs what is done and who it is done as: ${kind}`, async () => {
+        const as = ['Impersonate-User', ...lines]
+        const who = `impersonate:${kind} ${part}`
+        const { user, constraint } = await becoming(alice, as, only(on(kind), who))
+        assert.deepEqual([user.name, user.groups, constraint], [lines[0], groups, `impersonate:${kind}`])
+        assert.deepEqual(user.extra, { [scopes]: ['cluster:one'] })
+        for (const authorizer of [only(on(kind)), only(who), only('impersonate:user-info users/bob')])
+          await assert.rejects(be(alice, as, authorizer), { code: 403 })
+        const more = [...as, 'Impersonate-Group', 'devs']
+        await assert.rejects(be(alice, more, only(on(kind), who)), { code: 403 })
+      })
+
+    it('says what was missing first', async () => {
+      const lines = ['Impersonate-User', 'bob', 'Impersonate-Group', 'devs']
+      await refused(
+        be(alice, lines, only()),
+        403,
+        /^configmaps is forbidden: User "alice" cannot impersonate-on:user-info:list resource "configmaps" in API group "" in the namespace "ns": access denied$/,
+      )
+      await refused(
+        be(alice, lines, only(on('user-info'), 'impersonate:user-info users/bob')),
+        403,
+        /^groups.authentication.k8s.io "devs" is forbidden: User "alice" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope: access denied$/,
+      )
+    })
+
+    it('makes no person of a service account or node, and takes no odd identity', async () => {
+      const anybody: Authorizer = {
+        authorize: async (_user, { verb }) => ({
+          effect: verb.includes('user-info') ? 'allow' : 'no opinion',
+          reason: 'access denied',
+        }),
+      }
+      assert.equal(
+        (await becoming(alice, ['Impersonate-User', 'bob'], anybody)).constraint,
+        'impersonate:user-info',
+      )
+      for (const lines of [
+        ['system:serviceaccount:ns:robot'],
+        ['system:node:n1'],
+        ['bob', 'Impersonate-Group', ''],
+        ['bob', 'Impersonate-Extra-plain', 'v'],
+        ['bob', 'Impersonate-Extra-example.org%2Fkey', ''],
+      ])
+        await assert.rejects(be(alice, ['Impersonate-User', ...lines], anybody), { code: 403 }, lines.join())
+    })
   })
 })

@@ -1,9 +1,10 @@
-import { parseServiceAccount } from './authn/accountname.ts'
-import { forbiddenTo, type ResourceWish } from './authorize.ts'
-import type { Action, Authorizer } from './authorizer.ts'
+import { actionOf, forbiddenTo } from './authorize.ts'
+import type { Authorizer } from './authorizer.ts'
 import { badRequest, forbidden, type StatusError } from './errors.ts'
 import { impersonatedUser, type Wanted } from './impersonation.ts'
+import { type ImpersonationMode, impersonationModes, impersonationWishes } from './impersonationmodes.ts'
 import type { ClusterScope } from './object.ts'
+import type { RequestInfo } from './requestinfo.ts'
 import {
   clusterNameKey,
   isPrivileged,
@@ -22,8 +23,17 @@ export interface Impersonation {
   readonly wanted: Wanted
   /** Whose policy decides: also inside a view it is the logical cluster's, never the view's own. */
   readonly cluster: ClusterScope
+  /** What is asked as that user. */
+  readonly info: RequestInfo
   readonly authorizer: Authorizer
   readonly signal: AbortSignal
+}
+
+/** Who a request acts as. */
+export interface Impersonated {
+  readonly user: UserInfo
+  /** The verb that allowed it, where it is for such requests only: `impersonate:user-info`. */
+  readonly constraint?: string
 }
 
 /**
@@ -31,15 +41,26 @@ export interface Impersonation {
  * group past the gatekeeper, then by RBAC, and finally confined to the logical cluster in which it was allowed. Warrants
  * are identities too: whoever attaches one must be allowed to be that user. Throws 403.
  */
-export async function impersonate(impersonation: Impersonation): Promise<UserInfo> {
+export async function impersonate(impersonation: Impersonation): Promise<Impersonated> {
   const { requestor, wanted, cluster } = impersonation
-  if (isPrivileged(requestor)) return Object.freeze(impersonatedUser(wanted))
+  if (isPrivileged(requestor))
+    return impersonated(
+      wanted,
+      impersonationModes.find(mode => mode.suits(wanted)),
+    )
   // Over all logical clusters there is no policy that could allow it.
   if (cluster === '*') throw notAllowed()
-  const identities = identitiesIn(wanted, cluster)
-  for (const identity of identities) pass(requestor, identity, cluster)
-  for (const identity of identities) await check(impersonation, identity)
-  return Object.freeze(confined(impersonatedUser(wanted), cluster))
+  const [own, ...warranted] = identitiesIn(wanted, cluster)
+  for (const identity of [own, ...warranted]) pass(requestor, identity, cluster)
+  const mode = await check(impersonation, own)
+  for (const identity of warranted) await check(impersonation, identity)
+  const { user, ...constraint } = impersonated(wanted, mode)
+  return { ...constraint, user: Object.freeze(confined(user, cluster)) }
+}
+
+function impersonated(wanted: Wanted, mode: ImpersonationMode | undefined): Impersonated {
+  const user = impersonatedUser(mode?.groups === undefined ? wanted : { ...wanted, groups: mode.groups })
+  return { user: Object.freeze(user), ...(mode?.on === undefined ? {} : { constraint: mode.verb }) }
 }
 
 const notAllowed = (): StatusError => forbidden(undefined, 'impersonation is not allowed for the requestor')
@@ -48,8 +69,8 @@ const notAllowed = (): StatusError => forbidden(undefined, 'impersonation is not
 const mostWarrants = 16
 
 /** The wanted identity, and those in its warrants, in theirs, and so on. Throws 400 for warrants that are none. */
-function identitiesIn(wanted: Wanted, cluster: string): readonly Wanted[] {
-  const found = [wanted]
+function identitiesIn(wanted: Wanted, cluster: string): readonly [Wanted, ...Wanted[]] {
+  const found: [Wanted, ...Wanted[]] = [wanted]
   for (let i = 0; i < found.length; i++) {
     for (const value of found[i]?.extra[warrantKey] ?? []) {
       const warrant = parseWarrant(value)
@@ -58,7 +79,9 @@ function identitiesIn(wanted: Wanted, cluster: string): readonly Wanted[] {
       found.push({ uid: '', extra: {}, ...warrant })
     }
   }
-  return found.map(identity => ({ ...identity, extra: withoutHome(identity.extra, cluster) }))
+  const [own, ...warranted] = found
+  const atHome = (identity: Wanted): Wanted => ({ ...identity, extra: withoutHome(identity.extra, cluster) })
+  return [atHome(own), ...warranted.map(atHome)]
 }
 
 /** To be at home where the request is adds nothing; to be at home elsewhere is refused below. */
@@ -87,41 +110,28 @@ function pass(requestor: UserInfo, { groups }: Wanted, cluster: string): void {
   if (groups.some(group => isSpecial(group) && !own.has(group))) throw notAllowed()
 }
 
-async function check(
-  { requestor, cluster, authorizer, signal }: Impersonation,
-  identity: Wanted,
-): Promise<void> {
-  for (const resource of wishesFor(identity)) {
-    const action: Action = { verb: 'impersonate', cluster, resource }
-    const { effect, reason, hint } = await authorizer.authorize(requestor, action, signal)
-    if (effect !== 'allow') throw forbiddenTo(requestor, wish(resource), reason, hint)
+/** The first mode that allows it; otherwise throws what the first one said. */
+async function check(impersonation: Impersonation, identity: Wanted): Promise<ImpersonationMode> {
+  let refusal: StatusError | undefined
+  for (const mode of impersonationModes) {
+    if (!mode.suits(identity)) continue
+    const found = await refusalIn(impersonation, identity, mode)
+    if (found === undefined) return mode
+    refusal ??= found
   }
+  throw refusal ?? notAllowed()
 }
 
-type Resource = NonNullable<Action['resource']>
-
-const wish = (resource: Resource): ResourceWish => ({
-  ...resource,
-  isResource: true,
-  verb: 'impersonate',
-  path: '',
-})
-
-/** What must be allowed, one by one (chapter 40, rule 9.11). */
-function wishesFor({ name, uid, groups, extra }: Wanted): readonly Resource[] {
-  const core = { group: '', version: 'v1', subresource: '', namespace: '' }
-  const about = { ...core, group: 'authentication.k8s.io' }
-  const account = parseServiceAccount(name)
-  return [
-    account === undefined
-      ? { ...core, resource: 'users', name }
-      : { ...core, resource: 'serviceaccounts', ...account },
-    ...groups.map(group => ({ ...core, resource: 'groups', name: group })),
-    ...(uid === '' ? [] : [{ ...about, resource: 'uids', name: uid }]),
-    ...Object.entries(extra).flatMap(([key, values]) =>
-      values.map(value => ({ ...about, resource: 'userextras', subresource: key, name: value })),
-    ),
-  ]
+async function refusalIn(
+  { requestor, cluster, info, authorizer, signal }: Impersonation,
+  identity: Wanted,
+  mode: ImpersonationMode,
+): Promise<StatusError | undefined> {
+  for (const wish of impersonationWishes(mode, identity, info)) {
+    const { effect, reason, hint } = await authorizer.authorize(requestor, actionOf(wish, cluster), signal)
+    if (effect !== 'allow') return forbiddenTo(requestor, wish, reason, hint)
+  }
+  return undefined
 }
 
 /** One scope more, on the user and on everybody in its warrants: rights that were allowed here end here. */

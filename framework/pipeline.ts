@@ -77,9 +77,10 @@ async function asOther({ backend }: Pipeline, asking: Asking): Promise<Asking> {
   const { signal } = exchange.lifetime
   const asker = { user: requestor, info: target.info, lifetime: exchange.lifetime }
   const cluster = await locate(backend, target.cluster ?? shardCluster, asker)
-  const user = await impersonate({ requestor, wanted, cluster, authorizer, signal })
+  const { info } = target
+  const { user, constraint } = await impersonate({ requestor, wanted, cluster, info, authorizer, signal })
   exchange.record.annotate('impersonated', user.name)
-  exchange.audit?.as(user)
+  exchange.audit?.as(user, constraint)
   return { ...asking, user, requestor }
 }
 

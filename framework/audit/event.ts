@@ -14,6 +14,8 @@ export interface AuditEvent {
   readonly verb: string
   readonly user: AuditUser
   readonly impersonatedUser?: AuditUser
+  /** The verb of constrained impersonation. */
+  readonly authenticationMetadata?: { readonly impersonationConstraint: string }
   readonly sourceIPs?: readonly string[]
   readonly userAgent?: string
   readonly objectRef?: ObjectReference

@@ -42,6 +42,7 @@ export class RequestAudit {
   #info: RequestInfo
   #user: UserInfo | undefined
   #impersonated: UserInfo | undefined
+  #constraint: string | undefined
   #isPlain = true
   #wish: AuditWish | undefined
   #answer: { readonly status: number; readonly copy: BodyCopy } | undefined
@@ -79,8 +80,9 @@ export class RequestAudit {
     this.#write('RequestReceived')
   }
 
-  as(impersonated: UserInfo): void {
+  as(impersonated: UserInfo, constraint?: string): void {
     this.#impersonated = impersonated
+    this.#constraint = constraint
   }
 
   decided(domain: DecisionDomain, decision: Decision): void {
@@ -156,6 +158,7 @@ export class RequestAudit {
       verb: this.#info.verb,
       user: auditUserOf(this.#userNow()),
       ...(this.#impersonated && { impersonatedUser: auditUserOf(this.#impersonated) }),
+      ...(this.#constraint && { authenticationMetadata: { impersonationConstraint: this.#constraint } }),
       sourceIPs: sourcesOf(headers, this.#remoteAddress),
       ...(agent === undefined ? {} : { userAgent: agent }),
       ...(objectRef && { objectRef }),
