@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startServer } from './kcp.ts'
 import { type Kubectl, kubectlFor, type Oriel, readText, startOriel } from './oriel.ts'
 import { ask, type WireRequest } from './wire.ts'
 
@@ -31,16 +32,20 @@ export interface People {
 
 export const masters = 'system:masters'
 
+/** What Oriel does unasked. */
+const asKcp = ['--external-hostname=localhost', '--feature-gates=WorkspaceAuthentication=true']
+
+/** `args` are Oriel's own. With KCP_BIN it is real kcp that answers, and judges the test itself. */
 export async function startWithPeople(args: readonly string[] = []): Promise<People> {
   const directory = await mkdtemp(join(tmpdir(), 'oriel-people-'))
   const file = join(directory, 'people.csv')
   const users = [1, 2, 3, 4, 5].map(n => `user-${n}-token,user-${n},${n},"team-${n}"`)
   await writeFile(file, [...users, 'masters-token,shard-admin,6,"system:masters"'].join('\n'))
-  const oriel = await startOriel({
-    directory,
-    args: ['--store', 'memory:', '--token-auth-file', file, ...args],
-  })
-  const ca = await readText(join(directory, 'ca.crt'))
+  const isKcp = process.env.KCP_BIN !== undefined
+  const oriel = isKcp
+    ? await startServer(['--token-auth-file', file, ...asKcp])
+    : await startOriel({ directory, args: ['--store', 'memory:', '--token-auth-file', file, ...args] })
+  const ca = await readText(join(oriel.directory, isKcp ? 'apiserver.crt' : 'ca.crt'))
   const tokenOf = (who: Parameters<People['as']>[0]): string | undefined => {
     if (typeof who === 'object') return who.token
     return who === masters ? 'masters-token' : who && `${who}-token`
