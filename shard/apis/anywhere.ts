@@ -1,5 +1,6 @@
 import type { ApiSet } from '../../framework/apis.ts'
 import type { ResourceRef } from '../../framework/backend.ts'
+import type { ServedKind } from '../../framework/cache/selection.ts'
 import {
   apiVersionOf,
   type ClusterName,
@@ -9,7 +10,6 @@ import {
 } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import type { ResourceCache } from '../cache/resource.ts'
-import type { ServedKind } from '../cache/selection.ts'
 import { asStored } from '../registry/presentation.ts'
 import { readsOf, refuseWrites } from '../registry/storage.ts'
 import { shapeOf } from '../registry/storedshape.ts'

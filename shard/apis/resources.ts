@@ -1,4 +1,5 @@
 import type { ApiResource, Subresource } from '../../framework/apis.ts'
+import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { RequestContext } from '../../framework/context.ts'
 import { itemOf } from '../../framework/item.ts'
 import {
@@ -16,7 +17,6 @@ import { apiResourcesOf, readOnlyResourcesOf, subresourceVerbs } from '../../ope
 import type { AdmissionChain } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/key.ts'
 import type { ResourceCache } from '../cache/resource.ts'
-import type { ServedKind } from '../cache/selection.ts'
 import { presented } from '../registry/presentation.ts'
 import type { Registry, Shelf } from '../registry/registry.ts'
 import type { ShelfPlace } from '../registry/shelf.ts'

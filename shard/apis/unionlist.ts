@@ -1,8 +1,8 @@
+import type { ServedKind } from '../../framework/cache/selection.ts'
 import { StatusError } from '../../framework/errors.ts'
 import type { ItemList, ListMeta, ListQuery } from '../../framework/storage.ts'
 import { decodeContinuation, encodeContinuation } from '../cache/continuation.ts'
 import type { ResourceCache } from '../cache/resource.ts'
-import type { ServedKind } from '../cache/selection.ts'
 
 /** One list of several caches, one behind the other, all at the same revision. */
 export async function* unionList(

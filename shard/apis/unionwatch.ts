@@ -1,8 +1,8 @@
+import type { ServedKind } from '../../framework/cache/selection.ts'
 import { type ItemEvent, initialEventsEnd } from '../../framework/item.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/storage.ts'
 import { turn } from '../../framework/streams.ts'
 import type { ResourceCache } from '../cache/resource.ts'
-import type { ServedKind } from '../cache/selection.ts'
 
 const revisionOf = ({ item }: ItemEvent): number => Number(item.meta.resourceVersion)
 const endsInitial = ({ type, item }: ItemEvent): boolean =>

@@ -1,8 +1,8 @@
+import { type CacheItem, idOf } from '../../framework/cache/item.ts'
 import { annotationsOf, decodeObject, type Offsets } from '../../framework/encode.ts'
-import { clusterAnnotation, type Item, type ObjectMeta } from '../../framework/item.ts'
+import { clusterAnnotation, type ObjectMeta } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
-import type { Place } from './codec.ts'
-import { idOf } from './key.ts'
+import { atRevision, type Place } from './codec.ts'
 
 /** A UUID's, which is what uids are. */
 const uidLength = 36
@@ -26,7 +26,7 @@ export interface ItemState {
  * One object in the cache: a few numbers and a place in a slab that it shares with its neighbours. Everything else is
  * made when asked for. Immutable to the outside; only where the bytes lie may change.
  */
-export class CachedItem implements Item, ObjectMeta {
+export class CachedItem implements CacheItem, ObjectMeta {
   /** `cluster/namespace/name`: list order. */
   readonly id: string
   readonly cluster: string
@@ -126,7 +126,6 @@ export class CachedItem implements Item, ObjectMeta {
     return this.#slab.toString('latin1', this.#start + from, this.#start + to)
   }
 
-  /** Copies the bytes, from one of them on, to `target`; returns how many. */
   copy(target: Buffer, start: number, from = 0): number {
     return this.#slab.copy(target, start, this.#start + from, this.#start + this.length)
   }
@@ -136,11 +135,15 @@ export class CachedItem implements Item, ObjectMeta {
     return length === this.#labels && head.compare(this.#slab, this.#start, this.#start + length) === 0
   }
 
-  /** Copies the bytes to `slab` at `start` and remembers that place instead of the old one. */
   move(slab: Buffer, start: number): void {
     this.copy(slab, start)
     this.#slab = slab
     this.#start = start
+  }
+
+  at(revision: number): CachedItem {
+    const { modified, labels, shape } = this
+    return new CachedItem(this, atRevision(this, revision), { revision, modified, labels, shape })
   }
 }
 

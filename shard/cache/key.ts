@@ -32,6 +32,3 @@ export function parseStorageKey(stored: string): ParsedKey | undefined {
     key: { cluster, namespace, name },
   }
 }
-
-/** The place of an object among those of its resource: list order is the order of these. */
-export const idOf = ({ cluster, namespace, name }: ObjectKey): string => `${cluster}/${namespace}/${name}`

@@ -1,10 +1,10 @@
+import { take } from '../../framework/cache/batch.ts'
+import type { CacheItem } from '../../framework/cache/item.ts'
+import type { Snapshot } from '../../framework/cache/pages.ts'
+import { behind, isFiltered, matcherOf, rangeOf, type ServedKind } from '../../framework/cache/selection.ts'
 import { badRequest, expired, type StatusError } from '../../framework/errors.ts'
 import type { ItemList, ListMeta, ListQuery } from '../../framework/storage.ts'
-import { take } from './batch.ts'
 import { type Continuation, decodeContinuation, encodeContinuation } from './continuation.ts'
-import type { CachedItem } from './item.ts'
-import type { Snapshot } from './pages.ts'
-import { behind, isFiltered, matcherOf, rangeOf, type ServedKind } from './selection.ts'
 import type { Source } from './source.ts'
 import { parseVersion, versionTooLarge } from './version.ts'
 
@@ -75,7 +75,7 @@ export async function* list(
   const whole = rangeOf(query)
   const range = start.after === undefined ? whole : behind(whole, start.after)
   let missing = start.limit === 0 ? Number.POSITIVE_INFINITY : start.limit
-  let last: CachedItem | undefined
+  let last: CacheItem | undefined
   for (const run of start.snapshot.runs(range)) {
     signal.throwIfAborted()
     const taken = take(run, missing, matches)
@@ -88,7 +88,7 @@ export async function* list(
 }
 
 /** The list's metadata; `last` is the last item looked at when the limit ended the page. */
-function metaOf(source: Source, query: ListQuery, start: Start, last: CachedItem | undefined): ListMeta {
+function metaOf(source: Source, query: ListQuery, start: Start, last: CacheItem | undefined): ListMeta {
   const resourceVersion = String(start.revision)
   const remaining = last === undefined ? 0 : start.snapshot.count(behind(rangeOf(query), last.id))
   if (last === undefined || remaining === 0) return { resourceVersion }

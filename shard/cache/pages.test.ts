@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { idOf } from '../../framework/cache/item.ts'
+import { idsUnder, Pages, type Snapshot } from '../../framework/cache/pages.ts'
 import { encodeObject } from '../../framework/encode.ts'
 import { CachedItem } from './item.ts'
-import { idOf } from './key.ts'
-import { idsUnder, Pages, type Snapshot } from './pages.ts'
 import { keyOf, objectOf } from './testing/fixture.ts'
 
 const item = (id: string, revision: number): CachedItem =>

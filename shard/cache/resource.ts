@@ -1,20 +1,21 @@
+import { CacheEvent } from '../../framework/cache/event.ts'
+import { idOf } from '../../framework/cache/item.ts'
+import { idsUnder, Pages, pageSize, type Snapshot } from '../../framework/cache/pages.ts'
+import { Ring, type RingBounds } from '../../framework/cache/ring.ts'
+import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { ClusterScope, ObjectKey } from '../../framework/object.ts'
 import type { ItemList, ItemWatch, ListQuery, WatchQuery } from '../../framework/storage.ts'
 import type { StoredValue } from '../store/store.ts'
 import type { Builder, Loaded } from './builder.ts'
 import { Arena } from './codec.ts'
-import { CacheEvent, withRevision } from './event.ts'
 import type { CachedItem } from './item.ts'
-import { idOf, type StoredResource } from './key.ts'
+import type { StoredResource } from './key.ts'
 import { list } from './listing.ts'
-import { idsUnder, Pages, pageSize, type Snapshot } from './pages.ts'
-import { Ring, type RingBounds } from './ring.ts'
-import type { ServedKind } from './selection.ts'
 import type { Source } from './source.ts'
 import { watch } from './watching.ts'
 
 /** Called synchronously while a change is applied: the cache shows it already, watchers do not. */
-export type CacheHandler = (event: CacheEvent) => void
+export type CacheHandler = (event: CacheEvent<CachedItem>) => void
 
 /** What all resources of a cache have in common. */
 export interface Context
@@ -24,7 +25,7 @@ export interface Context
   /** Where the cache's knowledge of the past begins. */
   readonly floor: number
   /** Tells the resource's own handlers, then those of the whole cache. */
-  changed(cache: ResourceCache, event: CacheEvent, handlers: Iterable<CacheHandler>): void
+  changed(cache: ResourceCache, event: CacheEvent<CachedItem>, handlers: Iterable<CacheHandler>): void
 }
 
 /** How many states are kept at hand for lists that are read page by page. */
@@ -35,19 +36,19 @@ const scopeRange = (cluster: ClusterScope) => idsUnder(cluster === '*' ? '' : `$
 /** All objects of one resource in memory, in list order, and its newest changes. */
 export class ResourceCache implements Source {
   readonly resource: StoredResource
-  readonly ring: Ring
+  readonly ring: Ring<CachedItem>
   /** The shapes of all objects that there are or were since the start. */
   readonly shapes = new Set<number>()
   readonly #context: Context
-  readonly #items = new Pages()
+  readonly #items = new Pages<CachedItem>()
   readonly #handlers = new Set<CacheHandler>()
-  readonly #kept = new Map<number, Snapshot>()
+  readonly #kept = new Map<number, Snapshot<CachedItem>>()
   readonly #loading: Loaded[] = []
 
   constructor(resource: StoredResource, context: Context) {
     this.resource = resource
     this.#context = context
-    this.ring = new Ring(context.floor, context.bounds)
+    this.ring = new Ring<CachedItem>(context.floor, context.bounds)
   }
 
   get revision(): number {
@@ -88,11 +89,11 @@ export class ResourceCache implements Source {
     return this.snapshot().count(idsUnder(`${cluster}/${namespace}/`))
   }
 
-  snapshot(): Snapshot {
+  snapshot(): Snapshot<CachedItem> {
     return this.#items.snapshot()
   }
 
-  snapshotAt(revision: number): Snapshot | undefined {
+  snapshotAt(revision: number): Snapshot<CachedItem> | undefined {
     if (revision === this.revision) return this.snapshot()
     if (revision < this.ring.floor) return undefined
     const known = this.#kept.get(revision)
@@ -102,7 +103,7 @@ export class ResourceCache implements Source {
     return this.snapshot().with(changes)
   }
 
-  keep(revision: number, snapshot: Snapshot): void {
+  keep(revision: number, snapshot: Snapshot<CachedItem>): void {
     this.#kept.set(revision, snapshot)
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > kept && oldest !== undefined) this.#kept.delete(oldest)
@@ -157,7 +158,7 @@ export class ResourceCache implements Source {
       const item = this.#build({ key: previous ?? this.#shareTexts(key), stored: value })
       this.#record(new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', item, previous))
     } else if (previous !== undefined) {
-      this.#record(new CacheEvent('DELETED', withRevision(previous, revision), previous))
+      this.#record(new CacheEvent('DELETED', previous.at(revision), previous))
     }
   }
 
@@ -185,7 +186,7 @@ export class ResourceCache implements Source {
     for (const revision of this.#kept.keys()) if (revision < this.ring.floor) this.#kept.delete(revision)
   }
 
-  #record(event: CacheEvent): void {
+  #record(event: CacheEvent<CachedItem>): void {
     if (event.type === 'DELETED') this.#items.remove(event.item.id)
     else this.#items.put(event.item)
     this.ring.push(event)

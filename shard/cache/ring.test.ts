@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import { CacheEvent } from '../../framework/cache/event.ts'
+import { Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import { encodeObject } from '../../framework/encode.ts'
-import { CacheEvent } from './event.ts'
 import { CachedItem } from './item.ts'
-import { Ring, type RingBounds } from './ring.ts'
 import { keyOf, objectOf } from './testing/fixture.ts'
 
 function event(id: string, revision: number, value = ''): CacheEvent {

@@ -1,21 +1,12 @@
+import type { Snapshot } from '../../framework/cache/pages.ts'
+import type { WatchSource } from '../../framework/cache/source.ts'
 import type { StoredResource } from './key.ts'
-import type { Snapshot } from './pages.ts'
-import type { Ring } from './ring.ts'
-import type { Ticker } from './ticker.ts'
 
 /** What list and watch read: one resource of the watch cache. */
-export interface Source {
+export interface Source extends WatchSource {
   readonly resource: StoredResource
-  readonly ring: Ring
-  readonly ticker: Ticker
-  /** Milliseconds between the bookmarks of one watch. */
-  readonly bookmarkEvery: number
   /** Milliseconds that a reader waits for a version which has not come. */
   readonly patience: number
-  /** The revision up to which the whole cache is current. */
-  readonly revision: number
-  /** Aborted when the cache is closed. */
-  readonly closed: AbortSignal
   snapshot(): Snapshot
   /** The state at an earlier revision; undefined when the ring does not reach back so far. */
   snapshotAt(revision: number): Snapshot | undefined

@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { Progress } from '../../framework/cache/progress.ts'
+import { defaultRing, type Ring, type RingBounds } from '../../framework/cache/ring.ts'
+import { Ticker } from '../../framework/cache/ticker.ts'
 import type { Logger } from '../../framework/log.ts'
 import type { ClusterScope } from '../../framework/object.ts'
 import { Compacted, type Store, type StoreEvent } from '../store/store.ts'
 import { Builder, type Decorator } from './builder.ts'
 import type { CacheEvent } from './event.ts'
 import { type ParsedKey, parseStorageKey, registryPrefix } from './key.ts'
-import { Progress } from './progress.ts'
 import { type CacheHandler, type Context, ResourceCache } from './resource.ts'
-import { defaultRing, type Ring, type RingBounds } from './ring.ts'
-import { Ticker } from './ticker.ts'
 
 export interface WatchCacheOptions {
   readonly log: Logger

@@ -1,5 +1,5 @@
+import { CacheEvent } from '../../framework/cache/event.ts'
 import type { Logger } from '../../framework/log.ts'
-import { CacheEvent } from '../cache/event.ts'
 import type { CachedItem } from '../cache/item.ts'
 import type { StoredResource } from '../cache/key.ts'
 import { type Collection, collect } from './collect.ts'
@@ -31,7 +31,7 @@ export function garbageCollector(deps: GarbageCollectorDeps): Controller {
       if (again !== undefined) queue.addAfter(key, again)
     },
   })
-  const handle = (resource: StoredResource, event: CacheEvent): void => {
+  const handle = (resource: StoredResource, event: CacheEvent<CachedItem>): void => {
     ownership.apply(resource, event)
     for (const key of affected({ ownership, held }, resource, event)) queue.add(key)
   }
@@ -70,7 +70,7 @@ const uidKey = (cluster: string, uid: string): string => `${cluster}|${uid}`
 function affected(
   { ownership, held }: Collector,
   resource: StoredResource,
-  { type, item, previous }: CacheEvent,
+  { type, item, previous }: CacheEvent<CachedItem>,
 ): readonly string[] {
   const isHeld = type !== 'DELETED' && isHeldByCollector(item)
   const own = (): string => placeKey(placeOf(resource, item))

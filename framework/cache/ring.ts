@@ -1,4 +1,5 @@
 import type { CacheEvent } from './event.ts'
+import type { CacheItem } from './item.ts'
 import { Line } from './line.ts'
 
 /** How much of the past of one resource stays in memory: whichever bound is reached first. */
@@ -11,11 +12,11 @@ export interface RingBounds {
 export const defaultRing: RingBounds = { events: 100_000, bytes: 64 * 1024 * 1024, minutes: 15 }
 
 /** The newest events of one resource, and lines of single clusters for as long as somebody watches those. */
-export class Ring {
-  readonly line = new Line()
+export class Ring<I extends CacheItem = CacheItem> {
+  readonly line = new Line<I>()
   readonly #bounds: RingBounds
-  readonly #clusters = new Map<string, { readonly line: Line; watchers: number }>()
-  readonly #touched = new Set<Line>()
+  readonly #clusters = new Map<string, { readonly line: Line<I>; watchers: number }>()
+  readonly #touched = new Set<Line<I>>()
   /** Where the line ended at the ends of the last minutes. */
   readonly #minutes: number[] = []
   #bytes = 0
@@ -38,7 +39,7 @@ export class Ring {
     return revision > this.#floor
   }
 
-  push(event: CacheEvent): void {
+  push(event: CacheEvent<I>): void {
     this.#add(this.line, event)
     this.#bytes += event.size
     const cluster = this.#clusters.get(event.item.cluster)
@@ -78,13 +79,13 @@ export class Ring {
   }
 
   /** The line of one cluster, which begins now; give it back with `leave`. */
-  join(cluster: string): Line {
+  join(cluster: string): Line<I> {
     const known = this.#clusters.get(cluster)
     if (known !== undefined) {
       known.watchers++
       return known.line
     }
-    const line = new Line()
+    const line = new Line<I>()
     this.#clusters.set(cluster, { line, watchers: 1 })
     return line
   }
@@ -107,7 +108,7 @@ export class Ring {
   }
 
   /** Events after `revision`, newest first. */
-  *backTo(revision: number): Generator<CacheEvent> {
+  *backTo(revision: number): Generator<CacheEvent<I>> {
     for (let i = this.line.end - 1; i >= this.line.start; i--) {
       const event = this.line.at(i)
       if (event === undefined || event.revision <= revision) return
@@ -115,7 +116,7 @@ export class Ring {
     }
   }
 
-  #add(line: Line, event: CacheEvent): void {
+  #add(line: Line<I>, event: CacheEvent<I>): void {
     line.push(event)
     this.#touched.add(line)
   }

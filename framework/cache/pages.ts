@@ -1,4 +1,4 @@
-import type { CachedItem } from './item.ts'
+import type { CacheItem } from './item.ts'
 
 /** Items in a page that is filled in order. */
 export const pageSize = 128
@@ -18,16 +18,16 @@ export const idsUnder = (prefix: string): IdRange =>
   prefix === '' ? { from: '', to: last } : { from: prefix, to: `${prefix.slice(0, -1)}0` }
 
 /** A run of items in order. Its bytes are joined once, when a list first asks for them. */
-export class Page {
+export class Page<I extends CacheItem = CacheItem> {
   /** Who may change it in place; everybody else copies. */
   readonly owner: object
-  readonly items: CachedItem[]
+  readonly items: I[]
   /** Items that came since the bytes were last joined, and keep slabs of their own. */
   loose: number
   #slab: Buffer | undefined
   #starts: readonly number[] = []
 
-  constructor(owner: object, items: CachedItem[], loose: number) {
+  constructor(owner: object, items: I[], loose: number) {
     this.owner = owner
     this.items = items
     this.loose = loose
@@ -71,20 +71,20 @@ export class Page {
 }
 
 /** A part of one page: items [from, to). */
-export interface Run {
-  readonly page: Page
+export interface Run<I extends CacheItem = CacheItem> {
+  readonly page: Page<I>
   readonly from: number
   readonly to: number
 }
 
-interface Position {
+interface Position<I> {
   readonly page: number
   readonly index: number
-  readonly found: CachedItem | undefined
+  readonly found: I | undefined
 }
 
 /** The index of the first element that is not before `id`. */
-function lowerBound(items: readonly CachedItem[], id: string): number {
+function lowerBound(items: readonly CacheItem[], id: string): number {
   let [low, high] = [0, items.length]
   while (low < high) {
     const middle = (low + high) >>> 1
@@ -105,7 +105,7 @@ function pageOf(pages: readonly Page[], id: string): number {
   return low
 }
 
-function positionOf(pages: readonly Page[], id: string): Position {
+function positionOf<I extends CacheItem>(pages: readonly Page<I>[], id: string): Position<I> {
   const newest = pages.at(-1)?.items
   if (newest !== undefined && id > (newest.at(-1)?.id ?? ''))
     return { page: pages.length - 1, index: newest.length, found: undefined }
@@ -117,17 +117,17 @@ function positionOf(pages: readonly Page[], id: string): Position {
 }
 
 /** All items of one resource at one moment; never changes. */
-export class Snapshot {
-  readonly pages: readonly Page[]
+export class Snapshot<I extends CacheItem = CacheItem> {
+  readonly pages: readonly Page<I>[]
   readonly size: number
 
-  constructor(pages: readonly Page[], size: number) {
+  constructor(pages: readonly Page<I>[], size: number) {
     this.pages = pages
     this.size = size
   }
 
   /** The items of a range, page by page, in order. */
-  *runs({ from, to }: IdRange): Generator<Run> {
+  *runs({ from, to }: IdRange): Generator<Run<I>> {
     const start = positionOf(this.pages, from)
     for (let i = start.page; i < this.pages.length; i++) {
       const page = this.pages[i]
@@ -146,8 +146,8 @@ export class Snapshot {
   }
 
   /** This snapshot with some ids changed; undefined removes. Untouched pages are shared. */
-  with(changes: ReadonlyMap<string, CachedItem | undefined>): Snapshot {
-    const pages = new Pages(this)
+  with(changes: ReadonlyMap<string, I | undefined>): Snapshot<I> {
+    const pages = new Pages<I>(this)
     for (const [id, item] of changes) {
       if (item === undefined) pages.remove(id)
       else pages.put(item)
@@ -157,14 +157,14 @@ export class Snapshot {
 }
 
 /** A sorted map of items that can be photographed at any time: pages are copied when first changed after that. */
-export class Pages {
-  #pages: Page[]
+export class Pages<I extends CacheItem = CacheItem> {
+  #pages: Page<I>[]
   #size: number
   #owner: object = {}
   /** The pages array itself was handed out. */
   #shared: boolean
 
-  constructor(snapshot: Snapshot = new Snapshot([], 0)) {
+  constructor(snapshot: Snapshot<I> = new Snapshot<I>([], 0)) {
     this.#pages = [...snapshot.pages]
     this.#size = snapshot.size
     this.#shared = false
@@ -174,12 +174,12 @@ export class Pages {
     return this.#size
   }
 
-  get(id: string): CachedItem | undefined {
+  get(id: string): I | undefined {
     return positionOf(this.#pages, id).found
   }
 
   /** The item with that id, or one near it: neighbours share the strings of their clusters and namespaces. */
-  near(id: string): CachedItem | undefined {
+  near(id: string): I | undefined {
     const items = this.#pages[pageOf(this.#pages, id)]?.items ?? []
     return items[lowerBound(items, id)] ?? items.at(-1)
   }
@@ -195,18 +195,18 @@ export class Pages {
     for (const page of this.#pages) if (page.loose > 0) page.join()
   }
 
-  snapshot(): Snapshot {
+  snapshot(): Snapshot<I> {
     this.#owner = {}
     this.#shared = true
     return new Snapshot(this.#pages, this.#size)
   }
 
-  put(item: CachedItem): void {
+  put(item: I): void {
     this.#pages[this.load(item)]?.tidy()
   }
 
   /** Like `put`, for many items at once, which lie together: `settle` is to be called after them. Returns the page. */
-  load(item: CachedItem): number {
+  load(item: I): number {
     const { page, index, found } = positionOf(this.#pages, item.id)
     if (found === undefined) return this.#insert(item, page, index)
     const edited = this.#edit(page)
@@ -228,7 +228,7 @@ export class Pages {
       this.#replace(page, 2, [[...edited.items, ...next.items]])
   }
 
-  #insert(item: CachedItem, page: number, index: number): number {
+  #insert(item: I, page: number, index: number): number {
     this.#size++
     const there = this.#pages[page]
     const append = page === this.#pages.length - 1 && index === there?.items.length
@@ -245,7 +245,7 @@ export class Pages {
     return page
   }
 
-  #replace(page: number, count: number, runs: readonly CachedItem[][]): void {
+  #replace(page: number, count: number, runs: readonly I[][]): void {
     this.#unshare()
     this.#pages.splice(page, count, ...runs.map(items => new Page(this.#owner, items, items.length)))
   }
@@ -255,9 +255,9 @@ export class Pages {
     this.#shared = false
   }
 
-  #edit(page: number): Page {
+  #edit(page: number): Page<I> {
     this.#unshare()
-    const there = this.#pages[page] ?? new Page(this.#owner, [], 0)
+    const there = this.#pages[page] ?? new Page<I>(this.#owner, [], 0)
     if (there.owner === this.#owner) return there
     const copy = new Page(this.#owner, [...there.items], there.loose)
     this.#pages[page] = copy

@@ -1,5 +1,6 @@
-import type { ItemEvent } from '../../framework/item.ts'
+import type { ItemEvent } from '../item.ts'
 import type { CacheEvent } from './event.ts'
+import type { CacheItem } from './item.ts'
 
 /** How a reader sees events. Readers with the same `name` see the same, and are handed the same arrays. */
 export interface Sight {
@@ -12,8 +13,8 @@ export interface Sight {
  * A queue of events that forgets its old end. Readers keep positions: the number of events that ever went in before
  * theirs. Nothing is kept per reader, except the wish to be woken.
  */
-export class Line {
-  #events: CacheEvent[] = []
+export class Line<I extends CacheItem = CacheItem> {
+  #events: CacheEvent<I>[] = []
   /** Events before this index of the array are forgotten already. */
   #head = 0
   #start = 0
@@ -30,16 +31,16 @@ export class Line {
     return this.#start + this.#events.length - this.#head
   }
 
-  at(position: number): CacheEvent | undefined {
+  at(position: number): CacheEvent<I> | undefined {
     return this.#events[position - this.#start + this.#head]
   }
 
-  push(event: CacheEvent): void {
+  push(event: CacheEvent<I>): void {
     this.#events.push(event)
     this.#handed.clear()
   }
 
-  shift(): CacheEvent | undefined {
+  shift(): CacheEvent<I> | undefined {
     const event = this.#events[this.#head]
     if (event === undefined) return undefined
     this.#head++

@@ -1,6 +1,6 @@
-import type { Item } from '../../framework/item.ts'
-import type { ItemBatch } from '../../framework/storage.ts'
-import type { CachedItem } from './item.ts'
+import type { Item } from '../item.ts'
+import type { ItemBatch } from '../storage.ts'
+import type { CacheItem } from './item.ts'
 import type { Run } from './pages.ts'
 
 const comma = 0x2c
@@ -26,9 +26,9 @@ class RunBatch implements ItemBatch {
 
 /** Items from here and there: their bytes are copied together when somebody wants them so. */
 class PickedBatch implements ItemBatch {
-  readonly #items: readonly CachedItem[]
+  readonly #items: readonly CacheItem[]
 
-  constructor(items: readonly CachedItem[]) {
+  constructor(items: readonly CacheItem[]) {
     this.#items = items
   }
 
@@ -56,14 +56,14 @@ class PickedBatch implements ItemBatch {
 export function take(
   run: Run,
   limit: number,
-  matches: ((item: CachedItem) => boolean) | undefined,
-): { readonly batch: ItemBatch; readonly last: CachedItem | undefined } {
+  matches: ((item: CacheItem) => boolean) | undefined,
+): { readonly batch: ItemBatch; readonly last: CacheItem | undefined } {
   const { page, from } = run
   if (matches === undefined) {
     const to = Math.min(run.to, from + limit)
     return { batch: new RunBatch({ page, from, to }), last: page.items[to - 1] }
   }
-  const picked: CachedItem[] = []
+  const picked: CacheItem[] = []
   let to = from
   for (; to < run.to && picked.length < limit; to++) {
     const item = page.items[to]

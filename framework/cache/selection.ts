@@ -1,14 +1,14 @@
-import { badRequest } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
+import { badRequest } from '../errors.ts'
+import type { KubeObject } from '../object.ts'
 import {
   formatFieldSelector,
   formatLabelSelector,
   matchesFields,
   matchesLabels,
   requiredField,
-} from '../../framework/selectors.ts'
-import type { Selection } from '../../framework/storage.ts'
-import type { CachedItem } from './item.ts'
+} from '../selectors.ts'
+import type { Selection } from '../storage.ts'
+import type { CacheItem } from './item.ts'
 import { type IdRange, idsUnder } from './pages.ts'
 
 /** The kind that a reader asked for: what bookmarks say they are, and which fields can be selected by. */
@@ -19,7 +19,7 @@ export interface ServedKind {
   readonly fields?: Readonly<Record<string, (object: KubeObject) => string>>
 }
 
-export type Matches = (item: CachedItem) => boolean
+export type Matches = (item: CacheItem) => boolean
 
 /** Where the selected items lie. Narrow as far as cluster, namespace and name go; `matcherOf` decides the rest. */
 export function rangeOf({ cluster, namespace, fields }: Selection): IdRange {
@@ -33,7 +33,7 @@ export function rangeOf({ cluster, namespace, fields }: Selection): IdRange {
 /** The same range from behind an id on. */
 export const behind = (range: IdRange, id: string): IdRange => ({ from: `${id}\0`, to: range.to })
 
-function fieldOf(item: CachedItem, field: string, kind: ServedKind): string {
+function fieldOf(item: CacheItem, field: string, kind: ServedKind): string {
   if (field === 'metadata.name') return item.name
   if (field === 'metadata.namespace') return item.namespace
   return kind.fields?.[field]?.(item.object) ?? ''

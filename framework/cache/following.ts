@@ -1,0 +1,97 @@
+import { bookmark } from '../bookmark.ts'
+import type { ItemEvent } from '../item.ts'
+import type { WatchQuery } from '../storage.ts'
+import { take } from './batch.ts'
+import type { Line } from './line.ts'
+import type { Snapshot } from './pages.ts'
+import type { Reader } from './reader.ts'
+import { matcherOf, rangeOf, type ServedKind } from './selection.ts'
+import type { WatchSource } from './source.ts'
+import type { Sleeper } from './ticker.ts'
+
+const never = Number.POSITIVE_INFINITY
+const beforeDeadline = 2_000
+
+/** Sleeps until there are events, until it is time for a bookmark, or until the watch is over. */
+class Watcher implements Sleeper {
+  due = never
+  #resume: (() => void) | undefined
+
+  readonly wake = (): void => {
+    this.#resume?.()
+    this.#resume = undefined
+  }
+
+  sleep(line: Line): Promise<void> {
+    return new Promise(resolve => {
+      this.#resume = resolve
+      line.wait(this.wake)
+    })
+  }
+}
+
+/** When the next bookmark is due: once per interval, and once shortly before the deadline (chapter 40, rule 4.54). */
+function nextBookmark(interval: number, deadline: number | undefined): number {
+  const time = Date.now()
+  const final = (deadline ?? never) - beforeDeadline
+  return time >= final ? never : Math.min(time + interval, final)
+}
+
+/** What is there, as ADDED events. */
+export function* initialEvents(
+  snapshot: Snapshot,
+  query: WatchQuery,
+  kind: ServedKind,
+): Generator<ItemEvent[]> {
+  const matches = matcherOf(query, kind)
+  for (const run of snapshot.runs(rangeOf(query))) {
+    const { batch } = take(run, never, matches)
+    if (batch.length > 0) yield Array.from(batch, item => ({ type: 'ADDED', item }))
+  }
+}
+
+interface Bookmarks {
+  /** In milliseconds since the epoch. */
+  next(): number
+  make(): ItemEvent
+}
+
+export const bookmarks = (source: WatchSource, kind: ServedKind, query: WatchQuery): Bookmarks => ({
+  next: () => (query.bookmarks ? nextBookmark(source.bookmarkEvery, query.deadline) : never),
+  make: () => bookmark(kind, source.revision),
+})
+
+/** The live part of a watch: everything that comes, and a bookmark when one is due and nothing is left to send. */
+export async function* follow(
+  source: WatchSource,
+  reader: Reader,
+  signal: AbortSignal,
+  bookmarks: Bookmarks,
+): AsyncGenerator<readonly ItemEvent[]> {
+  const watcher = new Watcher()
+  watcher.due = bookmarks.next()
+  signal.addEventListener('abort', watcher.wake)
+  if (watcher.due !== never) source.ticker.add(watcher)
+  try {
+    while (!signal.aborted && !source.closed.aborted) {
+      const events = reader.next()
+      if (events !== undefined) {
+        if (events.length > 0) yield events
+      } else if (Date.now() >= watcher.due) {
+        watcher.due = bookmarks.next()
+        yield [bookmarks.make()]
+      } else await watcher.sleep(reader.line)
+    }
+    yield* rest(reader)
+  } finally {
+    signal.removeEventListener('abort', watcher.wake)
+    source.ticker.remove(watcher)
+    reader.line.forget(watcher.wake)
+  }
+}
+
+/** What happened before the end is still told: of objects that went with their definition nobody would hear later. */
+function* rest(reader: Reader): Generator<readonly ItemEvent[]> {
+  for (let events = reader.next(); events !== undefined; events = reader.next())
+    if (events.length > 0) yield events
+}
