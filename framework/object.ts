@@ -69,6 +69,9 @@ export interface ObjectKey {
 export const apiVersionOf = (group: string, version: string): string =>
   group === '' ? version : `${group}/${version}`
 
+/** The version in an apiVersion. */
+export const versionOf = (apiVersion: string): string => apiVersion.replace(/^.*\//, '')
+
 /** `resource.group`, or just `resource` for the core group: the `GR` of chapter 40's messages. */
 export const groupResource = (group: string, resource: string): string =>
   group === '' ? resource : `${resource}.${group}`

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { silent } from '../../framework/log.ts'
 import { loopbackContext } from '../../framework/loopback.ts'
 import type { KubeObject } from '../../framework/object.ts'
+import { inOneVersion } from '../testing/versions.ts'
 import { type AdmissionPlugin, admissionChain, refusedName } from './chain.ts'
 
 const warnings: string[] = []
@@ -26,6 +27,7 @@ const mutate = (...plugins: readonly AdmissionPlugin[]): Promise<KubeObject> =>
     operation: 'CREATE',
     group: '',
     resource: 'configmaps',
+    ...inOneVersion,
     subresource: '',
     key: { cluster: 'c1', namespace: '', name: 'a' },
     dryRun: false,
@@ -75,6 +77,7 @@ describe('refusals by admission', () => {
       operation: 'CREATE' as const,
       group: '',
       resource: 'configmaps',
+      ...inOneVersion,
       subresource: '' as const,
       key: { cluster: 'c1', namespace: '', name },
       dryRun: false,

@@ -5,10 +5,20 @@ import type { SentOptions } from '../../framework/storage.ts'
 import type { AdmissionRequest } from '../../framework/workspace.ts'
 import { Reinvocation } from './reinvocation.ts'
 
+/** The versions in which the objects of a kind are served, and how they become each other. */
+export interface KindVersions {
+  readonly served: readonly string[]
+  /** The same object when it is in that version already. */
+  convert(object: KubeObject, version: string): Promise<KubeObject>
+}
+
 /** A write as the shard's own admission sees it. What is written is named here, because `ctx` is the client's request. */
 export interface ShardAdmissionRequest extends AdmissionRequest {
   readonly group: string
   readonly resource: string
+  /** That the client uses. */
+  readonly version: string
+  readonly versions: KindVersions
   /** '' for the object itself. */
   readonly subresource: string
   /** `name` is '' while a generateName waits for its suffix. */

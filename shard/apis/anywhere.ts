@@ -13,6 +13,7 @@ import type { ResourceCache } from '../cache/resource.ts'
 import { asStored } from '../registry/presentation.ts'
 import { readsOf, refuseWrites } from '../registry/storage.ts'
 import { shapeOf } from '../registry/storedshape.ts'
+import { selectedAsShown } from './convertedreads.ts'
 import { mixedReads } from './mixed.ts'
 import { servedKind } from './resources.ts'
 import { customSegment, type Served } from './served.ts'
@@ -23,7 +24,7 @@ export interface AnywhereOptions {
   /** The different ways in which clusters serve what they bind under an identity. */
   identified(groupResource: string, identity: string): readonly Served[]
   boundIn(cluster: ClusterName, groupResource: string, identity: string): Served | undefined
-  readonly presentIn: Versions['presentIn']
+  readonly conversionOf: Versions['conversionOf']
   cacheOf(resource: { group: string; resource: string; segment: string }): ResourceCache
   virtual(resource: GroupVersionResource): ResourceStorage
 }
@@ -69,7 +70,7 @@ function stored(options: AnywhereOptions, ref: ResourceRef, cache: ResourceCache
     version,
     isPlain: () => isPlain(ways(), version, cache),
     servedOf: ({ key }) => options.boundIn(key.cluster, name, identity),
-    presentIn: options.presentIn,
+    conversionOf: options.conversionOf,
   })
   const unknown: ServedKind = { apiVersion: apiVersionOf(group, version), kind: '' }
   return () => {
@@ -77,7 +78,8 @@ function stored(options: AnywhereOptions, ref: ResourceRef, cache: ResourceCache
     if (first?.isVirtual) return options.virtual({ group, version, resource })
     const kind = first === undefined ? unknown : servedKind(first, version)
     const reads = readsOf({ group, resource, cache, kind, show: asStored })
-    return { ...mixed(reads), ...refuseWrites({ group, resource }) }
+    const all = { ...mixed(reads), ...refuseWrites({ group, resource }) }
+    return isPlain(ways(), version, cache) ? all : selectedAsShown(all, kind)
   }
 }
 

@@ -1,58 +1,69 @@
-import { encodeObject } from '../../framework/encode.ts'
-import { invalid } from '../../framework/errors.ts'
-import { clusterAnnotation, type Item, type ItemEvent, itemFrom } from '../../framework/item.ts'
+import { clusterAnnotation, type Item } from '../../framework/item.ts'
 import { apiVersionOf, type KubeObject } from '../../framework/object.ts'
-import type { ItemList, ItemWatch, ResourceStorage } from '../../framework/storage.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import { claimLabelPrefix } from '../../openapi/labels.ts'
+import { itemAs } from '../cache/item.ts'
 import type { ConvertObjects } from '../conversion/webhook.ts'
 import { storedLabels } from '../registry/strategy.ts'
 import { type Served, storageVersionOf } from './served.ts'
 
-/** One version of a kind whose objects may be stored in others. */
+/** How the objects of one kind become its other versions. */
 export interface Conversion {
-  /** The items in the version, in their order; what is in it already is the same item. */
-  present(items: readonly Item[]): Promise<readonly Item[]>
-  /** An object of this version as it is stored; `current` is what its writer has seen. Throws 422. */
-  accept(object: KubeObject, current?: KubeObject): Promise<KubeObject>
+  /** The objects in a version, in their order; what is in it already is the same object. */
+  convert(objects: readonly KubeObject[], version: string): Promise<readonly KubeObject[]>
+  /** The same of items that were read. */
+  present(items: readonly Item[], version: string): Promise<readonly Item[]>
+  /** An object of any version as it is stored. */
+  stored(object: KubeObject): Promise<KubeObject>
 }
 
 /** A conversion by a webhook. What is read is converted once for all readers, as long as it is not forgotten. */
-export function webhookConversion(served: Served, version: string, convert: ConvertObjects): Conversion {
-  const { group, names, versions } = served.definition
+export function webhookConversion({ definition }: Served, ask: ConvertObjects): Conversion {
+  const { group, versions } = definition
   const schemaOf = (name: string) => compileCached(versions.find(v => v.name === name)?.schema ?? {})
-  const stored = storageVersionOf(served.definition)
-  const into = async (objects: readonly KubeObject[], name: string): Promise<readonly KubeObject[]> => {
-    const converted = await convert(objects.map(unpresented), apiVersionOf(group, name))
-    return converted.map((object, i) => presentedAs(schemaOf(name).decode(object).object, objects[i]))
-  }
-  const known = new WeakMap<Item, Promise<Item>>()
-  const ask = (items: readonly Item[]): void => {
-    const converted = into(
-      items.map(({ object }) => object),
-      version,
+  const isIn = ({ apiVersion }: KubeObject, version: string) => apiVersion === apiVersionOf(group, version)
+  const convert: Conversion['convert'] = async (objects, version) => {
+    const foreign = objects.filter(object => !isIn(object, version))
+    if (foreign.length === 0) return objects
+    const answered = await ask(foreign.map(unpresented), apiVersionOf(group, version))
+    const schema = schemaOf(version)
+    const converted = new Map(
+      foreign.map((object, i) => [object, presentedAs(schema.decode(answered[i] ?? object).object, object)]),
     )
-    items.forEach((item, i) => {
-      const next = converted.then(objects => itemFrom(encodeObject(objects[i] ?? item.object), item.key))
-      next.catch(() => known.delete(item))
-      known.set(item, next)
-    })
+    return objects.map(object => converted.get(object) ?? object)
   }
-  return {
-    present(items) {
-      const apiVersion = apiVersionOf(group, version)
-      const foreign = new Set(items.filter(({ object }) => object.apiVersion !== apiVersion))
-      const missing = [...foreign].filter(item => !known.has(item))
-      if (missing.length > 0) ask(missing)
-      return Promise.all(items.map(item => (foreign.has(item) ? (known.get(item) ?? item) : item)))
-    },
-    async accept(object, current) {
-      if (version === stored) return object
-      const errors = schemaOf(version).validate(object, current)
-      if (errors.length > 0) throw invalid(names.kind, group, object.metadata.name ?? '', errors)
-      const [next = object] = await into([object], stored)
-      return next
-    },
+  return { convert, present: remembering(convert, isIn), stored: one(convert, storageVersionOf(definition)) }
+}
+
+const one =
+  (convert: Conversion['convert'], version: string): Conversion['stored'] =>
+  async object =>
+    (await convert([object], version))[0] ?? object
+
+/** Converts items that nobody has asked for in this version before. */
+function remembering(
+  convert: Conversion['convert'],
+  isIn: (object: KubeObject, version: string) => boolean,
+): Conversion['present'] {
+  const known = new Map<string, WeakMap<Item, Promise<Item>>>()
+  return (items, version) => {
+    const converted = known.get(version) ?? new WeakMap<Item, Promise<Item>>()
+    known.set(version, converted)
+    const foreign = new Set(items.filter(({ object }) => !isIn(object, version)))
+    const missing = [...foreign].filter(item => !converted.has(item))
+    const asked =
+      missing.length > 0
+        ? convert(
+            missing.map(({ object }) => object),
+            version,
+          )
+        : undefined
+    for (const [i, item] of missing.entries()) {
+      const next = (asked ?? Promise.resolve([])).then(objects => itemAs(item, objects[i] ?? item.object))
+      next.catch(() => converted.delete(item))
+      converted.set(item, next)
+    }
+    return Promise.all(items.map(item => (foreign.has(item) ? (converted.get(item) ?? item) : item)))
   }
 }
 
@@ -88,58 +99,4 @@ function presentedAs(object: KubeObject, original: KubeObject | undefined): Kube
   })
   const version = resourceVersion === undefined ? {} : { resourceVersion }
   return { ...object, metadata: { ...object.metadata, ...Object.fromEntries(texts), ...version } }
-}
-
-/** One version of a storage whose reads and writes are in the stored ones. */
-export function convertedStorage(storage: ResourceStorage, conversion: Conversion): ResourceStorage {
-  const one = async (item: Item): Promise<Item> => (await conversion.present([item]))[0] ?? item
-  return {
-    get: async (ctx, key) => one(await storage.get(ctx, key)),
-    list: (ctx, query) => convertedList(storage.list(ctx, query), conversion),
-    watch: (ctx, query) => convertedWatch(storage.watch(ctx, query), conversion),
-    create: async (ctx, key, object, options) =>
-      one(await storage.create(ctx, key, await conversion.accept(object), options)),
-    async update(ctx, key, change, options) {
-      const inner = async (stored: Item): Promise<KubeObject> => {
-        const current = await one(stored)
-        const next = await change(current)
-        return next === current.object ? stored.object : conversion.accept(next, current.object)
-      }
-      return one(await storage.update(ctx, key, inner, options))
-    },
-    async delete(ctx, key, check, options) {
-      const inner = async (stored: Item): Promise<void> => check(await one(stored))
-      const { item, removed } = await storage.delete(ctx, key, inner, options)
-      return { item: await one(item), removed }
-    },
-  }
-}
-
-/** Converted together, before anything is sent: a list fails as a whole. */
-export async function* convertedList(list: ItemList, { present }: Pick<Conversion, 'present'>): ItemList {
-  const items: Item[] = []
-  let next = await list.next()
-  for (; !next.done; next = await list.next()) items.push(...next.value)
-  if (items.length > 0) yield await present(items)
-  return next.value
-}
-
-async function* convertedWatch(watch: ItemWatch, conversion: Conversion): ItemWatch {
-  for await (const events of watch) yield await convertedEvents(events, conversion)
-}
-
-export async function convertedEvents(
-  events: readonly ItemEvent[],
-  { present }: Pick<Conversion, 'present'>,
-): Promise<readonly ItemEvent[]> {
-  const seen = events.flatMap(({ type, item, previous }) =>
-    type === 'BOOKMARK' ? [] : previous === undefined ? [item] : [item, previous],
-  )
-  const shown = await present(seen)
-  const of = new Map(seen.map((item, i) => [item, shown[i] ?? item]))
-  return events.map(event => {
-    const { item, previous } = event
-    const before = previous === undefined ? {} : { previous: of.get(previous) ?? previous }
-    return { ...event, item: of.get(item) ?? item, ...before }
-  })
 }

@@ -1,9 +1,9 @@
 import type { Item, ItemEvent } from '../../framework/item.ts'
 import type { ItemWatch, ResourceStorage } from '../../framework/storage.ts'
 import { shapeOf } from '../registry/storedshape.ts'
-import { type Conversion, convertedEvents, convertedList } from './converted.ts'
+import { convertedEvents, convertedList, type Present } from './convertedreads.ts'
 import type { Served } from './served.ts'
-import type { Versions } from './versions.ts'
+import { isStoredAs, type Versions } from './versions.ts'
 
 /** Objects of clusters that may define the same resource differently. */
 export interface Mixture {
@@ -12,7 +12,7 @@ export interface Mixture {
   isPlain(): boolean
   /** How the cluster of an item serves it; undefined: not at all, it is shown as it is. */
   servedOf(item: Item): Served | undefined
-  readonly presentIn: Versions['presentIn']
+  readonly conversionOf: Versions['conversionOf']
 }
 
 type Reads = Pick<ResourceStorage, 'get' | 'list' | 'watch'>
@@ -22,7 +22,7 @@ export function mixedReads(mixture: Mixture): (reads: Reads) => Reads {
   const present = (items: readonly Item[]): Promise<readonly Item[]> => presentMixed(items, mixture)
   const shown = new WeakMap<readonly ItemEvent[], Promise<readonly ItemEvent[]>>()
   const show = (events: readonly ItemEvent[]): Promise<readonly ItemEvent[]> => {
-    const known = shown.get(events) ?? convertedEvents(events, { present })
+    const known = shown.get(events) ?? convertedEvents(events, present)
     shown.set(events, known)
     return known
   }
@@ -30,7 +30,7 @@ export function mixedReads(mixture: Mixture): (reads: Reads) => Reads {
     get: reads.get,
     list(ctx, query) {
       const list = reads.list(ctx, query)
-      return mixture.isPlain() ? list : convertedList(list, { present })
+      return mixture.isPlain() ? list : convertedList(list, present)
     },
     async *watch(ctx, query): ItemWatch {
       for await (const events of reads.watch(ctx, query))
@@ -41,7 +41,7 @@ export function mixedReads(mixture: Mixture): (reads: Reads) => Reads {
 
 async function presentMixed(
   items: readonly Item[],
-  { servedOf, presentIn, version }: Mixture,
+  { servedOf, conversionOf, version }: Mixture,
 ): Promise<readonly Item[]> {
   const parts = new Map<Served, Item[]>()
   for (const item of items) {
@@ -54,15 +54,18 @@ async function presentMixed(
   const shown = new Map<Item, Item>()
   await Promise.all(
     [...parts].map(async ([served, part]) => {
-      const next = await presentPart(part, served, presentIn(served, version))
+      const next = await presentPart(part, served, presentIn(conversionOf, served, version))
       part.forEach((item, i) => void shown.set(item, next[i] ?? item))
     }),
   )
   return items.map(item => shown.get(item) ?? item)
 }
 
+const presentIn = (conversionOf: Versions['conversionOf'], served: Served, version: string): Present =>
+  isStoredAs(served, version) ? async items => items : items => conversionOf(served).present(items, version)
+
 const presentPart = (
   items: readonly Item[],
   { definition }: Served,
-  present: Conversion['present'],
+  present: Present,
 ): Promise<readonly Item[]> => present(items.map(shapeOf(definition).of))

@@ -7,6 +7,7 @@ import {
   type GroupVersionResource,
   type KubeObject,
   type ObjectKey,
+  versionOf,
 } from '../../framework/object.ts'
 import type { Verb } from '../../framework/requestinfo.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
@@ -14,7 +15,7 @@ import { selectableFieldsOf } from '../../openapi/columns.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import { coreEvents, eventSource } from '../../openapi/definitions/kubernetes/events.ts'
 import { apiResourcesOf, readOnlyResourcesOf, subresourceVerbs } from '../../openapi/resource.ts'
-import type { AdmissionChain } from '../admission/chain.ts'
+import type { AdmissionChain, KindVersions } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/key.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import { presented } from '../registry/presentation.ts'
@@ -23,11 +24,13 @@ import type { ShelfPlace } from '../registry/shelf.ts'
 import { registryStorage } from '../registry/storage.ts'
 import { shapeOf } from '../registry/storedshape.ts'
 import type { Part } from '../registry/strategy.ts'
+import { versionedShelf } from '../registry/versionedshelf.ts'
+import { convertedReads } from './convertedreads.ts'
 import { type WatchEnds, withWatchEnds } from './ends.ts'
 import { groupEventStorage } from './events.ts'
 import { replicasPath, scaleStorage } from './scale.ts'
 import { builtinServed, type ResourcesOf, type Served, servedName, storageVersionOf } from './served.ts'
-import type { Versions } from './versions.ts'
+import { isStoredAs, isWrittenAsStored, ownVersion, type Versions } from './versions.ts'
 
 /** An object that is not stored; undefined: ask the store. */
 export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObject | undefined>
@@ -115,15 +118,28 @@ function endpoint(wiring: Wiring, served: Served, version: string, part: Part): 
   if (group === 'events.k8s.io') {
     return groupEventStorage(endpoint(wiring, builtinServed(coreEvents), version, part))
   }
-  const stored = storedResource(served)
-  const registry = registryOf(wiring, served, part)
-  const cache = wiring.cacheOf(stored)
+  const registry = registryOf(wiring, served, { version, part })
+  const cache = wiring.cacheOf(storedResource(served))
   const kind = servedKind(served, version)
   const shape = shapeOf(served.definition)
   const show = presented({ isPlain: () => shape.covers(cache), item: shape.of })
   const direct = registryStorage(registry, { group, resource: names.plural, cache, kind, show })
-  const versioned = withComputed(wiring, served, wiring.inVersion(direct, served, version))
+  const versioned = withComputed(wiring, served, inVersion(wiring, direct, served, kind))
   return withWatchEnds(versioned, wiring.ends, servedName(served))
+}
+
+/** What is read in a version; what is written already is in it, mostly. */
+function inVersion(
+  wiring: Wiring,
+  storage: ResourceStorage,
+  served: Served,
+  kind: ServedKind,
+): ResourceStorage {
+  const version = versionOf(kind.apiVersion)
+  if (isStoredAs(served, version)) return storage
+  if (isWrittenAsStored(served)) return ownVersion(storage, served, version)
+  const { present } = wiring.conversionOf(served)
+  return convertedReads(storage, items => present(items, version), kind)
 }
 
 /** What is computed is asked first; nearly no resource has anything of that kind. */
@@ -141,14 +157,23 @@ function withComputed({ computed }: Wiring, served: Served, storage: ResourceSto
   }
 }
 
-function registryOf(wiring: Wiring, served: Served, part: Part): Registry {
+/** One version of a resource, and the part of it that one endpoint writes. */
+interface Place {
+  readonly version: string
+  readonly part: Part
+}
+
+function registryOf(wiring: Wiring, served: Served, { version, part }: Place): Registry {
   const { group, names, namespaced, versions } = served.definition
-  const stored = versions.find(version => version.storage)
+  const written = isWrittenAsStored(served) ? storageVersionOf(served.definition) : version
+  const rules = versions.find(each => each.name === written)
   return {
     group,
     resource: names.plural,
+    version,
+    versions: kindVersions(wiring, served),
     part,
-    shelf: wiring.shelfOf({ resource: storedResource(served), shape: shapeOf(served.definition) }),
+    shelf: shelfIn(wiring, served, written),
     admission: wiring.admission,
     rules: {
       strategy: {
@@ -156,13 +181,34 @@ function registryOf(wiring: Wiring, served: Served, part: Part): Registry {
         resource: names.plural,
         kind: names.kind,
         namespaced,
-        status: stored?.status ?? false,
+        status: rules?.status ?? false,
         traits: served.traits,
       },
-      schema: compileCached(stored?.schema ?? {}),
+      schema: compileCached(rules?.schema ?? {}),
       terminating: served.terminating,
     },
   }
+}
+
+function kindVersions({ conversionOf }: Wiring, served: Served): KindVersions {
+  return {
+    served: served.definition.versions.filter(version => version.served).map(({ name }) => name),
+    convert: async (object, version) => (await conversionOf(served).convert([object], version))[0] ?? object,
+  }
+}
+
+/** The shelf of a resource, seen in one version. */
+function shelfIn(wiring: Wiring, served: Served, version: string): Shelf {
+  const shelf = wiring.shelfOf({ resource: storedResource(served), shape: shapeOf(served.definition) })
+  if (isStoredAs(served, version)) return shelf
+  const { present, stored } = wiring.conversionOf(served)
+  const { group } = served.definition
+  const storedAs = apiVersionOf(group, storageVersionOf(served.definition))
+  return versionedShelf(shelf, {
+    present: async item => (await present([item], version))[0] ?? item,
+    stored,
+    isStored: ({ apiVersion }) => apiVersion === storedAs,
+  })
 }
 
 /** Subresources that only one built-in kind has: name, verbs, and the part of the object that it writes. */

@@ -1,24 +1,15 @@
 import { invalid } from '../../framework/errors.ts'
-import { itemOf } from '../../framework/item.ts'
-import { apiVersionOf, type KubeObject } from '../../framework/object.ts'
+import { apiVersionOf } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import { type Lens, viewOf } from '../../framework/view.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import type { ConversionWebhook, KindDefinition } from '../../openapi/definitions/definition.ts'
 import { completed, pruned } from '../../openapi/stored.ts'
-import { conversions } from '../conversion/conversions.ts'
+import { itemAs } from '../cache/item.ts'
+import { type Convert, conversions } from '../conversion/conversions.ts'
 import type { ConvertObjects } from '../conversion/webhook.ts'
-import { type Conversion, convertedStorage, webhookConversion } from './converted.ts'
+import { type Conversion, webhookConversion } from './converted.ts'
 import { type Served, servedName, storageVersionOf } from './served.ts'
-
-/** Turns an object into one version of its kind; the same object when it is in that version already. */
-type Convert = (object: KubeObject, version: string) => KubeObject
-
-/** The two ways between versions: what is read shows what was stored, what is written is stored complete. */
-interface Ways {
-  readonly read: Convert
-  readonly write: Convert
-}
 
 /** Strategy `None`: apiVersion is rewritten, what the version does not know is pruned (chapter 40, rule 7.41). */
 const renaming =
@@ -30,71 +21,70 @@ const renaming =
     return cut(target.schema, { ...object, apiVersion })
   }
 
-/** How the versions of a kind become each other: kcp's own two kinds by rules of their own, all others by name. */
-function waysOf(served: Served): Ways {
-  const own = conversions.get(servedName(served))
-  if (own !== undefined) return { read: own, write: own }
-  const { definition } = served
-  return { read: renaming(definition, pruned), write: renaming(definition, completed) }
-}
+/** How kcp's own two kinds become their other versions: by rules of their own. */
+const ownConversion = (served: Served): Convert | undefined => conversions.get(servedName(served))
 
-/** How objects that may be stored in other versions look in `version`, and how they come back into the stored one. */
-function versionLens(served: Served, version: string): Lens {
-  const { definition } = served
-  const { read, write } = waysOf(served)
-  const schema = definition.versions.find(v => v.name === version)?.schema ?? {}
-  const stored = storageVersionOf(definition)
-  const { group, names } = definition
-  return {
-    present: object => read(object, version),
+/** Whether the objects of a kind are admitted and checked as they are stored, whichever version they are written in. */
+export const isWrittenAsStored = (served: Served): boolean => ownConversion(served) !== undefined
+
+/** One version of such a kind. What is written is checked in this version before it is converted. */
+export function ownVersion(storage: ResourceStorage, served: Served, version: string): ResourceStorage {
+  const convert = ownConversion(served)
+  const { group, names, versions } = served.definition
+  const stored = storageVersionOf(served.definition)
+  if (convert === undefined || version === stored) return storage
+  const schema = compileCached(versions.find(v => v.name === version)?.schema ?? {})
+  const lens: Lens = {
+    present: object => convert(object, version),
     accept(object, current) {
-      const errors = version === stored ? [] : compileCached(schema).validate(object, current)
+      const errors = schema.validate(object, current)
       if (errors.length > 0) throw invalid(names.kind, group, object.metadata.name ?? '', errors)
-      return write(object, stored)
+      return convert(object, stored)
     },
   }
+  return viewOf(storage, () => lens)
 }
 
 /** Whether every stored object is in this version, so that its bytes can be sent as they are. */
 export const isStoredAs = ({ storedVersions }: Served, version: string): boolean =>
   storedVersions.every(stored => stored === version)
 
-/** Shows what is stored in some versions in others. */
-export interface Versions {
-  inVersion(storage: ResourceStorage, served: Served, version: string): ResourceStorage
-  /** Items of clusters that serve them alike. */
-  presentIn(served: Served, version: string): Conversion['present']
+/** A conversion that asks nobody: what is read is cut, what is written is stored complete. */
+function ownWays(read: Convert, write: Convert, stored: string): Conversion {
+  return {
+    convert: async (objects, version) => objects.map(object => read(object, version)),
+    present: async (items, version) =>
+      items.map(item => {
+        const object = read(item.object, version)
+        return object === item.object ? item : itemAs(item, object)
+      }),
+    stored: async object => write(object, stored),
+  }
 }
 
-const presentedBy =
-  (read: Convert, version: string): Conversion['present'] =>
-  async items =>
-    items.map(item => {
-      const object = read(item.object, version)
-      return object === item.object ? item : itemOf(object, item.key.cluster)
-    })
+/** Shows what is stored in some versions in others. */
+export interface Versions {
+  conversionOf(served: Served): Conversion
+}
 
 /** `converter` makes what asks a kind's conversion webhook. */
 export function versioning(converter: (webhook: ConversionWebhook) => ConvertObjects): Versions {
-  const made = new WeakMap<Served, Map<string, Conversion>>()
-  const conversionOf = (served: Served, version: string, webhook: ConversionWebhook): Conversion => {
-    const versions = made.get(served) ?? new Map<string, Conversion>()
-    const conversion = versions.get(version) ?? webhookConversion(served, version, converter(webhook))
-    made.set(served, versions.set(version, conversion))
-    return conversion
+  const made = new WeakMap<Served, Conversion>()
+  const make = (served: Served): Conversion => {
+    const { definition } = served
+    const own = ownConversion(served)
+    const stored = storageVersionOf(definition)
+    if (own !== undefined) return ownWays(own, own, stored)
+    const { conversion } = definition
+    return conversion === undefined
+      ? ownWays(renaming(definition, pruned), renaming(definition, completed), stored)
+      : webhookConversion(served, converter(conversion))
   }
   return {
-    inVersion(storage, served, version) {
-      const { conversion } = served.definition
-      if (isStoredAs(served, version)) return storage
-      if (conversion === undefined) return viewOf(storage, () => versionLens(served, version))
-      return convertedStorage(storage, conversionOf(served, version, conversion))
-    },
-    presentIn(served, version) {
-      const { conversion } = served.definition
-      if (isStoredAs(served, version)) return async items => items
-      if (conversion === undefined) return presentedBy(waysOf(served).read, version)
-      return conversionOf(served, version, conversion).present
+    conversionOf(served) {
+      const conversion = made.get(served) ?? make(served)
+      made.set(served, conversion)
+      return conversion
     },
   }
 }

@@ -1,6 +1,6 @@
 import { type CacheItem, idOf } from '../../framework/cache/item.ts'
-import { annotationsOf, decodeObject, type Offsets } from '../../framework/encode.ts'
-import { clusterAnnotation, type ObjectMeta } from '../../framework/item.ts'
+import { annotationsOf, decodeObject, encodeObject, type Offsets } from '../../framework/encode.ts'
+import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import { atRevision, type Place } from './codec.ts'
 
@@ -145,6 +145,19 @@ export class CachedItem implements CacheItem, ObjectMeta {
     const { modified, labels, shape } = this
     return new CachedItem(this, atRevision(this, revision), { revision, modified, labels, shape })
   }
+}
+
+export function itemAs(item: CachedItem, object: KubeObject): CachedItem
+export function itemAs(item: Item, object: KubeObject): Item
+/** The same state of the same object in another form: another version, for instance. */
+export function itemAs(item: Item, object: KubeObject): Item {
+  if (!(item instanceof CachedItem)) return itemOf(object, item.key.cluster)
+  const { revision, modified } = item
+  return new CachedItem(item, encodeObject(object), {
+    revision,
+    modified,
+    labels: object.metadata.labels ?? {},
+  })
 }
 
 /** Whether a resourceVersion that a client sent names the current content of an object. It does from the last stored

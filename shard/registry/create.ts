@@ -40,7 +40,7 @@ export async function create(
     await registry.admission.validate(ctx, { ...request, key: freshKey, object: fresh })
     const item = await put(registry, freshKey, fresh, options)
     if (item !== undefined) return item
-    if (name !== '') throw exists(registry, freshKey)
+    if (name !== '') throw await exists(registry, freshKey)
     if (attempt === attempts) throw exhausted(registry, freshKey)
   }
 }
@@ -76,12 +76,14 @@ function checkCreatable(
 }
 
 const requestOf = (
-  { group, resource, part }: Registry,
+  { group, resource, version, versions, part }: Registry,
   { dryRun, asSent }: WriteOptions,
 ): Omit<ShardAdmissionRequest, 'key' | 'object'> => ({
   operation: 'CREATE',
   group,
   resource,
+  version,
+  versions,
   subresource: part,
   dryRun,
   ...(asSent === undefined ? {} : { options: asSent }),
@@ -120,7 +122,8 @@ async function put(
   object: KubeObject,
   options: WriteOptions,
 ): Promise<Item | undefined> {
-  if (options.dryRun) return shelf.current(key) === undefined ? shelf.detached(key, object) : undefined
+  if (options.dryRun)
+    return (await shelf.current(key)) === undefined ? shelf.detached(key, object) : undefined
   try {
     return await writeWithin(object, options, next => shelf.write(key, next, 0))
   } catch (error) {
@@ -130,8 +133,9 @@ async function put(
 }
 
 /** 409, told apart when the existing object is on its way out (chapter 40, table 2.7, h). */
-function exists(registry: Registry, key: ObjectKey): StatusError {
-  const terminating = registry.shelf.current(key)?.object.metadata.deletionTimestamp !== undefined
+async function exists(registry: Registry, key: ObjectKey): Promise<StatusError> {
+  const current = await registry.shelf.current(key)
+  const terminating = current?.object.metadata.deletionTimestamp !== undefined
   return alreadyExists(aboutOf(registry, key), terminating ? 'object is being deleted: ' : '')
 }
 

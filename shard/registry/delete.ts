@@ -21,7 +21,7 @@ interface Removal {
 export async function remove(registry: Registry, ctx: RequestContext, wish: Removal): Promise<Deletion> {
   const { strategy } = registry.rules
   for (let attempt = 1; ; attempt++) {
-    const current = registry.shelf.current(wish.key)
+    const current = await registry.shelf.current(wish.key)
     if (current === undefined) throw notFound(aboutOf(registry, wish.key))
     await wish.check(current)
     checkPreconditions(registry, strategy, current, wish.options)
@@ -42,6 +42,8 @@ const admit = (registry: Registry, ctx: RequestContext, wish: Removal, old: Kube
     operation: 'DELETE',
     group: registry.group,
     resource: registry.resource,
+    version: registry.version,
+    versions: registry.versions,
     subresource: '',
     key: wish.key,
     dryRun: wish.options.dryRun,

@@ -2,28 +2,28 @@ import type { About } from '../../framework/errors.ts'
 import type { Item } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { ObjectSchema } from '../../framework/schema.ts'
-import type { AdmissionChain } from '../admission/chain.ts'
+import type { AdmissionChain, KindVersions } from '../admission/chain.ts'
 import type { CachedItem } from '../cache/item.ts'
 import { type Part, type Strategy, withoutPresented } from './strategy.ts'
 
 /** Where the objects of one resource lie: the cache in front, the store behind. */
 export interface Shelf {
   /** The newest state that any acknowledged write has left, as it looks under the schema of now. */
-  current(key: ObjectKey): CachedItem | undefined
+  current(key: ObjectKey): Promise<CachedItem | undefined>
   /** Whether an item of `current` lies there just so: not if it was completed, or has changed since. */
   isStored(item: CachedItem): boolean
   /**
    * Stores `object`, or removes it when undefined, if it is still at revision `expected` (0: absent). Resolves when the
    * cache shows it, with the item at its new revision; throws `StoreConflict`, and `ObjectTooLarge`.
    */
-  write(key: ObjectKey, object: KubeObject | undefined, expected: number): Promise<Item>
+  write(key: ObjectKey, object: KubeObject | undefined, expected: number): Promise<CachedItem>
   /** After a lost race: waits, for a second at most, until the object is not at revision `expected` any more. */
   settled(key: ObjectKey, expected: number): Promise<void>
   /** An item that is not stored: dry runs. */
   detached(key: ObjectKey, object: KubeObject): Item
 }
 
-/** The rules of one definition, in the version in which its objects are stored. */
+/** The rules of one definition in the version in which its objects are admitted and checked. */
 export interface Rules {
   readonly strategy: Strategy
   readonly schema: ObjectSchema
@@ -35,9 +35,12 @@ export interface Rules {
 export interface Registry {
   readonly group: string
   readonly resource: string
+  /** That the client uses. */
+  readonly version: string
   readonly part: Part
   readonly shelf: Shelf
   readonly admission: AdmissionChain
+  readonly versions: KindVersions
   readonly rules: Rules
 }
 

@@ -1,5 +1,4 @@
 import { type Encoded, encodeObject } from '../../framework/encode.ts'
-import type { Item } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import { encodeStored } from '../cache/codec.ts'
 import { CachedItem } from '../cache/item.ts'
@@ -22,7 +21,7 @@ export interface ShelfPlace {
 /** The shelf of one resource: reads come from the cache, writes go to the store and return when the cache shows them. */
 export function openShelf(store: Store, watchCache: WatchCache, { resource, shape }: ShelfPlace): Shelf {
   const cache = watchCache.resource(resource.group, resource.resource, resource.segment)
-  const current = (key: ObjectKey): CachedItem | undefined => {
+  const current = async (key: ObjectKey): Promise<CachedItem | undefined> => {
     const item = cache.get(key)
     return item && shape.of(item)
   }
@@ -30,7 +29,7 @@ export function openShelf(store: Store, watchCache: WatchCache, { resource, shap
     current,
     isStored: item => cache.get(item.key) === item,
     async write(key, object, expected) {
-      const last = current(key)
+      const last = await current(key)
       const value = object && encodeStored(object, shape.number)
       if (value !== undefined) checkSize(value)
       const revision = await store.commit([{ key: storageKey(resource, key), value, expected }])
@@ -52,14 +51,14 @@ function written(
   key: ObjectKey,
   revision: number,
   cached: CachedItem | undefined,
-): Item {
+): CachedItem {
   if (cached?.modified === revision) return cached
   if (object === undefined) throw new Error(`nothing was written at revision ${revision}`)
   const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
   return detached(key, encodeObject(versioned), versioned)
 }
 
-function detached(key: ObjectKey, encoded: Encoded, { metadata }: KubeObject): Item {
+function detached(key: ObjectKey, encoded: Encoded, { metadata }: KubeObject): CachedItem {
   const revision = Number(metadata.resourceVersion ?? 0)
   return new CachedItem(key, encoded, { revision, modified: revision, labels: metadata.labels ?? {} })
 }

@@ -1,8 +1,8 @@
-import { encodeObject } from '../../framework/encode.ts'
 import type { Item } from '../../framework/item.ts'
+import { versionOf } from '../../framework/object.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import { completed, shapeNumber } from '../../openapi/stored.ts'
-import { CachedItem } from '../cache/item.ts'
+import { CachedItem, itemAs } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 
 /** How stored objects come to look as their definition says now, whatever it said when they were written. */
@@ -30,12 +30,10 @@ function createShape({ versions }: KindDefinition): Shape {
     shape === 0 || versions.some(version => shapeNumber(version) === shape)
   const reshape = (item: CachedItem): CachedItem => {
     const { object } = item
-    const name = object.apiVersion.replace(/^.*\//, '')
+    const name = versionOf(object.apiVersion)
     const version = versions.find(each => each.name === name)
     const next = version === undefined ? object : completed(version.schema, object)
-    if (next === object) return item
-    const { revision, modified, labels } = item
-    return new CachedItem(item, encodeObject(next), { revision, modified, labels })
+    return next === object ? item : itemAs(item, next)
   }
   const reshaped = new WeakMap<CachedItem, CachedItem>()
   return {

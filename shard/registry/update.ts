@@ -31,7 +31,7 @@ interface Update {
 /** Replaces an object by what `change` makes of its newest state (chapter 40, sections 3.3 to 3.5). */
 export async function update(registry: Registry, ctx: RequestContext, wish: Update): Promise<Item> {
   for (let attempt = 1; ; attempt++) {
-    const current = registry.shelf.current(wish.key)
+    const current = await registry.shelf.current(wish.key)
     if (current === undefined) throw notFound(aboutOf(registry, wish.key))
     const next = await wish.change(current)
     checkPreconditions(registry, next, current)
@@ -96,7 +96,7 @@ async function finished(
 const isSame = (object: KubeObject, old: KubeObject): boolean => sameJson(withTimesOf(object, old), old)
 
 const requestOf = (
-  { group, resource, part }: Registry,
+  { group, resource, version, versions, part }: Registry,
   key: ObjectKey,
   { dryRun, asSent }: WriteOptions,
   old: KubeObject,
@@ -104,6 +104,8 @@ const requestOf = (
   operation: 'UPDATE',
   group,
   resource,
+  version,
+  versions,
   subresource: part,
   key,
   dryRun,

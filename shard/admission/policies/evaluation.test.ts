@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { silent } from '../../../framework/log.ts'
 import { loopbackContext } from '../../../framework/loopback.ts'
+import { inOneVersion } from '../../testing/versions.ts'
 import { requestOf } from './evaluation.ts'
 
 describe('requestOf', () => {
@@ -22,6 +23,7 @@ describe('requestOf', () => {
         operation: 'CREATE',
         group,
         resource: 'widgets',
+        ...inOneVersion,
         subresource: '',
         key: { cluster: 'c1', namespace: '', name: 'a' },
         dryRun: false,

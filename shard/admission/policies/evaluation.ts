@@ -1,10 +1,10 @@
-import type { KubeObject } from '../../../framework/object.ts'
+import { type KubeObject, versionOf } from '../../../framework/object.ts'
 import { namespaceDeclaration, requestDeclaration } from '../../../openapi/cel/admission.ts'
 import { type Allowance, type Expression, OutOfBudget } from '../../../openapi/cel/compiled.ts'
 import { adaptDynamic } from '../../../openapi/cel/dynamic.ts'
 import { newEffort } from '../../../openapi/cel/meter.ts'
 import { CelError, type MapValue, type Value } from '../../../openapi/cel/value.ts'
-import { type Subject, versionOf } from './matching.ts'
+import type { Subject } from './matching.ts'
 import type { Policy } from './policy.ts'
 
 export type Variables = Readonly<Record<string, Value>>
@@ -23,10 +23,10 @@ export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
   const { ctx, request } = subject
   const { actAs } = ctx
   const { kind: name = '', apiVersion = '' } = request.object ?? request.old ?? {}
-  const [sent, seen] = [versionOf(subject), apiVersion.replace(/^.*\//, '')]
+  const [sent, seen] = [request.version, versionOf(apiVersion)]
   const kindIn = (version: string) => ({ group: request.group, version, kind: name })
   const resourceIn = (version: string) => ({ group: request.group, version, resource: request.resource })
-  const { namespace } = request.key
+  const { namespace, name: key } = request.key
   return {
     kind: kindIn(seen),
     resource: resourceIn(seen),
@@ -34,7 +34,7 @@ export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
     requestKind: kindIn(sent),
     requestResource: resourceIn(sent),
     ...(request.subresource === '' ? {} : { requestSubResource: request.subresource }),
-    name: request.key.name,
+    ...(key === '' ? {} : { name: key }),
     ...(namespace === '' ? {} : { namespace }),
     operation: request.operation,
     userInfo: {

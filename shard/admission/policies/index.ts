@@ -2,6 +2,7 @@ import { typeOf } from '../../../framework/apply/types.ts'
 import type { Backend } from '../../../framework/backend.ts'
 import { serviceUnavailable } from '../../../framework/errors.ts'
 import type { Informers } from '../../../framework/informer.ts'
+import { versionOf } from '../../../framework/object.ts'
 import { wholeSchema } from '../../../framework/wholeschema.ts'
 import type { AdmissionPlugin } from '../chain.ts'
 import type { NamespaceLookup } from '../namespace-lifecycle.ts'
@@ -44,7 +45,7 @@ const policiesOf = (
 const typeFinder =
   (backend: TenantAdmissionDeps['backend']): TypeFinder =>
   ({ group, resource, key, object }) => {
-    const version = object.apiVersion.replace(/^.*\//, '')
+    const version = versionOf(object.apiVersion)
     const served = backend.apis(key.cluster)?.find(group, version, resource)
     if (served !== undefined) return typeOf(wholeSchema(served.openapi))
     throw serviceUnavailable(

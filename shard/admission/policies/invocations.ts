@@ -22,6 +22,8 @@ export interface Bound {
   readonly policy: Policy
   readonly name: string
   readonly spec: BindingSpec
+  /** In which the policy sees the objects. */
+  readonly version: string
 }
 
 /** A policy to be run with one set of parameters, or why it cannot be. */
@@ -46,14 +48,16 @@ export function invocationFinder(deps: PolicyDeps): (subject: Subject) => Promis
 }
 
 function boundTo(policies: readonly Policy[], bindings: readonly Item[], subject: Subject): readonly Bound[] {
-  const matching = policies.filter(({ spec }) => matchesResources(spec.matchConstraints, subject))
-  return matching.flatMap(policy =>
-    bindings.flatMap(({ object: { metadata, spec: given } }) => {
+  return policies.flatMap(policy => {
+    const version = matchesResources(policy.spec.matchConstraints, subject)
+    if (version === undefined) return []
+    return bindings.flatMap(({ object: { metadata, spec: given } }) => {
       const spec = (given ?? {}) as BindingSpec
-      const isBound = spec.policyName === policy.name && matchesResources(spec.matchResources, subject)
-      return isBound ? [{ policy, name: metadata.name ?? '', spec }] : []
-    }),
-  )
+      if (spec.policyName !== policy.name) return []
+      const isBound = matchesResources(spec.matchResources, subject) !== undefined
+      return isBound ? [{ policy, name: metadata.name ?? '', spec, version }] : []
+    })
+  })
 }
 
 async function withParams(

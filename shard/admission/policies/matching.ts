@@ -46,26 +46,47 @@ function coversResource(rule: Rule, { resource, subresource }: ShardAdmissionReq
   })
 }
 
-/** The version that the client used; the stored one of what was not its request. */
-export function versionOf({ ctx: { info }, request }: Subject): string {
-  if (info.isResource && info.resource === request.resource && info.group === request.group)
-    return info.version
-  return (request.object ?? request.old)?.apiVersion.replace(/^.*\//, '') ?? ''
-}
-
-/** Whether a rule speaks of the write. Where equivalent requests count, so does every version of the resource. */
-export function matchesRule(rule: Rule, subject: Subject, matchPolicy: string | undefined): boolean {
-  const { request } = subject
+/** Whether a rule speaks of the write as one of this version. */
+function matchesRule(rule: Rule, { request }: Subject, version: string): boolean {
   const { scope = '*', resourceNames = [] } = rule
   const isNamespaced = request.key.namespace !== ''
   return (
     includes(rule.operations, request.operation) &&
     includes(rule.apiGroups, request.group) &&
     coversResource(rule, request) &&
-    (matchPolicy !== 'Exact' || includes(rule.apiVersions, versionOf(subject))) &&
+    includes(rule.apiVersions, version) &&
     (scope === '*' || (scope === 'Namespaced') === isNamespaced) &&
     (resourceNames.length === 0 || resourceNames.includes(request.key.name))
   )
+}
+
+/**
+ * The version in which rules see a write: the client's where a rule names it, else, where equivalent requests count, the
+ * first that one names. undefined: they do not speak of it.
+ */
+export function matchedVersion(
+  rules: readonly Rule[],
+  subject: Subject,
+  matchPolicy: string | undefined,
+): string | undefined {
+  const { version, versions } = subject.request
+  const speaksOf = (rule: Rule, of: string): boolean => matchesRule(rule, subject, of)
+  if (rules.some(rule => speaksOf(rule, version))) return version
+  if (matchPolicy === 'Exact') return undefined
+  return rules
+    .map(rule => versions.served.find(other => other !== version && speaksOf(rule, other)))
+    .find(found => found !== undefined)
+}
+
+/** The same write with its objects in one version. Throws what a conversion fails with. */
+export async function subjectIn(subject: Subject, version: string): Promise<Subject> {
+  const { object, old, versions } = subject.request
+  const request = {
+    ...subject.request,
+    ...(object && { object: await versions.convert(object, version) }),
+    ...(old && { old: await versions.convert(old, version) }),
+  }
+  return { ...subject, request }
 }
 
 const isEmpty = ({ matchLabels = {}, matchExpressions = [] }: ClaimSelector): boolean =>
@@ -89,10 +110,12 @@ export function matchesSelectors(
   return key.namespace === '' || selects(namespaceSelector, namespaceOf(key.cluster, key.namespace))
 }
 
-export function matchesResources(match: MatchResources | undefined, subject: Subject): boolean {
-  if (match === undefined) return true
+/** The version in which resources match; undefined: they do not. */
+export function matchesResources(match: MatchResources | undefined, subject: Subject): string | undefined {
+  const { version } = subject.request
+  if (match === undefined) return version
   const { resourceRules = [], excludeResourceRules = [], matchPolicy } = match
-  if (!matchesSelectors(match, subject)) return false
-  if (excludeResourceRules.some(rule => matchesRule(rule, subject, matchPolicy))) return false
-  return resourceRules.length === 0 || resourceRules.some(rule => matchesRule(rule, subject, matchPolicy))
+  if (!matchesSelectors(match, subject)) return undefined
+  if (matchedVersion(excludeResourceRules, subject, matchPolicy) !== undefined) return undefined
+  return resourceRules.length === 0 ? version : matchedVersion(resourceRules, subject, matchPolicy)
 }

@@ -1,11 +1,11 @@
 import { forbidden, StatusError } from '../../../framework/errors.ts'
-import type { KubeObject } from '../../../framework/object.ts'
+import { type KubeObject, versionOf } from '../../../framework/object.ts'
 import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
 import type { Revisits } from '../reinvocation.ts'
 import { Decisions } from './decisions.ts'
 import { asVariable, conditionsHold, requestVariables } from './evaluation.ts'
 import { type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
-import type { Subject } from './matching.ts'
+import { type Subject, subjectIn } from './matching.ts'
 import { type Changing, changed, MutationError, type TypeFinder } from './mutation.ts'
 
 const name = 'MutatingAdmissionPolicy'
@@ -26,7 +26,7 @@ export function mutatingPolicies(deps: PolicyDeps, typeOf: TypeFinder): Admissio
       const invocations = await find(subject)
       if (invocations.length === 0) return request.object
       const decisions = new Decisions(deps.authorizer, subject)
-      const run = new Run({ subject, decisions, revisits: passes.of(name), type: typeOf(request) })
+      const run = new Run({ subject, decisions, revisits: passes.of(name), typeOf })
       return run.all(invocations, request)
     },
   }
@@ -36,7 +36,7 @@ interface Write {
   readonly subject: Subject
   readonly decisions: Decisions
   readonly revisits: Revisits
-  readonly type: ReturnType<TypeFinder>
+  readonly typeOf: TypeFinder
 }
 
 /** One write on its way through the policies. */
@@ -54,9 +54,11 @@ class Run {
     request: ShardAdmissionRequest & { readonly object: KubeObject },
   ): Promise<KubeObject> {
     const { revisits } = this.#write
+    const { convert } = request.versions
     let { object } = request
     revisits.enter(object)
     for (const invocation of invocations) object = await this.#invoke(invocation, object)
+    object = this.#hasChanged ? await convert(object, versionOf(request.object.apiVersion)) : request.object
     if (this.#hasChanged) revisits.changed()
     revisits.leave(object)
     const [first] = this.#problems
@@ -64,32 +66,34 @@ class Run {
     return object
   }
 
-  async #invoke(invocation: Invocation, object: KubeObject): Promise<KubeObject> {
+  async #invoke(invocation: Invocation, current: KubeObject): Promise<KubeObject> {
     if ('misconfigured' in invocation) {
       this.#complain(invocation, invocation.misconfigured, '')
-      return object
+      return current
     }
-    const { policy, params } = invocation
-    const { decisions, revisits } = this.#write
+    const { policy, params, version } = invocation
+    const { decisions, revisits, subject: whole } = this.#write
+    const subject = await subjectIn(withObject(whole, current), version)
+    const object = subject.request.object ?? current
     const conditions = await decisions.settled(() =>
-      conditionsHold(policy.conditions, this.#changing(invocation, object).variables),
+      conditionsHold(policy.conditions, this.#changing(invocation, subject, object).variables),
     )
     if ('error' in conditions) this.#complain(invocation, conditions.error, 'Invalid')
     const key = keyOf(invocation, params)
     if ('error' in conditions || !conditions.holds || !revisits.asks(key)) return object
-    const result = await this.#mutate(invocation, object)
+    const result = await this.#mutate(invocation, subject, object)
     const willing = policy.spec.reinvocationPolicy === 'IfNeeded'
     revisits.asked(key, { changed: result !== object, willing })
     return result
   }
 
   /** A mutation that fails changes nothing; those after it are tried all the same. */
-  async #mutate(invocation: Invocation, object: KubeObject): Promise<KubeObject> {
+  async #mutate(invocation: Invocation, subject: Subject, object: KubeObject): Promise<KubeObject> {
     let result = object
     for (const mutation of invocation.policy.mutations) {
       try {
         result = await this.#write.decisions.settled(() =>
-          changed(mutation, this.#changing(invocation, result)),
+          changed(mutation, this.#changing(invocation, subject, result)),
         )
         this.#hasChanged = true
       } catch (error) {
@@ -100,12 +104,12 @@ class Run {
     return result
   }
 
-  #changing(invocation: Invocation, object: KubeObject): Changing {
-    const { subject: current, decisions, type } = this.#write
-    const subject = { ...current, request: { ...current.request, object } }
+  #changing(invocation: Invocation, subject: Subject, object: KubeObject): Changing {
+    const { decisions, typeOf } = this.#write
+    const current = withObject(subject, object)
     const params = 'params' in invocation ? invocation.params : undefined
-    const variables = { ...requestVariables(subject), ...decisions.variables, params: asVariable(params) }
-    return { policy: invocation.policy, object, variables, type }
+    const variables = { ...requestVariables(current), ...decisions.variables, params: asVariable(params) }
+    return { policy: invocation.policy, object, variables, type: typeOf({ ...current.request, object }) }
   }
 
   #complain({ policy, name: binding }: Invocation, why: string, reason: string): void {
@@ -114,6 +118,11 @@ class Run {
     this.#problems.push({ message, reason })
   }
 }
+
+const withObject = (subject: Subject, object: KubeObject): Subject => ({
+  ...subject,
+  request: { ...subject.request, object },
+})
 
 const keyOf = ({ policy, name: binding }: Invocation, params: KubeObject | undefined): string =>
   [policy.name, binding, params?.metadata.namespace ?? '', params?.metadata.name ?? ''].join('/')

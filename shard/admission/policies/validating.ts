@@ -5,7 +5,7 @@ import { type Denial, judge, type Verdict } from './decision.ts'
 import { Decisions } from './decisions.ts'
 import { requestVariables, type Variables } from './evaluation.ts'
 import { type Bound, type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
-import type { Subject } from './matching.ts'
+import { type Subject, subjectIn } from './matching.ts'
 
 const codes: Readonly<Record<string, number>> = {
   Forbidden: 403,
@@ -24,9 +24,10 @@ export function validatingPolicies(deps: PolicyDeps): AdmissionPlugin {
       const invocations = await find(subject)
       if (invocations.length === 0) return
       const decisions = new Decisions(deps.authorizer, subject)
-      const variables = { ...requestVariables(subject), ...decisions.variables }
       const denials: Refused[] = []
       for (const invocation of invocations) {
+        const seen = await subjectIn(subject, invocation.version)
+        const variables = { ...requestVariables(seen), ...decisions.variables }
         const verdict = await decisions.settled(() => verdictOf(variables, invocation))
         denials.push(...denialsOf(ctx, invocation, verdict).map(denial => ({ invocation, denial })))
       }

@@ -1,4 +1,5 @@
 import type { Authorizer } from '../../../framework/authorizer.ts'
+import { forbidden } from '../../../framework/errors.ts'
 import type { Item } from '../../../framework/item.ts'
 import type { KubeObject } from '../../../framework/object.ts'
 import { loopback } from '../../../framework/user.ts'
@@ -8,14 +9,14 @@ import { boolType } from '../../../openapi/cel/type.ts'
 import { Decisions } from '../policies/decisions.ts'
 import { conditionsHold, requestVariables, type Variables } from '../policies/evaluation.ts'
 import {
-  matchesRule,
+  matchedVersion,
   matchesSelectors,
   type Rule,
   type Selectors,
   type Subject,
+  subjectIn,
 } from '../policies/matching.ts'
 import { isExempt, type PolicyCluster, perItem } from '../policies/source.ts'
-import { failedCall } from './failure.ts'
 
 /** One webhook of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. */
 export interface Webhook extends Selectors {
@@ -30,15 +31,11 @@ export interface Webhook extends Selectors {
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
 }
 
-/** A webhook that wants to see a write. */
-export interface FoundWebhook {
+/** A webhook with its conditions compiled. */
+export interface Prepared {
   readonly webhook: Webhook
   /** Unlike those of all others of its logical cluster. */
   readonly uid: string
-}
-
-/** A webhook with its conditions compiled. */
-export interface Prepared extends FoundWebhook {
   readonly conditions: readonly Expression[]
 }
 
@@ -49,26 +46,39 @@ export interface WebhookDeps {
   readonly authorizer: Authorizer
 }
 
-/** Finds the webhooks that want to see a write, in the order in which they are asked. */
-export type FindWebhooks = (
-  ctx: Subject['ctx'],
-  request: Subject['request'],
-) => Promise<readonly FoundWebhook[]>
+/** The webhooks that may want to see one write. */
+export interface Candidates {
+  /** In the order in which they are asked. */
+  readonly webhooks: readonly Prepared[]
+  readonly subject: Subject
+  /** The write as a webhook wants to see it; undefined: it does not want to. */
+  seen(candidate: Prepared, subject: Subject): Promise<Subject | undefined>
+}
+
+export type FindWebhooks = (ctx: Subject['ctx'], request: Subject['request']) => Candidates
 
 export function webhookFinder(deps: WebhookDeps): FindWebhooks {
   const prepared = perItem(prepare)
-  return async (ctx, request) => {
-    if (ctx.actAs === loopback || isExempt(request)) return []
-    const configurations = deps.configurations(deps.clusterOf(request))
-    if (configurations.length === 0) return []
+  return (ctx, request) => {
+    const isAsked = ctx.actAs !== loopback && !isExempt(request)
+    const configurations = isAsked ? deps.configurations(deps.clusterOf(request)) : []
     const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
-    const found = configurations.flatMap(prepared).filter(({ webhook }) => matches(webhook, subject))
-    if (found.every(({ conditions }) => conditions.length === 0)) return found
     const decisions = new Decisions(deps.authorizer, subject)
-    const variables = { ...requestVariables(subject), ...decisions.variables }
-    return decisions.settled(() =>
-      found.filter(({ webhook, conditions }) => wanted(webhook, conditions, variables)),
-    )
+    return {
+      webhooks: configurations.flatMap(prepared),
+      subject,
+      async seen({ webhook, conditions }, current) {
+        if (!matchesSelectors(webhook, current)) return undefined
+        const version = matchedVersion(webhook.rules ?? [], current, webhook.matchPolicy)
+        if (version === undefined) return undefined
+        const seen = await subjectIn(current, version)
+        if (conditions.length === 0) return seen
+        const variables = { ...requestVariables(seen), ...decisions.variables }
+        return (await decisions.settled(() => wanted(seen, webhook, conditions, variables)))
+          ? seen
+          : undefined
+      },
+    }
   }
 }
 
@@ -83,13 +93,15 @@ export const prepare = (object: KubeObject): readonly Prepared[] =>
     ),
   }))
 
-const matches = (webhook: Webhook, subject: Subject): boolean =>
-  (webhook.rules ?? []).some(rule => matchesRule(rule, subject, webhook.matchPolicy)) &&
-  matchesSelectors(webhook, subject)
-
-function wanted(webhook: Webhook, conditions: readonly Expression[], variables: Variables): boolean {
+/** Throws 403 where the conditions cannot be evaluated and the webhook may not be passed over. */
+function wanted(
+  { request: { group, resource, key } }: Subject,
+  webhook: Webhook,
+  conditions: readonly Expression[],
+  variables: Variables,
+): boolean {
   const result = conditionsHold(conditions, variables)
   if ('holds' in result) return result.holds
   if (webhook.failurePolicy === 'Ignore') return false
-  throw failedCall(webhook.name, result.error)
+  throw forbidden({ group, resource, name: key.name }, result.error)
 }

@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Backend } from '../../../framework/backend.ts'
 import type { Informers } from '../../../framework/informer.ts'
 import { applyJsonPatch, readJsonPatch } from '../../../framework/jsonpatch.ts'
-import type { ClusterName, KubeObject } from '../../../framework/object.ts'
+import { type ClusterName, type KubeObject, versionOf } from '../../../framework/object.ts'
 import type { Targets } from '../../../framework/targets.ts'
-import type { AdmissionPlugin } from '../chain.ts'
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import type { NamespaceLookup } from '../namespace-lifecycle.ts'
-import type { Subject } from '../policies/matching.ts'
 import { configurationsOf, policyClusters } from '../policies/source.ts'
 import { type FindWebhooks, webhookFinder } from './configuration.ts'
 import { type Answer, type AskWebhook, webhookClient, withCluster, withoutCluster } from './review.ts'
@@ -28,7 +27,7 @@ export function tenantWebhooks({ informers, namespaceOf, backend, targets }: Web
   readonly mutating: AdmissionPlugin
   readonly validating: readonly AdmissionPlugin[]
 } {
-  const asking: Asking = { namespaceOf, ask: webhookClient(targets) }
+  const ask = webhookClient(targets)
   const finderOf = (resource: string): FindWebhooks =>
     webhookFinder({
       clusterOf: policyClusters(informers),
@@ -37,23 +36,19 @@ export function tenantWebhooks({ informers, namespaceOf, backend, targets }: Web
       authorizer: backend.authorizer,
     })
   return {
-    mutating: mutatingWebhooks(finderOf('mutatingwebhookconfigurations'), asking),
-    validating: [webhookRules, validatingWebhooks(finderOf('validatingwebhookconfigurations'), asking)],
+    mutating: mutatingWebhooks(finderOf('mutatingwebhookconfigurations'), ask),
+    validating: [webhookRules, validatingWebhooks(finderOf('validatingwebhookconfigurations'), ask)],
   }
 }
 
-interface Asking {
-  readonly namespaceOf: NamespaceLookup
-  readonly ask: AskWebhook
-}
-
 /** All are asked at once; the first that refuses, in their order, decides. */
-const validatingWebhooks = (find: FindWebhooks, { namespaceOf, ask }: Asking): AdmissionPlugin => ({
+const validatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin => ({
   name: 'ValidatingAdmissionWebhook',
   async validate(ctx, request) {
-    const subject: Subject = { ctx, request, namespaceOf }
+    const { webhooks, subject, seen } = find(ctx, request)
+    const subjects = await Promise.all(webhooks.map(candidate => seen(candidate, subject)))
     const answers = await Promise.allSettled(
-      (await find(ctx, request)).map(({ webhook }) => ask(webhook, subject, false)),
+      webhooks.map(({ webhook }, i) => subjects[i] && ask(webhook, subjects[i], false)),
     )
     for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
   },
@@ -62,24 +57,35 @@ const validatingWebhooks = (find: FindWebhooks, { namespaceOf, ask }: Asking): A
 const mutatingName = 'MutatingAdmissionWebhook'
 
 /** One after the other; those that want it are asked again when others have changed the object after them. */
-const mutatingWebhooks = (find: FindWebhooks, { namespaceOf, ask }: Asking): AdmissionPlugin => ({
+const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin => ({
   name: mutatingName,
   async mutate(ctx, request, passes) {
     const revisits = passes.of(mutatingName)
-    let { object } = request
-    revisits.enter(object)
-    for (const { webhook, uid } of await find(ctx, request)) {
-      if (!revisits.asks(uid)) continue
-      const subject: Subject = { ctx, request: { ...request, object }, namespaceOf }
-      const next = changed(await ask(webhook, subject, true), object, request.key.cluster)
-      const willing = webhook.reinvocationPolicy === 'IfNeeded'
-      revisits.asked(uid, { changed: !isDeepStrictEqual(next, object), willing })
-      object = next
+    revisits.enter(request.object)
+    const { webhooks, subject, seen } = find(ctx, request)
+    let latest = request.object
+    let isChanged = false
+    for (const candidate of webhooks) {
+      const { webhook, uid } = candidate
+      const shown = await seen(candidate, { ...subject, request: { ...request, object: latest } })
+      const before = shown?.request.object
+      if (shown === undefined || before === undefined || !revisits.asks(uid)) continue
+      latest = changed(await ask(webhook, shown, true), before, request.key.cluster)
+      const hasChanged = !isDeepStrictEqual(latest, before)
+      revisits.asked(uid, { changed: hasChanged, willing: webhook.reinvocationPolicy === 'IfNeeded' })
+      isChanged ||= hasChanged
     }
+    const object = isChanged ? await convertedBack(latest, request) : request.object
     revisits.leave(object)
     return object
   },
 })
+
+/** What was changed in the version of a webhook, in that of the write. */
+const convertedBack = (
+  latest: KubeObject,
+  { object, versions }: ShardAdmissionRequest & { readonly object: KubeObject },
+): Promise<KubeObject> => versions.convert(latest, versionOf(object.apiVersion))
 
 function changed(answer: Answer | undefined, object: KubeObject, cluster: ClusterName): KubeObject {
   if (answer?.patch === undefined) return object

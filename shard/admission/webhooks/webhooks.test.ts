@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { createTargets } from '../../../framework/targets.ts'
 import { testContext } from '../../../test/support/context.ts'
+import { inOneVersion } from '../../testing/versions.ts'
 import type { Subject } from '../policies/matching.ts'
 import type { Webhook } from './configuration.ts'
 import { webhookClient } from './review.ts'
@@ -14,6 +15,7 @@ const subject: Subject = {
   request: {
     group: '',
     resource: 'configmaps',
+    ...inOneVersion,
     subresource: '',
     operation: 'CREATE',
     key: { cluster: 'one', namespace: 'default', name: 'a' },

@@ -1,0 +1,81 @@
+import type { ServedKind } from '../../framework/cache/selection.ts'
+import type { Item, ItemEvent } from '../../framework/item.ts'
+import { type FieldRequirement, matchesFields } from '../../framework/selectors.ts'
+import type { ItemList, ItemWatch, ResourceStorage, Selection } from '../../framework/storage.ts'
+import { viewOf } from '../../framework/view.ts'
+
+/** Items in another version, in their order. */
+export type Present = (items: readonly Item[]) => Promise<readonly Item[]>
+
+/** One version of a storage whose reads are in the stored ones. Selectors of fields speak of what is shown. */
+export function convertedReads(
+  storage: ResourceStorage,
+  present: Present,
+  kind: ServedKind,
+): ResourceStorage {
+  const shown: ResourceStorage = {
+    ...storage,
+    get: async (ctx, key) => {
+      const item = await storage.get(ctx, key)
+      return (await present([item]))[0] ?? item
+    },
+    list: (ctx, query) => convertedList(storage.list(ctx, query), present),
+    watch: (ctx, query) => convertedWatch(storage.watch(ctx, query), present),
+  }
+  return selectedAsShown(shown, kind)
+}
+
+/** Selects by the fields that objects have as they are shown; what has them in another version is not asked. */
+export function selectedAsShown(storage: ResourceStorage, { fields = {} }: ServedKind): ResourceStorage {
+  const isShown = ({ field }: FieldRequirement): boolean => fields[field] !== undefined
+  const selecting = (requirements: readonly FieldRequirement[]): ResourceStorage =>
+    viewOf(storage, () => ({
+      matchesObject: object => matchesFields({ requirements }, field => fields[field]?.(object) ?? ''),
+    }))
+  const split = <Q extends Selection>(query: Q): readonly [ResourceStorage, Q] => {
+    const requirements = query.fields?.requirements ?? []
+    const own = requirements.filter(isShown)
+    if (own.length === 0) return [storage, query]
+    return [selecting(own), { ...query, fields: { requirements: requirements.filter(r => !isShown(r)) } }]
+  }
+  return {
+    ...storage,
+    list(ctx, query) {
+      const [selected, rest] = split(query)
+      return selected.list(ctx, rest)
+    },
+    watch(ctx, query) {
+      const [selected, rest] = split(query)
+      return selected.watch(ctx, rest)
+    },
+  }
+}
+
+/** Converted together, before anything is sent: a list fails as a whole. */
+export async function* convertedList(list: ItemList, present: Present): ItemList {
+  const items: Item[] = []
+  let next = await list.next()
+  for (; !next.done; next = await list.next()) items.push(...next.value)
+  if (items.length > 0) yield await present(items)
+  return next.value
+}
+
+async function* convertedWatch(watch: ItemWatch, present: Present): ItemWatch {
+  for await (const events of watch) yield await convertedEvents(events, present)
+}
+
+export async function convertedEvents(
+  events: readonly ItemEvent[],
+  present: Present,
+): Promise<readonly ItemEvent[]> {
+  const seen = events.flatMap(({ type, item, previous }) =>
+    type === 'BOOKMARK' ? [] : previous === undefined ? [item] : [item, previous],
+  )
+  const shown = await present(seen)
+  const of = new Map(seen.map((item, i) => [item, shown[i] ?? item]))
+  return events.map(event => {
+    const { item, previous } = event
+    const before = previous === undefined ? {} : { previous: of.get(previous) ?? previous }
+    return { ...event, item: of.get(item) ?? item, ...before }
+  })
+}

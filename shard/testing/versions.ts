@@ -1,0 +1,7 @@
+import type { ShardAdmissionRequest } from '../admission/chain.ts'
+
+/** Of a write into a kind that has one version. */
+export const inOneVersion: Pick<ShardAdmissionRequest, 'version' | 'versions'> = {
+  version: 'v1',
+  versions: { served: ['v1'], convert: async object => object },
+}
