@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { expiryOf, whenPassed } from '../framework/expiry.ts'
 import type { TlsOptions } from '../framework/listener.ts'
 import type { Server } from '../framework/server.ts'
 import { readFlagFile } from './files.ts'
@@ -25,6 +26,14 @@ export async function openServing(
 ): Promise<FollowedServing> {
   const read = () => readCertificate(flags, listening)
   const current = await read()
+  let served = current
+  const use = (next: Certificate): void => {
+    served = next
+    whenPassed(expiryOf(next.cert), () => {
+      if (served === next) log.error({}, `the serving certificate has expired: renew ${flags.tlsCertFile}`)
+    })
+  }
+  use(current)
   return {
     listening,
     current,
@@ -33,7 +42,10 @@ export async function openServing(
         what: 'serving certificate',
         current,
         read,
-        use: next => server.useCertificate(next),
+        use(next) {
+          server.useCertificate(next)
+          use(next)
+        },
         log,
         signal,
       }),

@@ -22,6 +22,12 @@ describe('oriel virtual-workspaces', () => {
       file('config'),
       kubeconfig('https://127.0.0.1:1').replace('"certificate-authority":"missing.crt"', '"x":1'),
     )
+    await writeFile(
+      file('uncertified'),
+      kubeconfig('https://127.0.0.1:1')
+        .replace('"certificate-authority":"missing.crt"', '"x":1')
+        .replace('"token":"x"', '"client-certificate":"notes.txt"'),
+    )
     await writeFile(file('broken'), kubeconfig('https://127.0.0.1:1'))
   })
   after(() => rm(directory, { recursive: true }))
@@ -47,6 +53,11 @@ describe('oriel virtual-workspaces', () => {
       'an authority that is missing',
       () => ['--kubeconfig', file('broken')],
       /^oriel: .*missing\.crt cannot be read \(ENOENT\)\.\n$/,
+    ],
+    [
+      'a client certificate that is none',
+      () => ['--kubeconfig', file('uncertified')],
+      /^oriel: .*uncertified has a client certificate that is none\.\n$/,
     ],
     [
       'a certificate without a key',

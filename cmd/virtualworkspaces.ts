@@ -51,17 +51,20 @@ interface Running {
   close(): Promise<void>
 }
 
+/** What every view reads of all logical clusters. */
+const probe = '/clusters/*/apis/core.kcp.io/v1alpha1/logicalclusters?limit=1'
+
 async function open(setup: ViewSetup): Promise<Running> {
   const { flags, log } = setup
   const { kubeconfig, externalLogicalClusterAdminKubeconfig: external, authenticationKubeconfig } = flags
-  const connection = await openConnection(setup, '--kubeconfig', kubeconfig)
-  const everywhere =
-    external && (await openConnection(setup, '--external-logical-cluster-admin-kubeconfig', external))
+  const opened = (flag: string, path: string) => openConnection(setup, { flag, path })
+  const connection = await openConnection(setup, { flag: '--kubeconfig', path: kubeconfig, probe })
+  const everywhere = external && (await opened('--external-logical-cluster-admin-kubeconfig', external))
   const reviewer = authenticationKubeconfig
-    ? await openConnection(setup, '--authentication-kubeconfig', authenticationKubeconfig)
+    ? await opened('--authentication-kubeconfig', authenticationKubeconfig)
     : connection
   const cacheFile = flags.cacheKubeconfig ?? flags.cacheServerKubeconfigFile
-  const cache = cacheFile && (await openConnection(setup, '--cache-kubeconfig', cacheFile))
+  const cache = cacheFile && (await opened('--cache-kubeconfig', cacheFile))
   const authentication = await openAuthentication(setup, reviewer)
   const views = await loadViews(flags)
   const audit = await prepareAudit(flags, log)

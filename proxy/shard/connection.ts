@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici'
 import { expired, type Status, StatusError } from '../../framework/errors.ts'
 import type { Logger } from '../../framework/log.ts'
-import { failureOf, isStaleConnection } from '../failure.ts'
+import { badGateway, failureOf, isStaleConnection } from '../failure.ts'
 import type { Fields } from '../headers.ts'
 import { createReach, type Reach } from './reach.ts'
 import type { ShardRequest } from './request.ts'
@@ -41,9 +41,8 @@ interface Open {
 
 /** Silence for so long is a connection that has died without a word: shards send a bookmark every minute. */
 const longestSilence = 180_000
-const patience = 60_000
 
-function open({ server, ca, cert, key, token, insecure }: ServerAccess): Open {
+function open({ server, ca, cert, key, token, insecure }: ServerAccess, patience: number): Open {
   const tls = {
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
@@ -52,7 +51,7 @@ function open({ server, ca, cert, key, token, insecure }: ServerAccess): Open {
   }
   return {
     agent: new Agent({
-      connect: { ...tls, timeout: 10_000 },
+      connect: { ...tls, timeout: Math.min(patience, 10_000) },
       headersTimeout: patience,
       keepAliveMaxTimeout: 4_000,
     }),
@@ -61,14 +60,19 @@ function open({ server, ca, cert, key, token, insecure }: ServerAccess): Open {
   }
 }
 
-/** Connects when it is first used. `log` gets one line when the shard cannot be used, and one when it can again. */
-export function connectShard(access: ServerAccess, log: Logger): ShardConnection {
-  let current = open(access)
+/**
+ * Connects when it is first used. `log` gets one line when the shard cannot be used, and one when it can again.
+ * `patience`: milliseconds until an answer begins.
+ */
+export function connectShard(access: ServerAccess, log: Logger, patience = 60_000): ShardConnection {
+  let current = open(access, patience)
   const reach = createReach(() => current.origin, log)
+  reach.presents(access.cert)
   const send = async (request: ShardRequest): Promise<ShardAnswer> => {
     try {
       const answer = await unlessAborted(request.signal, dispatch(current, request))
       reach.answered(answer.statusCode, request)
+      if (answer.statusCode === 401) throw await refusal(answer)
       return answer
     } catch (error) {
       if (!request.signal.aborted) reach.failed(error)
@@ -84,12 +88,19 @@ export function connectShard(access: ServerAccess, log: Logger): ShardConnection
     },
     use(next) {
       const before = current
-      current = open(next)
+      current = open(next, patience)
+      reach.presents(next.cert)
       void before.agent.close()
     },
     reach,
     close: () => current.agent.destroy(),
   }
+}
+
+/** It is this process that the shard does not know: whoever asks this process has done nothing wrong. */
+async function refusal({ body }: ShardAnswer): Promise<StatusError> {
+  await body.dump()
+  return badGateway('it does not know the credentials of this one')
 }
 
 /** Whoever leaves is not kept until a connection has come about. */

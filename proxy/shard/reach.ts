@@ -1,4 +1,5 @@
 import { StatusError } from '../../framework/errors.ts'
+import { expiryOf, whenPassed } from '../../framework/expiry.ts'
 import type { Logger } from '../../framework/log.ts'
 import { failureOf } from '../failure.ts'
 import type { ShardRequest } from './request.ts'
@@ -6,9 +7,16 @@ import type { ShardRequest } from './request.ts'
 /** Whether a server can be used at the moment, told to whoever runs this one: a line for each change, not for each failure. */
 export interface Reach {
   isGood(): boolean
+  /** From now on this client certificate is shown, PEM. */
+  presents(certificate: string | undefined): void
   answered(code: number, request: ShardRequest): void
   failed(error: unknown): void
 }
+
+const expired = 'the client certificate in the kubeconfig has expired: renew it'
+
+const forAll = (codes: readonly string[], text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(codes.map(code => [code, text]))
 
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there: start it, or correct the server in the kubeconfig',
@@ -17,20 +25,26 @@ const advice: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired: renew the serving certificate',
   ERR_TLS_CERT_ALTNAME_INVALID:
     'its certificate is for other names: use one of those as server in the kubeconfig',
-  ...Object.fromEntries(
+  ...forAll(
     [
       'SELF_SIGNED_CERT_IN_CHAIN',
       'DEPTH_ZERO_SELF_SIGNED_CERT',
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
       'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
       'CERT_SIGNATURE_FAILURE',
-    ].map(code => [
-      code,
-      'its certificate is of an authority that the kubeconfig does not name: correct certificate-authority',
-    ]),
+    ],
+    'its certificate is of an authority that the kubeconfig does not name: correct certificate-authority',
   ),
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'it does not know the authority of the client certificate: issue another',
-  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'the client certificate in the kubeconfig has expired: renew it',
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: expired,
+  ...forAll(
+    ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'],
+    'it does not answer in time: look at its load, and at the network between',
+  ),
+  ...forAll(
+    ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'],
+    'it breaks connections off: look at its log, and at the network between',
+  ),
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS: correct the server in the kubeconfig',
 }
 
@@ -51,17 +65,26 @@ function adviceFor(error: unknown): string {
 
 /** What may be wrong, each found out and mended by itself. */
 interface Problems {
+  /** When the client certificate ends, in milliseconds since the epoch. */
+  expires: number
   connection: string | undefined
   credentials: string | undefined
   /** What this process may not see everywhere. */
   readonly refused: Set<string>
 }
 
-const problemOf = (problems: Problems): string | undefined =>
-  problems.connection ?? problems.credentials ?? (problems.refused.size > 0 ? refused : undefined)
+function problemOf({ expires, connection, credentials, refused: paths }: Problems): string | undefined {
+  if (expires <= Date.now()) return expired
+  return connection ?? credentials ?? (paths.size > 0 ? refused : undefined)
+}
 
 export function createReach(name: () => string, log: Logger): Reach {
-  const problems: Problems = { connection: undefined, credentials: undefined, refused: new Set() }
+  const problems: Problems = {
+    expires: Number.POSITIVE_INFINITY,
+    connection: undefined,
+    credentials: undefined,
+    refused: new Set(),
+  }
   let told: string | undefined
   const tell = (): void => {
     const problem = problemOf(problems)
@@ -72,6 +95,12 @@ export function createReach(name: () => string, log: Logger): Reach {
   }
   return {
     isGood: () => problemOf(problems) === undefined,
+    presents(certificate) {
+      problems.expires = certificate === undefined ? Number.POSITIVE_INFINITY : expiryOf(certificate)
+      problems.credentials = undefined
+      whenPassed(problems.expires, tell)
+      tell()
+    },
     answered(code, request) {
       problems.connection = undefined
       problems.credentials = code === 401 ? unknown : undefined

@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path'
 import { issueAuthority } from '../../cmd/certificates.ts'
 import { issueClient } from '../support/clientcertificates.ts'
 import { freePort } from '../support/kcp.ts'
-import { compiled, discard, endOf, eventually, type Oriel, run, startOriel } from '../support/oriel.ts'
+import { compiled, discard, endOf, eventually, type Oriel, startOriel } from '../support/oriel.ts'
+import { readiness } from '../support/readiness.ts'
 
 /** What kcp-operator (406169b3, August 2026) gives its Deployment of virtual workspaces; `-v` by `spec.logging.level`. */
 const operator = [
@@ -141,10 +142,9 @@ describe("other people's command lines", function () {
       const child = spawn(process.execPath, [compiled, 'virtual-workspaces', ...rewritten])
       const printed: string[] = []
       child.stderr.setEncoding('utf8').on('data', chunk => printed.push(chunk))
-      const asked = ['--silent', '--insecure', `https://127.0.0.1:${port}/readyz?verbose`]
-      const { stdout } = await eventually(
-        () => run('curl', asked),
-        outcome => outcome.stdout.includes('readyz check passed'),
+      const checks = await eventually(
+        () => readiness(`https://127.0.0.1:${port}`),
+        said => said.includes('readyz check passed'),
       )
       await endOf(child, 'SIGTERM')
       for (const view of [
@@ -153,7 +153,7 @@ describe("other people's command lines", function () {
         'terminatingworkspaces',
         'apiresourceschema',
       ])
-        assert.ok(stdout.includes(`[+]${view} ok`), stdout)
+        assert.ok(checks.includes(`[+]${view} ok`), checks)
       const lines = printed.join('').match(/--[a-z-]+(?= is ignored)/g) ?? []
       assert.deepEqual(lines.toSorted(), ignored.toSorted())
     })

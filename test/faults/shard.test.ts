@@ -9,10 +9,12 @@ import type { Server } from '../../framework/server.ts'
 import { type RemoteShard, remoteShard } from '../../proxy/shard/backend.ts'
 import { connectShard, type ServerAccess, type ShardConnection } from '../../proxy/shard/connection.ts'
 import { type TestShard, testShard } from '../../shard/testing/shard.ts'
+import { issueClient } from '../support/clientcertificates.ts'
 import { testContext } from '../support/context.ts'
 import { type Gate, openGate } from '../support/gate.ts'
 import { eventually } from '../support/oriel.ts'
 import { serveShard } from '../support/servedshard.ts'
+import { testCertificates } from '../support/wire.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
@@ -58,9 +60,17 @@ describe('a shard in another process', () => {
     await shard.stop()
   })
 
-  function connect(to: ServerAccess): void {
-    connection = connectShard(to, log)
+  function connect(to: ServerAccess, patience?: number): void {
+    connection = connectShard(to, log, patience)
     remote = remoteShard({ connection, log, signal: stop.signal })
+  }
+
+  async function reconnect(to: ServerAccess, patience?: number): Promise<void> {
+    stop.abort()
+    await connection.close()
+    stop = new AbortController()
+    lines.length = 0
+    connect(to, patience)
   }
 
   const add = (name: string, text?: string): Promise<unknown> =>
@@ -103,9 +113,7 @@ describe('a shard in another process', () => {
     ]
     for (const [what, wrong, line] of cases)
       it(`because it ${what}: one line says what to change, and it goes on when that is done`, async () => {
-        await connection.close()
-        lines.length = 0
-        connect({ ...access, ...wrong(access) })
+        await reconnect({ ...access, ...wrong(access) })
         await add('a')
         const informer = synced()
         await told(line)
@@ -117,6 +125,44 @@ describe('a shard in another process', () => {
         assert.equal(connection.reach.isGood(), true)
         assert.equal(lines.length, 2, lines.join('\n'))
       })
+  })
+
+  it('whose certificate expires while it is used: one line says what to change, and it goes on when that is done', async () => {
+    const { authority, tls } = testCertificates()
+    const hours = 2 / 3600
+    const until = Date.now() + hours * 3_600_000
+    const serving = { subject: 'CN=shard', serverOnly: true, hosts: ['127.0.0.1', 'localhost'], hours }
+    const { certificate, key } = await issueClient(authority, serving)
+    server.useCertificate({ cert: certificate, key })
+    const informer = synced()
+    await informer.synced
+    await eventually(
+      async () => Date.now(),
+      now => now > until,
+    )
+    assert.deepEqual(lines, [])
+    // Connections that are open stay so.
+    gate.cut()
+    await told(/: its certificate has expired: renew the serving certificate$/)
+    server.useCertificate(tls)
+    await told(/can be used again$/)
+    await add('a')
+    await eventually(
+      async () => namesIn(informer),
+      names => names.length === 1,
+    )
+    assert.equal(lines.length, 2, lines.join('\n'))
+  })
+
+  it('that is too slow: one line says so, and it goes on when it is faster', async () => {
+    await reconnect(access, 100)
+    gate.hold()
+    const informer = synced()
+    await told(/: it does not answer in time: look at its load, and at the network between$/)
+    gate.release()
+    await told(/can be used again$/)
+    await informer.synced
+    assert.equal(lines.length, 2, lines.join('\n'))
   })
 
   it('that was down is watched on: nothing is lost, and nothing comes twice', async () => {

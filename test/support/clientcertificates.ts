@@ -1,7 +1,9 @@
 import 'reflect-metadata'
+import { isIP } from 'node:net'
 import {
   ExtendedKeyUsage,
   ExtendedKeyUsageExtension,
+  SubjectAlternativeNameExtension,
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509'
@@ -16,14 +18,21 @@ export interface ClientCertificateOptions {
   /** Hours from now; negative: expired. */
   readonly hours?: number
   readonly serverOnly?: boolean
+  /** Names and addresses that it is for, as a serving certificate. */
+  readonly hosts?: readonly string[]
 }
 
 const pem = (der: ArrayBuffer): string =>
   `-----BEGIN PRIVATE KEY-----\n${Buffer.from(der).toString('base64')}\n-----END PRIVATE KEY-----\n`
 
+const alternativeName = (value: string) => ({
+  type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const),
+  value,
+})
+
 /** A client certificate signed by an authority. */
 export async function issueClient(authority: KeyPair, options: ClientCertificateOptions): Promise<KeyPair> {
-  const { subject, hours = 1, serverOnly = false } = options
+  const { subject, hours = 1, serverOnly = false, hosts = [] } = options
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const der = Buffer.from(authority.key.replace(/-----[^-]+-----|\s/g, ''), 'base64')
   const certificate = await X509CertificateGenerator.create({
@@ -36,6 +45,7 @@ export async function issueClient(authority: KeyPair, options: ClientCertificate
     signingKey: await crypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']),
     extensions: [
       new ExtendedKeyUsageExtension([serverOnly ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth]),
+      ...(hosts.length === 0 ? [] : [new SubjectAlternativeNameExtension(hosts.map(alternativeName))]),
     ],
   })
   const key = pem(await crypto.subtle.exportKey('pkcs8', keys.privateKey))

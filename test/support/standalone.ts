@@ -65,7 +65,8 @@ const withoutViews = (files: string): readonly string[] => [
   `--shard-client-key-file=${join(files, 'client.key')}`,
 ]
 
-interface Views {
+/** Views of their own in front of a shard that runs already, or not yet. */
+export interface Views {
   readonly shard: Pick<Oriel, 'directory' | 'kubeconfig' | 'stop' | 'kill'>
   readonly port: number
   readonly more: readonly string[]
@@ -73,7 +74,7 @@ interface Views {
   readonly files: string
 }
 
-async function startViews({
+export async function startViews({
   shard,
   port,
   more,

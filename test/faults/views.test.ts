@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { issueAuthority } from '../../cmd/certificates.ts'
+import { issueClient } from '../support/clientcertificates.ts'
+import { freePort } from '../support/kcp.ts'
+import { discard, eventually, type Oriel, startOriel } from '../support/oriel.ts'
+import { readiness } from '../support/readiness.ts'
+import { startViews } from '../support/standalone.ts'
+import { ask } from '../support/wire.ts'
+
+const aMoment = 2 / 3600
+
+describe('oriel virtual-workspaces, while what it needs comes and goes', function () {
+  this.timeout(120_000)
+  const users = issueAuthority()
+  const own = issueAuthority()
+  const serving = { subject: 'CN=views', serverOnly: true, hosts: ['127.0.0.1', 'localhost'] }
+  const admin = { subject: 'CN=views, O=system:masters' }
+  let files: string
+  let url: string
+  let shard: Oriel
+  let views: Awaited<ReturnType<typeof startViews>>
+
+  before(async () => {
+    files = await mkdtemp(join(tmpdir(), 'oriel-faults-'))
+    await write('users.crt', users.certificate)
+    shard = await startOriel({ args: ['--client-ca-file', join(files, 'users.crt')] })
+    await shard.kill()
+    await certify({})
+    await connect({})
+    const port = await freePort()
+    url = `https://127.0.0.1:${port}`
+    views = await startViews({
+      ...{ port, files, more: ['--client-ca-file', join(files, 'users.crt')] },
+      shard: { ...shard, kubeconfig: join(files, 'kubeconfig') },
+    })
+  })
+  after(async () => {
+    await views.kill()
+    await discard(shard)
+    await rm(files, { recursive: true })
+  })
+
+  const write = (name: string, content: string): Promise<void> => writeFile(join(files, name), content)
+
+  /** Has the views serve with a certificate. */
+  async function certify(more: { readonly hours?: number }): Promise<void> {
+    const { certificate, key } = await issueClient(own, { ...serving, ...more })
+    await write('apiserver.key', key)
+    await write('apiserver.crt', certificate)
+  }
+
+  interface Access {
+    readonly subject?: string
+    readonly hours?: number
+    readonly ca?: string
+    readonly context?: string
+  }
+
+  /** Has the views use a kubeconfig. */
+  async function connect({ ca, context = 'shard-base', ...client }: Access): Promise<void> {
+    const { certificate, key } = await issueClient(users, { ...admin, ...client })
+    const authority = ca ?? (await readFile(join(shard.directory, 'ca.crt'), 'utf8'))
+    const base64 = (text: string): string => Buffer.from(text).toString('base64')
+    const user = { 'client-certificate-data': base64(certificate), 'client-key-data': base64(key) }
+    const cluster = { server: shard.url, 'certificate-authority-data': base64(authority) }
+    const config = {
+      contexts: [{ name: context, context: { cluster: 'shard', user: 'views' } }],
+      clusters: [{ name: 'shard', cluster }],
+      users: [{ name: 'views', user }],
+    }
+    await write('kubeconfig', JSON.stringify(config))
+  }
+
+  /** What has been said of problems since the last time. */
+  let told = 0
+  const news = (): readonly string[] =>
+    views
+      .views()
+      .split('\n')
+      .filter(line => /cannot be used|has expired|used again/.test(line))
+      .map(line => (JSON.parse(line) as { msg: string }).msg)
+      .slice(told)
+  /** Waits for a line about a problem. Resolves with how many others came before it. */
+  async function says(line: RegExp): Promise<number> {
+    const before = await eventually(
+      async () => news().findIndex(text => line.test(text)),
+      index => index >= 0,
+    )
+    told += before + 1
+    return before
+  }
+
+  const becomes = (state: 'ready' | 'not ready'): Promise<string> =>
+    eventually(
+      () => readiness(url),
+      said => said.includes('check passed') === (state === 'ready'),
+    )
+
+  it('starts before its shard, and says so', async () => {
+    await says(/cannot be used: nothing listens there: start it, or correct the server in the kubeconfig$/)
+    await becomes('not ready')
+    await shard.restart()
+    await says(/can be used again$/)
+    await becomes('ready')
+  })
+
+  it('goes on when the shard has been away', async () => {
+    await shard.kill()
+    await says(/cannot be used: nothing listens there/)
+    await becomes('not ready')
+    await shard.restart()
+    await says(/can be used again$/)
+    await becomes('ready')
+  })
+
+  const cases: readonly [what: string, access: Access, line: RegExp][] = [
+    [
+      'whose client certificate expires',
+      { hours: aMoment },
+      /cannot be used: the client certificate in the kubeconfig has expired: renew it$/,
+    ],
+    [
+      'that names another authority',
+      { ca: issueAuthority().certificate },
+      /cannot be used: its certificate is of an authority that the kubeconfig does not name: correct certificate-authority$/,
+    ],
+    [
+      'whose user may not see all logical clusters',
+      { subject: 'CN=somebody' },
+      /cannot be used: its user may not see the objects of all logical clusters: use a kubeconfig whose user is in the group system:masters$/,
+    ],
+  ]
+  for (const [what, access, line] of cases)
+    it(`says what to change in a kubeconfig ${what}, and goes on when that is done`, async () => {
+      await connect(access)
+      assert.equal(await says(line), 0)
+      await becomes('not ready')
+      await connect({})
+      assert.equal(await says(/can be used again$/), 0)
+      await becomes('ready')
+      assert.deepEqual(news(), [])
+    })
+
+  it('keeps to its kubeconfig when that becomes one without the context', async () => {
+    await connect({ context: 'other' })
+    await says(
+      /^the changed kubeconfig of --kubeconfig cannot be used: .* has no context "shard-base": it has "other"\.$/,
+    )
+    await becomes('ready')
+    await connect({})
+    await becomes('ready')
+    assert.deepEqual(news(), [])
+  })
+
+  it('says that its own certificate has expired, and serves with the next one', async () => {
+    await certify({ hours: aMoment })
+    await says(/^the serving certificate has expired: renew .*apiserver\.crt$/)
+    await certify({})
+    await eventually(
+      () =>
+        ask('HTTP/1.1', `${url}/readyz`, { ca: own.certificate }).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      status => status === 200,
+    )
+    assert.deepEqual(news(), [])
+  })
+})
