@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { loopback, type UserInfo } from '../framework/user.ts'
-import { createExplainer, type Explanation } from './explanation.ts'
+import type { Explanation } from './disclosure.ts'
+import { createExplainer } from './explanation.ts'
 import type { BoundExport } from './maximalpolicy.ts'
 import {
   action,
@@ -20,7 +21,7 @@ const { signal } = new AbortController()
 
 function explaining(options: FixtureOptions = {}) {
   const fixture = createFixture(options)
-  const { explain } = createExplainer(fixture.authorizer, fixture.sources)
+  const { explain } = createExplainer({ ...fixture, views: () => [] })
   fixture.put('ws', clusterBinding('cluster-admin', userNamed('admin')))
   const ask = (what: string, who: UserInfo = alice, asker = admin, cluster = 'ws'): Promise<Explanation> =>
     explain({ asker, user: who, action: action(what, cluster), signal })

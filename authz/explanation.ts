@@ -1,58 +1,40 @@
-import type { Action, Authorizer, Decision } from '../framework/authorizer.ts'
-import type { ClusterName, KubeObject } from '../framework/object.ts'
+import type { Action } from '../framework/authorizer.ts'
 import { isPrivileged, type UserInfo } from '../framework/user.ts'
-import { type Asking, askingOf } from './asking.ts'
-import type { AuthorizationSources } from './authorizer.ts'
+import type { VirtualWorkspace } from '../framework/workspace.ts'
+import { askingOf } from './asking.ts'
 import { diagnose, type Missing } from './diagnosis.ts'
-
-/** Why somebody may or may not do something, as far as whoever asks may know. As sent. */
-export interface Explanation {
-  readonly allowed: boolean
-  /** The asker may not know more than this: `steps` is empty, and `missing` is what he may ask for. */
-  readonly limited?: true
-  /** What each authorizer said, in order; a gate that delegated has the decision it led to. */
-  readonly steps: readonly ExplainedStep[]
-  /** Everything that would have to be given. */
-  readonly missing: readonly ExplainedMissing[]
-}
-
-export interface ExplainedStep {
-  readonly authorizer: string
-  readonly decision: 'Allowed' | 'Denied' | 'NoOpinion'
-  readonly reason: string
-}
-
-export interface ExplainedMissing {
-  readonly authorizer: string
-  /** A logical cluster's name, or the path by which the workspace refers to another one. */
-  readonly workspace: string
-  /** Another workspace than the one that was asked. */
-  readonly elsewhere?: true
-  readonly why: string
-  readonly grant: readonly KubeObject[]
-}
-
-/** Who asks whom to explain what. */
-export interface ExplainRequest {
-  readonly asker: UserInfo
-  /** Whose rights are explained. */
-  readonly user: UserInfo
-  readonly action: Action
-  readonly signal: AbortSignal
-}
+import {
+  type Explaining,
+  type ExplainRequest,
+  type Explanation,
+  limited,
+  mayAskIn,
+  shown,
+  stepsOf,
+} from './disclosure.ts'
+import { explainView, type ViewExplainRequest } from './viewexplanation.ts'
 
 /** Explains decisions; built once, of what the authorizer is built of. */
 export interface Explainer {
   explain(request: ExplainRequest): Promise<Explanation>
+  /** The same, of a request to a view. Throws 400 for what is no view's URL, and for views that others decide about. */
+  throughView(request: ViewExplainRequest): Promise<Explanation>
   /** Everything that would have to be given, for those who see everything. */
   missing(user: UserInfo, action: Action): readonly Missing[]
 }
 
-export function createExplainer(authorizer: Authorizer, sources: AuthorizationSources): Explainer {
+export interface ExplainerParts extends Explaining {
+  /** Those that are served; none until they are built. */
+  readonly views: () => readonly VirtualWorkspace[]
+}
+
+export function createExplainer(parts: ExplainerParts): Explainer {
+  const { authorizer, sources } = parts
   const missing = (user: UserInfo, action: Action): readonly Missing[] =>
     isPrivileged(user) ? [] : diagnose(sources, askingOf(user, action))
   return {
     missing,
+    throughView: request => explainView({ ...parts, missing }, request),
     async explain(request) {
       const { user, action, signal } = request
       const decision = await authorizer.authorize(user, action, signal)
@@ -61,85 +43,7 @@ export function createExplainer(authorizer: Authorizer, sources: AuthorizationSo
       if (!(await mayAskIn(authorizer, request, action.cluster)))
         return limited(allowed, found, askingOf(user, action))
       const visible = await Promise.all(found.map(entry => shown(authorizer, request, entry)))
-      return { allowed, steps: await stepsOf(authorizer, sources, request, decision), missing: visible }
+      return { allowed, steps: await stepsOf(parts, request, decision), missing: visible }
     },
   }
 }
-
-/** The right to ask about others is the right to be told why: `create` on `subjectaccessreviews`, in that cluster. */
-async function mayAskIn(
-  authorizer: Authorizer,
-  { asker, signal }: ExplainRequest,
-  cluster: ClusterName | '*',
-): Promise<boolean> {
-  const resource = { ...subjectAccessReviews, namespace: '', name: '', subresource: '' }
-  const { effect } = await authorizer.authorize(asker, { verb: 'create', cluster, resource }, signal)
-  return effect === 'allow'
-}
-
-const subjectAccessReviews = {
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  resource: 'subjectaccessreviews',
-}
-
-/**
- * What anybody may know of himself: inside a workspace, that a rule is missing, and what it would be. Nothing that
- * depends on what exists, and nothing at all from outside: a workspace that is closed to somebody looks like none.
- */
-function limited(allowed: boolean, missing: readonly Missing[], { action }: Asking): Explanation {
-  const inside = missing.every(
-    ({ authorizer }) => authorizer.startsWith('05-') || authorizer.startsWith('04-'),
-  )
-  const own = missing.filter(
-    ({ cluster, authorizer }) => cluster === action.cluster && authorizer.startsWith('05-'),
-  )
-  return { allowed, limited: true, steps: [], missing: inside ? own.map(entry => plain(entry)) : [] }
-}
-
-const plain = (missing: Missing, workspace: string = missing.cluster): ExplainedMissing => {
-  const { authorizer, why, grant, export: from } = missing
-  return { authorizer, workspace, ...(from === undefined ? {} : { elsewhere: true }), why, grant }
-}
-
-/** What lies in another workspace goes by the name that the binding uses, unless the asker may ask there, too. */
-async function shown(
-  authorizer: Authorizer,
-  request: ExplainRequest,
-  entry: Missing,
-): Promise<ExplainedMissing> {
-  const { export: from, cluster } = entry
-  const known = from === undefined || (await mayAskIn(authorizer, request, cluster))
-  return plain(entry, known ? cluster : from.path)
-}
-
-async function stepsOf(
-  authorizer: Authorizer,
-  sources: AuthorizationSources,
-  request: ExplainRequest,
-  decision: Decision,
-): Promise<readonly ExplainedStep[]> {
-  const steps = (decision.trace ?? [decision]).map(printStep)
-  const { cluster, resource } = request.action
-  if (resource === undefined) return steps
-  for (const from of sources.exports.of(cluster, resource.group, resource.resource))
-    if (from.cluster === undefined || !(await mayAskIn(authorizer, request, from.cluster)))
-      return steps.map(step => (step.authorizer === '04-maxpermissionpolicy' ? withheld(step) : step))
-  return steps
-}
-
-/** The policy of an export is the business of its workspace: only that it had a say is told here. */
-const withheld = (step: ExplainedStep): ExplainedStep => ({
-  ...step,
-  reason: step.reason.startsWith('delegating')
-    ? 'delegating due to the maximal permission policy of the API export, or its absence'
-    : 'the maximal permission policy of the API export does not grant this',
-})
-
-const words = { allow: 'Allowed', deny: 'Denied', 'no opinion': 'NoOpinion' } as const
-
-const printStep = ({ authorizer = '', effect, reason }: Decision): ExplainedStep => ({
-  authorizer,
-  decision: words[effect],
-  reason,
-})

@@ -8,22 +8,23 @@ export {
 } from './authorizer.ts'
 export { delegate, firstOpinion, type Gate, type Verdict } from './chain.ts'
 export type { ClusterStates } from './content.ts'
+export type { ExplainedMissing, ExplainedStep, Explanation } from './disclosure.ts'
 export { effectiveUsers, prefixUser } from './effectiveusers.ts'
 export { escalationPrevention } from './escalation.ts'
-export {
-  createExplainer,
-  type ExplainedMissing,
-  type ExplainedStep,
-  type Explainer,
-  type Explanation,
-} from './explanation.ts'
+export { createExplainer, type Explainer } from './explanation.ts'
 export { externalLogicalClusterAdmin } from './groups.ts'
 export { type BoundExport, type BoundExports, bindingUser } from './maximalpolicy.ts'
 export { bindingIn, rbacGroup, rulesIn, subjectsIn } from './objects.ts'
 export { type PolicyRule, ruleAllows } from './policyrule.ts'
 export { systemAdmin } from './rbac.ts'
 export type { Binding, RbacSource } from './rbacsource.ts'
-export { explainAnnotation, explanationAnnotation, type ReviewResource, reviewStorages } from './reviews.ts'
+export {
+  explainAnnotation,
+  explanationAnnotation,
+  type ReviewResource,
+  reviewStorages,
+  viewAnnotation,
+} from './reviews.ts'
 export { rulesOf, rulesOfRole, uncovered } from './ruleslist.ts'
 export { keysOf, type Subject, subjectKey } from './subjects.ts'
 export { type WebhookOptions, webhookAuthorizer, webhookDefaults } from './webhook.ts'

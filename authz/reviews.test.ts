@@ -198,7 +198,7 @@ describe('reviews', () => {
   })
 
   it('explain themselves only when they are asked to', async () => {
-    const explainer = createExplainer(fixture.authorizer, fixture.sources)
+    const explainer = createExplainer({ ...fixture, views: () => [] })
     const told = async (annotations: Record<string, string>) => {
       const storage = reviewStorages(fixture.authorizer, fixture.rbac, explainer)[
         'subjectaccessreviews.authorization.k8s.io'

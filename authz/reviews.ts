@@ -5,6 +5,7 @@ import { type Item, itemOf } from '../framework/item.ts'
 import type { KubeObject } from '../framework/object.ts'
 import type { ItemList, ItemWatch, ResourceStorage } from '../framework/storage.ts'
 import { isPrivileged, type UserInfo } from '../framework/user.ts'
+import type { Explanation } from './disclosure.ts'
 import type { Explainer } from './explanation.ts'
 import { record, text } from './objects.ts'
 import type { PolicyRule } from './policyrule.ts'
@@ -29,6 +30,9 @@ export function reviewStorages(
     async (ctx, object) => {
       checkReview(object, namespaceOf(ctx))
       const question = { user: userOf(ctx, object), action: actionOf(ctx, object) }
+      const url = object.metadata.annotations?.[viewAnnotation]
+      if (explainer !== undefined && url !== undefined)
+        return throughView(explainer, ctx, { ...question, url }, object)
       const reviewed = withStatus(object, await accessStatus(authorizer, ctx, question))
       return explainer === undefined ? reviewed : explained(explainer, ctx, question, reviewed)
     }
@@ -130,6 +134,26 @@ async function accessStatus(authorizer: Authorizer, ctx: RequestContext, { user,
 /** Asks for an explanation, on the review that is sent; what is answered has it as JSON in the other. */
 export const explainAnnotation = 'oriel/explain'
 export const explanationAnnotation = 'oriel/explanation'
+/** The path of a view up to its cluster: asks about a request to it. Needs no other annotation to be explained. */
+export const viewAnnotation = 'oriel/view'
+
+async function throughView(
+  explainer: Explainer,
+  { user: asker, signal, record }: RequestContext,
+  question: Question & { readonly url: string },
+  object: KubeObject,
+): Promise<KubeObject> {
+  const explanation = await explainer.throughView({ asker, signal, record, ...question })
+  const { allowed } = explanation
+  const reason = allowed ? 'access granted' : 'access denied'
+  return withExplanation(withStatus(object, { allowed, reason }), explanation)
+}
+
+function withExplanation(object: KubeObject, explanation: Explanation): KubeObject {
+  const { annotations: _, ...metadata } = object.metadata
+  const annotations = { [explanationAnnotation]: JSON.stringify(explanation) }
+  return { ...object, metadata: { ...metadata, annotations } }
+}
 
 /** An annotation, because clients that know nothing of it keep it in every encoding, and read past it. */
 async function explained(
@@ -138,10 +162,8 @@ async function explained(
   question: Question,
   object: KubeObject,
 ): Promise<KubeObject> {
-  const { annotations = {}, ...metadata } = object.metadata
-  if (annotations[explainAnnotation] !== 'true') return object
-  const explanation = JSON.stringify(await explainer.explain({ asker, signal, ...question }))
-  return { ...object, metadata: { ...metadata, annotations: { [explanationAnnotation]: explanation } } }
+  if (object.metadata.annotations?.[explainAnnotation] !== 'true') return object
+  return withExplanation(object, await explainer.explain({ asker, signal, ...question }))
 }
 
 const rulesAnswer =

@@ -10,6 +10,7 @@ import {
 } from '../authz/index.ts'
 import type { Authorizer } from '../framework/authorizer.ts'
 import type { Informers } from '../framework/informer.ts'
+import type { VirtualWorkspace } from '../framework/workspace.ts'
 import { boundExportsOf } from '../shard/boundexports.ts'
 import { clusterStatesOf } from '../shard/clusterstates.ts'
 import { followRbac } from '../shard/rbac.ts'
@@ -27,6 +28,8 @@ export interface AuthorizationParts {
   admission(authorizer: Authorizer): ReturnType<typeof escalationPrevention>
   /** Of an authorizer that was made here. */
   explainer(authorizer: Authorizer): Explainer
+  /** The views that are served, so that what they decide can be explained. */
+  explains(views: readonly VirtualWorkspace[]): void
 }
 
 /** What the flags ask for. Throws `StartError` on a bad webhook file. */
@@ -53,6 +56,7 @@ async function webhookOf(options: StartOptions): Promise<Authorizer | undefined>
 export function authorizationParts(options: AuthorizationOptions = {}): AuthorizationParts {
   const rbac = createRbacIndex()
   const explainers = new WeakMap<Authorizer, Explainer>()
+  let served: readonly VirtualWorkspace[] = []
   const explainer = (authorizer: Authorizer): Explainer => {
     const known = explainers.get(authorizer)
     if (known === undefined) throw new Error('not an authorizer of these parts')
@@ -67,11 +71,14 @@ export function authorizationParts(options: AuthorizationOptions = {}): Authoriz
         exports: boundExportsOf(informers),
       }
       const authorizer = createAuthorizer({ ...sources, ...options })
-      explainers.set(authorizer, createExplainer(authorizer, sources))
+      explainers.set(authorizer, createExplainer({ authorizer, sources, views: () => served }))
       return authorizer
     },
     reviews: authorizer => reviewStorages(authorizer, rbac, explainer(authorizer)),
     admission: authorizer => escalationPrevention(rbac, authorizer),
     explainer,
+    explains(views) {
+      served = views
+    },
   }
 }

@@ -1,4 +1,5 @@
-import { type Explanation, explainAnnotation, explanationAnnotation } from '../authz/index.ts'
+import { type Explanation, explainAnnotation, explanationAnnotation, viewAnnotation } from '../authz/index.ts'
+import type { Connection } from './connection.ts'
 import { connectionOf } from './connectionflags.ts'
 import type { Asked, Explained, ExplainOptions } from './explained.ts'
 import { explainText, explainYaml } from './explaintext.ts'
@@ -14,12 +15,24 @@ import { behindView, isView } from './viewquestion.ts'
 export async function explain(asked: Asked, options: ExplainOptions): Promise<number> {
   const connection = await connectionOf(options)
   const typed = await findResource(jsonClient(connection), asked, options)
-  const { server, question } = isView(connection.server)
-    ? behindView(connection.server, typed, asked.verb)
-    : { server: connection.server, question: typed }
-  const explained = await review(jsonClient({ ...connection, server }), question, options)
-  process.stdout.write(printed(explained, question, options))
-  return explained.allowed || options.output !== 'text' ? 0 : 1
+  const answered = isView(connection.server)
+    ? await askAboutView(connection, typed, { ...options, verb: asked.verb })
+    : { question: typed, explained: await review(jsonClient(connection), typed, options) }
+  process.stdout.write(printed(answered.explained, answered.question, options))
+  return answered.explained.allowed || options.output !== 'text' ? 0 : 1
+}
+
+/** Servers that do not explain views, such as kcp, are asked what the view would ask them first. */
+async function askAboutView(
+  connection: Connection,
+  typed: ResourceQuestion,
+  { verb, ...options }: ExplainOptions & { readonly verb: string },
+): Promise<{ readonly question: ResourceQuestion; readonly explained: Explained }> {
+  const { server, view, question } = behindView(connection.server, typed, verb)
+  const client = jsonClient({ ...connection, server })
+  const whole = await review(client, typed, options, { [viewAnnotation]: view })
+  const explained = whole.explanation === undefined ? await review(client, question, options) : whole
+  return { question, explained }
 }
 
 function printed(explained: Explained, question: ResourceQuestion, { as, output }: ExplainOptions): string {
@@ -33,10 +46,11 @@ async function review(
   client: JsonClient,
   { attributes }: ResourceQuestion,
   { as, asGroup }: ExplainOptions,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Explained> {
   const kind = as === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview'
   const subject = as === undefined ? {} : { user: as, groups: groupsOf(as, asGroup ?? []) }
-  const metadata = { annotations: { [explainAnnotation]: 'true' } }
+  const metadata = { annotations: { [explainAnnotation]: 'true', ...more } }
   const body = { apiVersion: `${group}/v1`, kind, metadata, spec: { ...subject, ...attributes } }
   const answer = await client(`/apis/${group}/v1/${kind.toLowerCase()}s`, { body }).catch(error => {
     throw new StartError(`The server does not answer: ${(error as Error).message}.`)

@@ -23,22 +23,33 @@ const limitedText =
 function stepsText(steps: readonly ExplainedStep[]): string {
   if (steps.length === 0) return ''
   const width = Math.max(...steps.map(({ authorizer }) => authorizer.length))
-  const lines = steps.map(step => `  ${step.authorizer.padEnd(width)}  ${saidBy(step)}\n`)
+  const lines = steps.map(step => `  ${step.authorizer.padEnd(width)}  ${saidBy(step)}${whereOf(step)}\n`)
   return `\nWho said what:\n${lines.join('')}`
 }
+
+/** Steps of a view are in several workspaces. */
+const whereOf = ({ workspace }: ExplainedStep): string =>
+  workspace === undefined ? '' : ` (in ${workspace})`
+
+const words = {
+  Allowed: 'allowed',
+  Denied: 'denied',
+  NoOpinion: 'did not allow',
+  Withheld: 'is not told',
+} as const
 
 /** A step that left the decision to the next is only passed. */
 function saidBy({ decision, reason }: ExplainedStep): string {
   const passed = /^delegating due to (.*)$/s.exec(reason)
   if (passed !== null) return `passed: ${passed[1]}`
-  const said = { Allowed: 'allowed', Denied: 'denied', NoOpinion: 'did not allow' }[decision]
+  const said = words[decision]
   // Kubernetes ends what it has nothing to say about with a colon.
   const why = reason.replace(/: $/, '')
   return why === '' ? said : `${said}: ${why}`
 }
 
 function missingText({ authorizer, workspace, elsewhere, why, grant }: ExplainedMissing): string {
-  const where = elsewhere ? `, in the workspace ${workspace}` : ''
+  const where = elsewhere && workspace !== '' ? `, in the workspace ${workspace}` : ''
   const needed = grant.length === 0 ? '' : `  This would give it:\n${indented(documents(grant), '    ')}`
   return `\nMissing (${authorizer}${where}):\n  ${why}\n${needed}`
 }

@@ -9,6 +9,7 @@ import type { WorkspaceFactory } from '../framework/workspace.ts'
 import { createOpenApiDocuments } from '../openapi/index.ts'
 import { workspaces } from '../virtual/index.ts'
 import type { PreparedAuthentication } from './authentication.ts'
+import type { AuthorizationParts } from './authorization.ts'
 import { build } from './build.ts'
 import { openIdPages } from './openid.ts'
 import { publicUrl, type StartOptions } from './options.ts'
@@ -24,6 +25,8 @@ export interface ServeOptions {
   readonly port: Port
   /** Besides those of the menu. */
   readonly views: readonly WorkspaceFactory[]
+  /** Explains what they decide. */
+  readonly authorization: Pick<AuthorizationParts, 'explains'>
   readonly auditor?: Auditor
   readonly log: Logger
 }
@@ -35,8 +38,10 @@ export async function serve(given: ServeOptions): Promise<Server> {
   const { serviceAccounts, identityHeaders } = authentication
   const { authenticator } = host.authentication
   const outbound = await openOutbound(options)
+  const served = viewsOver([...workspaces, ...views, plain], { ...host, outbound })
+  given.authorization.explains(served)
   return serveOn(port, {
-    workspaces: viewsOver([...workspaces, ...views, plain], { ...host, outbound }),
+    workspaces: served,
     backend: host.backend,
     informers: host.informers,
     authenticator,

@@ -102,7 +102,7 @@ async function bringUp(starting: Starting) {
     webhookAllow: options.webhookAllow ?? [],
   })
   const auditor = audit?.auditor(shard, missingFor(shard, authorization))
-  const served = { options, host: shard, authentication, port, views, log }
+  const served = { options, host: shard, authentication, authorization, port, views, log }
   const server = await serve({ ...served, ...(auditor && { auditor }) })
   return { shard, server, store, audit }
 }

@@ -13,6 +13,7 @@ describe('a question about a view', () => {
     const content = { group: 'apis.kcp.io', resource: 'apiexports', subresource: 'content' }
     assert.deepEqual(behind('/services/apiexport/2hx8/widgets.example.com/clusters/*'), {
       server: at('2hx8'),
+      view: '/services/apiexport/2hx8/widgets.example.com/clusters/*',
       question: {
         attributes: { resourceAttributes: { verb: 'list', ...content, name: 'widgets.example.com' } },
         words:
@@ -28,6 +29,23 @@ describe('a question about a view', () => {
       const type = { group: 'tenancy.kcp.io', resource: 'workspacetypes', name: 'universal' }
       assert.deepEqual(question.attributes, { resourceAttributes: { verb, ...type } })
     }
+  })
+
+  it('is as much as can be said of views that name no export', () => {
+    const { server, question } = behind('/services/replication/2hx8/slice/clusters/*')
+    assert.equal(server, 'https://localhost:6443/clusters/2hx8')
+    assert.deepEqual(question.attributes, {
+      resourceAttributes: {
+        verb: 'list',
+        group: 'apis.kcp.io',
+        resource: 'apiexports',
+        subresource: 'content',
+      },
+    })
+    assert.match(
+      behind('/services/apiresourceschema/2hx8/clusters/*').question.words,
+      /which takes get apibindings/,
+    )
   })
 
   it('is the same in views that ask nobody else', () => {

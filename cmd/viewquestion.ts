@@ -1,15 +1,17 @@
 import type { ResourceQuestion } from './resourcequestion.ts'
 import { StartError } from './starterror.ts'
 
-/** A question to a view, put to the logical cluster that decides it. */
+/** A question about a view, and who decides about that. */
 export interface ViewQuestion {
-  /** Where it is put. */
+  /** Of the logical cluster that decides. */
   readonly server: string
+  /** The view's own path. */
+  readonly view: string
+  /** What that logical cluster is asked first, for servers that know nothing of views. */
   readonly question: ResourceQuestion
 }
 
 interface ViewUrl {
-  readonly origin: string
   /** Between the view's name and `/clusters/`. */
   readonly params: readonly string[]
   readonly cluster: string
@@ -21,18 +23,25 @@ interface Target {
   readonly group: string
   readonly resource: string
   readonly subresource?: string
-  readonly name: string
+  readonly name?: string
 }
 
-/** What each view asks before it answers (chapter 10, sections 3.5, 4.5 and 5). */
+/** What each view asks first (chapter 10, sections 3.5, 4.5, 5 and 7); undefined: the very same. */
 const deciders: Readonly<Record<string, (url: ViewUrl, verb: string) => Target | undefined>> = {
-  apiexport: ({ params: [cluster = '', name = ''] }, verb) => ({
-    ...{ cluster, verb, name },
-    ...{ group: 'apis.kcp.io', resource: 'apiexports', subresource: 'content' },
+  apiexport: ({ params: [cluster = '', name = ''] }, verb) => contentTarget(cluster, verb, name),
+  replication: ({ params: [cluster = ''] }, verb) => contentTarget(cluster, verb),
+  apiresourceschema: ({ params: [cluster = ''] }) => ({
+    ...{ cluster, verb: 'get' },
+    ...{ group: 'apis.kcp.io', resource: 'apibindings' },
   }),
   initializingworkspaces: ({ params: [identifier = ''] }) => typeTarget('initialize', identifier),
   terminatingworkspaces: ({ params: [identifier = ''] }) => typeTarget('terminate', identifier),
 }
+
+const contentTarget = (cluster: string, verb: string, name?: string): Target => ({
+  ...{ cluster, verb, group: 'apis.kcp.io', resource: 'apiexports', subresource: 'content' },
+  ...(name === undefined ? {} : { name }),
+})
 
 function typeTarget(verb: string, identifier: string): Target | undefined {
   const colon = identifier.lastIndexOf(':')
@@ -43,20 +52,23 @@ function typeTarget(verb: string, identifier: string): Target | undefined {
 /** Views that ask the logical cluster of their URL the very same. */
 const plain = new Set(['workspaces', 'mounts'])
 
-const viewUrl = /^(https?:\/\/[^/]+)\/services\/([^/]+)((?:\/[^/]+)*?)\/clusters\/([^/]+)$/
+const viewUrl = /^(https?:\/\/[^/]+)(\/services\/([^/]+)((?:\/[^/]+)*?)\/clusters\/([^/]+))$/
 
 /** Whether a server's URL is that of a view. */
 export const isView = (server: string): boolean => /^https?:\/\/[^/]+\/services\//.test(server)
 
-/** What has to be asked instead of a view. Throws `StartError` where nobody can say. */
+/** Who has to be asked about a request to a view. Throws `StartError` where nobody can say. */
 export function behindView(server: string, asked: ResourceQuestion, verb: string): ViewQuestion {
-  const [, origin = '', view = '', params = '', cluster = ''] = viewUrl.exec(server) ?? []
-  if (plain.has(view) && cluster !== '*') return { server: `${origin}/clusters/${cluster}`, question: asked }
-  const url = { origin, params: params.split('/').slice(1).map(decodeURIComponent), cluster }
-  const target = deciders[view]?.(url, verb)
+  const [, origin = '', view = '', name = '', params = '', cluster = ''] = viewUrl.exec(server) ?? []
+  if (plain.has(name) && cluster !== '*')
+    return { server: `${origin}/clusters/${cluster}`, view, question: asked }
+  const target = deciders[name]?.(
+    { params: params.split('/').slice(1).map(decodeURIComponent), cluster },
+    verb,
+  )
   if (target === undefined)
     throw new StartError(`Who decides at ${server} cannot be asked: give the URL of a workspace.`)
-  return { server: `${origin}/clusters/${target.cluster}`, question: questionOf(target, asked, view) }
+  return { server: `${origin}/clusters/${target.cluster}`, view, question: questionOf(target, asked, name) }
 }
 
 function questionOf(
@@ -66,6 +78,7 @@ function questionOf(
 ): ResourceQuestion {
   const { verb, group, resource, subresource, name } = attributes
   const what = `${resource}.${group}${subresource === undefined ? '' : `/${subresource}`}`
-  const words = `${asked.words} through ${view}, which takes ${verb} ${what} "${name}" in ${cluster}`
+  const which = name === undefined ? '' : ` "${name}"`
+  const words = `${asked.words} through ${view}, which takes ${verb} ${what}${which} in ${cluster}`
   return { attributes: { resourceAttributes: attributes }, words }
 }

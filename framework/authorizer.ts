@@ -32,6 +32,8 @@ export interface Decision {
   readonly reason: string
   /** Who decided, for the trace: '05-local', 'virtual.apiexport.content'. */
   readonly authorizer?: string
+  /** The logical cluster whose objects decided, where a view asks several. */
+  readonly cluster?: ClusterScope
   /** It left the decision to those behind it in the trace, and `effect` is theirs. */
   readonly delegated?: true
   /** What the user may know besides the reason: the same whatever exists that he cannot see. */

@@ -148,6 +148,7 @@ export {
 } from './user.ts'
 export { type Build, type VersionInfo, versionInfo } from './version.ts'
 export { type Lens, type View, viewOf } from './view.ts'
+export { allAnswers, askedIn, untilRefused, type ViewStep, viewDecision } from './viewsteps.ts'
 export {
   type Admission,
   type AdmissionRequest,

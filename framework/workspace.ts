@@ -64,6 +64,8 @@ export interface VirtualWorkspace<P extends Params = Params> {
   apis(params: P, cluster: ClusterScope): ApiSet<P> | undefined
   /** Default: ask the backend, for the action in `ctx.cluster`. */
   authorize?(ctx: RequestContext<P>): Promise<Decision>
+  /** `authorize` for who wants to know why: asks everything, also behind a refusal. Default: the same. */
+  explain?(ctx: RequestContext<P>): Promise<Decision>
   /** Refuses requests that nobody may make, privileged or not: throws a `StatusError`. Called after `authorize`. */
   guard?(ctx: RequestContext<P>): Promise<void>
   /** Default: `ctx.user`. */

@@ -1,5 +1,6 @@
 import type { Decision, Question } from '../authorizer.ts'
 import type { DecisionDomain } from '../context.ts'
+import { type DecisionStep, isOfView, stepsIn } from '../decisionsteps.ts'
 import { StatusError } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
 import type { Incoming } from '../incoming.ts'
@@ -38,6 +39,8 @@ export class RequestAudit {
   readonly #incoming: Incoming
   readonly #remoteAddress: string
   readonly #annotations: Record<string, string> = {}
+  /** What a view and those whom it asked have said. */
+  readonly #steps: DecisionStep[] = []
   #sent: Buffer | undefined
   #info: RequestInfo
   #user: UserInfo | undefined
@@ -88,6 +91,8 @@ export class RequestAudit {
   decided(domain: DecisionDomain, decision: Decision): void {
     if (this.#wished.level === 'None') return
     Object.assign(this.#annotations, decisionAnnotations(domain, decision))
+    if (isOfView(decision)) this.#steps.push(...stepsIn(decision))
+    if (this.#steps.length > 0) this.#annotations['oriel/steps'] = JSON.stringify(this.#steps)
     if (domain !== 'request.auth.kcp.io' || decision.effect === 'allow') return
     const question = refusedQuestion(decision)
     const missing = question && this.#auditing.missing?.(question)

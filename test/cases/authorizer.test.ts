@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import { discard, eventually, type Kubectl, kubectlFor } from '../support/oriel.ts'
 import { bound, clusterRole, masters, type People, startWithPeople } from '../support/people.ts'
 import { apply, createWorkspaces } from '../support/tenants.ts'
@@ -13,13 +14,16 @@ const workspace = (name: string) => ({
   kind: 'Workspace',
   metadata: { name },
 })
-const everything = '{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}'
+const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }
 
 interface Rules {
   readonly resourceRules: readonly object[]
   readonly nonResourceRules: readonly object[]
   readonly incomplete: boolean
 }
+
+const hasRule = ({ resourceRules }: Rules, rule: object): boolean =>
+  resourceRules.some(each => isDeepStrictEqual(each, rule))
 
 /** What kcp's end-to-end tests of its authorizers assert: chapter 30, section 7.1, line by line. */
 describe('7.1 authorizer', function () {
@@ -142,8 +146,7 @@ describe('7.1 authorizer', function () {
       assert.deepEqual([own.resourceRules.length, own.nonResourceRules.length, own.incomplete], [2, 3, false])
       await apply(admin.at(at('org1:workspace2')), bound('namespace-maker', 'user-4'))
       const rule = { apiGroups: [''], resources: ['namespaces'], verbs: ['create'] }
-      const found = (await rules()).resourceRules.map(each => JSON.stringify(each))
-      assert.ok(found.includes(JSON.stringify(rule)))
+      assert.ok(hasRule(await rules(), rule))
     })
   })
 
@@ -214,10 +217,10 @@ describe('7.1 authorizer', function () {
     })
     for (const [what, [all, reviewed]] of Object.entries(rows))
       it(`lists ${all ? 'everything' : 'what everybody may'} for ${what}`, async () => {
-        const { resourceRules } = await rulesOf(at('org1'), reviewed(here))
-        const text = resourceRules.map(rule => JSON.stringify(rule))
-        assert.equal(text.includes(everything), all, text.join('\n'))
-        assert.ok(text.some(rule => rule.includes('selfsubjectrulesreviews')))
+        const rules = await rulesOf(at('org1'), reviewed(here))
+        const text = JSON.stringify(rules)
+        assert.equal(hasRule(rules, everything), all, text)
+        assert.match(text, /"selfsubjectrulesreviews"/)
       })
   })
 

@@ -32,9 +32,6 @@ export interface People {
 
 export const masters = 'system:masters'
 
-/** What Oriel does unasked. */
-const asKcp = ['--external-hostname=localhost', '--feature-gates=WorkspaceAuthentication=true']
-
 /** `args` are Oriel's own. With KCP_BIN it is real kcp that answers, and judges the test itself. */
 export async function startWithPeople(args: readonly string[] = []): Promise<People> {
   const directory = await mkdtemp(join(tmpdir(), 'oriel-people-'))
@@ -43,7 +40,7 @@ export async function startWithPeople(args: readonly string[] = []): Promise<Peo
   await writeFile(file, [...users, 'masters-token,shard-admin,6,"system:masters"'].join('\n'))
   const isKcp = process.env.KCP_BIN !== undefined
   const oriel = isKcp
-    ? await startServer(['--token-auth-file', file, ...asKcp])
+    ? await startServer(['--token-auth-file', file, '--feature-gates=WorkspaceAuthentication=true'])
     : await startOriel({ directory, args: ['--store', 'memory:', '--token-auth-file', file, ...args] })
   const ca = await readText(join(oriel.directory, isKcp ? 'apiserver.crt' : 'ca.crt'))
   const tokenOf = (who: Parameters<People['as']>[0]): string | undefined => {

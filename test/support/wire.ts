@@ -57,8 +57,8 @@ export function open(protocol: Protocol, url: string, wanted: WireRequest = {}):
 
 async function tlsOptions({ client, ca }: WireRequest) {
   const { tls } = testCertificates()
-  // Whatever the Host header says.
-  const servername = 'localhost'
+  // The address that is connected to, whatever the Host header says.
+  const servername = ''
   return { servername, ca: ca ?? tls.clientCA, ...(client && { cert: client.certificate, key: client.key }) }
 }
 

@@ -73,17 +73,21 @@ function viewOver({ object, bindings = {}, others = {}, bound = {} }: World) {
     byIdentity: (hash: string) => (others[hash] ?? []).map(([cluster, other]) => itemOf(other, cluster)),
   } as unknown as Exports
   const host = { backend: { authorizer: fixture.authorizer } } as unknown as Host
-  const authorize = exportAuthorizer(host, exports)
-  const ask = (what: string, who: UserInfo = controller, cluster = 'consumer'): Promise<Decision> => {
+  const { authorize, explain } = exportAuthorizer(host, exports)
+  const asked = (what: string, who: UserInfo, cluster: string) => {
     const { verb, resource, path = '' } = action(what)
     const info =
       resource === undefined
         ? { isResource: false, verb, path }
         : { isResource: true, verb, path, ...resource }
     const { signal } = new AbortController()
-    return authorize({ workspace: 'apiexport', params, cluster, info, user: who, hops: 0, signal } as never)
+    return { workspace: 'apiexport', params, cluster, info, user: who, hops: 0, signal } as never
   }
-  return { fixture, ask }
+  const ask = (what: string, who: UserInfo = controller, cluster = 'consumer'): Promise<Decision> =>
+    authorize(asked(what, who, cluster))
+  const why = (what: string, who: UserInfo = controller, cluster = 'consumer'): Promise<Decision> =>
+    explain(asked(what, who, cluster))
+  return { fixture, ask, why }
 }
 
 const lastOf = ({ trace }: Decision): string => trace?.at(-1)?.reason ?? ''
@@ -189,6 +193,48 @@ describe('the authorizer of apiexport', () => {
     await expect(ask('list example.com/widgets', bob), 'allow')
     await expect(ask('get example.com/widgets ns/a', bob), 'no opinion')
     await expect(ask('get /apis', bob), 'no opinion')
+  })
+
+  it('explains every step, also behind a refusal, and in which cluster it lies', async () => {
+    const { why } = viewOver({ object })
+    const told = async (who: UserInfo, cluster?: string) => {
+      const { effect, cluster: where, trace = [] } = await why('list example.com/widgets', who, cluster)
+      const steps = trace.map(({ authorizer, effect, cluster }) => `${authorizer} ${effect} in ${cluster}`)
+      return { effect, where, steps }
+    }
+    assert.deepEqual(await told(user('bob')), {
+      effect: 'deny',
+      where: 'provider',
+      steps: [
+        'virtual.apiexport.boundapi deny in consumer',
+        'virtual.apiexport.content no opinion in provider',
+        'virtual.apiexport.maxpermissionpolicy allow in undefined',
+        'virtual.apiexport.cluster allow in consumer',
+      ],
+    })
+    assert.equal((await told(controller, '*')).effect, 'allow')
+    assert.deepEqual(
+      (await viewOver({}).why('list example.com/widgets')).trace?.map(step => step.cluster),
+      ['provider'],
+    )
+  })
+
+  it('hints at what is missing by the content alone, whatever there is', async () => {
+    const hints = async (world: World) => {
+      const { ask, fixture } = viewOver(world)
+      fixture.put('provider', clusterBinding('system:kcp:workspace:access', userNamed('bob')))
+      const of = async (who: UserInfo): Promise<string> =>
+        (await ask('list example.com/gadgets', who)).hint ?? ''
+      return [await of(user('eve')), await of(user('bob')), await of(controller)]
+    }
+    const told = await hints({ object, bindings: { consumer: bindingTo([]) } })
+    assert.equal(told[0], '')
+    assert.match(
+      told[1] ?? '',
+      /^you have access to the workspace of this API export, but not to its content/,
+    )
+    assert.match(told[2] ?? '', /^the content of this API export is open to you, but not for this request/)
+    for (const other of [{ object }, {}]) assert.deepEqual(await hints(other), told)
   })
 
   describe('for claims by identity', () => {

@@ -1,7 +1,9 @@
 import { bindingUser } from '../../authz/index.ts'
 import {
   type Action,
+  allAnswers,
   allow,
+  askedIn,
   type Decision,
   deny,
   type Host,
@@ -10,6 +12,9 @@ import {
   type RequestContext,
   type ResourceRequest,
   type UserInfo,
+  untilRefused,
+  type ViewStep,
+  viewDecision,
 } from '../../framework/index.ts'
 import { mayUseContent } from '../exports/content.ts'
 import type { Exports } from '../exports/exports.ts'
@@ -17,43 +22,63 @@ import type { APIBinding, APIExport, ExportParams, PermissionClaim } from '../ex
 import { claimedGroup, sameClaim } from './claims.ts'
 
 type Context = Omit<RequestContext<ExportParams>, 'actAs'>
-type Step = (ctx: Context, object: APIExport) => Promise<Decision>
+
+/** Who may use the view, and why. */
+export interface ExportAuthorizer {
+  authorize(ctx: Context): Promise<Decision>
+  explain(ctx: Context): Promise<Decision>
+}
+
+const self = 'virtual.apiexport'
 
 /**
- * Who may use the view: first what the consumer's binding allows, then the provider's `apiexports/content`, then the
- * policies of claimed exports, at last the consumer's logical cluster (chapter 10, section 3.5). Every step must allow; a
- * client reads only `access denied`.
+ * First what the consumer's binding allows, then the provider's `apiexports/content`, then the policies of claimed
+ * exports, at last the consumer's logical cluster (chapter 10, section 3.5). Every step must allow; a client reads only
+ * `access denied`.
  */
-export function exportAuthorizer(host: Host, exports: Exports): (ctx: Context) => Promise<Decision> {
-  const steps: readonly Step[] = [
-    async (ctx, object) => boundApi(ctx, object, exports),
-    ctx => mayUseContent(host, ctx, ctx.params),
-    (ctx, object) => maximalPermissions(ctx, object, host, exports),
-    ctx => inCluster(ctx, host),
-  ]
-  return async ctx => {
+export function exportAuthorizer(host: Host, exports: Exports): ExportAuthorizer {
+  const content = async (ctx: Context): Promise<Decision> =>
+    askedIn(ctx.params.provider, `${self}.content`, await mayUseContent(host, ctx, ctx.params))
+  const stepsFor = (ctx: Context): readonly ViewStep[] => {
     const object = exports.find(ctx.params)
-    if (object === undefined) return closed([deny('no such APIExport', 'virtual.apiexport')])
-    const trace: Decision[] = []
-    for (const step of steps) {
-      const decision = await step(ctx, object)
-      trace.push(decision)
-      if (decision.effect !== 'allow') return closed(trace)
-    }
-    return { effect: 'allow', reason: 'access granted', authorizer: 'virtual.apiexport', trace }
+    const { provider: cluster } = ctx.params
+    if (object === undefined) return [() => ({ ...deny('no such APIExport', self), cluster })]
+    return [
+      () => boundApi(ctx, object, exports),
+      () => content(ctx),
+      () => maximalPermissions(ctx, object, host, exports),
+      () => inCluster(ctx, host),
+    ]
+  }
+  return {
+    async authorize(ctx) {
+      const decision = viewDecision(self, await untilRefused(stepsFor(ctx)))
+      return decision.effect === 'allow' ? decision : { ...decision, ...hintFrom(await content(ctx)) }
+    },
+    explain: async ctx => ({
+      ...viewDecision(self, await allAnswers(stepsFor(ctx))),
+      cluster: ctx.params.provider,
+    }),
   }
 }
 
-const closed = (trace: readonly Decision[]): Decision => ({
-  effect: trace.at(-1)?.effect === 'deny' ? 'deny' : 'no opinion',
-  reason: 'access denied',
-  authorizer: 'virtual.apiexport',
-  trace,
-})
+/** Depends on nothing but the right to the content: it is the same whatever exists elsewhere. */
+function hintFrom({ effect, hint }: Decision): Pick<Decision, 'hint'> {
+  const explain = '"oriel explain" says what is missing'
+  if (effect === 'allow')
+    return { hint: `the content of this API export is open to you, but not for this request; ${explain}` }
+  if (hint === undefined) return {}
+  return { hint: `you have access to the workspace of this API export, but not to its content; ${explain}` }
+}
 
 /** In one logical cluster, only what its binding to this export covers. `*` and discovery are decided by content alone. */
-function boundApi({ cluster, info, params }: Context, object: APIExport, exports: Exports): Decision {
-  const by = 'virtual.apiexport.boundapi'
+function boundApi(ctx: Context, object: APIExport, exports: Exports): Decision {
+  const { cluster, params } = ctx
+  return { ...bindingAllows(ctx, object, exports), cluster: cluster === '*' ? params.provider : cluster }
+}
+
+function bindingAllows({ cluster, info, params }: Context, object: APIExport, exports: Exports): Decision {
+  const by = `${self}.boundapi`
   if (cluster === '*' || !info.isResource) return allow('not about one binding', by)
   const binding = exports.bindingIn(cluster, params)
   if (binding === undefined) return deny('could not find suitable APIBinding in target logical cluster', by)
@@ -103,21 +128,18 @@ async function maximalPermissions(
   host: Host,
   exports: Exports,
 ): Promise<Decision> {
-  const by = 'virtual.apiexport.maxpermissionpolicy'
+  const by = `${self}.maxpermissionpolicy`
   const { info, user, signal } = ctx
   if (!info.isResource) return allow('not about a resource', by)
   const claim = object.spec?.permissionClaims?.find(c => isAbout(c, info))
   if (!claim?.identityHash) return allow('no claim by identity', by)
   const providers = exports.byIdentity(claim.identityHash)
-  if (providers.length === 0) return deny('no API export has the claimed identity', by)
+  if (providers.length === 0) return { ...deny('no API export has the claimed identity', by), cluster: '' }
   for (const { key, object: provider } of providers) {
     if ((provider as APIExport).spec?.maximalPermissionPolicy?.local === undefined) continue
-    const decision = await host.backend.authorizer.authorize(
-      policyUser(user),
-      { ...actionOf(info, key.cluster), deep: true },
-      signal,
-    )
-    if (decision.effect !== 'allow') return { ...decision, effect: 'no opinion', authorizer: by }
+    const action = { ...actionOf(info, key.cluster), deep: true }
+    const decision = await host.backend.authorizer.authorize(policyUser(user), action, signal)
+    if (decision.effect !== 'allow') return askedIn(key.cluster, by, { ...decision, effect: 'no opinion' })
   }
   return allow('all claimed API exports granted access', by)
 }
@@ -134,9 +156,10 @@ const actionOf = (info: ResourceRequest, cluster: string): Action => ({
  */
 async function inCluster(ctx: Context, { backend }: Host): Promise<Decision> {
   const { cluster, info, signal } = ctx
-  if (cluster === '*' || !info.isResource)
-    return allow('not about one logical cluster', 'virtual.apiexport.cluster')
-  return backend.authorizer.authorize(actAs(ctx, loopback), actionOf(info, cluster), signal)
+  const by = `${self}.cluster`
+  if (cluster === '*' || !info.isResource) return allow('not about one logical cluster', by)
+  const decision = await backend.authorizer.authorize(actAs(ctx, loopback), actionOf(info, cluster), signal)
+  return askedIn(cluster, by, decision)
 }
 
 /**

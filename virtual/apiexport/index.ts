@@ -14,7 +14,7 @@ export const apiexport = defineVirtualWorkspace('apiexport', '/services/apiexpor
   const apis = exportApis(host, exports)
   return {
     apis: params => apis.of(params),
-    authorize: exportAuthorizer(host, exports),
+    ...exportAuthorizer(host, exports),
     actAs: ctx => actAs(ctx, loopback),
     admission: [selectorAdmission(exports)],
     publisher: slicePublisher(exports),

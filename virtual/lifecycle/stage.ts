@@ -23,6 +23,9 @@ export interface Stage {
 export const remaining = ({ role }: Stage, { status }: LogicalCluster): readonly string[] =>
   status?.[`${role}s`] ?? []
 
+/** How decisions of the view are signed. */
+export const authorizerOf = ({ name }: Stage): string => `virtual.${name}workspaces`
+
 /** Whether `identifier` has work to do in the logical cluster. */
 export const waitsFor = (
   stage: Stage,

@@ -1,4 +1,15 @@
-import { allow, type Decision, deny, type Host, type RequestContext } from '../../framework/index.ts'
+import {
+  allAnswers,
+  allow,
+  askedIn,
+  type Decision,
+  deny,
+  type Host,
+  type RequestContext,
+  untilRefused,
+  type ViewStep,
+  viewDecision,
+} from '../../framework/index.ts'
 import { mayUseContent } from '../exports/content.ts'
 import type { APIBinding } from '../exports/types.ts'
 import type { Publication, Slices } from './slices.ts'
@@ -12,24 +23,46 @@ type Context = RequestContext<SliceParams>
  * Who may read what is published: in a logical cluster that has bound it from this very export, who has the verb on the
  * export's `apiexports/content` (chapter 10, section 6.4).
  */
-export const sliceAuthorizer =
-  (host: Host, slices: Slices) =>
-  async (ctx: Context): Promise<Decision> => {
-    const decision = await decide(host, slices, ctx)
-    if (decision.effect === 'allow') return decision
-    return { effect: 'deny', reason: `${authorizer}: access denied`, authorizer, trace: [decision] }
+export function sliceAuthorizer(host: Host, slices: Slices) {
+  return {
+    authorize: async (ctx: Context): Promise<Decision> =>
+      concluded(await untilRefused(stepsFor(host, slices, ctx))),
+    explain: async (ctx: Context): Promise<Decision> => ({
+      ...concluded(await allAnswers(stepsFor(host, slices, ctx))),
+      cluster: ctx.params.provider,
+    }),
   }
+}
 
-async function decide(host: Host, slices: Slices, ctx: Context): Promise<Decision> {
-  const { cluster, info } = ctx
-  if (!['get', 'list', 'watch'].includes(info.verb))
-    return deny('write access to Replication virtual workspace is not allowed', authorizer)
+function concluded(trace: readonly Decision[]): Decision {
+  const decision = viewDecision(authorizer, trace)
+  if (decision.effect === 'allow') return { ...decision, reason: 'found ClusterCachedResource reference' }
+  return { ...decision, effect: 'deny', reason: `${authorizer}: access denied` }
+}
+
+function stepsFor(host: Host, slices: Slices, ctx: Context): readonly ViewStep[] {
+  const { provider } = ctx.params
   const found = slices.find(ctx.params)
-  if (found === undefined) return deny('no such ClusterCachedResourceEndpointSlice', authorizer)
-  if (cluster !== '*' && info.isResource && !isBound(slices, cluster, found))
-    return deny('could not find suitable APIBinding in target logical cluster', authorizer)
-  const content = await mayUseContent(host, ctx, found.export)
-  return content.effect === 'allow' ? allow('found ClusterCachedResource reference', authorizer) : content
+  if (found === undefined)
+    return [() => ({ ...deny('no such ClusterCachedResourceEndpointSlice', authorizer), cluster: provider })]
+  return [
+    () => onlyReads(ctx),
+    () => bound(slices, ctx, found),
+    async () => askedIn(found.export.provider, authorizer, await mayUseContent(host, ctx, found.export)),
+  ]
+}
+
+const onlyReads = ({ info: { verb } }: Context): Decision =>
+  ['get', 'list', 'watch'].includes(verb)
+    ? allow('a read', authorizer)
+    : deny('write access to Replication virtual workspace is not allowed', authorizer)
+
+function bound(slices: Slices, { cluster, info }: Context, found: Publication): Decision {
+  const isOpen = cluster === '*' || !info.isResource || isBound(slices, cluster, found)
+  const decision = isOpen
+    ? allow('bound resource', authorizer)
+    : deny('could not find suitable APIBinding in target logical cluster', authorizer)
+  return { ...decision, cluster }
 }
 
 function isBound({ exports }: Slices, cluster: string, { export: of, entry }: Publication): boolean {

@@ -16,7 +16,7 @@ export const replication = defineVirtualWorkspace(
     const apis = sliceApis(shared, slices)
     return {
       apis: params => apis.of(params),
-      authorize: sliceAuthorizer(host, slices),
+      ...sliceAuthorizer(host, slices),
       // What is published belongs to nobody here: the view reads it itself.
       actAs: () => loopback,
       publisher: slicePublisher(slices),
