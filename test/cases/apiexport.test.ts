@@ -262,19 +262,27 @@ describe('10.13.1 the apiexport view', function () {
     await becomes(view + configMaps, ['kube-root-ca.crt', 'seen'])
   })
 
+  /** `<plural>.<group>` of everything that discovery has, without subresources. */
+  async function discovered(base: string): Promise<readonly string[]> {
+    const read = async <T>(path: string): Promise<T> => (await get(masters, base + path)).json<T>()
+    const { groups } = await read<Groups>('/apis')
+    const versions = ['v1', ...groups.map(({ preferredVersion }) => preferredVersion.groupVersion)]
+    const found = versions.map(async version => {
+      const [group = ''] = version.includes('/') ? version.split('/') : ['']
+      const { resources } = await read<Resources>(`/${group === '' ? 'api' : 'apis'}/${version}`)
+      return resources.flatMap(({ name }) => (name.includes('/') ? [] : [`${name}.${group}`]))
+    })
+    return (await Promise.all(found)).flat()
+  }
+
   it('TestAPIExportClaimableBuiltInAPIsDrift: what can be claimed is what every workspace has', async () => {
     const [plain] = (await workspaces('plain')) as [Tenant]
     const review = ['selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'selfsubjectreviews']
-    const served: string[] = []
-    for (const path of ['/api', '/apis']) {
-      const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
-      const told = await get(masters, `/clusters/${plain.path}${path}`, { headers: { accept } })
-      for (const { metadata, versions } of told.json<Discovered>().items)
-        if (!/(^|\.)kcp\.io$/.test(metadata?.name ?? '') || metadata?.name === 'core.kcp.io')
-          for (const { resources } of versions.slice(0, 1))
-            served.push(...resources.map(({ resource }) => `${resource}.${metadata?.name ?? ''}`))
-    }
-    const wanted = served.filter(each => !review.some(no => each.startsWith(`${no}.`)))
+    const served = await discovered(`/clusters/${plain.path}`)
+    const isOfWorkspaces = (each: string) => /\.kcp\.io$/.test(each) && !each.endsWith('.core.kcp.io')
+    const wanted = served.filter(
+      each => !isOfWorkspaces(each) && !review.some(no => each.startsWith(`${no}.`)),
+    )
     const [provider, consumer] = (await workspaces('p', 'c')) as [Tenant, Tenant]
     const claims = wanted.map(each => {
       const [resource = '', ...group] = each.split('.')
@@ -287,15 +295,7 @@ describe('10.13.1 the apiexport view', function () {
       name,
       claims.map(each => taken(each)),
     )
-    const view = (await viewOf(provider, name))(consumer)
-    const offered: string[] = []
-    for (const path of ['/api', '/apis']) {
-      const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
-      const told = await get(masters, view + path, { headers: { accept } })
-      for (const { metadata, versions } of told.json<Discovered>().items)
-        for (const { resources } of versions.slice(0, 1))
-          offered.push(...resources.map(({ resource }) => `${resource}.${metadata?.name ?? ''}`))
-    }
+    const offered = await discovered((await viewOf(provider, name))(consumer))
     for (const each of wanted) assert.ok(offered.includes(each), `${each} cannot be claimed`)
   })
 
@@ -511,7 +511,7 @@ describe('10.13.1 the apiexport view', function () {
       ),
     )
     await answers(makeSecret, 201)
-    await answers(applyNew, 201)
+    await answers(applyNew, appliedNew)
     const fewer = more.map(each => taken(each.resource === 'configmaps' ? { ...each, verbs: reading } : each))
     await apply(consumer.kubectl, bindingOf(provider, name, fewer))
     await answers(() => post(view + configMaps, configMap('another'), 'user-2'), 403)
@@ -577,11 +577,14 @@ describe('10.13.1 the apiexport view', function () {
   })
 })
 
-interface Discovered {
-  readonly items: readonly {
-    readonly metadata?: { readonly name?: string }
-    readonly versions: readonly { readonly resources: readonly { readonly resource: string }[] }[]
-  }[]
+/** What answers an apply that makes something: kcp's views forget that it was made (chapter 10, section 14, 7). */
+const appliedNew = process.env.KCP_BIN === undefined ? 201 : 200
+
+interface Groups {
+  readonly groups: readonly { readonly preferredVersion: { readonly groupVersion: string } }[]
+}
+interface Resources {
+  readonly resources: readonly { readonly name: string }[]
 }
 
 interface TokenStatus {

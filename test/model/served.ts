@@ -2,6 +2,7 @@ import { authorizationParts } from '../../cmd/authorization.ts'
 import { plain } from '../../cmd/plain.ts'
 import type { Action } from '../../framework/authorizer.ts'
 import { StatusError } from '../../framework/errors.ts'
+import { silent } from '../../framework/log.ts'
 import type { UserInfo } from '../../framework/user.ts'
 import type { VirtualWorkspace } from '../../framework/workspace.ts'
 import { createOutbound } from '../../proxy/outbound.ts'
@@ -71,7 +72,8 @@ async function admits(view: VirtualWorkspace, { user, action, params, signal }: 
   const { cluster, verb, path = '', resource } = action
   const about = resource === undefined ? { isResource: false } : { isResource: true, ...resource }
   const info = { ...about, verb, path }
-  const asking = { workspace: view.name, params, cluster, info, user, actAs: user, hops: 0, signal }
+  const record = { log: silent, warn: () => undefined, annotate: () => undefined }
+  const asking = { workspace: view.name, params, cluster, info, user, actAs: user, hops: 0, signal, record }
   const ctx = { ...asking, actAs: view.actAs?.(asking as never) ?? user } as never
   const isPrivileged = user.groups.includes('system:masters')
   if (!isPrivileged && (await view.authorize?.(ctx))?.effect !== 'allow') return false
