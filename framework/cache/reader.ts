@@ -45,7 +45,6 @@ export class Reader {
   #sight: Sight
   #line: Line
   #position: number
-  /** The last revision that was passed, for the error. */
   #revision: number
 
   constructor(
@@ -62,6 +61,11 @@ export class Reader {
     this.#line = ring.line
     this.#position = start.position
     this.#revision = start.revision
+  }
+
+  /** The last revision that was passed. */
+  get revision(): number {
+    return this.#revision
   }
 
   get line(): Line {

@@ -8,6 +8,7 @@ import { commonApis } from './apis.ts'
 import { reviewAuthorizer } from './authorizer.ts'
 import { cacheServer } from './cacheserver.ts'
 import type { ShardConnection } from './connection.ts'
+import { Copies } from './copy/copies.ts'
 import { createDirectory } from './directory.ts'
 import { forward } from './forwarding.ts'
 import { remoteStorage } from './storage.ts'
@@ -45,14 +46,15 @@ const quiet = (log: Logger): Logger => ({
 /** Works as soon as the shard can be reached, and again whenever it can be reached again. */
 export function remoteShard(options: RemoteShardOptions): RemoteShard {
   const { connection, everywhere, cache = connection, log, signal } = options
+  const copies = new Copies({ isGood: () => connection.reach.isGood(), log, signal })
   const storages = new Map<string, ResourceStorage>()
   const storage = (ref: ResourceRef): ResourceStorage => {
-    const known = storages.get(idOf(ref)) ?? remoteStorage(connection, ref)
+    const known = storages.get(idOf(ref)) ?? remoteStorage(connection, ref, copies)
     storages.set(idOf(ref), known)
     return known
   }
   const common = commonApis(storage)
-  const informers = createInformers({ storage }, quiet(log), signal)
+  const informers = createInformers({ storage: ref => remoteStorage(connection, ref) }, quiet(log), signal)
   const directory = createDirectory(informers)
   const connectionOf = (cluster: string): ShardConnection =>
     everywhere === undefined || directory.has(cluster) ? connection : everywhere

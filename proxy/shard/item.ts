@@ -32,7 +32,7 @@ class SentItem implements Item {
 }
 
 /** The metadata of an object, and nothing else, decoded. Throws `SyntaxError` for what is no object. */
-function metadataIn(bytes: Buffer): Metadata {
+export function metadataIn(bytes: Buffer): Metadata {
   const range = memberRange(bytes, 'metadata')
   return range === undefined ? {} : (JSON.parse(bytes.toString('utf8', range.from, range.to)) as Metadata)
 }

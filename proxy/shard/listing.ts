@@ -1,5 +1,6 @@
 import type { RequestContext } from '../../framework/context.ts'
 import { StatusError } from '../../framework/errors.ts'
+import { apiVersionOf } from '../../framework/object.ts'
 import type { ItemBatch, ItemList, ListMeta, ListQuery } from '../../framework/storage.ts'
 import { badGateway, failureOf } from '../failure.ts'
 import { type ListHead, ListReader } from './listreader.ts'
@@ -19,6 +20,12 @@ export async function* list(source: Source, ctx: RequestContext, query: ListQuer
 
 /** What nobody serves yet may be served later: whoever watches from there sees it come. */
 const nobodys: ListHead = { kind: '', metadata: { resourceVersion: '0' } satisfies ListMeta }
+
+/** The kind of a list's elements, as bookmarks name it. */
+export const kindOf = ({ ref: { group, version } }: Source, listKind: string) => ({
+  apiVersion: apiVersionOf(group, version),
+  kind: listKind.replace(/List$/, ''),
+})
 
 /** A resource of an export that nobody has bound here is empty (chapter 10, section 1.11). */
 export const isNobodys = ({ ref }: Source, error: unknown): boolean =>

@@ -1,20 +1,40 @@
 import type { ResourceRef } from '../../framework/backend.ts'
-import type { ResourceStorage } from '../../framework/storage.ts'
+import type { RequestContext } from '../../framework/context.ts'
+import type { ItemList, ListQuery, ResourceStorage } from '../../framework/storage.ts'
 import type { ShardConnection } from './connection.ts'
+import type { Copies } from './copy/copies.ts'
+import { list as listCopy, oldestFor } from './copy/reading.ts'
 import { list } from './listing.ts'
-import { sourceOf } from './source.ts'
+import { type Source, sourceOf } from './source.ts'
 import { watch } from './watching.ts'
 import { create, get, remove, update } from './writing.ts'
 
-/** Objects of one resource as they lie on a shard. What they are is decided there; bytes pass. */
-export function remoteStorage(connection: ShardConnection, ref: ResourceRef): ResourceStorage {
+/**
+ * Objects of one resource as they lie on a shard. What they are is decided there; bytes pass, or come from `copies` where
+ * they may.
+ */
+export function remoteStorage(
+  connection: ShardConnection,
+  ref: ResourceRef,
+  copies?: Copies,
+): ResourceStorage {
   const source = sourceOf(connection, ref)
   return {
     get: get(source),
-    list: (ctx, query) => list(source, ctx, query),
-    watch: (ctx, query) => watch(source, ctx, query),
+    list: (ctx, query) =>
+      copies === undefined ? list(source, ctx, query) : listFrom(copies, source, ctx, query),
+    watch: (ctx, query) => watch(source, ctx, query, copies),
     create: create(source),
     update: update(source),
     delete: remove(source),
   }
+}
+
+/** From a copy when it is as new as it has to be; else the shard answers. */
+async function* listFrom(copies: Copies, source: Source, ctx: RequestContext, query: ListQuery): ItemList {
+  const oldest = oldestFor(query)
+  const shown = oldest === undefined ? undefined : copies.of(source, ctx, query)
+  const copy = await shown?.kept.filled()
+  const isUsable = copy !== undefined && copies.isGood() && copy.revision >= (oldest ?? 0)
+  return yield* isUsable && shown ? listCopy(copy, shown.within(query)) : list(source, ctx, query)
 }

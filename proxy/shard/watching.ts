@@ -1,74 +1,71 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { bookmark } from '../../framework/bookmark.ts'
+import { initialEvents } from '../../framework/cache/following.ts'
 import type { RequestContext } from '../../framework/context.ts'
-import { expired, StatusError } from '../../framework/errors.ts'
-import { type ItemEvent, initialEventsEnd, itemOf } from '../../framework/item.ts'
-import { apiVersionOf } from '../../framework/object.ts'
+import { expired } from '../../framework/errors.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/storage.ts'
-import { failureOf } from '../failure.ts'
-import { FrameReader } from './framereader.ts'
-import { batches, isNobodys } from './listing.ts'
+import { aborted } from '../../framework/streams.ts'
+import { connected, mayPass, Progress, type Watching } from './connected.ts'
+import type { Copies, Shown } from './copy/copies.ts'
+import type { Copy } from './copy/copy.ts'
+import { watch as watchCopy } from './copy/reading.ts'
+import { batches, kindOf } from './listing.ts'
 import type { Source } from './source.ts'
-import { collectionOf, selectorsOf, targetOf } from './target.ts'
 
-/** What one watch is about. */
-interface Watching {
-  readonly source: Source
-  readonly ctx: RequestContext
-  readonly query: WatchQuery
-}
-
-const firstPause = 50
-const longestPause = 5_000
-
-/** Where a watch has come to. */
-interface Progress {
-  /** The resourceVersion up to which everything has been sent; undefined: nothing yet. */
-  position: string | undefined
+/** A watch for a client: what it begins with, and where it may be read besides the shard. */
+interface Client extends Watching {
+  readonly shown: Shown | undefined
+  readonly progress: Progress
   /** The state comes before the events. */
   wantsState: boolean
   /** The bookmark behind the state is still to be sent. */
   wantsEnd: boolean
-  pause: number
 }
 
 /** Any position will do: that is none. */
 const given = (resourceVersion: string | undefined): string | undefined =>
   resourceVersion === '' || resourceVersion === '0' ? undefined : resourceVersion
 
-const startOf = ({ initialEvents, bookmarks, resourceVersion }: WatchQuery): Progress => ({
-  position: initialEvents ? undefined : given(resourceVersion),
-  wantsState: initialEvents,
-  wantsEnd: initialEvents && bookmarks,
-  pause: firstPause,
-})
-
 /**
  * A watch that outlives its connections: when one ends, the next begins where it ended, so that no event is lost and
  * none is sent twice. Ends with an error only where going on would lose something, or the shard refuses.
  */
-export async function* watch(source: Source, ctx: RequestContext, query: WatchQuery): ItemWatch {
-  const watching = { source, ctx, query }
-  const progress = startOf(query)
-  while (!ctx.signal.aborted) {
-    try {
-      if (progress.position === undefined) yield* begin(watching, progress)
-      if (progress.position !== undefined) yield* events(watching, progress)
-    } catch (error) {
-      if (ctx.signal.aborted) return
-      if (!mayPass(source, error)) throw error
-    }
-    await sleep(progress.pause * (1 + Math.random() / 2), undefined, { signal: ctx.signal }).catch(
-      () => undefined,
-    )
-    progress.pause = Math.min(progress.pause * 2, longestPause)
+export async function* watch(
+  source: Source,
+  ctx: RequestContext,
+  query: WatchQuery,
+  copies?: Copies,
+): ItemWatch {
+  const { initialEvents, bookmarks, resourceVersion } = query
+  const shown = copies?.of(source, ctx, query)
+  const progress = new Progress(initialEvents ? undefined : given(resourceVersion))
+  const wanted = { wantsState: initialEvents, wantsEnd: initialEvents && bookmarks }
+  const client: Client = { source, ctx, query, shown, progress, ...wanted }
+  shown?.kept.enter()
+  try {
+    while (!ctx.signal.aborted) yield* attempt(client)
+  } finally {
+    shown?.kept.leave()
   }
 }
 
+async function* attempt(client: Client): ItemWatch {
+  const { source, ctx, progress } = client
+  try {
+    if (progress.position === undefined) yield* begin(client)
+    if (progress.position !== undefined) yield* goOn(client)
+  } catch (error) {
+    if (ctx.signal.aborted) return
+    if (!mayPass(source, error)) throw error
+  }
+  await progress.pause(ctx.signal)
+}
+
 /** Finds the position to watch from. What nobody has bound yet has none: when it comes, all of it is new. */
-async function* begin(watching: Watching, progress: Progress): ItemWatch {
-  if (progress.wantsState) yield* state(watching, progress)
-  else progress.position = await newest(watching)
-  progress.wantsState ||= progress.position === undefined
+async function* begin(client: Client): ItemWatch {
+  const { progress } = client
+  if (client.wantsState) yield* state(client)
+  else progress.position = await newest(client)
+  client.wantsState ||= progress.position === undefined
 }
 
 async function newest({ source, ctx, query }: Watching): Promise<string | undefined> {
@@ -78,14 +75,41 @@ async function newest({ source, ctx, query }: Watching): Promise<string | undefi
   return given(next.value.metadata.resourceVersion)
 }
 
-/** The shard is not there, has too much to do, or nobody has bound the resource yet. */
-function mayPass(source: Source, error: unknown): boolean {
-  if (!(error instanceof StatusError)) return false
-  return error.code === 429 || error.code >= 500 || isNobodys(source, error)
+/** At the shard until a copy has come as far, and then there. */
+async function* goOn(client: Client): ItemWatch {
+  const { shown, progress, ctx, query } = client
+  const isThere = (copy: Copy | undefined): copy is Copy =>
+    copy?.positionAfter(Number(progress.position)) !== undefined
+  if (!isThere(await filled(client))) yield* connected(client, progress, () => isThere(shown?.kept.copy))
+  const copy = shown?.kept.copy
+  if (shown === undefined || !isThere(copy)) return
+  yield* watchCopy({ copy, query: shown.within(query), signal: ctx.signal }, progress)
 }
 
-/** The state as ADDED events, from a list, whose resourceVersion is where the watch goes on. */
-async function* state({ source, ctx, query }: Watching, progress: Progress): ItemWatch {
+/** The copy, when it is filled; the client does not wait for longer than it wants. */
+const filled = async ({ shown, ctx, progress }: Client): Promise<Copy | undefined> =>
+  shown && ((await Promise.race([shown.kept.filled(progress.position), aborted(ctx.signal)])) ?? undefined)
+
+/** The state as ADDED events. What the shard is asked for after the copy was filled can be followed there. */
+async function* state(client: Client): ItemWatch {
+  const { resourceVersion = '' } = client.query
+  const copy = await filled(client)
+  const isNewEnough = resourceVersion !== '' && copy !== undefined && copy.revision >= Number(resourceVersion)
+  yield* isNewEnough ? copiedState(client, copy) : sentState(client)
+}
+
+async function* copiedState(client: Client, copy: Copy): ItemWatch {
+  const { query, shown, progress } = client
+  const { revision } = copy
+  yield* initialEvents(copy.snapshot(), shown?.within(query) ?? query, copy.kind)
+  progress.position = String(revision)
+  if (client.wantsEnd) yield [bookmark(copy.kind, revision, true)]
+  client.wantsEnd = false
+}
+
+/** From a list, whose resourceVersion is where the watch goes on. */
+async function* sentState(client: Client): ItemWatch {
+  const { source, ctx, query, progress } = client
   const { initialEvents: _, bookmarks: _bookmarks, deadline: _deadline, ...selection } = query
   const isVersioned = (query.resourceVersion ?? '') !== ''
   const list = batches(source, ctx, { ...selection, ...(isVersioned ? { match: 'NotOlderThan' } : {}) })
@@ -99,44 +123,13 @@ async function* state({ source, ctx, query }: Watching, progress: Progress): Ite
     const { kind, metadata } = next.value
     const { resourceVersion = '' } = metadata
     progress.position = given(resourceVersion)
-    if (progress.wantsEnd) yield [stateEnd(source, kind.replace(/List$/, ''), resourceVersion)]
-    progress.wantsEnd = false
+    if (client.wantsEnd) yield [bookmark(kindOf(source, kind), Number(resourceVersion), true)]
+    client.wantsEnd = false
   } catch (error) {
     // Half a state has been sent: nobody could tell what of the next one is new.
     if (isBegun && !ctx.signal.aborted) throw expired('the shard was lost while the state was sent')
     throw error
   } finally {
     await list.return({ kind: '', metadata: {} })
-  }
-}
-
-function stateEnd({ ref }: Source, kind: string, resourceVersion: string): ItemEvent {
-  const apiVersion = apiVersionOf(ref.group, ref.version)
-  const metadata = { annotations: { [initialEventsEnd]: 'true' }, resourceVersion }
-  return { type: 'BOOKMARK', item: itemOf({ apiVersion, kind, metadata }, '') }
-}
-
-async function* events({ source, ctx, query }: Watching, progress: Progress): ItemWatch {
-  const options = {
-    watch: 'true',
-    allowWatchBookmarks: 'true',
-    resourceVersion: progress.position,
-    ...selectorsOf(query),
-  }
-  const target = targetOf(source.ref, collectionOf(query), options)
-  const answer = await source.ask(ctx, { method: 'GET', target })
-  const reader = new FrameReader(query.cluster)
-  try {
-    for await (const piece of answer.body as AsyncIterable<Buffer>) {
-      const { events: all, error } = reader.push(piece)
-      const last = all.at(-1)
-      if (last !== undefined) progress.position = last.item.meta.resourceVersion
-      if (last !== undefined) progress.pause = firstPause
-      const seen = query.bookmarks ? all : all.filter(({ type }) => type !== 'BOOKMARK')
-      if (seen.length > 0) yield seen
-      if (error !== undefined) throw error
-    }
-  } catch (error) {
-    throw failureOf(error)
   }
 }
