@@ -46,6 +46,7 @@ export class ScriptedShard {
     const ask = (request: ShardRequest): Promise<ShardAnswer> => this.#answer(request)
     const reach = {
       isGood: () => this.failure === undefined,
+      presents: () => undefined,
       answered: () => undefined,
       failed: () => undefined,
     }
