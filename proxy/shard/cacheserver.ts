@@ -1,3 +1,4 @@
+import type { ResourceRef } from '../../framework/backend.ts'
 import { createInformers } from '../../framework/informers.ts'
 import type { ObjectMeta } from '../../framework/item.ts'
 import type { Logger } from '../../framework/log.ts'
@@ -24,13 +25,16 @@ const added: ReadonlySet<string> = new Set([
 export function cacheServer({ connection, log, signal }: CacheServerOptions): SharedCache {
   const all = below(connection, '/services/cache/shards/*')
   return {
-    informers: createInformers({ storage: ref => remoteStorage(all, ref) }, log, signal),
+    informers: createInformers({ storage: ref => remoteStorage(all, unidentified(ref)) }, log, signal),
     storage(resource, shard) {
       const prefix = `/services/cache/shards/${encodeURIComponent(shard || 'root')}`
       return viewOf(remoteStorage(below(connection, prefix), resource), () => ({ relabel: asPublished }))
     },
   }
 }
+
+/** Definitions are there for all exports together, by their names alone. */
+const unidentified = ({ identity: _, ...ref }: ResourceRef): ResourceRef => ref
 
 const asPublished = ({ annotations }: ObjectMeta) => ({
   annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => !added.has(key))),

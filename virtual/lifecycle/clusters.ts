@@ -1,4 +1,6 @@
 import type { Host, Informer, ResourceRef } from '../../framework/index.ts'
+import { apiExports } from '../exports/exports.ts'
+import { tenancyExported, workspaceTypes } from '../exports/tenancy.ts'
 import type { TypeReference } from './stage.ts'
 import type { LogicalCluster, WorkspaceType } from './types.ts'
 
@@ -7,41 +9,38 @@ const logicalClusters: ResourceRef = {
   version: 'v1alpha1',
   resource: 'logicalclusters',
 }
-const apiExports: ResourceRef = { group: 'apis.kcp.io', version: 'v1alpha2', resource: 'apiexports' }
 
 /** What the views know of logical clusters and workspace types: look-ups in memory, kept up to date. */
 export interface Clusters {
   readonly informer: Informer
   get(cluster: string): LogicalCluster | undefined
+  /** This shard's, or any other's. */
   type(reference: TypeReference): WorkspaceType | undefined
-  /** Where workspace types are stored: under the identity of root's tenancy export. Throws an `Error` before `synced`. */
+  /** Where workspace types are stored. Throws an `Error` before `synced`. */
   readonly types: ResourceRef
   readonly synced: Promise<unknown>
 }
 
-export function watchClusters({ informers }: Host): Clusters {
+/** Logical clusters are those of this shard; the export of their types, and the types, may be on any. */
+export function watchClusters({ informers, shared }: Host): Clusters {
+  const anywhere = shared?.informers ?? informers
   const clusters = informers.for(logicalClusters)
-  const exports = informers.for(apiExports)
-  const types = (): ResourceRef => typesUnder(exports)
+  const exports = anywhere.for(apiExports)
+  const types = (): readonly Informer[] => [informers, anywhere].map(of => of.for(workspaceTypes(exports)))
   const synced = async (): Promise<void> => {
-    await Promise.all([clusters.synced, exports.synced])
-    await informers.for(types()).synced
+    await tenancyExported(exports)
+    await Promise.all([clusters, ...types()].map(informer => informer.synced))
   }
   return {
     informer: clusters,
     get: cluster => clusters.get(cluster, '', 'cluster')?.object as LogicalCluster | undefined,
-    type: ({ cluster, name }) =>
-      informers.for(types()).get(cluster, '', name)?.object as WorkspaceType | undefined,
+    type({ cluster, name }) {
+      const [own, others] = types().map(informer => informer.get(cluster, '', name))
+      return (own ?? others)?.object as WorkspaceType | undefined
+    },
     get types() {
-      return types()
+      return workspaceTypes(exports)
     },
     synced: synced(),
   }
-}
-
-function typesUnder(exports: Informer): ResourceRef {
-  const tenancy = exports.get('root', '', 'tenancy.kcp.io')?.object
-  const identity = (tenancy?.status as { identityHash?: string } | undefined)?.identityHash
-  if (!identity) throw new Error('root does not export tenancy.kcp.io')
-  return { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspacetypes', identity }
 }

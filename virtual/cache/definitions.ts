@@ -1,0 +1,42 @@
+import {
+  type ApiResource,
+  type ApiSet,
+  apiSetOf,
+  type Host,
+  type ResourceStorage,
+  readOnly,
+} from '../../framework/index.ts'
+import { kcpKinds, readOnlyResourcesOf } from '../../openapi/index.ts'
+import { apiExports } from '../exports/exports.ts'
+import { workspaceTypes } from '../exports/tenancy.ts'
+
+/** What shards have to know of each other: exports, what is published, and types of workspaces. */
+export function definitionsOf(host: Host): ApiSet {
+  const all = host.backend.apis('*')?.resources ?? []
+  return apiSetOf([...all.filter(isDefinition), ...typesOf(host)].map(readable))
+}
+
+const isDefinition = ({ group, names }: ApiResource): boolean =>
+  (group === 'apis.kcp.io' && names.plural !== 'apibindings') || group === 'cache.kcp.io'
+
+const types = { group: 'tenancy.kcp.io', resource: 'workspacetypes' }
+
+/** They are stored under an identity, which whoever asks here need not know. */
+function typesOf({ backend, informers }: Host): readonly ApiResource[] {
+  const exports = informers.for(apiExports)
+  const storage = (): ResourceStorage => backend.storage(workspaceTypes(exports))
+  const reads = readOnly(types, {
+    get: (ctx, key) => storage().get(ctx, key),
+    list: (ctx, query) => storage().list(ctx, query),
+    watch: (ctx, query) => storage().watch(ctx, query),
+  })
+  return kcpKinds
+    .filter(({ group, names }) => group === types.group && names.plural === types.resource)
+    .flatMap(kind => readOnlyResourcesOf(kind, () => reads))
+}
+
+export const readable = (resource: ApiResource): ApiResource => ({
+  ...resource,
+  verbs: ['get', 'list', 'watch'],
+  subresources: [],
+})
