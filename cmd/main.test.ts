@@ -5,9 +5,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { beside, root } from '../test/support/source.ts'
 
-const program = fileURLToPath(new URL('./main.ts', import.meta.url))
+const program = beside(import.meta, 'main')
 
 interface Run {
   readonly child: ChildProcess
@@ -19,7 +19,7 @@ interface Run {
 }
 
 function oriel(...args: string[]): Run {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
+  const child = spawn(process.execPath, [...program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''
@@ -49,7 +49,7 @@ describe('oriel', function () {
   it('says its version', async () => {
     const { ended, text } = oriel('--version')
     assert.equal(await ended, 0)
-    const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
     assert.equal(text(), `${version}\n`)
   })
 

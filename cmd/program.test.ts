@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
+import { beside } from '../test/support/source.ts'
 import { codePath, loadProgram } from './program.ts'
 
 describe('a program in one file', () => {
@@ -37,11 +37,22 @@ describe('a program in one file', () => {
     }
   })
 
+  it('imports modules, also with the code that is kept', async () => {
+    const importing = join(folder, 'importing.cjs')
+    const module = 'data:text/javascript,export default "imported"'
+    await writeFile(importing, `globalThis.programSaw = importModule(${JSON.stringify(module)})`)
+    const first = loadProgram(importing)
+    first.run()
+    await writeFile(codePath(importing), first.code())
+    loadProgram(importing).run()
+    const { default: imported } = await Reflect.get(globalThis, 'programSaw')
+    assert.equal(imported, 'imported')
+  })
+
   it('has stack traces that name its sources', async () => {
-    const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
     const source = join(folder, 'fail.ts')
     const lines = [
-      `import { mapStackTraces } from ${JSON.stringify(here('./stacktraces.ts'))}`,
+      `import { mapStackTraces } from ${JSON.stringify(beside(import.meta, 'stacktraces').at(-1))}`,
       'interface Nothing { gone: true }',
       'mapStackTraces(__filename)',
       "const fail = (_: Nothing): never => { throw new TypeError('no') }",

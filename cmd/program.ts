@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import { constants, Script } from 'node:vm'
+import { Script } from 'node:vm'
 
 /** A program that lies in one file, as CommonJS. */
 export interface Program {
@@ -20,22 +20,32 @@ export const codePath = (path: string): string => `${path}.${process.version}-${
 export function loadProgram(path: string): Program {
   const cachedData = kept(codePath(path))
   // Bundles are ASCII.
-  const source = `(function (exports, require, module, __filename, __dirname) {\n${readFileSync(path, 'latin1')}\n})`
+  const source = `(function (${parameters}) {\n${readFileSync(path, 'latin1')}\n})`
   const script = new Script(source, {
     filename: path,
     lineOffset: -1,
-    // Views of one's own are imported.
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(cachedData && { cachedData }),
   })
   return {
     run: () => {
       const module = { exports: {} }
-      script.runInThisContext()(module.exports, createRequire(path), module, path, dirname(path))
+      script.runInThisContext()(
+        module.exports,
+        createRequire(path),
+        module,
+        path,
+        dirname(path),
+        importModule,
+      )
     },
     code: () => script.createCachedData(),
   }
 }
+
+const parameters = 'exports, require, module, __filename, __dirname, importModule'
+
+/** `import()` for programs: what runs from kept code cannot import by itself on Node 20. */
+const importModule = (url: string): Promise<unknown> => import(url)
 
 function kept(path: string): Buffer | undefined {
   try {

@@ -5,6 +5,7 @@ import * as fc from 'fast-check'
 import { parse } from 'yaml'
 import { fieldErrorBody } from '../framework/errors.ts'
 import type { KubeObject } from '../framework/object.ts'
+import { root } from '../test/support/source.ts'
 import { validateAPIResourceSchema } from './apiresourceschema.ts'
 import { columnsOf } from './columns.ts'
 import { compileSchema } from './compile.ts'
@@ -13,7 +14,7 @@ import type { PrinterColumn } from './definitions/definition.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
 
 // CustomResourceDefinitions of other projects, next to this checkout.
-const shared = join(import.meta.dirname, '../../shared/data')
+const shared = join(root, '../shared/data')
 
 interface Version {
   readonly name: string

@@ -22,7 +22,7 @@ export async function bundle(folder) {
     format: 'cjs',
     // Finds its compiled part by its own place, and does without.
     external: ['msgpackr-extract'],
-    plugins: [lmdbInPlace],
+    plugins: [lmdbInPlace, viewsFromOutside],
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
     sourcemap: 'external',
     sourcesContent: false,
@@ -38,6 +38,17 @@ const lmdbInPlace = {
     onResolve({ filter: /^lmdb$/ }, () => ({ path: require.resolve('lmdb') }))
     onLoad({ filter: /lmdb\/dist\/index\.cjs$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replaceAll('__filename', "require.resolve('lmdb')"),
+    }))
+  },
+}
+
+/** `import()` does not work in what `cmd/program.ts` runs, which passes this instead. */
+const viewsFromOutside = {
+  name: 'views-from-outside',
+  setup({ onLoad }) {
+    onLoad({ filter: /cmd\/viewplugins\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll('import(', 'importModule('),
+      loader: 'ts',
     }))
   },
 }

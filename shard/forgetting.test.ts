@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { beside } from '../test/support/source.ts'
 
 interface Found {
   readonly before: Readonly<Record<string, number>>
@@ -14,8 +14,7 @@ describe('a shard whose workspaces are gone', function () {
   this.timeout(300_000)
 
   it('remembers none of them in any map, cache or listener', async () => {
-    const program = join(import.meta.dirname, 'testing', 'remembering.ts')
-    const args = ['--import=tsx', '--no-warnings', program]
+    const args = ['--no-warnings', ...beside(import.meta, 'testing/remembering')]
     const { stdout } = await promisify(execFile)(process.execPath, args)
     const { before, after, made } = JSON.parse(stdout) as Found
     // An appointment of a work queue may still be there, nothing that stays: that would be one for each.

@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parse } from 'yaml'
+import { root } from '../../test/support/source.ts'
 import { definitionOf } from '../resource.ts'
 import type { KindDefinition } from './definition.ts'
 import { kcpKinds } from './kcp/index.ts'
 
-const folder = new URL('../../../shared/data/kcp-crds/', import.meta.url)
+const folder = join(root, '../shared/data/kcp-crds')
 /** Of the cache server, and of a feature that is not built. */
 const absent = (kind: KindDefinition): boolean =>
   kind.group === 'migration.kcp.io' || kind.names.kind === 'CachedObject'
 
 const upstreamKinds = (): readonly KindDefinition[] =>
   readdirSync(folder)
-    .map(file => definitionOf(parse(readFileSync(new URL(file, folder), 'utf8'))))
+    .map(file => definitionOf(parse(readFileSync(join(folder, file), 'utf8'))))
     .filter(kind => !absent(kind))
 
 /** Descriptions are our own, and `required` is a set: everything else must be the same. */

@@ -3,8 +3,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gadgets } from '../support/crds.ts'
-import { discard, eventually, type Kubectl, type Oriel, run, startOriel } from '../support/oriel.ts'
-import { root } from '../support/source.ts'
+import { compiled, discard, eventually, type Kubectl, type Oriel, run, startOriel } from '../support/oriel.ts'
 import {
   bind,
   bindingOf,
@@ -104,7 +103,7 @@ describe('authorization, from outside', function () {
       users: [{ name: 'u', user: { token: `${user}-token` } }],
     }
     await writeFile(file, JSON.stringify(config))
-    return run(process.execPath, [join(root, 'dist/cmd/main.js'), 'explain', ...args, '--kubeconfig', file])
+    return run(process.execPath, [compiled, 'explain', ...args, '--kubeconfig', file])
   }
 
   it('explains to administrators, and what it suggests is enough', async () => {

@@ -1,34 +1,25 @@
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { discard, kubectlFor, run, startOriel } from '../support/oriel.ts'
+import { compiled, discard, kubectlFor, run, startOriel } from '../support/oriel.ts'
 import { root } from '../support/source.ts'
-
-interface Bundling {
-  bundle(folder: string): Promise<void>
-}
 
 describe('the bundle that bin names', function () {
   this.slow(20_000)
   let folder: string
-  let program: string
-
   before(async () => {
-    await mkdir(join(root, 'dist'), { recursive: true })
-    folder = await mkdtemp(join(root, 'dist/bundle-'))
-    const { bundle }: Bundling = await import(join(root, 'scripts/bundle.mjs'))
-    await bundle(folder)
-    program = join(folder, 'oriel.cjs')
+    folder = await mkdtemp(join(tmpdir(), 'oriel-bundle-'))
   })
   after(() => rm(folder, { recursive: true }))
 
   it('knows its version', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-    assert.equal((await run(process.execPath, [program, '--version'])).stdout, `${version}\n`)
+    assert.equal((await run(process.execPath, [compiled, '--version'])).stdout, `${version}\n`)
   })
 
   it('serves kubectl', async () => {
-    const oriel = await startOriel({ program })
+    const oriel = await startOriel()
     try {
       const kubectl = kubectlFor(oriel, 'root')
       await kubectl(['create', 'configmap', 'greeting', '--from-literal=text=hello'])
@@ -41,7 +32,6 @@ describe('the bundle that bin names', function () {
 
   it('serves views of one’s own', async () => {
     const oriel = await startOriel({
-      program,
       args: ['--view', join(root, 'dist/examples/views/catalog.js')],
     })
     try {
@@ -59,7 +49,7 @@ describe('the bundle that bin names', function () {
     const directory = join(folder, 'data')
     await mkdir(join(directory, 'store'), { recursive: true })
     await writeFile(join(directory, 'store/oriel.mdb'), 'nonsense')
-    const args = [program, 'start', '--data-directory', directory, '--port', '0']
+    const args = [compiled, 'start', '--data-directory', directory, '--port', '0']
     const { code, stderr } = await run(process.execPath, args)
     assert.equal(code, 1)
     assert.match(stderr, /is not a data file\n +at foreign \(.*\/shard\/store\/lmdb\.ts:\d+:\d+\)/)

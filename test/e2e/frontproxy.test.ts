@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Client } from '../support/client.ts'
 import { type FrontProxy, startFrontProxy, writeProxyAuthority } from '../support/frontproxy.ts'
 import {
+  compiled,
   discard,
   eventually,
   type Kubectl,
@@ -13,7 +14,6 @@ import {
   run,
   startOriel,
 } from '../support/oriel.ts'
-import { root as repository } from '../support/source.ts'
 import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
 
 const shard = (baseURL: string) => ({
@@ -309,8 +309,7 @@ describe('a front proxy with a bad mapping file', () => {
       const file = join(folder, 'mapping.yaml')
       await writeFile(file, text)
       const args = ['--mapping-file', file, '--root-kubeconfig', file, '--shards-kubeconfig', file]
-      const program = join(repository, 'dist/cmd/main.js')
-      const { code, stderr } = await run(process.execPath, [program, 'front-proxy', ...args])
+      const { code, stderr } = await run(process.execPath, [compiled, 'front-proxy', ...args])
       assert.equal(code, 1)
       assert.ok(stderr.startsWith(`oriel: ${file}: ${problem}`), stderr)
       await rm(folder, { recursive: true })

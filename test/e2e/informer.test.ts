@@ -217,7 +217,7 @@ describe('informers of @kubernetes/client-node', function () {
   })
 
   it('print every widget of every consumer, as the example does', async () => {
-    const example = spawn(process.execPath, ['--import=tsx', 'examples/informer.ts'], {
+    const example = spawn(process.execPath, ['dist/examples/informer.js'], {
       cwd: root,
       env: { ...process.env, KUBECONFIG: oriel.kubeconfig },
     })

@@ -153,7 +153,7 @@ export const lifecycleFlows = (bringUp: () => Promise<Oriel>) =>
         contexts: [{ name: 'c', context: { cluster: 'c', user: 'c' } }],
       }
       await writeFile(file, JSON.stringify(config))
-      const args = ['--import=tsx', join(root, 'examples', `${example}.ts`), url]
+      const args = [join(root, 'dist/examples', `${example}.js`), url]
       const child = spawn(process.execPath, args, { env: { ...process.env, KUBECONFIG: file }, cwd: root })
       children.push(child)
       return child

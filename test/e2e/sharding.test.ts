@@ -5,12 +5,17 @@ import { join } from 'node:path'
 import type { KubeObject } from '../../framework/index.ts'
 import type { Client } from '../support/client.ts'
 import { type FrontProxy, privileged, startFrontProxy } from '../support/frontproxy.ts'
-import { eventually, type Kubectl, kubectlFor, type Oriel, readText, run } from '../support/oriel.ts'
+import {
+  compiled,
+  eventually,
+  type Kubectl,
+  kubectlFor,
+  type Oriel,
+  readText,
+  run,
+} from '../support/oriel.ts'
 import { type Shards, startShards } from '../support/shards.ts'
-import { root as repository } from '../support/source.ts'
 import { apply, bind, bindingOf, exportApi, type Tenant } from '../support/tenants.ts'
-
-const program = join(repository, 'dist/cmd/main.js')
 
 const workspace = (name: string, shard: string): KubeObject => ({
   apiVersion: 'tenancy.kcp.io/v1alpha1',
@@ -246,7 +251,7 @@ describe('one tree over two shards', function () {
     await shards.root.stop()
     const args = ['--shard-name', 'gamma', '--root-shard-kubeconfig-file', join(folder, 'root.kubeconfig')]
     const data = ['--data-directory', join(folder, 'root'), '--port', '0']
-    const { code, stderr } = await run(process.execPath, [program, 'start', ...data, ...args])
+    const { code, stderr } = await run(process.execPath, [compiled, 'start', ...data, ...args])
     assert.equal(code, 1)
     assert.match(stderr, /The store has a root of its own: a shard joins another with an empty one\./)
   })
@@ -262,7 +267,7 @@ describe('a shard that cannot join', () => {
     it(`says that it has ${what}`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'oriel-join-'))
       const { code, stderr } = await run(process.execPath, [
-        program,
+        compiled,
         'start',
         '--data-directory',
         folder,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import type { KubeObject } from '../../framework/index.ts'
 import {
+  compiled,
   discard,
   eventually,
   type Kubectl,
@@ -11,7 +11,6 @@ import {
   startOriel,
 } from '../support/oriel.ts'
 import { mount, remoteClusters } from '../support/remoteclusters.ts'
-import { root as repository } from '../support/source.ts'
 import { apply, createWorkspaces } from '../support/tenants.ts'
 
 interface Workspace extends KubeObject {
@@ -54,9 +53,8 @@ describe('the tree of workspaces with mounts and links', function () {
   after(() => discard(oriel))
 
   it('is shown with everything as what it is', async () => {
-    const program = join(repository, 'dist/cmd/main.js')
     const { code, stdout, stderr } = await run(process.execPath, [
-      ...[program, 'tree', '--kubeconfig', oriel.kubeconfig, '--context', 'root'],
+      ...[compiled, 'tree', '--kubeconfig', oriel.kubeconfig, '--context', 'root'],
     ])
     assert.equal(code, 0, stderr)
     assert.deepEqual(stdout.split('\n'), [
@@ -75,13 +73,12 @@ describe('the tree of workspaces with mounts and links', function () {
   })
 
   it('says what is no workspace, and what one may not look into', async () => {
-    const program = join(repository, 'dist/cmd/main.js')
     for (const [path, problem] of [
       ['', /is no workspace: give --server the URL of one/],
       ['/clusters/root:nothing', /root:nothing cannot be looked into: /],
     ] as const) {
       const server = ['--server', oriel.url.replace('127.0.0.1', 'localhost') + path]
-      const args = [program, 'tree', '--kubeconfig', oriel.kubeconfig, '--context', 'root', ...server]
+      const args = [compiled, 'tree', '--kubeconfig', oriel.kubeconfig, '--context', 'root', ...server]
       const { code, stderr } = await run(process.execPath, args)
       assert.equal(code, 1)
       assert.match(stderr, problem)

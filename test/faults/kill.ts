@@ -8,9 +8,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { openLmdbStore } from '../../shard/store/lmdb.ts'
 import type { Store, StoreEvent } from '../../shard/store/store.ts'
+import { beside } from '../support/source.ts'
 import { history, keysPerCommit, laneKeys, lanes, type Said } from './writer.ts'
-
-const writer = fileURLToPath(new URL('writer.ts', import.meta.url))
 
 /** What the parent knows to be true, over all rounds. */
 interface Knowledge {
@@ -25,7 +24,7 @@ interface Knowledge {
 
 /** A process that writes until it is killed, numbers from `first` on. */
 export const startWriter = (directory: string, first: number) =>
-  spawn(process.execPath, ['--import', 'tsx', writer, directory, String(first)], {
+  spawn(process.execPath, [...beside(import.meta, 'writer'), directory, String(first)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 

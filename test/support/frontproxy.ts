@@ -6,8 +6,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { issueAuthority } from '../../cmd/certificates.ts'
 import { type Client, clientOf } from './client.ts'
 import { issueClient } from './clientcertificates.ts'
-import { eventually, type Kubectl, kubectlFor, type Oriel, readText } from './oriel.ts'
-import { root } from './source.ts'
+import { compiled, eventually, type Kubectl, kubectlFor, type Oriel, readText } from './oriel.ts'
 
 /** A running `oriel front-proxy`. */
 export interface FrontProxy {
@@ -68,7 +67,7 @@ export async function startFrontProxy({
     ...['--root-kubeconfig', file('shards.kubeconfig'), '--shards-kubeconfig', file('shards.kubeconfig')],
     ...['--data-directory', file('data'), '--port', '0', '--external-url', first.url, ...args],
   ]
-  const child = spawn(process.execPath, [join(root, 'dist/cmd/main.js'), 'front-proxy', ...given], {
+  const child = spawn(process.execPath, [compiled, 'front-proxy', ...given], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const printed: string[] = []

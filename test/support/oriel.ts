@@ -28,19 +28,17 @@ export interface OrielOptions {
   /** Keep the data of an earlier run; a fresh temporary directory otherwise. */
   readonly directory?: string
   readonly args?: readonly string[]
-  /** What is started; default: the program as it was compiled, unbundled. */
-  readonly program?: string
 }
 
-export const compiled = join(root, 'dist/cmd/main.js')
+/** The program that `bin` names. */
+export const compiled = join(root, 'dist/bundle/oriel.cjs')
 
 /** Starts the server on a free port and waits until it is ready. */
 export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
-  const { program = compiled } = options
-  if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`)
+  if (!existsSync(compiled)) throw new Error(`${compiled} is missing: run npm run build`)
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'oriel-')))
   const launch = (port: string): ChildProcess => {
-    const args = [program, 'start', '--data-directory', directory, '--port', port, ...(options.args ?? [])]
+    const args = [compiled, 'start', '--data-directory', directory, '--port', port, ...(options.args ?? [])]
     return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   }
   let child = launch('0')

@@ -1,11 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 
 const above = resolve(import.meta.dirname, '../..')
 /** The repository, also from what was compiled. */
 export const root = basename(above) === 'dist' ? dirname(above) : above
+
+/** What Node needs to run a module that lies beside this one: as TypeScript, or compiled, as this one runs. */
+export const beside = ({ dirname, filename }: ImportMeta, name: string): readonly string[] => [
+  ...process.execArgv,
+  join(dirname, name + extname(filename)),
+]
 
 /** One import of a source file. `specifier` as written; `target` relative to the repository for relative imports. */
 export interface Import {

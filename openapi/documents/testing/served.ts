@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parse } from 'yaml'
 import { type ApiSet, apiSetOf } from '../../../framework/apis.ts'
 import type { ResourceStorage } from '../../../framework/storage.ts'
+import { root } from '../../../test/support/source.ts'
 import type { KindDefinition } from '../../definitions/definition.ts'
 import { kcpKinds } from '../../definitions/kcp/index.ts'
 import { builtinKinds, reviewKinds } from '../../definitions/kubernetes/index.ts'
@@ -23,11 +25,11 @@ export const setOf = (builtin: readonly KindDefinition[], custom: readonly KindD
     ...custom.flatMap(kind => resourcesOf(kind, true)),
   ])
 
-const folder = new URL('../../../../shared/data/crds/', import.meta.url)
+const folder = join(root, '../shared/data/crds')
 /** The kinds of CRDs that others wrote; none where they are not at hand. */
 export const crds = (): readonly KindDefinition[] =>
   (existsSync(folder) ? readdirSync(folder) : []).map(file =>
-    definitionOf(parse(readFileSync(new URL(file, folder), 'utf8'))),
+    definitionOf(parse(readFileSync(join(folder, file), 'utf8'))),
   )
 
 /** A kind with everything that documents treat specially. */
