@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Annotator, annotator } from './annotate.ts'
+import { PickedBatch } from './batch.ts'
 import { encodeObject } from './encode.ts'
 import { encodedOf, type Item, itemFrom, itemOf, relabeledItem } from './item.ts'
 import type { KubeObject } from './object.ts'
@@ -18,9 +19,9 @@ describe('an annotator', () => {
     ...rest,
     metadata: { ...metadata, annotations: { ...metadata.annotations, ...added } },
   })
-  const copied = (item: Item, from = 0): Buffer => {
+  const copied = (item: Item): Buffer => {
     const target = Buffer.alloc((item.length ?? 0) + 5, '.')
-    const length = item.copy?.(target, 3, from) ?? 0
+    const length = item.copy?.(target, 3) ?? 0
     assert.equal(target.toString('latin1', 0, 3), '...')
     assert.match(target.toString('latin1', 3 + length), /^\.*$/)
     return target.subarray(3, 3 + length)
@@ -28,10 +29,9 @@ describe('an annotator', () => {
 
   /** Everything that can be asked of an item says the same. */
   function check(annotate: Annotator, item: Item): void {
-    const annotated = annotate(item)
+    const annotated = annotate.item(item)
     const wanted = encodeObject(expected(item.object))
     assert.equal(copied(annotated).toString(), wanted.bytes.toString())
-    assert.deepEqual(copied(annotated, 20), wanted.bytes.subarray(20))
     assert.deepEqual(encodedOf(annotated), wanted)
     assert.deepEqual(annotated.object, expected(item.object))
     assert.deepEqual(annotated.meta.annotations, expected(item.object).metadata.annotations)
@@ -46,29 +46,61 @@ describe('an annotator', () => {
     object('d', { a: '1', 'b.example.com/path': 'old', 'kcp.io/cluster': 'two' }),
     object('e'),
     object('f', {}, { labels: { annotations: '{}' } }),
-    { apiVersion: 'v1', kind: 'Secret', metadata: { annotations: { 'kcp.io/cluster': 'one' } } },
   ]
 
-  it('puts its annotations into every item, whatever the one before was', () => {
+  it('puts its annotations into every item', () => {
+    for (const from of objects) check(annotator(added), encoded(from))
+  })
+
+  it('puts them into items that lie together, whatever stands before them', () => {
     const annotate = annotator(added)
     for (const first of objects)
       for (const second of objects) {
-        check(annotate, encoded(first))
-        check(annotate, encoded(second))
+        const annotated = annotate.batch(new PickedBatch([first, second, second].map(encoded)))
+        const wanted = [first, second, second].map(from => encodeObject(expected(from)).bytes)
+        assert.equal(String(annotated.bytes), wanted.join(','))
+        assert.deepEqual(
+          Array.from(annotated, item => item.bytes),
+          wanted,
+        )
+        assert.equal(annotated.length, 3)
       }
+  })
+
+  it('takes annotations of its names out of the place where they stood', () => {
+    const own = object('a', { 'b.example.com/path': 'a very much longer path than the new one', c: 'x' })
+    const { bytes } = annotator(added).batch(new PickedBatch([encoded(own)]))
+    assert.equal(String(bytes), String(encodeObject(expected(own)).bytes))
+  })
+
+  it('leaves items as they are when it has none to put there', () => {
+    const batch = new PickedBatch(objects.map(encoded))
+    assert.equal(String(annotator({}).batch(batch).bytes), String(batch.bytes))
+  })
+
+  it('does not copy again what it has just copied', () => {
+    const annotate = annotator(added)
+    const batch = new PickedBatch(objects.map(encoded))
+    assert.equal(annotate.batch(batch).bytes, annotate.batch(batch).bytes)
+    assert.notEqual(annotator(added).batch(batch).bytes, annotate.batch(batch).bytes)
   })
 
   it('takes items that are not encoded, or rewritten already', () => {
     const annotate = annotator(added)
     for (const from of objects) {
-      assert.deepEqual(annotate(itemOf(from, 'one')).object, expected(from))
+      assert.deepEqual(annotate.item(itemOf(from, 'one')).object, expected(from))
+      const [unencoded] = annotate.batch([itemOf(from, 'one')])
+      assert.deepEqual(unencoded?.object, expected(from))
       const relabeled = relabeledItem(encoded(from), { labels: { new: 'label' } })
-      assert.deepEqual(annotate(relabeled).object, expected(relabeled.object))
-      assert.deepEqual(annotator({ later: '1' })(annotate(encoded(from))).object.metadata.annotations, {
-        ...from.metadata.annotations,
-        ...added,
-        later: '1',
-      })
+      assert.deepEqual(annotate.item(relabeled).object, expected(relabeled.object))
+      assert.deepEqual(
+        annotator({ later: '1' }).item(annotate.item(encoded(from))).object.metadata.annotations,
+        {
+          ...from.metadata.annotations,
+          ...added,
+          later: '1',
+        },
+      )
     }
   })
 })

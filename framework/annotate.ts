@@ -1,79 +1,100 @@
-import { annotationsMember, type Offsets, type Texts } from './encode.ts'
-import { encodedOf, type Item, type ObjectMeta, relabeledItem } from './item.ts'
-import type { KubeObject, ObjectKey } from './object.ts'
+import { annotationsIn, annotationsMember, type Texts } from './encode.ts'
+import { type Item, relabeledItem } from './item.ts'
+import type { ItemBatch } from './storage.ts'
 
-/** Puts annotations into an item, in the place of its own with these names. */
-export type Annotator = (item: Item) => Item
-
-/** What stands in front of the labels of an encoded object, and what shall stand there. */
-interface Head {
-  readonly old: Buffer
-  readonly next: Buffer
+/** Puts annotations into objects, in the place of their own with these names. */
+export interface Annotator {
+  item(item: Item): Item
+  batch(batch: ItemBatch): ItemBatch
 }
 
 /**
- * Puts the same annotations into every item. Neighbours mostly begin alike, up to their labels: then it is known how
- * they shall begin, nothing is decoded, and what is behind is copied as bytes.
+ * The same annotations for every object. Of a batch that lies together nothing is decoded but annotations that differ
+ * from those of the item before: everything around them is copied as bytes. As long as nobody needs the memory, bytes
+ * that come again are not copied again: who keeps an annotator for many requests has them from the last.
  */
 export function annotator(added: Texts): Annotator {
-  let head: Head | undefined
-  const wholly: Annotator = item =>
-    relabeledItem(item, { annotations: { ...item.meta.annotations, ...added } })
-  return item => {
-    if (item.beginsWith === undefined) return wholly(item)
-    if (head === undefined || !item.beginsWith(head.old)) head = headOf(item, added)
-    return head === undefined ? wholly(item) : new AnnotatedItem(item, head, wholly)
+  const made = new WeakMap<Buffer, WeakRef<Buffer>>()
+  const encode = (bytes: Buffer, at: Uint32Array): Buffer => {
+    const known = made.get(bytes)?.deref()
+    if (known !== undefined) return known
+    const annotated = spliced(bytes, at, added)
+    made.set(bytes, new WeakRef(annotated))
+    return annotated
+  }
+  const item = (plain: Item): Item =>
+    relabeledItem(plain, { annotations: { ...plain.meta.annotations, ...added } })
+  return {
+    item,
+    batch(batch) {
+      const { bytes, annotationsAt } = batch
+      return bytes === undefined || annotationsAt === undefined
+        ? Array.from(batch, item)
+        : new AnnotatedBatch(batch, item, () => encode(bytes, annotationsAt))
+    },
   }
 }
 
-/** undefined when nothing follows labels in metadata: then the commas would not fit. */
-function headOf({ bytes, offsets, meta }: Item, added: Texts): Head | undefined {
-  if (offsets === undefined || offsets.version === offsets.end) return undefined
-  const old = Buffer.from(bytes.subarray(0, offsets.labels))
-  const member = annotationsMember({ ...meta.annotations, ...added })
-  const begin = old.subarray(0, offsets.metadata)
-  return { old, next: Buffer.concat([begin, Buffer.from(member === '' ? '' : `${member},`)]) }
-}
+class AnnotatedBatch implements ItemBatch {
+  readonly length: number
+  readonly #batch: ItemBatch
+  readonly #annotated: (item: Item) => Item
+  readonly #encode: () => Buffer
+  #bytes: Buffer | undefined
 
-/** Is copied in two pieces; for everything else it is made wholly. */
-class AnnotatedItem implements Item {
-  readonly #item: Item
-  readonly #head: Head
-  readonly #wholly: Annotator
-  #made: Item | undefined
-
-  constructor(item: Item, head: Head, wholly: Annotator) {
-    this.#item = item
-    this.#head = head
-    this.#wholly = wholly
-  }
-  get key(): ObjectKey {
-    return this.#item.key
-  }
-  get meta(): ObjectMeta {
-    return this.#whole.meta
+  constructor(batch: ItemBatch, annotated: (item: Item) => Item, encode: () => Buffer) {
+    this.length = batch.length
+    this.#batch = batch
+    this.#annotated = annotated
+    this.#encode = encode
   }
   get bytes(): Buffer {
-    return this.#whole.bytes
+    this.#bytes ??= this.#encode()
+    return this.#bytes
   }
-  get offsets(): Offsets {
-    return encodedOf(this.#whole).offsets
+  *[Symbol.iterator](): Generator<Item> {
+    for (const item of this.#batch) yield this.#annotated(item)
   }
-  get object(): KubeObject {
-    return this.#whole.object
+}
+
+/** The bytes with `added` among the annotations that begin and end `at` these offsets. */
+function spliced(bytes: Buffer, at: Uint32Array, added: Texts): Buffer {
+  const memberFor = memberWith(added)
+  const spare = (at.length / 2) * longestIn(added)
+  // All is copied at once, and moved to its place within the little that the processor then has at hand.
+  const target = Buffer.allocUnsafe(spare + bytes.length)
+  target.set(bytes, spare)
+  let read = spare
+  let written = 0
+  for (let i = 0; i < at.length; i += 2) {
+    const from = spare + (at[i] ?? 0)
+    const to = spare + (at[i + 1] ?? 0)
+    const member = memberFor(target.toString('utf8', from, to))
+    target.copyWithin(written, read, from)
+    written += from - read
+    target.set(member, written)
+    written += member.length
+    read = to
   }
-  get length(): number {
-    const { old, next } = this.#head
-    return (this.#item.length ?? this.#item.bytes.length) - old.length + next.length
+  target.copyWithin(written, read)
+  return target.subarray(0, written + target.length - read)
+}
+
+/** So many bytes at most does a member become longer. */
+const longestIn = (added: Texts): number => Buffer.byteLength(annotationsMember(added)) + 1
+
+/** What stands in the place of a member, both with their commas. Neighbours mostly have the same. */
+function memberWith(added: Texts): (own: string) => Buffer {
+  let known: string | undefined
+  let member: Buffer = Buffer.alloc(0)
+  return own => {
+    if (own !== known) member = annotated(own, added)
+    known = own
+    return member
   }
-  copy(target: Buffer, start: number, from = 0): number {
-    const { old, next } = this.#head
-    if (from > 0 || this.#item.copy === undefined) return this.bytes.copy(target, start, from)
-    target.set(next, start)
-    return next.length + this.#item.copy(target, start + next.length, old.length)
-  }
-  get #whole(): Item {
-    this.#made ??= this.#wholly(this.#item)
-    return this.#made
-  }
+}
+
+function annotated(own: string, added: Texts): Buffer {
+  const member = annotationsMember({ ...annotationsIn(own), ...added })
+  return Buffer.from(member === '' ? '' : `${member},`)
 }

@@ -116,6 +116,10 @@ function valueBetween(bytes: Buffer, key: string, [from, to]: readonly [number, 
   return bytes.toString('utf8', from + key.length, end)
 }
 
+/** Decodes the member `annotations` as it stands in front of others, with a comma; '' has none. */
+export const annotationsIn = (member: string): Texts =>
+  member === '' ? {} : JSON.parse(member.slice(annotationsKey.length, -1))
+
 /** Decodes the annotations only. */
 export function annotationsOf({ bytes, offsets }: Encoded): Texts {
   if (offsets.labels === offsets.metadata) return {}

@@ -41,11 +41,9 @@ export interface Item {
   /** Where metadata lies in `bytes`, when they are canonical (`encode.ts`). */
   readonly offsets?: Offsets
   readonly object: KubeObject
-  /** Writes `bytes`, from one of them on, into `target` without making them; returns how many. `length`: at most so many. */
-  readonly copy?: (target: Buffer, start: number, from?: number) => number
+  /** Writes `bytes` into `target` without making them; returns how many. `length`: at most so many. */
+  readonly copy?: (target: Buffer, start: number) => number
   readonly length?: number
-  /** Whether the bytes in front of the labels are these. */
-  readonly beginsWith?: (head: Buffer) => boolean
 }
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
@@ -147,11 +145,8 @@ class EncodedItem implements Item {
     this.#meta ??= new EncodedMeta(this, this.key)
     return this.#meta
   }
-  copy(target: Buffer, start: number, from = 0): number {
-    return this.bytes.copy(target, start, from)
-  }
-  beginsWith(head: Buffer): boolean {
-    return head.length === this.offsets.labels && head.compare(this.bytes, 0, head.length) === 0
+  copy(target: Buffer, start: number): number {
+    return this.bytes.copy(target, start)
   }
   get object(): KubeObject {
     this.#object ??= decodeObject(this.bytes)
@@ -216,9 +211,9 @@ class RelabeledItem implements Item {
       ? this.bytes.length
       : longestReplaced({ length: lengthOf(this.#item) }, replacement)
   }
-  copy(target: Buffer, start: number, from = 0): number {
+  copy(target: Buffer, start: number): number {
     const replacement = this.#replaced()
-    if (replacement === undefined || from > 0) return this.bytes.copy(target, start, from)
+    if (replacement === undefined) return this.bytes.copy(target, start)
     return writeReplaced(sourceOf(this.#item), replacement, target, start)
   }
   /** undefined when the item has to be encoded anew. */

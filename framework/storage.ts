@@ -7,6 +7,9 @@ import type { FieldSelector, LabelSelector } from './selectors.ts'
  * so that an untouched batch is one write and no loop. */
 export interface ItemBatch extends Iterable<Item> {
   readonly bytes?: Buffer
+  /** Where in `bytes` the member `annotations` of each item begins and ends, with its comma; twice the same where there
+   * is none. Not known of items that are not canonical, or where nothing else need follow in metadata. */
+  readonly annotationsAt?: Uint32Array | undefined
   readonly length: number
 }
 

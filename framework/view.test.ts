@@ -3,9 +3,12 @@ import fc from 'fast-check'
 import { testContext } from '../test/support/context.ts'
 import { memoryStorage } from '../test/support/memorystorage.ts'
 import { ask, bodyOf, jsonOf, widget, widgets } from '../test/support/widgets.ts'
+import { annotator } from './annotate.ts'
 import type { ApiResource } from './apis.ts'
+import { PickedBatch } from './batch.ts'
+import { encodeObject } from './encode.ts'
 import { forbidden, StatusError } from './errors.ts'
-import { type Item, type ItemEvent, itemOf } from './item.ts'
+import { type Item, type ItemEvent, itemFrom, itemOf } from './item.ts'
 import type { KubeObject } from './object.ts'
 import { andLabels, labelEquals } from './selectors.ts'
 import type { ItemBatch, ItemList, ResourceStorage, Selection } from './storage.ts'
@@ -269,6 +272,33 @@ describe('what a lens leaves alone', () => {
     const list = storage.list(ctx, query)
     const view = viewOf({ ...storage, list: () => list }, () => ({ narrow: query => query }))
     assert.equal(view.list(ctx, query), list)
+  })
+})
+
+describe('a lens that hides and annotates', () => {
+  const encoded = ['a', 'b', 'c'].map(name =>
+    itemFrom(encodeObject(widget(name)), { cluster: 'one', namespace: '', name }),
+  )
+  const storage = {
+    async *list() {
+      yield new PickedBatch(encoded)
+      return { resourceVersion: '1', remainingItemCount: 3 }
+    },
+  } as unknown as ResourceStorage
+
+  it('shows the same in bytes and one by one', async () => {
+    const lens: Lens = { matches: ({ name }) => name !== 'b', annotate: annotator({ 'a.dev/b': 'c' }) }
+    const list = viewOf(storage, () => lens).list(testContext(), { cluster: 'one' })
+    const batch = (await list.next()).value as ItemBatch
+    const wanted = ['a', 'c'].map(name =>
+      encodeObject(widget(name, undefined, { annotations: { 'a.dev/b': 'c' } })).bytes.toString(),
+    )
+    assert.equal(String(batch.bytes), wanted.join(','))
+    assert.deepEqual(
+      Array.from(batch, item => item.bytes.toString()),
+      wanted,
+    )
+    assert.deepEqual((await list.next()).value, { resourceVersion: '1' })
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Annotator } from './annotate.ts'
+import { mapBatch, PickedBatch } from './batch.ts'
 import type { Params, RequestContext } from './context.ts'
 import { withResourceVersion } from './encode.ts'
 import { methodNotSupported, notFound, notServed, type StatusError } from './errors.ts'
@@ -39,7 +40,7 @@ export interface Lens {
   matches?(meta: ObjectMeta): boolean
   /** Rewrite labels or annotations, whichever it returns: the rest is copied as bytes. The same object back: nothing. */
   relabel?(meta: ObjectMeta): Relabeling
-  /** Put the same annotations into every object (`annotator`), after `relabel`: mostly nothing is decoded at all. */
+  /** Put the same annotations into every object (`annotator`), after `relabel`: in lists mostly nothing is decoded at all. */
   readonly annotate?: Annotator
   /** Keep or hide: one decode. */
   matchesObject?(object: KubeObject): boolean
@@ -143,7 +144,7 @@ function rewritten(item: Item, lens: Lens): Item {
   return object === undefined || object === labeled.object ? labeled : itemOf(object, item.key.cluster)
 }
 
-const annotated = (item: Item, { annotate }: Lens): Item => (annotate === undefined ? item : annotate(item))
+const annotated = (item: Item, { annotate }: Lens): Item => annotate?.item(item) ?? item
 
 function relabeled(item: Item, lens: Lens): Item {
   if (lens.relabel === undefined) return item
@@ -169,14 +170,16 @@ async function* listThrough(list: ItemList, lens: Lens): ItemList {
 }
 
 function batchThrough(batch: ItemBatch, lens: Lens): ItemBatch {
-  let isSame = true
-  const items: Item[] = []
-  for (const item of batch) {
-    const next = shown(item, lens)
-    if (next !== item) isSame = false
-    if (next !== undefined) items.push(next)
-  }
-  return isSame ? batch : items
+  const { relabel, annotate, present } = lens
+  const seen = filters(lens) ? picked(batch, lens) : batch
+  if (annotate !== undefined && relabel === undefined && present === undefined) return annotate.batch(seen)
+  return rewrites(lens) ? mapBatch(seen, item => rewritten(item, lens)) : seen
+}
+
+function picked(batch: ItemBatch, lens: Lens): ItemBatch {
+  const items = Array.from(batch).filter(item => matches(item, lens))
+  if (items.length === batch.length) return batch
+  return lens.annotate !== undefined && batch.annotationsAt !== undefined ? new PickedBatch(items) : items
 }
 
 async function* watchThrough(watch: ItemWatch, lens: Lens): ItemWatch {

@@ -1,9 +1,8 @@
+import { PickedBatch } from '../batch.ts'
 import type { Item } from '../item.ts'
 import type { ItemBatch } from '../storage.ts'
 import type { CacheItem } from './item.ts'
 import type { Run } from './pages.ts'
-
-const comma = 0x2c
 
 /** A run of neighbours: their bytes lie together. */
 class RunBatch implements ItemBatch {
@@ -19,36 +18,22 @@ class RunBatch implements ItemBatch {
     return this.#run.page.bytes(this.#run.from, this.#run.to)
   }
 
+  get annotationsAt(): Uint32Array | undefined {
+    const { page, from, to } = this.#run
+    const at = new Uint32Array(2 * this.length)
+    let start = 0
+    for (let i = from; i < to; i++) {
+      const { offsets, length = 0 } = page.items[i] ?? {}
+      if (offsets === undefined) return undefined
+      at[2 * (i - from)] = start + offsets.metadata
+      at[2 * (i - from) + 1] = start + offsets.labels
+      start += length + 1
+    }
+    return at
+  }
+
   [Symbol.iterator](): Iterator<Item> {
     return this.#run.page.items.slice(this.#run.from, this.#run.to)[Symbol.iterator]()
-  }
-}
-
-/** Items from here and there: their bytes are copied together when somebody wants them so. */
-class PickedBatch implements ItemBatch {
-  readonly #items: readonly CacheItem[]
-
-  constructor(items: readonly CacheItem[]) {
-    this.#items = items
-  }
-
-  get length(): number {
-    return this.#items.length
-  }
-
-  get bytes(): Buffer {
-    const length = this.#items.reduce((sum, item) => sum + item.length + 1, -1)
-    const bytes = Buffer.allocUnsafe(Math.max(0, length))
-    let at = 0
-    for (const item of this.#items) {
-      if (at > 0) bytes[at++] = comma
-      at += item.copy(bytes, at)
-    }
-    return bytes
-  }
-
-  [Symbol.iterator](): Iterator<Item> {
-    return this.#items[Symbol.iterator]()
   }
 }
 

@@ -15,8 +15,8 @@ export interface CacheItem extends Item {
   readonly revision: number
   readonly labels: Readonly<Record<string, string>>
   readonly length: number
-  /** Copies the bytes, from one of them on, to `target`; returns how many. */
-  copy(target: Buffer, start: number, from?: number): number
+  /** Copies the bytes to `target`; returns how many. */
+  copy(target: Buffer, start: number): number
   /** Copies the bytes to `slab` at `start` and remembers that place instead of the old one. */
   move(slab: Buffer, start: number): void
   /** The same object presented at a later revision. */

@@ -33,9 +33,10 @@ export class Page<I extends CacheItem = CacheItem> {
     this.loose = loose
   }
 
-  /** The encoded items [from, to), joined by commas. */
+  /** The encoded items [from, to), joined by commas. All of them are always the same buffer. */
   bytes(from: number, to: number): Buffer {
     const slab = this.#slab ?? this.join()
+    if (to - from === this.items.length) return slab
     return slab.subarray(this.#starts[from], (this.#starts[to] ?? slab.length + 1) - 1)
   }
 

@@ -69,6 +69,7 @@ function stored(options: AnywhereOptions, ref: ResourceRef, cache: ResourceCache
   const mixed = mixedReads({
     version,
     isPlain: () => isPlain(ways(), version, cache),
+    asksOthers: () => ways().some(({ definition }) => definition.conversion !== undefined),
     servedOf: ({ key }) => options.boundIn(key.cluster, name, identity),
     conversionOf: options.conversionOf,
   })

@@ -1,5 +1,6 @@
 import type { Item, ItemEvent } from '../../framework/item.ts'
-import type { ItemWatch, ResourceStorage } from '../../framework/storage.ts'
+import type { ItemBatch, ItemList, ItemWatch, ResourceStorage } from '../../framework/storage.ts'
+import { turn } from '../../framework/streams.ts'
 import { shapeOf } from '../registry/storedshape.ts'
 import { convertedEvents, convertedList, type Present } from './convertedreads.ts'
 import type { Served } from './served.ts'
@@ -10,6 +11,8 @@ export interface Mixture {
   readonly version: string
   /** Whether all are shown as they are cached: then nobody looks at them one by one. May change while a reader reads. */
   isPlain(): boolean
+  /** Whether somebody else converts some of them, which may fail. */
+  asksOthers(): boolean
   /** How the cluster of an item serves it; undefined: not at all, it is shown as it is. */
   servedOf(item: Item): Served | undefined
   readonly conversionOf: Versions['conversionOf']
@@ -30,13 +33,35 @@ export function mixedReads(mixture: Mixture): (reads: Reads) => Reads {
     get: reads.get,
     list(ctx, query) {
       const list = reads.list(ctx, query)
-      return mixture.isPlain() ? list : convertedList(list, present)
+      if (mixture.isPlain()) return list
+      return mixture.asksOthers() ? convertedList(list, present) : mixedList(list, present)
     },
     async *watch(ctx, query): ItemWatch {
       for await (const events of reads.watch(ctx, query))
         yield mixture.isPlain() ? events : await show(events)
     },
   })
+}
+
+/** Batch by batch; others have their turn in between. */
+async function* mixedList(list: ItemList, present: Present): ItemList {
+  try {
+    let next = await list.next()
+    for (; !next.done; next = await list.next()) {
+      yield await mixedBatch(next.value, present)
+      await turn()
+    }
+    return next.value
+  } finally {
+    await list.return({ resourceVersion: '' })
+  }
+}
+
+/** The same batch when all its items are shown as they are cached. */
+async function mixedBatch(batch: ItemBatch, present: Present): Promise<ItemBatch> {
+  const items = [...batch]
+  const shown = await present(items)
+  return shown.every((item, i) => item === items[i]) ? batch : shown
 }
 
 async function presentMixed(

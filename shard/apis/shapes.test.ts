@@ -72,6 +72,21 @@ describe('objects that were stored under another schema', () => {
     assert.deepEqual(await list(), { c1: { size: 1, colour: 'red' }, c2: { size: 1, weight: 7 } })
   })
 
+  it('are listed over all clusters page by page, without being gathered first', async () => {
+    for (let i = 0; i < 300; i++) await create('c1', `b${i}`)
+    await bindIn(shard, 'c2', newer)
+    const ctx = shard.context(everywhere, '*')
+    const reading = shard.backend.storage(everywhere).list(ctx, { cluster: '*' })
+    const sizes: number[] = []
+    let found = await reading.next()
+    for (; !found.done; found = await reading.next()) sizes.push(found.value.length)
+    assert.equal(
+      sizes.reduce((sum, size) => sum + size),
+      302,
+    )
+    assert.ok(sizes.length > 1 && Math.max(...sizes) <= 192, String(sizes))
+  })
+
   it('are completed once, not again for each reader', async () => {
     await bindIn(shard, 'c2', newer)
     assert.equal(await read('c2'), await read('c2'))

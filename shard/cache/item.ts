@@ -126,13 +126,8 @@ export class CachedItem implements CacheItem, ObjectMeta {
     return this.#slab.toString('latin1', this.#start + from, this.#start + to)
   }
 
-  copy(target: Buffer, start: number, from = 0): number {
-    return this.#slab.copy(target, start, this.#start + from, this.#start + this.length)
-  }
-
-  beginsWith(head: Buffer): boolean {
-    const { length } = head
-    return length === this.#labels && head.compare(this.#slab, this.#start, this.#start + length) === 0
+  copy(target: Buffer, start: number): number {
+    return this.#slab.copy(target, start, this.#start, this.#start + this.length)
   }
 
   move(slab: Buffer, start: number): void {

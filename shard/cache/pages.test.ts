@@ -31,6 +31,16 @@ const sorted = (model: ReadonlyMap<string, number>, prefix = ''): string[] =>
     .sort((a, b) => (a < b ? -1 : 1))
 
 describe('pages', () => {
+  it('hand out the same buffer until they change', () => {
+    const pages = new Pages()
+    const bytes = (): Buffer | undefined => pages.snapshot().pages[0]?.bytes(0, pages.size)
+    for (let n = 0; n < 20; n++) pages.put(item(`c/n/x${n}`, 1))
+    const before = bytes()
+    assert.equal(bytes(), before)
+    pages.put(item('c/n/x7', 2))
+    assert.notEqual(bytes(), before)
+  })
+
   it('are a sorted map, and snapshots of them never change', () => {
     const step = fc.record({
       n: fc.nat(1_500),

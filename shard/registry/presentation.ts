@@ -1,5 +1,6 @@
+import { mapBatch } from '../../framework/batch.ts'
 import type { Item, ItemEvent } from '../../framework/item.ts'
-import type { ItemBatch, ItemList, ItemWatch } from '../../framework/storage.ts'
+import type { ItemList, ItemWatch } from '../../framework/storage.ts'
 
 /** How cached items are shown. */
 export interface Presentation {
@@ -43,22 +44,11 @@ async function* presentWatch(
 async function* presentList(list: ItemList, present: Presentation): ItemList {
   try {
     let next = await list.next()
-    for (; !next.done; next = await list.next()) yield presentBatch(next.value, present)
+    for (; !next.done; next = await list.next()) yield mapBatch(next.value, present.item)
     return next.value
   } finally {
     await list.return({ resourceVersion: '' })
   }
-}
-
-function presentBatch(batch: ItemBatch, present: Presentation): ItemBatch {
-  let isSame = true
-  const items: Item[] = []
-  for (const item of batch) {
-    const next = present.item(item)
-    if (next !== item) isSame = false
-    items.push(next)
-  }
-  return isSame ? batch : items
 }
 
 function presentEvents(events: readonly ItemEvent[], present: Presentation): readonly ItemEvent[] {

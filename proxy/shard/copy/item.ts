@@ -65,8 +65,8 @@ export class CopiedItem implements CacheItem, ObjectMeta {
     return decodeObject(this.bytes)
   }
 
-  copy(target: Buffer, start: number, from = 0): number {
-    return this.#slab.copy(target, start, this.#start + from, this.#start + this.length)
+  copy(target: Buffer, start: number): number {
+    return this.#slab.copy(target, start, this.#start, this.#start + this.length)
   }
 
   move(slab: Buffer, start: number): void {
