@@ -6,6 +6,7 @@ import { exportHash, exportLabel } from '../../openapi/labels.ts'
 import { mirrorLogicalCluster } from '../../shard/admission/kcp/mirrors.ts'
 import type { Manifest } from '../../shard/bootstrap/manifest.ts'
 import { resources } from '../../shard/controllers/objects.ts'
+import { offerOf, type Publication, publicationManifests } from './publications.ts'
 import type { Child } from './tree.ts'
 import { type Bound, type Export, namespaces, systemAdmin, type World } from './world.ts'
 
@@ -16,7 +17,8 @@ export const manifestsOf = (world: World, informers: Informers): readonly Manife
     .filter(cluster => cluster !== 'root')
     .flatMap(cluster => [logicalCluster(world, cluster), ...rootBindings(informers, cluster)]),
   ...rbacOf(world),
-  ...world.exports.map(exportOf),
+  ...world.exports.map(each => exportOf(each, world.publications)),
+  ...world.publications.flatMap(publicationManifests),
   ...world.apiBindings.map(bindingOf),
   ...world.configMaps.map(({ cluster, namespace, name, labels }) => ({
     cluster,
@@ -74,13 +76,17 @@ function rbacOf({ roles, bindings }: World): readonly Manifest[] {
   ]
 }
 
-function exportOf({ cluster, name, identity, policy, claims }: Export): Manifest {
+function exportOf(
+  { cluster, name, identity, policy, claims }: Export,
+  publications: readonly Publication[],
+): Manifest {
+  const offered = publications.filter(each => each.cluster === cluster)
   const local = { none: {}, local: { maximalPermissionPolicy: { local: {} } } }
   const object: KubeObject = {
     apiVersion: 'apis.kcp.io/v1alpha2',
     kind: 'APIExport',
     metadata: { name },
-    spec: { permissionClaims: claims, ...local[policy] },
+    spec: { resources: offered.map(offerOf), permissionClaims: claims, ...local[policy] },
     status: { identityHash: identity },
   }
   return { cluster, resource: resources.apiExports, object }

@@ -1,6 +1,6 @@
 import { authorizationParts } from '../../cmd/authorization.ts'
 import { plain } from '../../cmd/plain.ts'
-import type { Action } from '../../framework/authorizer.ts'
+import type { Action, Authorizer } from '../../framework/authorizer.ts'
 import { StatusError } from '../../framework/errors.ts'
 import { silent } from '../../framework/log.ts'
 import type { UserInfo } from '../../framework/user.ts'
@@ -45,7 +45,7 @@ export async function serveWorld(world: World): Promise<Served> {
   const { signal } = new AbortController()
   const mayIn: Served['mayIn'] = async (name, params, asked) => {
     const view = views.find(each => each.name === name)
-    return view !== undefined && admits(view, { ...asked, params, signal })
+    return view !== undefined && admits(view, shard.backend.authorizer, { ...asked, params, signal })
   }
   return {
     shard,
@@ -68,7 +68,11 @@ interface Asking extends Asked {
 }
 
 /** What the kernel asks a view before it answers. */
-async function admits(view: VirtualWorkspace, { user, action, params, signal }: Asking): Promise<boolean> {
+async function admits(
+  view: VirtualWorkspace,
+  authorizer: Authorizer,
+  { user, action, params, signal }: Asking,
+): Promise<boolean> {
   const { cluster, verb, path = '', resource } = action
   const about = resource === undefined ? { isResource: false } : { isResource: true, ...resource }
   const info = { ...about, verb, path }
@@ -76,7 +80,8 @@ async function admits(view: VirtualWorkspace, { user, action, params, signal }: 
   const asking = { workspace: view.name, params, cluster, info, user, actAs: user, hops: 0, signal, record }
   const ctx = { ...asking, actAs: view.actAs?.(asking as never) ?? user } as never
   const isPrivileged = user.groups.includes('system:masters')
-  if (!isPrivileged && (await view.authorize?.(ctx))?.effect !== 'allow') return false
+  const decision = (await view.authorize?.(ctx)) ?? (await authorizer.authorize(user, action, signal))
+  if (!isPrivileged && decision.effect !== 'allow') return false
   try {
     await view.guard?.(ctx)
     return true

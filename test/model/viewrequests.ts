@@ -2,70 +2,109 @@ import type { Action } from '../../framework/authorizer.ts'
 import type { UserInfo } from '../../framework/user.ts'
 import type { Random } from './random.ts'
 import { childNames, identifiers } from './tree.ts'
-import { dumps, type ViewRequest } from './viewsoracle.ts'
+import { dumps, type ViewName, type ViewRequest } from './viewsoracle.ts'
 import { consumers, createAction, everywhere, namespaces } from './world.ts'
 
-const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const
+export const verbs = [
+  ...(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const),
+] as const
 const named: readonly string[] = ['get', 'update', 'patch', 'delete']
 
-/** Their URLs have another form. */
-const inProcess = ['apiresourceschema', 'migratingworkspaces'] as const
+/** Every view; '' is the plain endpoint. */
+export const viewNames: readonly ViewName[] = [
+  ...(['', 'apiexport', 'apiresourceschema', 'cache', 'initializingworkspaces'] as const),
+  ...(['migratingworkspaces', 'mounts', 'replication', 'terminatingworkspaces', 'workspaces'] as const),
+]
 
-/** Somebody's try at one of the views of the tree. `isHttp`: only what a URL can ask for. */
+/** Exports that there are and one that there is not, and slices likewise. */
+const exportNames = ['maker:widgets', 'seller:widgets', 'maker:widgets', 'seller:none']
+const sliceNames = ['maker:regions', 'seller:regions', 'maker:regions', 'seller:none']
+
+/** Somebody's try at one of the views. `isHttp`: only what a URL can ask for. */
 export function createViewRequest(random: Random, user: UserInfo, isHttp: boolean): ViewRequest {
-  const view = random.pick([
-    'initializingworkspaces',
-    'terminatingworkspaces',
-    'mounts',
-    ...(isHttp ? (['workspaces', 'workspaces'] as const) : inProcess),
-  ] as const)
-  const cluster = random.pick([...consumers, ...consumers, ...everywhere])
-  const identifier = random.pick(identifiers)
-  return { view, identifier, user, action: actionIn(view, random, cluster, isHttp) }
+  const view = random.pick(viewNames)
+  const action = actionIn(view, random, random.pick([...consumers, ...consumers, ...everywhere]), isHttp)
+  return { view, identifier: identifierFor(view, random, action.cluster), user, action }
 }
 
-function actionIn(view: ViewRequest['view'], random: Random, cluster: string, isHttp: boolean): Action {
-  if (view === 'mounts') return aboutMounts(random, cluster)
+function identifierFor(view: ViewName, random: Random, cluster: string): string {
+  if (view === 'apiexport') return random.pick(exportNames)
+  if (view === 'replication') return random.pick(sliceNames)
+  if (view === 'apiresourceschema') return cluster
+  return view === 'cache' ? 'root' : random.pick(identifiers)
+}
+
+const kinds = {
+  configmaps: ['', 'v1', 'configmaps', 'ConfigMap'],
+  secrets: ['', 'v1', 'secrets', 'Secret'],
+  apibindings: ['apis.kcp.io', 'v1alpha2', 'apibindings', 'APIBinding'],
+  apiexports: ['apis.kcp.io', 'v1alpha2', 'apiexports', 'APIExport'],
+  apiresourceschemas: ['apis.kcp.io', 'v1alpha1', 'apiresourceschemas', 'APIResourceSchema'],
+  kubeclusters: ['mounts.contrib.kcp.io', 'v1alpha1', 'kubeclusters', 'KubeCluster'],
+  logicalclusters: ['core.kcp.io', 'v1alpha1', 'logicalclusters', 'LogicalCluster'],
+  regions: ['example.com', 'v1', 'regions', 'Region'],
+  workspaces: ['tenancy.kcp.io', 'v1alpha1', 'workspaces', 'Workspace'],
+} as const
+type Plural = keyof typeof kinds
+
+/** What each view is asked for. */
+const shown: Readonly<Record<Exclude<ViewName, 'migratingworkspaces'>, readonly Plural[]>> = {
+  '': ['configmaps', 'configmaps', 'secrets', 'regions', 'workspaces'],
+  apiexport: ['configmaps', 'configmaps', 'secrets', 'apibindings'],
+  apiresourceschema: ['apiresourceschemas'],
+  cache: ['apiexports', 'apiresourceschemas', 'apibindings'],
+  initializingworkspaces: ['logicalclusters', 'configmaps', 'secrets'],
+  mounts: ['kubeclusters'],
+  replication: ['regions'],
+  terminatingworkspaces: ['logicalclusters', 'configmaps', 'secrets'],
+  workspaces: ['workspaces'],
+}
+
+/** Views that have content of every kind are asked for all of it, as far as no URL is needed. */
+const broad: readonly ViewName[] = ['', 'apiexport', 'initializingworkspaces', 'terminatingworkspaces']
+
+function actionIn(view: ViewName, random: Random, cluster: string, isHttp: boolean): Action {
   if (view === 'migratingworkspaces')
-    return { verb: 'get', cluster, path: random.pick([dumps, dumps, '/apis', '/version']) }
-  if (view === 'workspaces') return about(random, cluster, ['tenancy.kcp.io', 'v1alpha1', 'workspaces'])
-  if (random.chance(0.4)) {
-    const where = random.chance(0.4) ? '*' : cluster
-    return about(random, where, ['core.kcp.io', 'v1alpha1', 'logicalclusters'])
+    return { verb: 'get', cluster: oneOf(cluster), path: random.pick([dumps, dumps, '/apis', '/version']) }
+  if (!isHttp && broad.includes(view) && random.chance(0.6)) {
+    const { deep: _deep, ...action } = createAction(random, cluster)
+    return action
   }
-  if (isHttp) return about(random, cluster, ['', 'v1', random.pick(['configmaps', 'secrets'])])
-  const { deep: _deep, ...action } = createAction(random, cluster)
-  return action
+  const where = view === 'apiresourceschema' ? oneOf(cluster) : cluster
+  const plural = random.pick(shown[view])
+  if (plural === 'logicalclusters' && random.chance(0.4)) return about(random, '*', plural)
+  const action = about(random, where, plural)
+  return view === 'mounts' && random.chance(0.4) ? useOf(random, action) : action
 }
 
-const names: Readonly<Record<string, readonly string[]>> = {
+const oneOf = (cluster: string): string => (cluster === '*' ? 'one' : cluster)
+
+const names: Readonly<Partial<Record<Plural, readonly string[]>>> = {
   workspaces: [...childNames, 'none'],
   logicalclusters: ['cluster'],
+  regions: ['r1', 'r2', 'r3', 'none'],
+  apibindings: ['to-maker', 'to-seller'],
+  apiexports: ['widgets', 'tenancy.kcp.io'],
 }
 
-type Kind = readonly [group: string, version: string, resource: string]
-
-function about(random: Random, cluster: string, [group, version, resource]: Kind): Action {
-  const verb = random.pick([...verbs, 'list', 'list'])
+function about(random: Random, cluster: string, plural: Plural): Action {
+  const [group, version, resource] = kinds[plural]
+  const verb = random.pick([...verbs, 'list', 'watch', 'get'])
   const isNamed = named.includes(verb)
   // What needs one namespace, and one cluster, is not asked of all of them: that is another error.
   const isWrite = !['list', 'watch'].includes(verb)
   const namespace = group !== '' ? '' : random.pick(isWrite ? namespaces : ['', ...namespaces])
-  const name = isNamed ? random.pick(names[resource] ?? ['a', 'b']) : ''
-  const where = cluster === '*' && isWrite ? 'one' : cluster
-  return { verb, cluster: where, resource: { group, version, resource, subresource: '', namespace, name } }
+  const name = isNamed ? random.pick(names[plural] ?? ['a', 'b', 'c']) : ''
+  const hasStatus = ['get', 'update', 'patch'].includes(verb) && random.chance(0.15)
+  const subresource = hasStatus ? 'status' : ''
+  const where = isWrite ? oneOf(cluster) : cluster
+  return { verb, cluster: where, resource: { group, version, resource, subresource, namespace, name } }
 }
 
-function aboutMounts(random: Random, cluster: string): Action {
-  const action = about(random, cluster, ['mounts.contrib.kcp.io', 'v1alpha1', 'kubeclusters'])
-  const { resource } = action
-  if (resource === undefined || random.chance(0.5)) return action
+function useOf(random: Random, { cluster, resource, ...action }: Action): Action {
+  if (resource === undefined) return { ...action, cluster }
   const verb = random.pick(['get', 'create', 'update', 'patch', 'delete'])
-  return {
-    verb,
-    cluster: cluster === '*' ? 'two' : cluster,
-    resource: { ...resource, subresource: 'proxy', name: 'a' },
-  }
+  return { verb, cluster: oneOf(cluster), resource: { ...resource, subresource: 'proxy', name: 'a' } }
 }
 
 /** What is sent for an action; nothing that is sent changes anything. */
@@ -87,34 +126,44 @@ const methods: Readonly<Record<string, string>> = {
   deletecollection: 'DELETE',
 }
 
-const kinds: Readonly<Record<string, string>> = {
-  configmaps: 'ConfigMap',
-  secrets: 'Secret',
-  logicalclusters: 'LogicalCluster',
-  workspaces: 'Workspace',
-  kubeclusters: 'KubeCluster',
-}
-
 const hasBody: readonly string[] = ['create', 'update', 'patch']
 
-export function sentFor({ view, identifier, action }: ViewRequest): Sent {
-  const { verb, cluster, resource } = action
+/** A watch begins with what is there, and says when that was all. */
+const watching =
+  '?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+
+const queryFor = (verb: string, method: string): string =>
+  verb === 'watch' ? watching : method === 'GET' ? '' : '?dryRun=All'
+
+/** The part of a view's URL that is its own. */
+function prefixOf({ view, identifier }: ViewRequest): string {
+  if (view === '') return ''
+  if (['migratingworkspaces', 'mounts', 'workspaces'].includes(view)) return `/services/${view}`
+  if (view === 'cache') return `/services/cache/shards/${identifier}`
+  const isPair = view === 'apiexport' || view === 'replication'
+  return `/services/${view}/${isPair ? identifier.replace(':', '/') : identifier}`
+}
+
+export function sentFor(request: ViewRequest): Sent {
+  const { verb, cluster, resource, path: plain } = request.action
   const method = methods[verb] ?? ''
-  const params = view === 'mounts' || view === 'workspaces' ? '' : `/${identifier}`
-  const base = `/services/${view}${params}/clusters/${cluster}`
-  if (resource === undefined) return { method, path: base + action.path }
+  const base = `${prefixOf(request)}/clusters/${cluster}`
+  if (resource === undefined) return { method, path: base + plain }
   const { group, version, resource: plural, namespace, name, subresource } = resource
   const path = [
     base + (group === '' ? `/api/${version}` : `/apis/${group}/${version}`),
     ...(namespace === '' ? [] : ['namespaces', namespace]),
     plural,
     ...(name === '' ? [] : [name]),
-    ...(subresource === '' ? [] : [subresource, 'api']),
+    ...(subresource === 'proxy' ? ['proxy', 'api'] : subresource === '' ? [] : [subresource]),
   ].join('/')
-  const query = verb === 'watch' ? '?watch=true' : method === 'GET' ? '' : '?dryRun=All'
   const contentType = verb === 'patch' ? 'application/merge-patch+json' : 'application/json'
   const apiVersion = group === '' ? version : `${group}/${version}`
-  const object = { apiVersion, kind: kinds[plural], metadata: { name: name || 'new' } }
+  const object = { apiVersion, kind: kinds[plural as Plural][3], metadata: { name: name || 'new' } }
   const body = JSON.stringify(verb === 'patch' ? {} : object)
-  return { method, path: path + query, ...(hasBody.includes(verb) && { body, contentType }) }
+  return {
+    method,
+    path: path + queryFor(verb, method),
+    ...(hasBody.includes(verb) && { body, contentType }),
+  }
 }

@@ -1,33 +1,52 @@
 import type { PolicyRule } from '../../authz/policyrule.ts'
 import type { Action } from '../../framework/authorizer.ts'
 import type { UserInfo } from '../../framework/user.ts'
-import { allows, mayPlainly } from './oracle.ts'
+import { allows, mayPlainly, mayThroughView } from './oracle.ts'
+import type { Publication } from './publications.ts'
 import type { Child, Life } from './tree.ts'
-import type { World } from './world.ts'
+import { type Export, systemAdmin, type World } from './world.ts'
 
 // What the views of a workspace's life, of mounts and of one's own workspaces answer, by looking at everything (chapter
 // 10, sections 4 and 5; chapter 30, sections 2.11, 4.7 and 5.2). Like oracle.ts it shares no code with what it judges.
 
+/** '' is the plain endpoint. */
+export type ViewName =
+  | ''
+  | 'apiexport'
+  | 'apiresourceschema'
+  | 'cache'
+  | 'initializingworkspaces'
+  | 'migratingworkspaces'
+  | 'mounts'
+  | 'replication'
+  | 'terminatingworkspaces'
+  | 'workspaces'
+
 /** One request to a view. */
 export interface ViewRequest {
-  readonly view:
-    | 'apiresourceschema'
-    | 'initializingworkspaces'
-    | 'migratingworkspaces'
-    | 'mounts'
-    | 'terminatingworkspaces'
-    | 'workspaces'
-  /** Who asks as whom, for views of a workspace's life. */
+  readonly view: ViewName
+  /** What is in the view's URL: an initializer, an export, a slice. */
   readonly identifier: string
   readonly user: UserInfo
   readonly action: Action
 }
 
-/** `absent`: what is asked about is not there, as far as this user may know. `broken`: nobody can tell whose rights count. */
-export type Answer = 'served' | 'refused' | 'absent' | 'broken'
+/**
+ * `absent`: what is asked about is not there, as far as this user may know. `nothing`: the view has nothing at this URL.
+ * `broken`: nobody can tell whose rights count.
+ */
+export type Answer = 'served' | 'refused' | 'absent' | 'nothing' | 'broken'
 
 export function answerOf(world: World, request: ViewRequest): Answer {
   switch (request.view) {
+    case '':
+      return plainAnswer(world, request)
+    case 'apiexport':
+      return exportAnswer(world, request)
+    case 'cache':
+      return isMaster(request.user) ? 'served' : 'refused'
+    case 'replication':
+      return publicationAnswer(world, request)
     case 'apiresourceschema':
       return schemaAnswer(world, request)
     case 'migratingworkspaces':
@@ -43,6 +62,53 @@ export function answerOf(world: World, request: ViewRequest): Answer {
   }
 }
 
+function plainAnswer(world: World, { user, action }: ViewRequest): Answer {
+  if (!mayPlainly(world, user, action)) return 'refused'
+  return exists(world, action.cluster) ? 'served' : 'absent'
+}
+
+const exists = ({ clusters }: World, cluster: string): boolean =>
+  ['*', systemAdmin].includes(cluster) || cluster in clusters
+
+function exportAnswer(world: World, { identifier, user, action }: ViewRequest): Answer {
+  const of = exportNamed(world, identifier)
+  if (of === undefined) return isMaster(user) ? 'served' : 'refused'
+  return mayThroughView(world, of, user, action) ? 'served' : 'refused'
+}
+
+export const exportNamed = ({ exports }: World, identifier: string): Export | undefined =>
+  exports.find(({ cluster, name }) => `${cluster}:${name}` === identifier)
+
+/** What is published, where slice, resource and export mean each other. */
+export const publicationNamed = ({ publications }: World, identifier: string): Publication | undefined =>
+  publications.find(
+    ({ cluster, isValid, identity, named }) =>
+      `${cluster}:regions` === identifier && isValid && named === identity,
+  )
+
+/** Reads, in a logical cluster that has bound it from this export, for who may read the export's content. */
+function publicationAnswer(world: World, { identifier, user, action }: ViewRequest): Answer {
+  if (isMaster(user)) return 'served'
+  const found = publicationNamed(world, identifier)
+  const { verb, cluster, resource } = action
+  if (found === undefined || !['get', 'list', 'watch'].includes(verb)) return 'refused'
+  const isBound = world.apiBindings.some(
+    binding =>
+      binding.cluster === cluster &&
+      binding.to.cluster === found.cluster &&
+      binding.resources.some(each => each.group === 'example.com' && each.resource === 'regions'),
+  )
+  if (cluster !== '*' && resource !== undefined && !isBound) return 'refused'
+  const content = {
+    group: 'apis.kcp.io',
+    version: 'v1alpha1',
+    resource: 'apiexports',
+    subresource: 'content',
+  }
+  const asking = { verb, cluster: found.cluster, resource: { ...content, namespace: '', name: 'widgets' } }
+  return mayPlainly(world, user, asking) ? 'served' : 'refused'
+}
+
 /** Schemas are for who may get the bindings that lead to them, and nobody writes them. */
 function schemaAnswer(world: World, { user, action }: ViewRequest): Answer {
   if (isMaster(user)) return 'served'
@@ -55,11 +121,10 @@ function schemaAnswer(world: World, { user, action }: ViewRequest): Answer {
 export const dumps = '/apis/migration.kcp.io/v1alpha1/logicalclusterdumps'
 
 /** What moves is for shards, and nothing else is there. */
-const movingAnswer = ({ user, action }: ViewRequest): Answer =>
-  (isMaster(user) || user.groups.includes('system:kcp:external-logical-cluster-admin')) &&
-  action.path === dumps
-    ? 'served'
-    : 'refused'
+function movingAnswer({ user, action }: ViewRequest): Answer {
+  if (!isMaster(user) && !user.groups.includes('system:kcp:external-logical-cluster-admin')) return 'refused'
+  return action.path === dumps ? 'served' : 'nothing'
+}
 
 type Role = 'initializer' | 'terminator'
 const verbs = { initializer: 'initialize', terminator: 'terminate' } as const
@@ -119,6 +184,8 @@ function mountAnswer(world: World, { user, action }: ViewRequest): Answer {
 
 function workspaceAnswer(world: World, { user, action }: ViewRequest): Answer {
   if (!mayPlainly(world, user, action)) return 'refused'
+  // The system's own clusters have no workspaces.
+  if (!exists(world, action.cluster) || action.cluster === systemAdmin) return 'absent'
   const { name } = action.resource ?? { name: '' }
   if (name === '') return 'served'
   const found = world.tree.workspaces.find(each => each.cluster === action.cluster && each.name === name)

@@ -4,6 +4,7 @@ import type { Action } from '../../framework/authorizer.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import type { UserInfo } from '../../framework/user.ts'
 import { rootPolicy, systemPolicy } from '../../shard/bootstrap/policy.ts'
+import { type Publication, publicationsIn } from './publications.ts'
 import type { Random } from './random.ts'
 import { createTree, type Tree, treeRbac } from './tree.ts'
 
@@ -19,6 +20,7 @@ export interface World {
   readonly apiBindings: readonly Bound[]
   readonly configMaps: readonly ConfigMap[]
   readonly tree: Tree
+  readonly publications: readonly Publication[]
 }
 
 export interface Rbac {
@@ -160,6 +162,10 @@ export function createWorld(random: Random): World {
     apiBindings: existing.flatMap(cluster => apiBindingsIn(random, cluster, exports)),
     configMaps: existing.flatMap(cluster => configMapsIn(random, cluster)),
     tree: createTree(random, existing),
+    publications: publicationsIn(
+      random,
+      providers.filter(each => existing.includes(each)),
+    ),
   }
 }
 
@@ -277,7 +283,12 @@ function apiBindingsIn(random: Random, cluster: string, exports: readonly Export
     .map((to): Bound => {
       const identity = random.chance(0.9) ? to.identity : 'id-other'
       const resource = to.cluster === 'maker' ? 'widgets' : 'gadgets'
-      const served = random.chance(0.9) ? [{ group: 'example.com', resource, identity }] : []
+      const served = [
+        ...(random.chance(0.9) ? [{ group: 'example.com', resource, identity }] : []),
+        ...(random.chance(0.7)
+          ? [{ group: 'example.com', resource: 'regions', identity: `published-${to.cluster}` }]
+          : []),
+      ]
       const claims = to.claims.filter(() => random.chance(0.8)).map(claim => acceptedOf(random, claim))
       return {
         cluster,
@@ -375,6 +386,7 @@ const kinds: readonly (readonly [string, string, string])[] = [
   ['example.com', 'widgets', 'status'],
   ['example.com', 'gadgets', ''],
   ['example.com', 'gadgets', ''],
+  ['example.com', 'regions', ''],
   ['apis.kcp.io', 'apibindings', ''],
   ['apis.kcp.io', 'apibindings', 'status'],
   ['apis.kcp.io', 'apiexports', 'content'],
