@@ -27,3 +27,5 @@ export function bodyFormat(request: Pick<VerbRequest, 'headers'>, custom = false
   if (format !== undefined && !(custom && format === 'protobuf')) return format
   throw unsupportedMediaType(Object.keys(formats))
 }
+
+export const applyType = 'application/apply-patch+yaml'

@@ -61,17 +61,20 @@ export interface WriteOptions {
   readonly dryRun: boolean
   /** Who writes, for managedFields: query `fieldManager`, else the head of User-Agent (chapter 40, rule 5.19). */
   readonly fieldManager: string
-  /** For server-side apply, where the owners of fields are kept elsewhere: asked when it is known what is to be stored.
-   * undefined: there is no configuration that comes to the same, and the object is written as it is. */
-  readonly applied?: () => AppliedConfig | undefined
+  /** For patches, where somebody else stores the object, who may know more of it and keeps the owners of its fields. */
+  readonly patch?: SentPatch
   readonly asSent?: SentOptions
 }
 
-/** What a client applies: it owns the fields in it. */
-export interface AppliedConfig {
-  readonly config: Readonly<Record<string, unknown>>
-  /** Takes fields from other managers. */
-  readonly force: boolean
+/** What a client has sent to change an object. */
+export interface SentPatch {
+  /** A media type. */
+  readonly type: string
+  /** Of what is applied: takes fields from other managers. */
+  readonly force?: boolean
+  /** The patch, decoded, that makes what is to be stored: asked when that is known. undefined: none does, and the object
+   * is written as it is. */
+  readonly body: () => unknown
 }
 
 export interface DeleteOptions {

@@ -106,9 +106,9 @@ function writable<P extends Params>(lens: Lens, { info }: RequestContext<P>): Le
   throw info.isResource ? methodNotSupported(info, info.verb) : notServed()
 }
 
-/** What a client applies is about what it sees: behind a lens that takes its writes back, it is something else. */
-function passedOn({ applied, ...options }: WriteOptions, lens: Lens): WriteOptions {
-  return applied === undefined || lens.accept !== undefined ? options : { ...options, applied }
+/** A patch is about what the client sees: behind a lens that takes its writes back, it is something else. */
+function passedOn({ patch, ...options }: WriteOptions, lens: Lens): WriteOptions {
+  return patch === undefined || lens.accept !== undefined ? options : { ...options, patch }
 }
 
 /** The item as it is shown, or 404: what is outside the view does not exist. */

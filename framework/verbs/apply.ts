@@ -7,7 +7,7 @@ import type { Answer } from '../exchange.ts'
 import { endpointOf } from '../fieldtracking.ts'
 import { objectForm } from '../forms.ts'
 import type { Item } from '../item.ts'
-import { bodyLimit } from '../mediatypes.ts'
+import { applyType, bodyLimit } from '../mediatypes.ts'
 import { DecodeError, jsonType } from '../metadata.ts'
 import { negotiate } from '../negotiation.ts'
 import type { KubeObject, ObjectKey } from '../object.ts'
@@ -18,8 +18,6 @@ import { timestamp } from '../timestamp.ts'
 import { configFor } from './applied.ts'
 import { checkUid, createdOr, unversioned } from './createmissing.ts'
 import { unlocked } from './lock.ts'
-
-export const applyType = 'application/apply-patch+yaml'
 
 type Config = Readonly<Record<string, unknown>>
 
@@ -79,7 +77,7 @@ function applyOrCreate(call: Call, applying: Applying): Promise<{ item: Item; st
   const { ctx, served } = call
   const { key, config, force } = applying
   let sent: Config | undefined
-  const write = { ...applying.write, applied: () => sent && { config: sent, force } }
+  const write = { ...applying.write, patch: { type: applyType, force, body: () => sent } }
   const admitted = async (object: KubeObject, old?: KubeObject): Promise<KubeObject> => {
     const operation = old === undefined ? 'CREATE' : 'UPDATE'
     const next = await admit(call, { operation, object, dryRun: write.dryRun, ...(old && { old }) })

@@ -9,7 +9,7 @@ import { goText } from '../gotext.ts'
 import type { Item } from '../item.ts'
 import { formatJson } from '../json.ts'
 import { applyJsonPatch, readJsonPatch } from '../jsonpatch.ts'
-import { bodyLimit, bodyType } from '../mediatypes.ts'
+import { applyType, bodyLimit, bodyType } from '../mediatypes.ts'
 import { applyMergePatch, readMergePatch } from '../mergepatch.ts'
 import { DecodeError, MissingKindError } from '../metadata.ts'
 import { negotiate } from '../negotiation.ts'
@@ -20,13 +20,14 @@ import { inProtobuf } from '../protobufforms.ts'
 import type { Served } from '../served.ts'
 import { applyStrategicMergePatch, readStrategicMergePatch } from '../strategicmerge.ts'
 import { wholeSchema } from '../wholeschema.ts'
-import { apply, applyType } from './apply.ts'
+import { apply } from './apply.ts'
 import { unlocked } from './lock.ts'
 
 const strategicMergeType = 'application/strategic-merge-patch+json'
 
 /** A patch that has been read and can be applied to any state of the object. */
 interface Patch {
+  readonly body: unknown
   readonly apply: (document: KubeObject) => unknown
   /** What a strict reader complains about in the patch itself. */
   readonly problems: readonly string[]
@@ -46,14 +47,17 @@ export async function patch(call: Call): Promise<Answer> {
   const body = await request.body(bodyLimit)
   const { dryRun, fieldManager } = options.write
   let parsed: Patch | undefined
+  let sent: unknown
   const change = async ({ object: old }: Item): Promise<KubeObject> => {
     // Not before there is an object: 404 comes first.
     parsed ??= read(body)
-    const next = patched(call, old, { key, patch: parsed, ...options })
-    const admitted = await admit(call, { operation: 'UPDATE', object: unlocked(next, old), old, dryRun })
+    const next = unlocked(patched(call, old, { key, patch: parsed, ...options }), old)
+    const admitted = await admit(call, { operation: 'UPDATE', object: next, old, dryRun })
+    sent = admitted === next ? parsed.body : undefined
     return tracked(call, fieldManager, admitted, old)
   }
-  return itemAnswer(await served.storage.update(ctx, key, change, options.write), form, how)
+  const write = { ...options.write, patch: { type: bodyType(request), body: () => sent } }
+  return itemAnswer(await served.storage.update(ctx, key, change, write), form, how)
 }
 
 /** Readers by media type; what is not here is 415 with this list (chapter 40, rules 5.1, 5.1a). */
@@ -79,6 +83,7 @@ function jsonPatch(body: Buffer): Patch {
   const operations = readJsonPatch(value)
   const repeated = duplicates.map(problem => `json patch ${problem}`)
   return {
+    body: value,
     apply: document => applyJsonPatch(document, operations),
     problems: [...repeated, ...operations.problems],
   }
@@ -87,7 +92,7 @@ function jsonPatch(body: Buffer): Patch {
 function mergePatch(body: Buffer): Patch {
   const { value, duplicates } = parseOrRefuse(body, 'json', 'JSON Merge Patch')
   const members = readMergePatch(value)
-  return { apply: document => applyMergePatch(document, members), problems: duplicates }
+  return { body: value, apply: document => applyMergePatch(document, members), problems: duplicates }
 }
 
 function strategicMergePatch(body: Buffer, { kind, resource }: Served): Patch {
@@ -96,6 +101,7 @@ function strategicMergePatch(body: Buffer, { kind, resource }: Served): Patch {
   // The schema is the resource's: what a subresource of another kind has is not merged by key.
   const schema = kind === resource.names.kind ? wholeSchema(resource.openapi) : {}
   return {
+    body: value,
     apply: document => applyStrategicMergePatch(document, changes, schema),
     problems: duplicates,
     shown: goText(changes),

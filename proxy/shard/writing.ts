@@ -4,8 +4,8 @@ import { encodeObject } from '../../framework/encode.ts'
 import type { Item } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { Check, DeleteOptions, Deletion, ResourceStorage } from '../../framework/storage.ts'
-import { apply, createApplied } from './applying.ts'
 import { isLostRace, itemFor, queryOf } from './exchange.ts'
+import { createApplied, sendPatch } from './patching.ts'
 import type { Source } from './source.ts'
 import { targetOf } from './target.ts'
 
@@ -19,9 +19,9 @@ export const get =
 /** The name of a new object is in its body; a subresource is below the object of that name. */
 export const create =
   (source: Source): ResourceStorage['create'] =>
-  (ctx, key, object, options) => {
-    const applied = options.applied?.()
-    if (applied !== undefined) return createApplied(source, ctx, { key, applied, options })
+  async (ctx, key, object, options) => {
+    const applied = await createApplied(source, ctx, { key, options })
+    if (applied !== undefined) return applied
     const place = source.ref.subresource ? key : { cluster: key.cluster, namespace: key.namespace }
     const target = targetOf(source.ref, place, queryOf(options))
     return itemFor(source, ctx, key, { method: 'POST', target, headers, body: encodeObject(object).bytes })
@@ -52,8 +52,8 @@ export const update =
       const next = await change(current)
       isLocked = next.metadata.resourceVersion !== undefined
       const { resourceVersion } = current.meta
-      const applied = options.applied?.()
-      if (applied !== undefined) return apply(source, ctx, resourceVersion, { key, applied, options })
+      const patched = sendPatch(source, ctx, { key, options, ...(isLocked ? {} : { resourceVersion }) })
+      if (patched !== undefined) return patched
       const target = targetOf(source.ref, key, queryOf(options))
       return itemFor(source, ctx, key, { method: 'PUT', target, headers, body: at(resourceVersion, next) })
     }

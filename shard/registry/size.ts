@@ -1,5 +1,6 @@
 import { StatusError } from '../../framework/errors.ts'
 import type { Item } from '../../framework/item.ts'
+import { applyType } from '../../framework/mediatypes.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import type { WriteOptions } from '../../framework/storage.ts'
 
@@ -23,14 +24,14 @@ export function checkSize(stored: Buffer): void {
  */
 export async function writeWithin(
   object: KubeObject,
-  { applied }: WriteOptions,
+  { patch }: WriteOptions,
   write: (object: KubeObject) => Promise<Item>,
 ): Promise<Item> {
   try {
     return await write(object)
   } catch (error) {
     const { managedFields, ...metadata } = object.metadata
-    if (!(error instanceof ObjectTooLarge) || applied !== undefined || managedFields === undefined)
+    if (!(error instanceof ObjectTooLarge) || patch?.type === applyType || managedFields === undefined)
       throw error
     return write({ ...object, metadata })
   }

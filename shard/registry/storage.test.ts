@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ResourceRef } from '../../framework/backend.ts'
 import { StatusError } from '../../framework/errors.ts'
+import { applyType } from '../../framework/mediatypes.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { Change, DeleteOptions } from '../../framework/storage.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
@@ -82,7 +83,9 @@ describe('storage of the embedded shard', () => {
     assert.equal(object.metadata.managedFields, undefined)
     const wider = await update('owned', ({ object: old }) => ({ ...old, data: { a: 'y'.repeat(950_000) } }))
     assert.equal(wider.object.metadata.managedFields, undefined)
-    const status = await refusal(create(large('applied', 950_000), { applied: () => undefined }))
+    const status = await refusal(
+      create(large('applied', 950_000), { patch: { type: applyType, body: () => undefined } }),
+    )
     assert.deepEqual([status.code, status.message], [500, 'etcdserver: request is too large'])
   })
 
