@@ -1,19 +1,14 @@
 import type { Authorizer } from '../framework/authorizer.ts'
 import { alwaysAllowPaths, privilegedGroup } from './alwaysallow.ts'
 import { chain, firstOpinion, type Gate, type Step } from './chain.ts'
-import { type ClusterStates, workspaceContent } from './content.ts'
-import { type BoundExports, maximalPermissionPolicy } from './maximalpolicy.ts'
+import { workspaceContent } from './content.ts'
+import { maximalPermissionPolicy } from './maximalpolicy.ts'
+import { remembering } from './memory.ts'
 import { bootstrapPolicy, localPolicy } from './policysteps.ts'
-import type { RbacSource } from './rbacsource.ts'
 import { requiredGroups } from './requiredgroups.ts'
+import type { AuthorizationSources } from './sources.ts'
+import type { Stamps } from './stamps.ts'
 import { systemStatus } from './systemstatus.ts'
-
-/** What the chain decides from, all of it in memory. */
-export interface AuthorizationSources {
-  readonly rbac: RbacSource
-  readonly clusters: ClusterStates
-  readonly exports: BoundExports
-}
 
 /** kcp's authorizers by the names of its flag `--authorization-order` (chapter 30, section 2.2). */
 export const authorizerNames = ['AlwaysAllowGroups', 'AlwaysAllowPaths', 'RBAC', 'Webhook'] as const
@@ -26,12 +21,21 @@ export interface AuthorizerOptions extends AuthorizationSources {
   readonly alwaysAllowPaths?: readonly string[]
   /** Asked where the order says; never about `system:masters`. */
   readonly webhook?: Authorizer
+  /** Told of every change of the sources. Without it nothing that was decided is remembered. */
+  readonly stamps?: Stamps
 }
 
 export const defaultOpenPaths: readonly string[] = ['/healthz', '/readyz', '/livez']
 
 /** Who may do what in logical clusters: kcp's order of authorizers (chapter 30, sections 2.2 and 2.3). */
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
+  const { stamps } = options
+  return stamps === undefined
+    ? inOrder(options)
+    : remembering(options, stamps, noted => inOrder({ ...options, ...noted }))
+}
+
+function inOrder(options: AuthorizerOptions): Authorizer {
   const { order = authorizerNames, webhook } = options
   const made: Readonly<Record<AuthorizerName, () => readonly Authorizer[]>> = {
     AlwaysAllowGroups: () => [privilegedGroup],

@@ -1,10 +1,10 @@
 import type { Decision } from '../framework/authorizer.ts'
 import type { ClusterName, KubeObject } from '../framework/object.ts'
 import type { Asking } from './asking.ts'
-import type { AuthorizationSources } from './authorizer.ts'
 import { gatesOf, stepsOf } from './authorizer.ts'
 import type { Gate } from './chain.ts'
 import { bindingUser, boundExports, policyVerdict } from './maximalpolicy.ts'
+import type { AuthorizationSources } from './sources.ts'
 import { accessBinding, roleAndBinding, subjectOf, userSubject } from './suggestion.ts'
 
 /** One thing that keeps somebody from doing what he asks. */

@@ -3,8 +3,8 @@ import { type DecisionStep, stepsIn } from '../framework/decisionsteps.ts'
 import type { ClusterName, KubeObject } from '../framework/object.ts'
 import type { UserInfo } from '../framework/user.ts'
 import type { Asking } from './asking.ts'
-import type { AuthorizationSources } from './authorizer.ts'
 import type { Missing } from './diagnosis.ts'
+import type { AuthorizationSources } from './sources.ts'
 
 /** Why somebody may or may not do something, as far as whoever asks may know. As sent. */
 export interface Explanation {

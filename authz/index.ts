@@ -1,5 +1,4 @@
 export {
-  type AuthorizationSources,
   type AuthorizerName,
   type AuthorizerOptions,
   authorizerNames,
@@ -13,7 +12,7 @@ export { effectiveUsers, prefixUser } from './effectiveusers.ts'
 export { escalationPrevention } from './escalation.ts'
 export { createExplainer, type Explainer } from './explanation.ts'
 export { externalLogicalClusterAdmin } from './groups.ts'
-export { type BoundExport, type BoundExports, bindingUser } from './maximalpolicy.ts'
+export { type BoundExport, type BoundExports, bindingUser, referenceOf } from './maximalpolicy.ts'
 export { bindingIn, rbacGroup, rulesIn, subjectsIn } from './objects.ts'
 export { type PolicyRule, ruleAllows } from './policyrule.ts'
 export { systemAdmin } from './rbac.ts'
@@ -26,5 +25,7 @@ export {
   viewAnnotation,
 } from './reviews.ts'
 export { rulesOf, rulesOfRole, uncovered } from './ruleslist.ts'
+export type { AuthorizationSources } from './sources.ts'
+export { createStamps, type Stamps } from './stamps.ts'
 export { keysOf, type Subject, subjectKey } from './subjects.ts'
 export { type WebhookOptions, webhookAuthorizer, webhookDefaults } from './webhook.ts'

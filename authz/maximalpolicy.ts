@@ -17,6 +17,9 @@ export interface BoundExport {
   readonly policy: 'none' | 'empty' | 'local'
 }
 
+/** What a binding refers to, there or not. */
+export const referenceOf = ({ path, name }: Pick<BoundExport, 'path' | 'name'>): string => `${path}|${name}`
+
 /** Where bound resources come from, from memory. */
 export interface BoundExports {
   /** By the `status.boundResources` of a cluster's APIBindings; usually one, or none. */

@@ -3,6 +3,7 @@ import {
   type AuthorizerOptions,
   createAuthorizer,
   createExplainer,
+  createStamps,
   type Explainer,
   escalationPrevention,
   reviewStorages,
@@ -54,7 +55,8 @@ async function webhookOf(options: StartOptions): Promise<Authorizer | undefined>
 }
 
 export function authorizationParts(options: AuthorizationOptions = {}): AuthorizationParts {
-  const rbac = createRbacIndex()
+  const stamps = createStamps()
+  const rbac = createRbacIndex(stamps.changed)
   const explainers = new WeakMap<Authorizer, Explainer>()
   let served: readonly VirtualWorkspace[] = []
   const explainer = (authorizer: Authorizer): Explainer => {
@@ -67,10 +69,10 @@ export function authorizationParts(options: AuthorizationOptions = {}): Authoriz
       followRbac(informers, rbac)
       const sources: AuthorizationSources = {
         rbac,
-        clusters: clusterStatesOf(informers),
-        exports: boundExportsOf(informers),
+        clusters: clusterStatesOf(informers, stamps.changed),
+        exports: boundExportsOf(informers, stamps.changed),
       }
-      const authorizer = createAuthorizer({ ...sources, ...options })
+      const authorizer = createAuthorizer({ ...sources, ...options, stamps })
       explainers.set(authorizer, createExplainer({ authorizer, sources, views: () => served }))
       return authorizer
     },

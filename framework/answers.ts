@@ -8,7 +8,7 @@ import type { Negotiated } from './negotiation.ts'
 import type { ItemBatch, ItemList, ListMeta } from './storage.ts'
 import { bodyOf, optional, soon } from './streams.ts'
 
-const newline = Buffer.from('\n')
+const newline = 0x0a
 
 /** A list is sent in writes of at most this many bytes (design, section B.1). */
 const largestWrite = 256 * 1024
@@ -24,7 +24,14 @@ const isPlain = ({ format, pretty }: Negotiated): boolean => format === 'json' &
 
 /** JSON on one line in the form that the client wants. */
 function finish(json: Buffer, how: Negotiated): Buffer {
-  return isPlain(how) ? Buffer.concat([json, newline]) : encodeValue(parseJson(json), how)
+  return isPlain(how) ? withNewline(json) : encodeValue(parseJson(json), how)
+}
+
+function withNewline(json: Buffer): Buffer {
+  const line = Buffer.allocUnsafe(json.length + 1)
+  json.copy(line)
+  line[json.length] = newline
+  return line
 }
 
 /** One object. */

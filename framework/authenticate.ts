@@ -1,4 +1,5 @@
 import type { Authenticator } from './authenticator.ts'
+import { type Awaitable, after, attempt } from './awaitable.ts'
 import { forbidden, StatusError, unauthorized } from './errors.ts'
 import type { Incoming } from './incoming.ts'
 import type { ClusterName } from './object.ts'
@@ -13,22 +14,28 @@ export interface Aim {
 }
 
 /** Who asks. Bad credentials never become anonymous (chapter 40, rule 9.2); why they are bad is logged, and not told. */
-export async function userOf(
+export const userOf = (
   authenticator: Authenticator,
   { incoming, record }: Exchange,
   { cluster, path }: Aim = incoming,
-): Promise<UserInfo> {
-  try {
-    if (incoming.badCertificate) throw unauthorized('a certificate that no client authority has issued')
-    const user = await authenticator.authenticate(incoming.credentials, cluster)
-    if (user === undefined && authenticator.admitsAnonymous?.(path) === false)
-      throw unauthorized('nobody is let in without credentials')
-    return user ?? anonymous
-  } catch (error) {
-    if (error instanceof StatusError && error.code === 401)
-      record.log.warn({ reason: error.cause ?? 'bad credentials' }, 'a request could not be authenticated')
-    throw error
-  }
+): Awaitable<UserInfo> =>
+  attempt(
+    () => {
+      if (incoming.badCertificate) throw unauthorized('a certificate that no client authority has issued')
+      const found = authenticator.authenticate(incoming.credentials, cluster)
+      return after(found, user => user ?? unknown(authenticator, path))
+    },
+    error => {
+      if (error instanceof StatusError && error.code === 401)
+        record.log.warn({ reason: error.cause ?? 'bad credentials' }, 'a request could not be authenticated')
+      throw error
+    },
+  )
+
+function unknown(authenticator: Authenticator, path: string): UserInfo {
+  if (authenticator.admitsAnonymous?.(path) === false)
+    throw unauthorized('nobody is let in without credentials')
+  return anonymous
 }
 
 /** Ignoring these headers would do with all rights what was meant to be done with fewer. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { PeerCertificate } from 'node:tls'
+import type { Awaitable } from './awaitable.ts'
 import type { ClusterName } from './object.ts'
 import type { UserInfo } from './user.ts'
 
@@ -18,7 +19,7 @@ export interface Credentials {
  * `cluster`: the logical cluster of the request, where it has one; some users are known in some clusters only.
  */
 export interface Authenticator {
-  authenticate(credentials: Credentials, cluster?: ClusterName): Promise<UserInfo | undefined>
+  authenticate(credentials: Credentials, cluster?: ClusterName): Awaitable<UserInfo | undefined>
   /** Whether requests without credentials are let in, by their path below the logical cluster. All are when absent. */
   admitsAnonymous?(path: string): boolean
 }

@@ -1,4 +1,5 @@
 import { type Action, type Authorizer, allow, type Decision } from './authorizer.ts'
+import { type Awaitable, after } from './awaitable.ts'
 import type { RequestContext } from './context.ts'
 import { forbidden, type StatusError } from './errors.ts'
 import type { ClusterScope } from './object.ts'
@@ -17,13 +18,16 @@ export function actionOf(info: RequestInfo | ResourceWish, cluster: ClusterScope
  * Lets a request pass or throws 403. In this order: `system:masters`, the view's own authorizer or, without one,
  * the backend. Whatever else is thrown has not allowed: it ends as a 500.
  */
-export async function authorize(
+export function authorize(
   ctx: RequestContext,
   workspace: VirtualWorkspace,
   authorizer: Authorizer,
-): Promise<void> {
+): Awaitable<void> {
   if (isPrivileged(ctx.user)) return ctx.record.decided?.('request.auth.kcp.io', privileged)
-  const decision = await decide(ctx, workspace, authorizer)
+  return after(decide(ctx, workspace, authorizer), decision => enforce(ctx, decision))
+}
+
+function enforce(ctx: RequestContext, decision: Decision): void {
   if (decision.authorizer !== undefined) ctx.record.annotate('authorizer', decision.authorizer)
   ctx.record.annotate('decision', decision.effect)
   ctx.record.decided?.('request.auth.kcp.io', decision)
@@ -37,7 +41,7 @@ function decide(
   ctx: RequestContext,
   workspace: VirtualWorkspace,
   authorizer: Authorizer,
-): Decision | Promise<Decision> {
+): Awaitable<Decision> {
   if (workspace.authorize !== undefined) return workspace.authorize(ctx)
   const action = actionOf(ctx.info, ctx.cluster)
   return authorizer.decide?.(ctx.user, action) ?? authorizer.authorize(ctx.user, action, ctx.signal)

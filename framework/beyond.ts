@@ -1,6 +1,7 @@
 import { userOf } from './authenticate.ts'
 import type { Authenticator } from './authenticator.ts'
 import { forbiddenTo } from './authorize.ts'
+import type { Awaitable } from './awaitable.ts'
 import type { Backend } from './backend.ts'
 import { documentAnswer } from './documentanswer.ts'
 import { forbidden, StatusError, serviceUnavailable } from './errors.ts'
@@ -52,7 +53,7 @@ export function beyondOf({ backend }: Pick<WayOut, 'backend'>, { path }: Incomin
 }
 
 /** Answers in place of the server of a mount, once more: the request as it is now. */
-export type Again = (exchange: Exchange) => Promise<Answer | Passage>
+export type Again = (exchange: Exchange) => Awaitable<Answer | Passage>
 
 /**
  * Answers a request for a mounted workspace: whoever may enter its parent is passed on or sent elsewhere (chapter 30,

@@ -55,7 +55,7 @@ describe('borrowed objects', () => {
   it('are not looked for for ever where lenders borrow from each other', async () => {
     const circle: ResourceStorage = borrowed(about, () => ({ cluster: 'lender', storage: circle }))
     const key = { cluster: 'borrower', namespace: 'ns1', name: 'x' }
-    await assert.rejects(circle.get(testContext(), key), {
+    await assert.rejects(async () => circle.get(testContext(), key), {
       code: 500,
       message: /request for widgets.example.com has been forwarded 4 times without being served/,
     })

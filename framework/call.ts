@@ -18,7 +18,8 @@ export interface Surroundings {
 }
 
 /** Everything a verb works with. */
-export interface Call extends Surroundings {
+export interface Call {
+  readonly around: Surroundings
   readonly ctx: RequestContext
   readonly info: ResourceRequest
   readonly served: Served
@@ -85,7 +86,7 @@ export function checkName(object: KubeObject, { name }: ObjectKey): void {
 
 /** Runs the view's admission: all that change the object, then all that only look. Returns the object to store. */
 export async function admit(
-  { ctx, admission }: Call,
+  { ctx, around: { admission } }: Call,
   request: AdmissionRequest & { readonly object: KubeObject },
 ): Promise<KubeObject> {
   let { object } = request
@@ -96,7 +97,7 @@ export async function admit(
 
 /** Runs the view's admission for a deletion. */
 export async function admitDeletion(
-  { ctx, admission }: Call,
+  { ctx, around: { admission } }: Call,
   old: KubeObject,
   dryRun: boolean,
 ): Promise<void> {

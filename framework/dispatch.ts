@@ -1,6 +1,8 @@
-import type { ApiResource, ApiSet } from './apis.ts'
+import type { ApiResource, ApiSet, Subresource } from './apis.ts'
 import { authorize } from './authorize.ts'
+import type { Awaitable } from './awaitable.ts'
 import type { Backend } from './backend.ts'
+import type { Surroundings } from './call.ts'
 import type { RequestContext } from './context.ts'
 import { discoveryAnswer } from './discoveryanswer.ts'
 import { documentAnswer } from './documentanswer.ts'
@@ -18,7 +20,7 @@ import type { ResourceRequest } from './requestinfo.ts'
 import type { Exchange } from './serve.ts'
 import { handle } from './verbs/index.ts'
 import type { VersionInfo } from './version.ts'
-import type { VirtualWorkspace } from './workspace.ts'
+import type { Admission, VirtualWorkspace } from './workspace.ts'
 
 /** What answers are made from. */
 export interface Sources {
@@ -39,36 +41,79 @@ export interface Admitted {
 }
 
 /** Answers a request that has passed authorization. Throws a `StatusError` for what is not there. */
-export function dispatch(sources: Sources, admitted: Admitted): Promise<Answer | Passage> {
+export function dispatch(sources: Sources, admitted: Admitted): Awaitable<Answer | Passage> {
   const { info } = admitted.ctx
   return info.isResource ? resourceAnswer(sources, admitted, info) : pathAnswer(sources, admitted, info.path)
 }
 
-async function resourceAnswer(
+function resourceAnswer(
   sources: Sources,
-  { ctx, workspace, exchange }: Admitted,
+  admitted: Admitted,
   info: ResourceRequest,
-): Promise<Answer | Passage> {
+): Awaitable<Answer | Passage> {
+  const { ctx, workspace, exchange } = admitted
   if (ctx.cluster === '*' && info.verb !== 'list' && info.verb !== 'watch') throw notInWildcard(info)
   const apis = workspace.apis(ctx.params, ctx.cluster)
-  const plural = info.identity === undefined ? info.resource : `${info.resource}:${info.identity}`
-  const resource = apis?.find(info.group, info.version, plural) ?? metadataOnly(apis, info, exchange.incoming)
+  const resource = findResource(apis, info) ?? metadataOnly(apis, info, exchange.incoming)
   if (info.verb === 'watch' && apis?.replaced !== undefined)
     exchange.lifetime.follow(apis.replaced, 'replaced')
-  if (resource === undefined) return elsewhere(sources, { ctx, workspace, exchange })
-  exchange.serves(info)
-  const { connect } = resource.subresources.find(each => each.name === info.subresource) ?? {}
-  if (connect !== undefined)
-    return connect(ctx, { incoming: exchange.incoming, rest: restBehind(workspace, exchange.incoming, info) })
-  return handle(ctx, resource, exchange.incoming, {
-    admission: workspace.admission ?? [],
-    atVersion: version => apis?.find(info.group, version, plural),
-    mayCreate: async () => {
-      const creating = contextWith(ctx, { info: { ...info, verb: 'create' } })
-      await authorize(creating, workspace, sources.backend.authorizer)
-      await workspace.guard?.(creating)
-    },
-  })
+  if (resource === undefined) return elsewhere(sources, admitted)
+  const part = partOf(resource, info)
+  if (part !== undefined) exchange.measured.serves(info)
+  if (part?.connect !== undefined)
+    return part.connect(ctx, {
+      incoming: exchange.incoming,
+      rest: restBehind(workspace, exchange.incoming, info),
+    })
+  return handle(ctx, resource, exchange.incoming, new Around(sources, admitted, info, apis))
+}
+
+const pluralOf = ({ resource, identity }: ResourceRequest): string =>
+  identity === undefined ? resource : `${resource}:${identity}`
+
+const findResource = (
+  apis: ApiSet | undefined,
+  info: ResourceRequest,
+  version = info.version,
+): ApiResource | undefined => apis?.find(info.group, version, pluralOf(info))
+
+/** What is asked for: the resource itself or something below it; undefined when there is no such thing. */
+const partOf = (
+  resource: ApiResource,
+  { subresource }: ResourceRequest,
+): Pick<Subresource, 'connect'> | undefined =>
+  subresource === '' ? resourceItself : resource.subresources.find(each => each.name === subresource)
+
+const resourceItself = {}
+
+/** What a verb may ask of the view around its resource, which few do. */
+class Around implements Surroundings {
+  readonly #sources: Sources
+  readonly #admitted: Admitted
+  readonly #info: ResourceRequest
+  readonly #apis: ApiSet | undefined
+
+  constructor(sources: Sources, admitted: Admitted, info: ResourceRequest, apis: ApiSet | undefined) {
+    this.#sources = sources
+    this.#admitted = admitted
+    this.#info = info
+    this.#apis = apis
+  }
+
+  get admission(): readonly Admission[] {
+    return this.#admitted.workspace.admission ?? []
+  }
+
+  atVersion(version: string): ApiResource | undefined {
+    return findResource(this.#apis, this.#info, version)
+  }
+
+  async mayCreate(): Promise<void> {
+    const { ctx, workspace } = this.#admitted
+    const creating = contextWith(ctx, { info: { ...this.#info, verb: 'create' } })
+    await authorize(creating, workspace, this.#sources.backend.authorizer)
+    await workspace.guard?.(creating)
+  }
 }
 
 /** Who wants nothing but metadata may read across definitions (chapter 20, section 6.4). */

@@ -3,7 +3,7 @@ import type { Versions } from './apply/change.ts'
 import { type Endpoint, trackUpdate, zeroValue } from './apply/fieldmanager.ts'
 import { type FieldSet, recursiveDifference, setOfFields } from './apply/fieldset.ts'
 import { typeOf } from './apply/types.ts'
-import type { Call } from './call.ts'
+import type { Call, Surroundings } from './call.ts'
 import type { MergeSchema } from './mergeschema.ts'
 import { apiVersionOf, type KubeObject } from './object.ts'
 import type { Served } from './served.ts'
@@ -52,7 +52,7 @@ function scaleEndpoint({ group, version, kind, subresource }: Served): Endpoint 
  * The endpoint of a call, as field management sees it; undefined for subresources that have objects of another kind: what
  * is written there has no fields of its own.
  */
-export function endpointOf({ served, atVersion }: Call): Endpoint | undefined {
+export function endpointOf({ served, around }: Call): Endpoint | undefined {
   const { group, version, kind, resource, subresource } = served
   if (subresource === 'scale') return scaleEndpoint(served)
   if (kind !== resource.names.kind || group !== resource.group) return undefined
@@ -67,7 +67,7 @@ export function endpointOf({ served, atVersion }: Call): Endpoint | undefined {
     apiVersion,
     subresource,
     type: typeOf(schema),
-    versions: versionsOf(resource, atVersion),
+    versions: versionsOf(resource, around),
     filter: fields => recursiveDifference(fields, reset),
     zero: { ...zero, apiVersion, kind, metadata: {} },
   }
@@ -75,11 +75,11 @@ export function endpointOf({ served, atVersion }: Call): Endpoint | undefined {
 
 /** Fields carry over between versions by their names. */
 const versionsOf =
-  ({ group, version, openapi }: ApiResource, atVersion: Call['atVersion']): Versions =>
+  ({ group, version, openapi }: ApiResource, around: Surroundings): Versions =>
   apiVersion => {
     if (apiVersion === apiVersionOf(group, version)) return typeOf(wholeSchema(openapi))
     const other = apiVersion.startsWith(`${group}/`)
-      ? atVersion(apiVersion.slice(group.length + 1))
+      ? around.atVersion(apiVersion.slice(group.length + 1))
       : undefined
     return other && typeOf(wholeSchema(other.openapi))
   }

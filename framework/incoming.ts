@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from 'node:tls'
+import { LRUCache } from 'lru-cache'
 import type { Credentials } from './authenticator.ts'
 import { badRequest, tooLarge } from './errors.ts'
 import type { VerbRequest } from './exchange.ts'
@@ -27,27 +28,81 @@ export type HttpRequest = IncomingMessage | Http2ServerRequest
 
 /** `isIdentity`: headers, in lower case, that carry identities besides Kubernetes' own: nothing behind sees them. */
 export function readRequest(request: HttpRequest, isIdentity: IsIdentity = nothing): Incoming {
-  const url = request.url ?? '/'
+  const { method = 'GET', url = '/' } = request
   const question = url.indexOf('?')
-  const { certificate, isBad } = peerOf(request)
-  const { headers, rawHeaders, method = 'GET' } = request
+  const search = question < 0 ? '' : url.slice(question)
+  const { headers, credentials, badCertificate, impersonates, sentAuditId, hops } = headOf(
+    request,
+    isIdentity,
+  )
   return {
     method,
     path: question < 0 ? url : url.slice(0, question),
-    search: question < 0 ? '' : url.slice(question),
-    query: question < 0 ? noQuery : new URLSearchParams(url.slice(question + 1)),
-    headers: withoutIdentity(headers, isIdentity),
-    credentials: certificate === undefined ? { headers, rawHeaders } : { headers, rawHeaders, certificate },
-    badCertificate: isBad,
-    impersonates: impersonates(headers),
-    auditId: auditIdOf(headers),
-    hops: hopsOf(headers),
+    search,
+    query: queryOf(search),
+    headers,
+    credentials,
+    badCertificate,
+    impersonates,
+    auditId: sentAuditId ?? randomUUID(),
+    hops,
     body: bodyOf(request),
   }
 }
 
 /** Nobody writes to a request's query. */
 const noQuery = new URLSearchParams()
+/** Clients send few different ones, again and again. */
+const queries = new LRUCache<string, URLSearchParams>({ max: 500 })
+const longestKept = 256
+
+function queryOf(search: string): URLSearchParams {
+  if (search === '') return noQuery
+  const known = queries.get(search)
+  if (known !== undefined) return known
+  const query = new URLSearchParams(search.slice(1))
+  if (search.length <= longestKept) queries.set(search, query)
+  return query
+}
+
+/** What headers and connection say. */
+interface Head
+  extends Pick<Incoming, 'headers' | 'credentials' | 'badCertificate' | 'impersonates' | 'hops'> {
+  readonly sentAuditId: string | undefined
+}
+
+/** Most requests on a connection have the very headers of the one before: then they are not read again. */
+function headOf(request: HttpRequest, isIdentity: IsIdentity): Head {
+  const peer = peerOf(request)
+  const { rawHeaders } = request
+  const { last } = peer
+  if (last !== undefined && last.isIdentity === isIdentity && areEqual(last.rawHeaders, rawHeaders))
+    return last.head
+  const head = readHead(request, peer, isIdentity)
+  peer.last = { rawHeaders, isIdentity, head }
+  return head
+}
+
+function areEqual(some: readonly string[], others: readonly string[]): boolean {
+  if (some.length !== others.length) return false
+  for (let i = 0; i < some.length; i++) if (some[i] !== others[i]) return false
+  return true
+}
+
+function readHead(
+  { headers, rawHeaders }: HttpRequest,
+  { certificate, isBad }: Peer,
+  isIdentity: IsIdentity,
+): Head {
+  return {
+    headers: withoutIdentity(headers, isIdentity),
+    credentials: certificate === undefined ? { headers, rawHeaders } : { headers, rawHeaders, certificate },
+    badCertificate: isBad,
+    impersonates: impersonates(headers),
+    sentAuditId: sentAuditId(headers),
+    hops: hopsOf(headers),
+  }
+}
 
 export type IsIdentity = (name: string) => boolean
 
@@ -75,9 +130,9 @@ function impersonates(headers: IncomingHttpHeaders): boolean {
 }
 
 /** The client's own id if it is one that may be echoed and logged, else a new one (chapter 40, rule 1.47). */
-function auditIdOf(headers: IncomingHttpHeaders): string {
+function sentAuditId(headers: IncomingHttpHeaders): string | undefined {
   const sent = headers['audit-id']
-  return typeof sent === 'string' && /^[\x21-\x7e]{1,64}$/.test(sent) ? sent : randomUUID()
+  return typeof sent === 'string' && /^[\x21-\x7e]{1,64}$/.test(sent) ? sent : undefined
 }
 
 const mostHops = 4
@@ -91,6 +146,8 @@ function hopsOf(headers: IncomingHttpHeaders): number {
 interface Peer {
   readonly certificate?: PeerCertificate
   readonly isBad: boolean
+  /** What the last request on the connection said. */
+  last?: { readonly rawHeaders: readonly string[]; readonly isIdentity: IsIdentity; readonly head: Head }
 }
 
 const peers = new WeakMap<object, Peer>()

@@ -24,13 +24,14 @@ const leaveNothing = (): void => undefined
 /** The privileged always get in: how else would anybody look after a server that is overrun? */
 export function createInflight(limits: InflightLimits): Inflight {
   const running = { reading: 0, mutating: 0 }
+  const leave = { reading: () => void running.reading--, mutating: () => void running.mutating-- }
   return {
     enter(user, info) {
       if (isPrivileged(user)) return leaveNothing
       const kind = readingVerbs.has(info.verb) ? 'reading' : 'mutating'
       if (limits[kind] > 0 && running[kind] >= limits[kind]) return undefined
       running[kind]++
-      return () => void running[kind]--
+      return leave[kind]
     },
   }
 }

@@ -26,20 +26,33 @@ export interface Lifetime {
   follow(other: AbortSignal, ending: Ending): void
   /** Ends in so many milliseconds; replaces an earlier deadline. undefined: never. */
   limit(milliseconds: number | undefined): void
+  /** From now on somebody waits, and there is a deadline. What is answered at once needs none. */
+  await(): void
+  readonly isAwaited: boolean
+  /** Calls `handler` when the answer is out, however it ended. */
+  finally(handler: () => void): void
   /** The answer is out: nothing ends it early any more. */
   dispose(): void
 }
 
-export const createLifetime = (): Lifetime => new RequestLifetime()
+/** `milliseconds`: until the deadline, unless it is changed. */
+export const createLifetime = (milliseconds?: number): Lifetime => new RequestLifetime(milliseconds)
 
 /** A class, because there is one for every request and closures would be made anew each time. */
 class RequestLifetime implements Lifetime {
   ended: Ending | undefined
+  isAwaited = false
   #isOver = false
+  #allowed: number | undefined
   #controller: AbortController | undefined
   #timer: NodeJS.Timeout | undefined
   #handlers: ((answer: StatusError) => void)[] | undefined
   #followed: (() => void)[] | undefined
+  #last: (() => void)[] | undefined
+
+  constructor(milliseconds: number | undefined) {
+    this.#allowed = milliseconds
+  }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -72,14 +85,27 @@ class RequestLifetime implements Lifetime {
   }
 
   limit(milliseconds: number | undefined): void {
+    this.#allowed = milliseconds
+    if (this.isAwaited) this.await()
+  }
+
+  await(): void {
+    this.isAwaited = true
     clearTimeout(this.#timer)
-    this.#timer = milliseconds === undefined ? undefined : setTimeout(endAtDeadline, milliseconds, this)
+    const allowed = this.#allowed
+    this.#timer = allowed === undefined ? undefined : setTimeout(endAtDeadline, allowed, this)
+  }
+
+  finally(handler: () => void): void {
+    if (this.#last === undefined) this.#last = [handler]
+    else this.#last.push(handler)
   }
 
   dispose(): void {
     this.#isOver = true
-    clearTimeout(this.#timer)
-    for (const unfollow of this.#followed ?? []) unfollow()
+    if (this.#timer !== undefined) clearTimeout(this.#timer)
+    if (this.#followed !== undefined) for (const unfollow of this.#followed) unfollow()
+    if (this.#last !== undefined) for (const handler of this.#last) handler()
   }
 }
 

@@ -137,7 +137,7 @@ function track<T extends Socket | ServerHttp2Session>(set: Set<T>, member: T): v
 interface Running {
   readonly count: number
   /** What runs until it is closed. */
-  follow(one: { once(event: 'close', done: () => void): void }): void
+  follow(one: { on(event: 'close', done: () => void): void }): void
   /** Resolves when no request is running. */
   none(): Promise<void>
 }
@@ -151,7 +151,8 @@ function trackRequests(server: NodeServer): Running {
   }
   const follow: Running['follow'] = one => {
     count++
-    one.once('close', done)
+    // It closes once. `once` would make a function for each.
+    one.on('close', done)
   }
   server.on('request', (_request: unknown, response: ServerResponse) => follow(response))
   return {

@@ -7,6 +7,8 @@ export interface Logger {
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
   child(fields: Record<string, unknown>): Logger
+  /** Whether lines of a level are written: for lines that cost something to make. */
+  isLevelEnabled(level: 'debug'): boolean
 }
 
 /** JSON lines on stderr at `level` and above. */
@@ -23,4 +25,5 @@ export const silent: Logger = {
   warn: nothing,
   error: nothing,
   child: () => silent,
+  isLevelEnabled: () => false,
 }

@@ -1,21 +1,26 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ResourceRequest } from './requestinfo.ts'
+import { type AllSeries, createAllSeries, labelsOf, type Names, otherLabels, type Series } from './series.ts'
 
-/** What is counted about a request. Never a cluster, a user or a name: the number of series must not follow the tenants. */
+/** One request, as it is counted. Never by cluster, user or name: the number of series must not follow the tenants. */
 export interface Measured {
-  /** Absent for discovery, health and everything else that is no resource, and for resources that are not served. */
-  readonly resource?: ResourceRequest
-  readonly method: string
   /** From `performance.now()`. */
   readonly since: number
+  /**
+   * It is for a resource that is served, and is under way. What is never told so is counted as one of discovery, health
+   * and everything else that is no resource.
+   */
+  serves(resource: ResourceRequest): void
+  /** A part of the answer has been handed over. */
+  sent(chunk: Buffer): void
+  /** The answer is out. */
+  end(code: number): void
 }
 
 /** The server's own measurements in Prometheus' text format (chapter 40, section 8.7). The only file that knows the package. */
 export interface Metrics {
-  /** A request is under way; returns what is called once at its end. */
-  started(measured: Measured): (code: number) => void
-  /** Events have been handed to a watcher. */
-  watchEvents(resource: ResourceRequest, count: number): void
+  /** A request has come. */
+  begin(method: string): Measured
   /** Measurements of a part of the server; returns what takes one. */
   meter(definition: MeterDefinition): Meter
   text(): Promise<{ readonly contentType: string; readonly body: string }>
@@ -38,45 +43,71 @@ export type Meter = (labels: Readonly<Record<string, string>>, value: number) =>
 
 /** Tenants name resources, so only so many are told apart; the rest is counted together as `other`. */
 const mostResources = 200
-/** So many combinations are remembered; for others the meters are looked up each time. */
-const mostSeries = 10_000
-const requestLabels = [
-  'verb',
-  'group',
-  'version',
-  'resource',
-  'subresource',
-  'scope',
-  'code',
-  'dry_run',
-  'component',
-]
-
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const meters = createMeters(registry)
+  const all = createAllSeries()
+  for (const meter of requestMeters) register(registry, all, meter)
   const resources = new Set<string>()
-  const series = new Map<string, Series>()
   const bounded = (request: ResourceRequest): Names => {
     const { group, version, resource } = request
     const key = `${group}/${version}/${resource}`
     if (resources.size < mostResources) resources.add(key)
     return resources.has(key) ? { group, version, resource } : { group: '', version: '', resource: 'other' }
   }
-  return {
-    started: ({ resource, method, since }) => {
-      const key = resource === undefined ? method : keyOf(resource)
-      let found = series.get(key)
-      if (found === undefined) {
-        found = seriesOf(meters, labelsOf(method, resource, resource && bounded(resource)))
-        if (series.size < mostSeries) series.set(key, found)
-      }
-      return start(found, since)
+  // Of requests that are remembered as read, so are their series.
+  const known = new WeakMap<ResourceRequest, Series>()
+  const book: Book = {
+    of(request) {
+      const found = known.get(request) ?? all.of(labelsOf(request, bounded(request)))
+      known.set(request, found)
+      return found
     },
-    watchEvents: (request, count) => meters.events.inc(bounded(request), count),
+    other: method => all.of(otherLabels(method)),
+  }
+  return {
+    begin: method => new MeasuredRequest(book, method),
     meter: definition => meterOf(registry, definition),
-    text: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+    text: async () => {
+      const body = `${await registry.metrics()}\n${all.seconds.text()}`
+      return { contentType: registry.contentType, body }
+    },
+  }
+}
+
+/** Where requests are counted. */
+interface Book {
+  of(request: ResourceRequest): Series
+  /** Of requests for no resource. */
+  other(method: string): Series
+}
+
+/** A class, because there is one for every request and closures would be made anew each time. */
+class MeasuredRequest implements Measured {
+  readonly #book: Book
+  readonly #method: string
+  readonly since = performance.now()
+  #series: Series | undefined
+
+  constructor(book: Book, method: string) {
+    this.#book = book
+    this.#method = method
+  }
+
+  serves(resource: ResourceRequest): void {
+    this.#series = this.#book.of(resource)
+    this.#series.running++
+  }
+
+  sent(chunk: Buffer): void {
+    if (this.#series?.labels.verb === 'WATCH') this.#series.events += linesIn(chunk)
+  }
+
+  end(code: number): void {
+    if (this.#series === undefined) this.#series = this.#book.other(this.#method)
+    else this.#series.running--
+    this.#series.count(code)
+    this.#series.seconds?.observe((performance.now() - this.since) / 1000)
   }
 }
 
@@ -100,115 +131,76 @@ function refill(gauge: Gauge, collect: (set: Meter) => void): void {
   collect((of, value) => gauge.set(of, value))
 }
 
-type Meters = ReturnType<typeof createMeters>
+/** A meter that is filled from the series when it is read. */
+interface ReadMeter extends Pick<MeterDefinition, 'name' | 'help' | 'labels'> {
+  readonly kind: 'counter' | 'gauge'
+  read(series: Series, add: Meter): void
+}
 
-function createMeters(registry: Registry) {
-  const registers = [registry]
-  return {
-    requests: new Counter({
-      name: 'apiserver_request_total',
-      help: 'Requests by verb, resource and code.',
-      labelNames: requestLabels,
-      registers,
-    }),
-    seconds: new Histogram({
-      name: 'apiserver_request_duration_seconds',
-      help: 'Time from the request line to the end of the answer, without long-running requests.',
-      labelNames: ['verb', 'scope'],
-      buckets: [0.005, 0.025, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60],
-      registers,
-    }),
-    inflight: new Gauge({
-      name: 'apiserver_current_inflight_requests',
-      help: 'Requests that are being answered, without long-running ones.',
-      labelNames: ['request_kind'],
-      registers,
-    }),
-    longrunning: new Gauge({
-      name: 'apiserver_longrunning_requests',
-      help: 'Open watches.',
-      labelNames: ['verb', 'group', 'version', 'resource', 'scope'],
-      registers,
-    }),
-    events: new Counter({
-      name: 'apiserver_watch_events_total',
-      help: 'Events handed to watchers.',
-      labelNames: ['group', 'version', 'resource'],
-      registers,
-    }),
+function register(registry: Registry, all: AllSeries, { kind, name, help, labels, read }: ReadMeter): void {
+  const fill = (meter: Counter | Gauge): void => {
+    meter.reset()
+    for (const series of all.values()) read(series, (of, value) => meter.inc(of, value))
   }
+  const common = { name, help, labelNames: [...labels], registers: [registry] }
+  const meter: Counter | Gauge =
+    kind === 'counter'
+      ? new Counter({ ...common, collect: () => fill(meter) })
+      : new Gauge({ ...common, collect: () => fill(meter) })
 }
 
-const keyOf = (request: ResourceRequest): string =>
-  `${request.verb} ${scopeOf(request)} ${request.group}/${request.version}/${request.resource}/${request.subresource}`
-
-type Names = Record<'group' | 'version' | 'resource', string>
-type RequestLabels = Names & Record<'verb' | 'scope' | 'subresource', string>
-
-function labelsOf(method: string, request?: ResourceRequest, names?: Names): RequestLabels {
-  if (request === undefined || names === undefined) {
-    const verb = methods.has(method) ? method : 'OTHER'
-    return { verb, scope: '', group: '', version: '', resource: '', subresource: '' }
-  }
-  const subresource = names.resource === 'other' ? '' : request.subresource
-  return { verb: verbLabels[request.verb], scope: scopeOf(request), ...names, subresource }
-}
-
-/** The meters of requests that are counted alike, bound once: finding them by their labels costs more than counting. */
-interface Series {
-  readonly running: Gauge.Internal<string>
-  readonly seconds: Histogram.Internal<string> | undefined
-  count(code: number): void
-}
-
-function seriesOf(meters: Meters, labels: RequestLabels): Series {
-  const { verb, scope, subresource, ...names } = labels
-  const isLong = verb === 'WATCH'
-  const codes = new Map<number, Counter.Internal>()
-  return {
-    running: isLong
-      ? meters.longrunning.labels({ verb, scope, ...names })
-      : meters.inflight.labels({ request_kind: reading.has(verb) ? 'readOnly' : 'mutating' }),
-    seconds: isLong ? undefined : meters.seconds.labels({ verb, scope }),
-    count: code => {
-      let counter = codes.get(code)
-      if (counter === undefined) {
-        counter = meters.requests.labels({
-          ...labels,
-          code: String(code),
-          dry_run: '',
-          component: 'apiserver',
-        })
-        codes.set(code, counter)
-      }
-      counter.inc()
-    },
-  }
-}
-
-function start(series: Series, since: number): (code: number) => void {
-  series.running.inc()
-  return code => {
-    series.running.dec()
-    series.count(code)
-    series.seconds?.observe((performance.now() - since) / 1000)
-  }
-}
-
+const resourceLabels = ['group', 'version', 'resource'] as const
 const reading = new Set(['GET', 'HEAD', 'LIST', 'WATCH'])
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-const verbLabels: Readonly<Record<ResourceRequest['verb'], string>> = {
-  get: 'GET',
-  list: 'LIST',
-  watch: 'WATCH',
-  create: 'POST',
-  update: 'PUT',
-  patch: 'PATCH',
-  delete: 'DELETE',
-  deletecollection: 'DELETECOLLECTION',
-}
 
-function scopeOf({ name, namespace, resource }: ResourceRequest): string {
-  if (name !== '') return 'resource'
-  return namespace !== '' && resource !== 'namespaces' ? 'namespace' : 'cluster'
+const requestMeters: readonly ReadMeter[] = [
+  {
+    kind: 'counter',
+    name: 'apiserver_request_total',
+    help: 'Requests by verb, resource and code.',
+    labels: ['verb', ...resourceLabels, 'subresource', 'scope', 'code', 'dry_run', 'component'],
+    read({ labels, codes }, add) {
+      for (const [code, count] of codes)
+        add({ ...labels, code: String(code), dry_run: '', component: 'apiserver' }, count)
+    },
+  },
+  {
+    kind: 'gauge',
+    name: 'apiserver_current_inflight_requests',
+    help: 'Requests that are being answered, without long-running ones.',
+    labels: ['request_kind'],
+    read({ labels: { verb }, running }, add) {
+      if (verb !== 'WATCH') add({ request_kind: reading.has(verb) ? 'readOnly' : 'mutating' }, running)
+    },
+  },
+  {
+    kind: 'gauge',
+    name: 'apiserver_longrunning_requests',
+    help: 'Open watches.',
+    labels: ['verb', ...resourceLabels, 'scope'],
+    read({ labels, running }, add) {
+      const { subresource: _, ...others } = labels
+      if (labels.verb === 'WATCH') add(others, running)
+    },
+  },
+  {
+    kind: 'counter',
+    name: 'apiserver_watch_events_total',
+    help: 'Events handed to watchers.',
+    labels: resourceLabels,
+    read({ labels: { verb, group, version, resource }, events }, add) {
+      if (verb === 'WATCH') add({ group, version, resource }, events)
+    },
+  },
+]
+
+const lineCounts = new WeakMap<Buffer, number>()
+
+/** One event is one line. Counted once for all watchers that share the chunk. */
+function linesIn(chunk: Buffer): number {
+  const known = lineCounts.get(chunk)
+  if (known !== undefined) return known
+  let count = 0
+  for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) count++
+  lineCounts.set(chunk, count)
+  return count
 }

@@ -42,17 +42,8 @@ const supported: Record<Endpoint, readonly string[]> = {
   watch: [`${jsonType};stream=watch`, `${protobufType};stream=watch`],
 }
 
-/** Clients send few different ones, again and again. */
-const known = new LRUCache<string, readonly AcceptClause[]>({ max: 200 })
-
 /** The clauses of an Accept header, most wanted first; those with `q=0` are left out (chapter 40, rule 1.20). */
 export function parseAccept(header = ''): readonly AcceptClause[] {
-  const clauses = known.get(header) ?? clausesOf(header)
-  known.set(header, clauses)
-  return clauses
-}
-
-function clausesOf(header: string): readonly AcceptClause[] {
   const clauses = header
     .split(',')
     .map(parseClause)
@@ -76,15 +67,36 @@ const quality = (q: string | undefined): number => {
   return Number.isNaN(value) ? 1 : value
 }
 
+/** What a clause leads to, on one line and for people to read. */
+interface Choice {
+  readonly plain: Negotiated
+  readonly pretty: Negotiated
+}
+
+/** Clients send few different headers, again and again. */
+const known = new LRUCache<string, Choice>({ max: 500 })
+
 /** Picks the first clause that this endpoint can answer; throws 406 when there is none (chapter 40, section 1.2). */
 export function negotiate(asker: Asker, endpoint: Endpoint, inProtobuf: InProtobuf = 'nothing'): Negotiated {
-  for (const clause of parseAccept(asker.headers.accept)) {
+  const { accept = '' } = asker.headers
+  const key = `${endpoint} ${inProtobuf} ${accept}`
+  let choice = known.get(key)
+  if (choice === undefined) {
+    choice = choose(accept, endpoint, inProtobuf)
+    known.set(key, choice)
+  }
+  return wantsPretty(asker) ? choice.pretty : choice.plain
+}
+
+function choose(accept: string, endpoint: Endpoint, inProtobuf: InProtobuf): Choice {
+  for (const clause of parseAccept(accept)) {
     const format = formatOf(clause.type, endpoint)
     const target = format === undefined ? undefined : transformOf(clause, endpoint)
     if (format === undefined || target === undefined) continue
     if (format === 'protobuf' && !isInProtobuf(target, inProtobuf)) continue
-    const pretty = clause.parameters.pretty === '1' || wantsPretty(asker)
-    return target === 'none' ? { format, pretty } : { format, pretty, transform: target }
+    const common = target === 'none' ? { format } : { format, transform: target }
+    const pretty = { ...common, pretty: true }
+    return { pretty, plain: clause.parameters.pretty === '1' ? pretty : { ...common, pretty: false } }
   }
   throw notAcceptable(supported[endpoint])
 }

@@ -1,5 +1,6 @@
 import { userOf } from './authenticate.ts'
 import { authorize, forbiddenTo } from './authorize.ts'
+import { type Awaitable, after } from './awaitable.ts'
 import { answerBeyond, beyondOf, type WayOut } from './beyond.ts'
 import type { RequestContext } from './context.ts'
 import { type Admitted, dispatch, type Sources } from './dispatch.ts'
@@ -16,14 +17,14 @@ import type { Passage } from './passage.ts'
 import type { RunningViews } from './readiness.ts'
 import { contextWith, createContext } from './requestcontext.ts'
 import type { RequestInfo } from './requestinfo.ts'
-import { homeOf, namedCluster, resolveUrl, shardCluster, type Target, type Unresolved } from './resolve.ts'
+import { homeOf, namedCluster, shardCluster, type Target, type Unresolved } from './resolve.ts'
+import type { Routes } from './routes.ts'
 import type { Exchange } from './serve.ts'
 import { isPrivileged, type UserInfo } from './user.ts'
-import type { VirtualWorkspace } from './workspace.ts'
 
 /** What a request passes through. */
 export interface Pipeline extends Sources, WayOut {
-  readonly workspaces: readonly VirtualWorkspace[]
+  readonly routes: Routes
   readonly views: RunningViews
   /** Milliseconds. */
   readonly requestTimeout: number
@@ -33,40 +34,52 @@ export interface Pipeline extends Sources, WayOut {
 /**
  * One request, top to bottom: which view, what for, how long, who asks, may they, and what is the answer. Later steps
  * know what earlier ones found out, and whatever is wrong is thrown as a `StatusError`.
+ * Steps that need nobody else are done at once, so that what lies in memory is answered without waiting.
  */
-export async function answerRequest(pipeline: Pipeline, exchange: Exchange): Promise<Answer | Passage> {
+export function answerRequest(pipeline: Pipeline, exchange: Exchange): Awaitable<Answer | Passage> {
   const { incoming } = exchange
   const beyond = beyondOf(pipeline, incoming)
   if (beyond !== undefined)
     return answerBeyond(pipeline, exchange, beyond, next => answerRequest(pipeline, next))
-  const target = resolveUrl(pipeline.workspaces, incoming)
+  const target = pipeline.routes(incoming)
   if (isOfShard(target)) return text(501, 'shard-level endpoint not available at workspace scope\n')
   limitTime(pipeline, exchange, target.info)
   const cluster = namedCluster(pipeline.backend, target)
   exchange.audit?.about(target.info, cluster, target.workspace?.path.pattern === '')
-  const requestor = await userOf(pipeline.authenticator, exchange, { cluster, path: target.info.path })
+  const user = userOf(pipeline.authenticator, exchange, { cluster, path: target.info.path })
+  return after(user, requestor => answerUser(pipeline, exchange, target, requestor))
+}
+
+/** The rest, for somebody: may they, and what is the answer. */
+function answerUser(
+  pipeline: Pipeline,
+  exchange: Exchange,
+  target: Target | Unresolved,
+  requestor: UserInfo,
+): Awaitable<Answer | Passage> {
   exchange.record.annotate('user', requestor.name)
   exchange.audit?.by(requestor)
   if (target.workspace === undefined) throw unresolved(requestor, target.info)
   const asking = { exchange, target: homeOf(target, requestor), user: requestor }
-  const asker = incoming.impersonates ? await asOther(pipeline, asking) : asking
-  return enters(pipeline, asker) ? dispatch(pipeline, await admit(pipeline, asker)) : tooMany
+  const asker = exchange.incoming.impersonates ? asOther(pipeline, asking) : asking
+  return after(asker, known =>
+    enters(pipeline, known)
+      ? after(admit(pipeline, known), admitted => dispatch(pipeline, admitted))
+      : tooMany,
+  )
 }
 
 /** Takes a place until the answer is out; false: there is none. */
 function enters({ inflight }: Pipeline, { exchange, target: { info }, user }: Asking): boolean {
   if (isLongRunning(info)) return true
   const leave = inflight.enter(user, info)
-  if (leave !== undefined) exchange.finally(leave)
+  if (leave !== undefined) exchange.lifetime.finally(leave)
   return leave !== undefined
 }
 
 /** Metrics are of all logical clusters together, never of one (chapter 30, section 2.1). */
-const isOfShard = ({ workspace, info, ...target }: Target | Unresolved): boolean =>
-  info.path === '/metrics' &&
-  workspace?.path.pattern === '' &&
-  'cluster' in target &&
-  target.cluster !== undefined
+const isOfShard = (target: Target | Unresolved): boolean =>
+  target.info.path === '/metrics' && target.workspace?.path.pattern === '' && target.cluster !== undefined
 
 /** The same request, as whom its headers name. */
 async function asOther({ backend }: Pipeline, asking: Asking): Promise<Asking> {
@@ -95,6 +108,7 @@ function limitTime(
     lifetime.follow(stopping, 'shutdown')
     return
   }
+  if (incoming.search === '') return
   const asked = timeoutIn(incoming.query)
   if (asked > 0) lifetime.limit(Math.min(asked, requestTimeout))
 }
@@ -129,21 +143,25 @@ function refuseBareUrl({ target, user }: Asking): void {
     throw forbiddenTo(user, target.info, 'access denied')
 }
 
-async function admit(pipeline: Pipeline, asking: Asking): Promise<Admitted> {
-  const { exchange, target } = asking
-  const { workspace } = target
-  if (!pipeline.views.isReady(workspace.name)) {
+/** Throws unless the view is there and lets the user in. */
+function admit(pipeline: Pipeline, asking: Asking): Awaitable<Admitted> {
+  const { backend, views } = pipeline
+  const { exchange, target, user } = asking
+  const { workspace, cluster, scope, info } = target
+  if (!views.isReady(workspace.name)) {
     throw serviceUnavailable(`${workspace.name} virtual workspace controllers are not started`, 1)
   }
   refuseBareUrl(asking)
-  const { user } = asking
-  const asker = { user, info: target.info, lifetime: exchange.lifetime }
-  const ctx = contextOf(asking, await locate(pipeline.backend, target.cluster ?? shardCluster, asker))
-  await authorize(ctx, workspace, pipeline.backend.authorizer)
-  const refusal = pipeline.backend.refusal?.(ctx.cluster, ctx.info)
-  if (refusal !== undefined) throw refusal
-  await workspace.guard?.(ctx)
-  return { ctx, workspace, exchange }
+  const asker = { user, info, lifetime: exchange.lifetime }
+  const located = scope ?? locate(backend, cluster ?? shardCluster, asker)
+  return after(located, found => {
+    const ctx = contextOf(asking, found)
+    return after(authorize(ctx, workspace, backend.authorizer), () => {
+      const refusal = backend.refusal?.(ctx.cluster, ctx.info)
+      if (refusal !== undefined) throw refusal
+      return after(workspace.guard?.(ctx), () => ({ ctx, workspace, exchange }))
+    })
+  })
 }
 
 function contextOf(asking: Asking, cluster: ClusterScope): RequestContext {

@@ -3,7 +3,7 @@ import { silent } from './log.ts'
 import { createRecording } from './recorder.ts'
 
 const warnings = (...texts: readonly string[]): readonly string[] => {
-  const record = createRecording(() => silent)
+  const record = createRecording(silent, { auditId: '' })
   for (const text of texts) record.warn(text)
   return record.warnings()
 }

@@ -16,26 +16,31 @@ const shortened = 256
 /** Who wants to know of decisions: the audit log, where there is one. */
 export type Listener = Pick<Required<Recorder>, 'decided'>
 
-/** `log` is made on first use: most requests log nothing of their own. */
-export const createRecording = (makeLog: () => Logger, audit?: Listener): Recording =>
-  new RequestRecording(makeLog, audit)
+/** `log`: the server's. Lines of the request have its id. */
+export const createRecording = (
+  log: Logger,
+  request: { readonly auditId: string },
+  audit?: Listener,
+): Recording => new RequestRecording(log, request, audit)
 
 /** A class, because there is one for every request and closures would be made anew each time. */
 class RequestRecording implements Recording {
-  readonly #makeLog: () => Logger
+  readonly #serverLog: Logger
+  readonly #request: { readonly auditId: string }
+  readonly #audit: Listener | undefined
+  /** Made on first use: most requests log nothing of their own. */
   #log: Logger | undefined
   #texts: Set<string> | undefined
-  readonly #annotations: Record<string, string> = {}
+  #annotations: Record<string, string> | undefined
 
-  readonly #audit: Listener | undefined
-
-  constructor(makeLog: () => Logger, audit: Listener | undefined) {
-    this.#makeLog = makeLog
+  constructor(log: Logger, request: { readonly auditId: string }, audit: Listener | undefined) {
+    this.#serverLog = log
+    this.#request = request
     this.#audit = audit
   }
 
   get log(): Logger {
-    this.#log ??= this.#makeLog()
+    this.#log ??= this.#serverLog.child({ audit: this.#request.auditId })
     return this.#log
   }
 
@@ -45,6 +50,7 @@ class RequestRecording implements Recording {
   }
 
   annotate(key: string, value: string): void {
+    this.#annotations ??= {}
     this.#annotations[key] = value
   }
 
@@ -53,13 +59,15 @@ class RequestRecording implements Recording {
   }
 
   warnings(): readonly string[] {
-    return this.#texts === undefined ? [] : withinBudget([...this.#texts]).map(headerValue)
+    return this.#texts === undefined ? none : withinBudget([...this.#texts]).map(headerValue)
   }
 
   annotations(): Readonly<Record<string, string>> {
-    return this.#annotations
+    return this.#annotations ?? {}
   }
 }
+
+const none: readonly string[] = []
 
 function withinBudget(texts: readonly string[]): readonly string[] {
   const length = texts.reduce((sum, text) => sum + [...text].length, 0)

@@ -13,12 +13,15 @@ export interface Target {
   readonly params: Params
   /** As written; undefined for URLs without `/clusters/…`. */
   readonly cluster: string | undefined
+  /** The same where it needs no resolving. */
+  readonly scope: ClusterScope | undefined
   readonly info: RequestInfo
 }
 
 /** A URL that is nobody's. */
 export interface Unresolved {
   readonly workspace: undefined
+  readonly cluster?: undefined
   readonly info: RequestInfo
 }
 
@@ -42,27 +45,39 @@ export function resolveUrl(workspaces: readonly VirtualWorkspace[], url: Kuberne
   for (const workspace of workspaces) {
     const found = workspace.path.parse(url.path)
     if (found === undefined) continue
-    const info = parseRequestInfo({ method, query, path: found.rest })
-    return { workspace, params: found.params, cluster: found.cluster, info }
+    const { params, cluster, rest } = found
+    const info = parseRequestInfo({ method, query, path: rest })
+    return target({ workspace, params, cluster, scope: scopeIn(cluster), info })
   }
   const info = parseRequestInfo(url)
   const plain = workspaces.find(workspace => workspace.path.pattern === '')
   const isForeign = /^\/(clusters|services)(\/|$)/.test(info.path)
-  if (plain === undefined || isForeign) return { workspace: undefined, info }
-  return { workspace: plain, params: {}, cluster: undefined, info }
+  if (plain === undefined || isForeign) return Object.freeze({ workspace: undefined, info })
+  return target({ workspace: plain, params: {}, cluster: undefined, scope: undefined, info })
 }
+
+/** Requests for the same URL share it. */
+function target(read: Target): Target {
+  Object.freeze(read.params)
+  Object.freeze(read.info)
+  return Object.freeze(read)
+}
+
+const scopeIn = (written: string): ClusterScope | undefined =>
+  written === '*' || isClusterName(written) ? written : undefined
 
 /** The cluster of URLs without one: only the privileged reach it that way. */
 export const shardCluster = 'system:admin'
 
 /** The one logical cluster that a URL names, as far as that can be said before it is known who asks. */
 export function namedCluster(
-  { resolve }: Pick<Backend, 'resolve'>,
-  { workspace, ...target }: Target | Unresolved,
+  backend: Pick<Backend, 'resolve'>,
+  target: Target | Unresolved,
 ): ClusterName | undefined {
-  const written = workspace === undefined ? undefined : (target as Target).cluster
-  if (written === undefined || written === '*' || !isClusterPath(written)) return undefined
-  return isClusterName(written) ? written : resolve(written)
+  if (target.cluster === undefined) return undefined
+  const { cluster, scope } = target
+  if (scope !== undefined) return scope === '*' ? undefined : scope
+  return isClusterPath(cluster) ? backend.resolve(cluster) : undefined
 }
 
 /**
@@ -74,12 +89,13 @@ export function homeOf(target: Target, { name, extra }: UserInfo): Target {
   const [home, ...others] = extra?.[clusterNameKey] ?? []
   return home === undefined || others.length > 0 || !isClusterName(home)
     ? target
-    : { ...target, cluster: home }
+    : { ...target, cluster: home, scope: home }
 }
 
 /** The logical cluster that is meant. Paths of workspaces are resolved; names are taken as they are (chapter 20, section 1.5). */
 export function clusterOf(written: string, resolve: (path: string) => string | undefined): ClusterScope {
-  if (written === '*' || isClusterName(written)) return written
+  const scope = scopeIn(written)
+  if (scope !== undefined) return scope
   if (!isClusterPath(written)) {
     throw badRequest(`invalid cluster: "${written}" does not match the regex`)
   }

@@ -12,13 +12,13 @@ const connectionHeaders = new Set([
   'trailer',
 ])
 
-/** Answers to one request; `sent` counts what leaves, chunk by chunk. */
+/** Answers to one request; `sent` is told what leaves, chunk by chunk. */
 export interface Reply {
   readonly answer: Answer
   /** Headers of every answer; the answer's own win. */
   readonly headers: OutgoingHttpHeaders
   readonly isHead: boolean
-  readonly sent?: (chunk: Buffer) => void
+  readonly sent?: { sent(chunk: Buffer): void }
 }
 
 /**
@@ -34,8 +34,9 @@ export function respond(response: ServerResponse, reply: Reply, lifetime: Lifeti
   return writeStream(response, reply, lifetime)
 }
 
+/** Those of the reply, which is nobody else's, with the answer's own. */
 function headersOf({ answer, headers }: Reply): OutgoingHttpHeaders {
-  const all = { ...headers }
+  const all = headers
   if (answer.contentType !== '') all['content-type'] = answer.contentType
   for (const name in answer.headers) {
     const lower = name.toLowerCase()
@@ -107,7 +108,7 @@ async function pump(response: ServerResponse, from: Pumping, lifetime: Lifetime)
   let next = from.first
   while (!next.done && lifetime.ended === undefined && !response.destroyed) {
     const taken = response.write(next.value)
-    from.sent?.(next.value)
+    from.sent?.sent(next.value)
     if (!taken && response.writableLength > most) await drained(response, lifetime)
     if (lifetime.ended === undefined) next = await from.chunks.next()
   }

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Auditor, RequestAudit } from './audit/index.ts'
+import { type Awaitable, after, attempt } from './awaitable.ts'
 import { compressed } from './compress.ts'
 import type { Answer } from './exchange.ts'
 import { failureAnswer } from './failure.ts'
@@ -7,10 +8,9 @@ import { text } from './health.ts'
 import { type HttpRequest, type Incoming, type IsIdentity, readRequest } from './incoming.ts'
 import { createLifetime, type Lifetime } from './lifetime.ts'
 import type { Logger } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import type { Measured, Metrics } from './metrics.ts'
 import type { Passage, Upgrade } from './passage.ts'
 import { createRecording, type Recording } from './recorder.ts'
-import type { ResourceRequest } from './requestinfo.ts'
 import { respond } from './respond.ts'
 
 /** One request on its way through the server. */
@@ -18,15 +18,14 @@ export interface Exchange {
   readonly incoming: Incoming
   readonly lifetime: Lifetime
   readonly record: Recording
+  /** As what the request is counted. */
+  readonly measured: Measured
   /** Only where requests are audited. */
   readonly audit?: RequestAudit
-  /** Called when the request turns out to be for a resource that is served: it is then measured as such. */
-  serves(resource: ResourceRequest): void
-  /** Calls `handler` when the answer is out, however it ended. */
-  finally(handler: () => void): void
 }
 
-export type Handler = (exchange: Exchange) => Promise<Answer | Passage>
+/** What can be answered from memory is answered at once. */
+export type Handler = (exchange: Exchange) => Awaitable<Answer | Passage>
 
 /** What all requests share. */
 export interface Service {
@@ -47,73 +46,32 @@ export interface Ends {
 }
 
 /** Answers one request: reads it, runs its handler against the deadline, and writes what comes out. Never throws. */
-export async function serve(service: Service, ends: Ends, handler: Handler): Promise<void> {
-  const { request, response } = ends
-  const exchange = open(service, request)
-  response.once('close', () => exchange.lifetime.end('client gone'))
-  try {
-    const answer = service.isStopping() ? stopping : await answerOf(exchange, handler)
-    if ('pass' in answer) await answer.pass({ ...ends, lifetime: exchange.lifetime })
-    else await send(service, exchange, response, answer)
-  } catch (error) {
-    // The stream failed before its first chunk: the client can still be told.
-    await send(service, exchange, response, failed(exchange, error))
-  }
-  exchange.close(response.statusCode)
+export function serve(service: Service, ends: Ends, handler: Handler): Awaitable<void> {
+  const exchange = open(service, ends.request)
+  const answer = service.isStopping() ? stopping : answerOf(exchange, ends, handler)
+  return after(answer, found => deliver(service, ends, exchange, found))
 }
 
-interface OpenExchange extends Exchange {
-  resource(): ResourceRequest | undefined
-  close(code: number): void
-}
-
-function open(service: Service, request: HttpRequest): OpenExchange {
+function open(service: Service, request: HttpRequest): Exchange {
   const received = readRequest(request, service.isIdentityHeader)
-  const audit = service.auditor?.begin(received, request.socket.remoteAddress ?? '')
-  const incoming = audit?.incoming ?? received
-  const lifetime = createLifetime()
-  lifetime.limit(service.requestTimeout)
-  const record = createRecording(() => service.log.child({ audit: incoming.auditId }), audit)
-  const started = { method: incoming.method, since: performance.now() }
-  let resource: ResourceRequest | undefined
-  let ended: ((code: number) => void) | undefined
-  let last: (() => void) | undefined
-  return {
-    incoming,
-    lifetime,
-    record,
-    ...(audit && { audit }),
-    resource: () => resource,
-    serves: found => {
-      resource = found
-      ended = service.metrics.started({ ...started, resource: found })
-    },
-    finally: handler => {
-      const before = last
-      last = () => {
-        before?.()
-        handler()
-      }
-    },
-    close: code => {
-      last?.()
-      lifetime.dispose()
-      ended ??= service.metrics.started(started)
-      ended(code)
-      audit?.close(code)
-      logRequest(service.log, { incoming, record, since: started.since, code })
-    },
-  }
+  const lifetime = createLifetime(service.requestTimeout)
+  const measured = service.metrics.begin(received.method)
+  if (service.auditor === undefined)
+    return { incoming: received, lifetime, measured, record: createRecording(service.log, received) }
+  const audit = service.auditor.begin(received, request.socket.remoteAddress ?? '')
+  const { incoming } = audit
+  return { incoming, lifetime, measured, audit, record: createRecording(service.log, incoming, audit) }
 }
 
 /** What the handler answers, or what its failure is to the client. */
-async function answerOf(exchange: Exchange, handler: Handler): Promise<Answer | Passage> {
-  try {
-    return await unlessCutShort(exchange.lifetime, handler(exchange))
-  } catch (error) {
-    return failed(exchange, error)
-  }
-}
+const answerOf = (exchange: Exchange, ends: Ends, handler: Handler): Awaitable<Answer | Passage> =>
+  attempt(
+    () => {
+      const answer = handler(exchange)
+      return answer instanceof Promise ? unlessCutShort(exchange.lifetime, ends, answer) : answer
+    },
+    error => failed(exchange, error),
+  )
 
 function failed({ incoming, record, audit }: Exchange, error: unknown): Answer {
   audit?.failed(error)
@@ -121,30 +79,65 @@ function failed({ incoming, record, audit }: Exchange, error: unknown): Answer {
 }
 
 /** Rejects early when the request is not to be waited for any more. What may end well is left to end by itself. */
-const unlessCutShort = <T>(lifetime: Lifetime, answer: Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
+function unlessCutShort<T>(lifetime: Lifetime, ends: Ends, answer: Promise<T>): Promise<T> {
+  awaitEnd(lifetime, ends)
+  return new Promise((resolve, reject) => {
     answer.then(resolve, reject)
     lifetime.onEnd(failure => {
       if (!lifetime.endsWell()) reject(failure)
     })
   })
+}
 
-async function send(
+function awaitEnd(lifetime: Lifetime, { response }: Ends): void {
+  if (lifetime.isAwaited) return
+  response.once('close', () => lifetime.end('client gone'))
+  lifetime.await()
+}
+
+/** Hands the answer over, or what went wrong before its first chunk, and closes the books on the request. */
+function deliver(
   service: Service,
-  exchange: OpenExchange,
-  response: ServerResponse,
-  answer: Answer,
-): Promise<void> {
-  const resource = exchange.resource()
-  const headers = commonHeaders(exchange)
-  const encoded = await compressed(exchange.audit?.answering(answer) ?? answer, exchange.incoming)
-  // HTTP/2 has no such header: there the session is told to close.
-  if (service.isStopping() && !('stream' in response)) headers.connection = 'close'
-  const reply = { answer: encoded, headers, isHead: exchange.incoming.method === 'HEAD' }
-  const counted = (chunk: Buffer): void => {
-    if (resource?.verb === 'watch') service.metrics.watchEvents(resource, linesIn(chunk))
-  }
-  await respond(response, { ...reply, sent: counted }, exchange.lifetime)
+  ends: Ends,
+  exchange: Exchange,
+  answer: Answer | Passage,
+): Awaitable<void> {
+  const sent = attempt(
+    () => handOver(service, ends, exchange, answer),
+    error => send(service, ends, exchange, failed(exchange, error)),
+  )
+  return after(sent, () => close(service, exchange, ends.response.statusCode))
+}
+
+function handOver(
+  service: Service,
+  ends: Ends,
+  exchange: Exchange,
+  answer: Answer | Passage,
+): Awaitable<void> {
+  const { lifetime } = exchange
+  if (!('pass' in answer)) return send(service, ends, exchange, answer)
+  awaitEnd(lifetime, ends)
+  return answer.pass({ ...ends, lifetime })
+}
+
+function send(service: Service, ends: Ends, exchange: Exchange, answer: Answer): Awaitable<void> {
+  if (!Buffer.isBuffer(answer.body)) awaitEnd(exchange.lifetime, ends)
+  const encoded = compressed(exchange.audit?.answering(answer) ?? answer, exchange.incoming)
+  return after(encoded, ready => {
+    const headers = commonHeaders(exchange)
+    // HTTP/2 has no such header: there the session is told to close.
+    if (service.isStopping() && !('stream' in ends.response)) headers.connection = 'close'
+    const reply = { answer: ready, headers, isHead: exchange.incoming.method === 'HEAD' }
+    return respond(ends.response, { ...reply, sent: exchange.measured }, exchange.lifetime)
+  })
+}
+
+function close(service: Service, exchange: Exchange, code: number): void {
+  exchange.lifetime.dispose()
+  exchange.measured.end(code)
+  exchange.audit?.close(code)
+  logRequest(service.log, exchange, code)
 }
 
 function commonHeaders({ incoming, record }: Exchange): OutgoingHttpHeaders {
@@ -162,27 +155,9 @@ const stopping: Answer = {
   headers: { 'Retry-After': '5', 'X-Content-Type-Options': 'nosniff' },
 }
 
-const lineCounts = new WeakMap<Buffer, number>()
-
-/** One event is one line. Counted once for all watchers that share the chunk. */
-function linesIn(chunk: Buffer): number {
-  const known = lineCounts.get(chunk)
-  if (known !== undefined) return known
-  let count = 0
-  for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) count++
-  lineCounts.set(chunk, count)
-  return count
-}
-
-interface Ended {
-  readonly incoming: Incoming
-  readonly record: Recording
-  readonly since: number
-  readonly code: number
-}
-
-function logRequest(log: Logger, { incoming, record, since, code }: Ended): void {
-  const milliseconds = performance.now() - since
+function logRequest(log: Logger, { incoming, record, measured }: Exchange, code: number): void {
+  if (!log.isLevelEnabled('debug')) return
+  const milliseconds = performance.now() - measured.since
   const { auditId: audit, method, path } = incoming
   log.debug({ audit, method, path, code, milliseconds, ...record.annotations() }, 'request')
 }

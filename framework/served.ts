@@ -18,8 +18,18 @@ export interface Served {
   readonly schema: ObjectSchema
 }
 
+const itself = new WeakMap<ApiResource, Served>()
+
 /** Finds what is addressed; throws 404 for a subresource that there is not. */
 export function servedBy(resource: ApiResource, subresource: string, name: string): Served {
+  const known = subresource === '' ? itself.get(resource) : undefined
+  if (known !== undefined) return known
+  const served = findServed(resource, subresource, name)
+  if (subresource === '') itself.set(resource, served)
+  return served
+}
+
+function findServed(resource: ApiResource, subresource: string, name: string): Served {
   const { group, version, names, verbs, storage, schema } = resource
   const own = { resource, group, version, kind: names.kind, verbs, storage, schema, subresource }
   if (subresource === '') return own

@@ -19,6 +19,7 @@ import { type Answering, openPort, type Port } from './port.ts'
 import { onlyUrl, publishUrls, type ViewUrls } from './publisher.ts'
 import { runViews } from './readiness.ts'
 import { checkViews } from './resolve.ts'
+import { createRoutes } from './routes.ts'
 import { type Service, serve } from './serve.ts'
 import type { VersionInfo } from './version.ts'
 import type { VirtualWorkspace } from './workspace.ts'
@@ -84,7 +85,17 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   const checks = [...ownChecks(stopping.signal), ...options.checks, ...views.checks]
   const { address, url } = port
   const inflight = createInflight(options.inflight ?? defaultInflight)
-  const pipeline = { ...options, requestTimeout, inflight, views, checks, stopping: stopping.signal, address }
+  const routes = createRoutes(options.workspaces)
+  const pipeline = {
+    ...options,
+    routes,
+    requestTimeout,
+    inflight,
+    views,
+    checks,
+    stopping: stopping.signal,
+    address,
+  }
   const service = { ...options, requestTimeout, isStopping: () => stopping.signal.aborted }
   port.answer(answeringWith(service, pipeline))
   const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)

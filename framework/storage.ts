@@ -1,3 +1,4 @@
+import type { Awaitable } from './awaitable.ts'
 import type { Params, RequestContext } from './context.ts'
 import type { Item, ItemEvent } from './item.ts'
 import type { ClusterScope, KubeObject, ObjectKey } from './object.ts'
@@ -105,7 +106,8 @@ export interface Deletion {
  * Reads never authorize: the server has done that before. Writes validate and admit where the objects live.
  */
 export interface ResourceStorage<P extends Params = Params> {
-  readonly get: (ctx: RequestContext<P>, key: ObjectKey) => Promise<Item>
+  /** From memory at once: then it throws at once, too. */
+  readonly get: (ctx: RequestContext<P>, key: ObjectKey) => Awaitable<Item>
   readonly list: (ctx: RequestContext<P>, query: ListQuery) => ItemList
   readonly watch: (ctx: RequestContext<P>, query: WatchQuery) => ItemWatch
   readonly create: (

@@ -1,4 +1,5 @@
 import type { Annotator } from './annotate.ts'
+import { after } from './awaitable.ts'
 import { mapBatch, PickedBatch } from './batch.ts'
 import type { Params, RequestContext } from './context.ts'
 import { withResourceVersion } from './encode.ts'
@@ -58,8 +59,8 @@ export type { ListQuery, Relabeling }
 /** The storage as a view shows it. What a lens leaves alone passes as the very same arrays and bytes. */
 export function viewOf<P extends Params>(storage: ResourceStorage<P>, view: View<P>): ResourceStorage<P> {
   return {
-    async get(ctx, key) {
-      return visible(await storage.get(ctx, key), view(ctx), ctx)
+    get(ctx, key) {
+      return after(storage.get(ctx, key), item => visible(item, view(ctx), ctx))
     },
     list(ctx, query) {
       const lens = view(ctx)

@@ -50,12 +50,17 @@ function withDurations(metrics: Metrics): Metrics {
   })
   return {
     ...metrics,
-    started(measured) {
-      const end = metrics.started(measured)
-      return code => {
-        end(code)
-        const method = methods.has(measured.method) ? measured.method : 'OTHER'
-        seconds({ method, code: String(code) }, (performance.now() - measured.since) / 1000)
+    begin(method) {
+      const measured = metrics.begin(method)
+      return {
+        since: measured.since,
+        serves: resource => measured.serves(resource),
+        sent: chunk => measured.sent(chunk),
+        end(code) {
+          measured.end(code)
+          const labels = { method: methods.has(method) ? method : 'OTHER', code: String(code) }
+          seconds(labels, (performance.now() - measured.since) / 1000)
+        },
       }
     },
   }

@@ -61,12 +61,15 @@ describe('tokens that only shards know', () => {
 
   it('are refused in the words of the shard', async () => {
     answer = () => ({ status: { user: {}, error: 'invalid bearer token' } })
-    await assert.rejects(reader()('opaque', {}), { name: 'TokenError', message: 'invalid bearer token' })
+    await assert.rejects(async () => reader()('opaque', {}), {
+      name: 'TokenError',
+      message: 'invalid bearer token',
+    })
     answer = () => ({ status: { authenticated: true, user: {} } })
-    await assert.rejects(reader()('other', {}), { name: 'TokenError' })
+    await assert.rejects(async () => reader()('other', {}), { name: 'TokenError' })
     answer = () => {
       throw new StatusError(502, 'BadGateway', 'no shard')
     }
-    await assert.rejects(reader()('third', {}), { message: 'no shard' })
+    await assert.rejects(async () => reader()('third', {}), { message: 'no shard' })
   })
 })

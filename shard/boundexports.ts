@@ -1,4 +1,4 @@
-import type { BoundExport, BoundExports } from '../authz/maximalpolicy.ts'
+import { type BoundExport, type BoundExports, referenceOf } from '../authz/maximalpolicy.ts'
 import type { Informers } from '../framework/informer.ts'
 import type { Item, ItemEvent } from '../framework/item.ts'
 import type { ClusterName } from '../framework/object.ts'
@@ -12,13 +12,25 @@ interface Bound {
   readonly name: string
 }
 
-/** Where the bound resources of every logical cluster come from: one look-up for the binding, one for its export. */
-export function boundExportsOf(informers: Informers): BoundExports {
+/**
+ * Where the bound resources of every logical cluster come from: one look-up for the binding, one for its export.
+ * `changed` is told of each change: by the cluster of a binding, by what may refer to an export.
+ */
+export function boundExportsOf(informers: Informers, changed: (about: string) => void): BoundExports {
   const bound = new Map<string, readonly Bound[]>()
-  informers.for(resources.apiBindings).onEvent(event => apply(bound, event))
-  const byReference = informers.for(resources.apiExports).index(referencesOf)
+  informers.for(resources.apiBindings).onEvent(event => {
+    apply(bound, event)
+    changed(event.item.key.cluster)
+  })
+  const exports = informers.for(resources.apiExports)
+  const byReference = exports.index(referencesOf)
+  exports.onEvent(({ type, item, previous }) => {
+    if (type === 'BOOKMARK') return
+    for (const each of previous === undefined ? [item] : [item, previous])
+      for (const reference of referencesOf(each)) changed(reference)
+  })
   const exportOf = ({ path, name }: Bound): BoundExport => {
-    const [found] = byReference(`${path}|${name}`)
+    const [found] = byReference(referenceOf({ path, name }))
     return found === undefined
       ? { path, name, policy: 'none' }
       : { path, name, cluster: found.key.cluster, policy: policyOf(found) }
@@ -36,7 +48,7 @@ const keyOf = (cluster: ClusterName, group: string, resource: string): string =>
 /** By the name of its logical cluster and by its path. */
 function referencesOf({ key, meta }: Item): readonly string[] {
   const path = meta.annotations[pathAnnotation]
-  return [...new Set([key.cluster, path ?? key.cluster])].map(where => `${where}|${key.name}`)
+  return [...new Set([key.cluster, path ?? key.cluster])].map(path => referenceOf({ path, name: key.name }))
 }
 
 function policyOf({ object }: Item): BoundExport['policy'] {

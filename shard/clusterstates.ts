@@ -11,10 +11,16 @@ interface State {
   readonly requiredGroups: string | undefined
 }
 
-/** What every request asks of its logical cluster, kept beside the objects. */
-export function clusterStatesOf(informers: Informers): ClusterStates {
+/** What every request asks of its logical cluster, kept beside the objects; `changed` is told of each change. */
+export function clusterStatesOf(
+  informers: Informers,
+  changed: (cluster: ClusterName) => void,
+): ClusterStates {
   const states = new Map<ClusterName, State>()
-  informers.for(resources.logicalClusters).onEvent(event => apply(states, event))
+  informers.for(resources.logicalClusters).onEvent(event => {
+    apply(states, event)
+    changed(event.item.key.cluster)
+  })
   return {
     phase: cluster => states.get(cluster)?.phase,
     requiredGroups: cluster => states.get(cluster)?.requiredGroups,

@@ -3,6 +3,7 @@ import type { PolicyRule } from '../authz/policyrule.ts'
 import type { Binding, RbacSource } from '../authz/rbacsource.ts'
 import { subjectKey } from '../authz/subjects.ts'
 import type { Item, ItemEvent } from '../framework/item.ts'
+import type { ClusterName } from '../framework/object.ts'
 
 export const rbacResources = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'] as const
 export type RbacResource = (typeof rbacResources)[number]
@@ -13,8 +14,8 @@ export interface RbacIndex extends RbacSource {
   apply(resource: RbacResource, event: ItemEvent): void
 }
 
-/** An index that is fed by events of the watch cache. Finding a user's bindings costs nothing for those of others. */
-export function createRbacIndex(): RbacIndex {
+/** An index that is fed by events of the watch cache; `changed` is told of each. Finding a user's bindings costs nothing for those of others. */
+export function createRbacIndex(changed: (cluster: ClusterName) => void = ignore): RbacIndex {
   const roles = new Map<string, Role>()
   const bindings = new Map<string, readonly Binding[]>()
   const rulesOf = (key: string): readonly PolicyRule[] | undefined => roles.get(key)?.rules
@@ -28,10 +29,12 @@ export function createRbacIndex(): RbacIndex {
       if (event.type === 'BOOKMARK') return
       if (resource === 'roles' || resource === 'clusterroles') applyRole(roles, event)
       else applyBinding(bindings, event)
+      changed(event.item.key.cluster)
     },
   }
 }
 
+const ignore = (): void => undefined
 const none: readonly Binding[] = []
 
 const keyFor = (cluster: string, namespace: string, name: string): string => `${cluster}/${namespace}/${name}`

@@ -7,10 +7,12 @@ import type { RequestInfo } from '../../framework/requestinfo.ts'
 import type { UserInfo } from '../../framework/user.ts'
 import { systemPolicy } from '../../shard/bootstrap/policy.ts'
 import { createRbacIndex, type RbacIndex } from '../../shard/rbacindex.ts'
-import { type AuthorizationSources, createAuthorizer } from '../authorizer.ts'
+import { createAuthorizer } from '../authorizer.ts'
 import type { BoundExport } from '../maximalpolicy.ts'
 import { rbacGroup } from '../objects.ts'
 import type { PolicyRule } from '../policyrule.ts'
+import type { AuthorizationSources } from '../sources.ts'
+import { createStamps } from '../stamps.ts'
 import type { Subject } from '../subjects.ts'
 
 /** RBAC of a few logical clusters, with the real index and the real bootstrap policy in `system:admin`. */
@@ -41,14 +43,15 @@ export interface FixtureOptions {
 
 export function createFixture(options: FixtureOptions = {}): Fixture {
   const { phases = { ws: 'Ready', other: 'Ready' }, requiredGroups = {}, exports = {} } = options
-  const rbac = createRbacIndex()
+  const stamps = createStamps()
+  const rbac = createRbacIndex(stamps.changed)
   const stored = new Map<string, Item>()
   const sources: AuthorizationSources = {
     rbac,
     clusters: { phase: cluster => phases[cluster], requiredGroups: cluster => requiredGroups[cluster] },
     exports: { of: (...place) => exports[place.join('/')] ?? [] },
   }
-  const authorizer = createAuthorizer(sources)
+  const authorizer = createAuthorizer({ ...sources, stamps })
   const { signal } = new AbortController()
   const change = (type: 'PUT' | 'DELETED', cluster: ClusterName, object: KubeObject): void => {
     const item = itemOf(object, cluster)

@@ -7,6 +7,7 @@ import type { TLSSocket } from 'node:tls'
 import { issueAuthority, issueServing, type KeyPair } from '../../cmd/certificates.ts'
 import { issueClient } from '../../test/support/clientcertificates.ts'
 import type { Authenticator } from '../authenticator.ts'
+import { promised } from '../awaitable.ts'
 import type { UserInfo } from '../user.ts'
 import { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } from './index.ts'
 
@@ -17,8 +18,9 @@ async function listen(authenticator: () => Authenticator, tls: object): Promise<
   const server = createServer({ ...tls, requestCert: true, rejectUnauthorized: false }, (req, res) => {
     const socket = req.socket as TLSSocket
     const certificate = socket.authorized ? { certificate: socket.getPeerCertificate() } : {}
-    authenticator()
-      .authenticate({ headers: req.headers, rawHeaders: req.rawHeaders, ...certificate })
+    promised(() =>
+      authenticator().authenticate({ headers: req.headers, rawHeaders: req.rawHeaders, ...certificate }),
+    )
       .then(user => res.end(JSON.stringify(user ?? null)))
       .catch(error => res.writeHead(error.code ?? 500).end())
   })

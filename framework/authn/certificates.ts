@@ -13,7 +13,7 @@ import { trustIn, validNow } from './issuer.ts'
 export function clientCertificates({ ca }: { readonly ca?: string } = {}): Authenticator {
   const trusted = ca === undefined ? validNow : trustIn(ca)
   return {
-    authenticate: async ({ certificate }) => {
+    authenticate: ({ certificate }) => {
       if (certificate === undefined) return undefined
       if (!trusted(certificate)) throw unauthorized()
       return certificateUser(certificate)

@@ -49,7 +49,7 @@ export function requestHeaders(options: RequestHeaderOptions): Authenticator {
   const trusted = trustIn(ca)
   const headers = lowered(options.headers ?? kubernetes)
   return {
-    authenticate: async (credentials, cluster) => {
+    authenticate: (credentials, cluster) => {
       const { certificate } = credentials
       if (certificate === undefined || !trusted(certificate))
         return otherwise.authenticate(credentials, cluster)

@@ -41,7 +41,10 @@ describe('service account tokens', () => {
     read = serviceAccountTokens({ keys, issuer, informers: objects })
   })
   const refused = (token: string, why: RegExp): Promise<void> =>
-    assert.rejects(read(token, {}), error => error instanceof TokenError && why.test(error.message))
+    assert.rejects(
+      async () => read(token, {}),
+      error => error instanceof TokenError && why.test(error.message),
+    )
   const claims = {
     iss: issuer,
     aud: [issuer],

@@ -15,24 +15,26 @@ describe('identifying tokens', () => {
 
   it('says everything that was wrong', async () => {
     const only = { message: 'invalid bearer token' }
-    await assert.rejects(tokenAuthenticator([], ['us']).identify('t', {}), only)
+    await assert.rejects(async () => tokenAuthenticator([], ['us']).identify('t', {}), only)
     const all = { message: '[invalid bearer token, too old]' }
-    await assert.rejects(tokenAuthenticator([bad], ['us']).identify('t', {}), all)
+    await assert.rejects(async () => tokenAuthenticator([bad], ['us']).identify('t', {}), all)
   })
 
   it('answers with those audiences that are asked for, of the token or else of the server', async () => {
     const { identify } = tokenAuthenticator([async () => ({ user, audiences: ['x', 'us'] })], ['us', 'we'])
     assert.deepEqual((await identify('t', {})).audiences, ['us'])
     assert.deepEqual((await identify('t', { audiences: ['y', 'x'] })).audiences, ['x'])
-    await assert.rejects(identify('t', { audiences: ['y'] }), {
+    await assert.rejects(async () => identify('t', { audiences: ['y'] }), {
       message: '[invalid bearer token, token audiences ["x" "us"] is invalid for the target audiences ["y"]]',
     })
     const own = tokenAuthenticator([async () => ({ user: other })], ['us'])
-    await assert.rejects(own.identify('t', { audiences: ['x'] }), { message: 'invalid bearer token' })
+    await assert.rejects(async () => own.identify('t', { audiences: ['x'] }), {
+      message: 'invalid bearer token',
+    })
   })
 
   it('does not take failures of ours for bad tokens', async () => {
     const broken = tokenAuthenticator([async () => Promise.reject(new TypeError('bug'))], ['us'])
-    await assert.rejects(broken.identify('t', {}), TypeError)
+    await assert.rejects(async () => broken.identify('t', {}), TypeError)
   })
 })

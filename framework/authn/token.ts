@@ -1,3 +1,4 @@
+import { type Awaitable, after, attempt } from '../awaitable.ts'
 import type { ClusterName } from '../object.ts'
 import type { UserInfo } from '../user.ts'
 
@@ -17,7 +18,7 @@ export interface Identity {
 }
 
 /** Finds the user of a bearer token. undefined: not a token of this kind; throws `TokenError` when it is, and is bad. */
-export type TokenReader = (token: string, use: TokenUse) => Promise<Identity | undefined>
+export type TokenReader = (token: string, use: TokenUse) => Awaitable<Identity | undefined>
 
 /** Why a token is not believed, in words that may be logged and shown to who reviews it. */
 export class TokenError extends Error {
@@ -27,7 +28,7 @@ export class TokenError extends Error {
 /** Asks all readers in order: a token that one of them cannot use may be another one's. */
 export interface TokenAuthenticator {
   /** The user, and those of the audiences asked for that the token is for. Throws `TokenError`. */
-  identify(token: string, use: TokenUse): Promise<Required<Identity>>
+  identify(token: string, use: TokenUse): Awaitable<Required<Identity>>
 }
 
 /** `own`: the audiences that mean the server itself. */
@@ -36,22 +37,25 @@ export function tokenAuthenticator(
   own: readonly string[],
 ): TokenAuthenticator {
   return {
-    async identify(token, use) {
+    identify(token, use) {
       const wanted = use.audiences?.length ? use.audiences : own
       const problems = ['invalid bearer token']
-      for (const read of readers) {
-        let found: Identity | undefined
-        try {
-          found = await read(token, use)
-        } catch (error) {
-          problems.push(problemOf(error))
-        }
-        if (found === undefined) continue
-        const audiences = (found.audiences ?? own).filter(audience => wanted.includes(audience))
-        if (audiences.length > 0) return { user: found.user, audiences }
-        if (found.audiences !== undefined) problems.push(misdirected(found.audiences, wanted))
+      const note = (error: unknown): undefined => void problems.push(problemOf(error))
+      const ask = (at: number): Awaitable<Required<Identity>> => {
+        const read = readers[at]
+        if (read === undefined)
+          throw new TokenError(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`)
+        return after(
+          attempt(() => read(token, use), note),
+          found => {
+            const audiences = (found?.audiences ?? own).filter(audience => wanted.includes(audience))
+            if (found !== undefined && audiences.length > 0) return { user: found.user, audiences }
+            if (found?.audiences !== undefined) problems.push(misdirected(found.audiences, wanted))
+            return ask(at + 1)
+          },
+        )
       }
-      throw new TokenError(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`)
+      return ask(0)
     },
   }
 }

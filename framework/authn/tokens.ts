@@ -1,4 +1,5 @@
 import type { Authenticator } from '../authenticator.ts'
+import { after, attempt } from '../awaitable.ts'
 import { unauthorized } from '../errors.ts'
 import type { UserInfo } from '../user.ts'
 import { authenticated } from './authenticated.ts'
@@ -27,15 +28,16 @@ export const bearerTokens = (...readers: readonly TokenReader[]): Authenticator 
  */
 export function bearers(tokens: TokenAuthenticator): Authenticator {
   return {
-    authenticate: async (credentials, cluster) => {
+    authenticate(credentials, cluster) {
       const lines = headerLines(credentials, 'authorization')
       const token = lines.length === 0 ? webSocketToken(credentials) : bearerToken(lines)
       if (token === undefined) return undefined
-      try {
-        return (await tokens.identify(token, cluster === undefined ? {} : { cluster })).user
-      } catch (error) {
-        throw error instanceof TokenError ? unauthorized(error.message) : error
-      }
+      return attempt(
+        () => after(tokens.identify(token, cluster === undefined ? {} : { cluster }), ({ user }) => user),
+        error => {
+          throw error instanceof TokenError ? unauthorized(error.message) : error
+        },
+      )
     },
   }
 }
@@ -52,7 +54,7 @@ export function tokenUsers(users: readonly TokenUser[]): TokenReader {
     ({ sha256, user }) => [sha256.toString('latin1'), { user: authenticated(user) }] as const,
   )
   const byDigest = new Map(identified)
-  return async token => byDigest.get(sha256(token).toString('latin1'))
+  return token => byDigest.get(sha256(token).toString('latin1'))
 }
 
 /** A reader for Kubernetes' token file: lines of `token,user,uid` or `token,user,uid,"group1,group2"`. */

@@ -1,4 +1,5 @@
 import type { Authenticator } from '../authenticator.ts'
+import { type Awaitable, after } from '../awaitable.ts'
 import type { UserInfo } from '../user.ts'
 
 /**
@@ -7,13 +8,13 @@ import type { UserInfo } from '../user.ts'
  */
 export function union(...authenticators: readonly Authenticator[]): Authenticator {
   return {
-    authenticate: async (credentials, cluster) => {
-      let user: UserInfo | undefined
-      for (const authenticator of authenticators) {
-        const found = await authenticator.authenticate(credentials, cluster)
-        user ??= found
-      }
-      return user
+    authenticate(credentials, cluster) {
+      let first: Awaitable<UserInfo | undefined>
+      for (const authenticator of authenticators)
+        first = after(first, user =>
+          after(authenticator.authenticate(credentials, cluster), found => user ?? found),
+        )
+      return first
     },
   }
 }

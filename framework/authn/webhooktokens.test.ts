@@ -16,12 +16,15 @@ function webhook(statuses: readonly unknown[], believedFor = 60_000) {
   return { asked, read: webhookTokens({ send, version: 'v1', believedFor }) }
 }
 
-const refused = (work: Promise<unknown>, message: string | RegExp) =>
-  assert.rejects(work, error => {
-    assert.ok(error instanceof TokenError, String(error))
-    assert.match(error.message, new RegExp(message))
-    return true
-  })
+const refused = (work: unknown, message: string | RegExp) =>
+  assert.rejects(
+    async () => work,
+    error => {
+      assert.ok(error instanceof TokenError, String(error))
+      assert.match(error.message, new RegExp(message))
+      return true
+    },
+  )
 
 describe('the token webhook', () => {
   it('is asked with the token and for whom it should be', async () => {

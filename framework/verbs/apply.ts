@@ -95,7 +95,7 @@ function applyOrCreate(call: Call, applying: Applying): Promise<{ item: Item; st
   return createdOr(update, async () => {
     const object = merged(applying)
     checkUid(call.served, key, object, noObject)
-    await call.mayCreate()
+    await call.around.mayCreate()
     return served.storage.create(ctx, key, await admitted(object), write)
   })
 }

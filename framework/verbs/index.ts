@@ -1,4 +1,5 @@
 import type { ApiResource } from '../apis.ts'
+import type { Awaitable } from '../awaitable.ts'
 import type { Call, Surroundings } from '../call.ts'
 import type { RequestContext } from '../context.ts'
 import { notServed } from '../errors.ts'
@@ -14,7 +15,7 @@ import { patch } from './patch.ts'
 import { update } from './update.ts'
 import { watch } from './watch.ts'
 
-const verbs: Readonly<Record<Verb, (call: Call) => Promise<Answer>>> = {
+const verbs: Readonly<Record<Verb, (call: Call) => Awaitable<Answer>>> = {
   get,
   list,
   watch,
@@ -29,17 +30,16 @@ const verbs: Readonly<Record<Verb, (call: Call) => Promise<Answer>>> = {
  * Answers a request for a resource. Throws a `StatusError` for everything that goes wrong before the answer begins: 404
  * for unknown subresources and wrong scopes, 405 for verbs that are not served, then whatever the verb finds.
  */
-export async function handle(
+export function handle(
   ctx: RequestContext,
   resource: ApiResource,
   request: VerbRequest,
   around: Surroundings,
-): Promise<Answer> {
+): Awaitable<Answer> {
   const { info } = ctx
   if (!info.isResource) throw notServed()
   const served = servedBy(resource, info.subresource, info.name)
   requireVerb(served, info.verb)
   if (resource.deprecationWarning !== undefined) ctx.record.warn(resource.deprecationWarning)
-  const { admission, atVersion, mayCreate } = around
-  return verbs[info.verb]({ admission, atVersion, mayCreate, ctx, info, served, request })
+  return verbs[info.verb]({ ctx, info, served, request, around })
 }

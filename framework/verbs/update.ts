@@ -78,7 +78,7 @@ const noUid = (uid: string): string =>
 
 async function createMissing(call: Call, { key, object, write }: Replacement): Promise<Item> {
   checkUid(call.served, key, object, noUid)
-  await call.mayCreate()
+  await call.around.mayCreate()
   const sent = unversioned(object)
   const admitted = await admit(call, { operation: 'CREATE', object: sent, dryRun: write.dryRun })
   const next = tracked(call, write.fieldManager, admitted)

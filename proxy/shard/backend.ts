@@ -41,6 +41,7 @@ const quiet = (log: Logger): Logger => ({
   warn: (fields, message) => log.debug(fields, message),
   error: (fields, message) => log.error(fields, message),
   child: fields => quiet(log.child(fields)),
+  isLevelEnabled: level => log.isLevelEnabled(level),
 })
 
 /** Works as soon as the shard can be reached, and again whenever it can be reached again. */

@@ -1,3 +1,4 @@
+import { after, promised } from '../../framework/awaitable.ts'
 import { loopbackContext } from '../../framework/loopback.ts'
 import type { ResourcesOf } from '../apis/served.ts'
 import type { ShardHost } from '../options.ts'
@@ -23,7 +24,7 @@ export function kubernetesControllers(
   const read: Read = ({ group, version, names, storage }, key) => {
     const resource = { group, version, resource: names.plural }
     const ctx = loopbackContext({ verb: 'get', resource, cluster: key.cluster, signal, log })
-    return ifFound(storage.get(ctx, key).then(item => item.object))
+    return ifFound(promised(() => after(storage.get(ctx, key), item => item.object)))
   }
   return [
     definitionController({ client, content, informers, resourcesOf, signal, log }),

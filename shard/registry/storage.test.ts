@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { promised } from '../../framework/awaitable.ts'
 import type { ResourceRef } from '../../framework/backend.ts'
 import { StatusError } from '../../framework/errors.ts'
 import { applyType } from '../../framework/mediatypes.ts'
@@ -174,7 +175,7 @@ describe('storage of the embedded shard', () => {
     const { revision } = shard.store
     const dry = await create(configMap('dry'), { dryRun: true })
     assert.equal(dry.object.metadata.resourceVersion, undefined)
-    assert.equal((await refusal(storage().get(ctx(), keyOf('dry')))).code, 404)
+    assert.equal((await refusal(promised(() => storage().get(ctx(), keyOf('dry'))))).code, 404)
     assert.equal((await refusal(create(configMap('uid'), { dryRun: true }))).reason, 'AlreadyExists')
     const changed = await update('uid', current => ({ ...current.object, data: { a: 'b' } }), {
       dryRun: true,
@@ -200,7 +201,7 @@ describe('storage of the embedded shard', () => {
       return { ...object, metadata }
     })
     assert.ok(Number(last.meta.resourceVersion) > Number(started.item.meta.resourceVersion))
-    assert.equal((await refusal(storage().get(ctx(), keyOf('held')))).code, 404)
+    assert.equal((await refusal(promised(() => storage().get(ctx(), keyOf('held'))))).code, 404)
   })
 
   it('checks preconditions of a deletion in the words of Kubernetes', async () => {

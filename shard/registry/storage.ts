@@ -26,7 +26,7 @@ export const readsOf = ({
   kind,
   show,
 }: Reads): Pick<ResourceStorage, 'get' | 'list' | 'watch'> => ({
-  async get(_ctx, key) {
+  get(_ctx, key) {
     const item = cache.get(key)
     if (item === undefined) throw notFound({ group, resource, name: key.name })
     return show.item(item)

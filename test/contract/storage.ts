@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setMaxListeners } from 'node:events'
+import { promised } from '../../framework/awaitable.ts'
 import { StatusError } from '../../framework/errors.ts'
 import { clusterAnnotation, type Item, type ItemEvent, initialEventsEnd } from '../../framework/item.ts'
 import type { ClusterScope, KubeObject, ObjectKey } from '../../framework/object.ts'
@@ -165,7 +166,10 @@ const reading: Tests = {
   },
   'what is not there is 404': async bench => {
     const { storage } = bench.subject
-    const { message } = await refused(404, storage.get(bench.ctx(), bench.key('a')))
+    const { message } = await refused(
+      404,
+      promised(() => storage.get(bench.ctx(), bench.key('a'))),
+    )
     assert.equal(message, 'configmaps "a" not found')
     await refused(404, bench.setData('a', {}))
     await refused(404, bench.delete('a'))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { setMaxListeners } from 'node:events'
 import { issueAuthority } from '../../cmd/certificates.ts'
 import { plain } from '../../cmd/plain.ts'
+import { promised } from '../../framework/awaitable.ts'
 import type { Informer } from '../../framework/informer.ts'
 import { type Logger, silent } from '../../framework/log.ts'
 import type { KubeObject } from '../../framework/object.ts'
@@ -228,7 +229,7 @@ describe('a shard in another process', () => {
     const asking = new AbortController()
     const ctx = testContext({ cluster: 'one', info, signal: asking.signal })
     const key = { cluster: 'one', namespace: 'default', name: 'a' }
-    const answer = remote.backend.storage(configMaps).get(ctx, key)
+    const answer = promised(() => remote.backend.storage(configMaps).get(ctx, key))
     answer.catch(() => undefined)
     await eventually(
       async () => gate.open,

@@ -37,8 +37,11 @@ function issuerOf(config: JwtConfig, cooldown = 0): JwtIssuer {
   return jwtIssuer({ rules, cooldown })
 }
 
-const refused = (promise: Promise<unknown>, why: RegExp): Promise<void> =>
-  assert.rejects(promise, error => error instanceof TokenError && why.test(error.message))
+const refused = (promise: unknown, why: RegExp): Promise<void> =>
+  assert.rejects(
+    async () => promise,
+    error => error instanceof TokenError && why.test(error.message),
+  )
 
 describe('tokens of an OpenID issuer', () => {
   let idp: Issuer

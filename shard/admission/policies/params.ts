@@ -1,3 +1,4 @@
+import { attempt } from '../../../framework/awaitable.ts'
 import type { Backend } from '../../../framework/backend.ts'
 import type { RequestContext } from '../../../framework/context.ts'
 import { StatusError } from '../../../framework/errors.ts'
@@ -60,7 +61,7 @@ async function readParams(
   const context = loopbackContext({ verb: 'get', resource, cluster, signal: ctx.signal, log: ctx.record.log })
   if (paramRef.name !== undefined) {
     const key = { cluster, namespace, name: paramRef.name }
-    const item = await served.storage.get(context, key).catch(ifMissing)
+    const item = await attempt(() => served.storage.get(context, key), ifMissing)
     return item === undefined ? [] : [item.object]
   }
   const labels = requirementsOf(paramRef.selector ?? {})

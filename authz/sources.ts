@@ -1,0 +1,10 @@
+import type { ClusterStates } from './content.ts'
+import type { BoundExports } from './maximalpolicy.ts'
+import type { RbacSource } from './rbacsource.ts'
+
+/** What the chain decides from, all of it in memory. */
+export interface AuthorizationSources {
+  readonly rbac: RbacSource
+  readonly clusters: ClusterStates
+  readonly exports: BoundExports
+}
