@@ -102,9 +102,10 @@ async function openPort(
   const { certificate: cert, key } = await prepareServing(directory, hosts)
   const clientCA = allAuthorities(authentication.authorities())
   const service = { log, metrics, requestTimeout: 60_000, isStopping: () => signal.aborted }
+  const tls = { cert, key, ...(clientCA && { clientCA }) }
   try {
     const server = await listen(
-      { host: flags.bindAddress, port: flags.port, tls: { cert, key, ...(clientCA && { clientCA }) } },
+      { host: flags.bindAddress, port: flags.port, tls, log },
       (request, response) => void serve(service, { request, response }, answer),
       (request, response, upgrade) => void serve(service, { request, response, upgrade }, answer),
     )

@@ -1,3 +1,4 @@
+import type { Logger } from '../framework/log.ts'
 import { openPort, type Port } from '../framework/port.ts'
 import type { PreparedAuthentication } from './authentication.ts'
 import { allAuthorities } from './authorities.ts'
@@ -9,11 +10,12 @@ export async function openServingPort(
   options: Listening,
   { certificate, key }: ServingFiles,
   authentication: Pick<PreparedAuthentication, 'authorities'>,
+  log: Logger,
 ): Promise<Port> {
   const clientCA = allAuthorities(authentication.authorities())
   const tls = { cert: certificate, key, ...(clientCA !== undefined && { clientCA }) }
   try {
-    return await openPort({ host: options.bindAddress, port: options.port, tls })
+    return await openPort({ host: options.bindAddress, port: options.port, tls, log })
   } catch (error) {
     throw listenError(error, options)
   }

@@ -31,7 +31,7 @@ export async function start(given: StartOptions): Promise<void> {
   const authentication = await prepareAuthentication(given, admins.users, { keys, issuer: audience })
   const hosts = servingHosts(given)
   const serving = await prepareServing(directory.path, hosts)
-  const port = await openServingPort(given, serving, authentication)
+  const port = await openServingPort(given, serving, authentication, log)
   const options = { ...given, port: port.port }
   const url = publicUrl(options)
   await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: serving.authority, ...admins }))

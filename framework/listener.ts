@@ -10,6 +10,8 @@ import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } f
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecureContextOptions } from 'node:tls'
+import { refuseBroken } from './brokenrequests.ts'
+import type { Logger } from './log.ts'
 import type { Upgrade } from './passage.ts'
 
 export interface TlsOptions {
@@ -27,6 +29,8 @@ export interface ListenOptions {
   readonly port: number
   /** Without it the server speaks plain HTTP/1.1: for loopback only. */
   readonly tls?: TlsOptions
+  /** Told of what is no request. */
+  readonly log?: Logger
 }
 
 /** An open port. */
@@ -56,6 +60,7 @@ export async function listen(
   const connections = trackConnections(server)
   const running = trackRequests(server)
   server.on('request', listener as (...args: unknown[]) => void)
+  if (options.log !== undefined) refuseBroken(server, options.log)
   if (onUpgrade !== undefined) {
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       running.follow(socket)

@@ -11,6 +11,8 @@ export interface Scene {
   /** Of a service account of `home`, and of one of `other` with the same rights there. */
   readonly robot: string
   readonly foreignRobot: string
+  /** Where a workspace is: itself, or, for a process that serves views only, what its own export shows of it. */
+  at(tenant: Tenant): string
   /** The attacker's certificate, and some that are not good. */
   readonly certificate: KeyPair
   readonly badCertificates: Readonly<Record<string, KeyPair>>
@@ -50,12 +52,12 @@ interface Refused {
 }
 
 const attackOn =
-  ({ other }: Scene, number: number) =>
+  ({ other, at }: Scene, number: number) =>
   (what: string, request: WireRequest, more: Refused = {}): Attack => ({
     number,
     what,
     request,
-    path: more.path ?? `/clusters/${other.path}${secrets}`,
+    path: more.path ?? at(other) + secrets,
     codes: more.codes ?? refused,
   })
 
@@ -132,16 +134,16 @@ export function oldAttacksIn(scene: Scene): readonly Attack[] {
 
 /** 6 and 25: tokens, and how they are sent. */
 function credentials(scene: Scene): readonly Attack[] {
-  const { token, robot, home, other } = scene
+  const { token, robot, home, other, at } = scene
   const [head = '', body = ''] = robot.split('.')
   const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${body}.`
-  const at = `/clusters/${other.path}${secrets}`
-  const mine = `/clusters/${home.path}${secrets}`
+  const theirs = at(other) + secrets
+  const mine = at(home) + secrets
   const sixth = attackOn(scene, 6)
   const tokens = attackOn(scene, 25)
   return [
     sixth('another scheme', { headers: { authorization: `Basic ${token}` } }, { codes: [401] }),
-    sixth('a token in the URL', {}, { path: `${at}?access_token=${token}` }),
+    sixth('a token in the URL', {}, { path: `${theirs}?access_token=${token}` }),
     sixth('a bad token among WebSocket protocols', {
       headers: { 'sec-websocket-protocol': 'base64url.bearer.authorization.k8s.io.eA, v4.channel.k8s.io' },
     }),
@@ -187,6 +189,7 @@ function paths(scene: Scene): readonly Attack[] {
       ...['a'.repeat(64), `${'a:'.repeat(5000)}a`].map(cluster => `/clusters/${cluster}${secrets}`),
     ],
     9: [
+      ...escapes(scene),
       `/services/apiexport/root/x/clusters/${home.path}/clusters/${other.path}${secrets}`,
       `/services/../clusters/${other.path}${secrets}`,
       `/services/x/..%2f..%2fclusters/${other.path}${secrets}`,
@@ -211,6 +214,13 @@ function paths(scene: Scene): readonly Attack[] {
   const host = { headers: { ...bearer(token), host: 'root.example.com:443' } }
   return [...tricks, ...claims, attackOn(scene, 10)('another host', host, { codes: [400, 403, 421] })]
 }
+
+/** Out of one's own place. */
+const escapes = ({ at, home, other }: Scene): readonly string[] =>
+  ['/../', '/%2e%2e/', '/./', '//', '/clusters/', '%2fclusters%2f'].flatMap(way => [
+    `${at(home)}${way}${other.cluster}${secrets}`,
+    `${at(home)}${way}..${at(other)}${secrets}`,
+  ])
 
 const shortened = (path: string): string => (path.length > 100 ? `${path.slice(0, 100)}…` : path)
 
@@ -254,8 +264,8 @@ function wildcards(scene: Scene): readonly Attack[] {
 
 /** 17 and 18: as somebody else. */
 function impersonations(scene: Scene): readonly Attack[] {
-  const { home, other, token } = scene
-  const mine = { path: `/clusters/${home.path}${secrets}`, codes: [400, 403] }
+  const { home, other, token, at } = scene
+  const mine = { path: at(home) + secrets, codes: [400, 403] }
   const be = (headers: Headers): WireRequest => ({
     headers: { ...bearer(token), 'Impersonate-User': 'x', ...headers },
   })
@@ -302,6 +312,6 @@ const certificates = (scene: Scene): readonly Attack[] =>
     attackOn(scene, 26)(
       what,
       { client, headers: masters },
-      { path: `/clusters/${scene.home.path}${secrets}`, codes: refused },
+      { path: scene.at(scene.home) + secrets, codes: refused },
     ),
   )

@@ -74,12 +74,13 @@ export interface Views {
   readonly files: string
 }
 
-export async function startViews({
-  shard,
-  port,
-  more,
-  files,
-}: Views): Promise<Pick<Standalone, 'views' | 'pid' | 'stop' | 'kill'>> {
+/** `oriel virtual-workspaces` alone. */
+export interface ViewsProcess extends Pick<Standalone, 'views' | 'pid' | 'stop' | 'kill'> {
+  /** Without its shard. */
+  end(): Promise<number | null>
+}
+
+export async function startViews({ shard, port, more, files }: Views): Promise<ViewsProcess> {
   const { kubeconfig } = shard
   const args = [
     ...[compiled, 'virtual-workspaces', '--kubeconfig', kubeconfig, '--context', 'shard-base'],
@@ -97,6 +98,7 @@ export async function startViews({
   return {
     views: () => printed.join(''),
     pid: child.pid ?? 0,
+    end: () => endOf(child, 'SIGTERM'),
     stop: async () => {
       await endOf(child, 'SIGTERM')
       return shard.stop()
