@@ -25,7 +25,7 @@ export function remoteStorage(
       copies === undefined ? list(source, ctx, query) : listFrom(copies, source, ctx, query),
     watch: (ctx, query) => watch(source, ctx, query, copies),
     create: create(source),
-    update: update(source),
+    update: update(source, key => copies?.find(source, key)),
     delete: remove(source),
   }
 }

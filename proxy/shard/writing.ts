@@ -3,7 +3,7 @@ import type { RequestContext } from '../../framework/context.ts'
 import { encodeObject } from '../../framework/encode.ts'
 import type { Item } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
-import type { Check, DeleteOptions, Deletion, ResourceStorage } from '../../framework/storage.ts'
+import type { Change, Check, DeleteOptions, Deletion, ResourceStorage } from '../../framework/storage.ts'
 import { isLostRace, itemFor, queryOf } from './exchange.ts'
 import { createApplied, sendPatch } from './patching.ts'
 import type { Source } from './source.ts'
@@ -42,15 +42,20 @@ async function again<T>(attempt: () => Promise<T>, mayRetry: () => boolean): Pro
   }
 }
 
-/** Writes only over the state that the change has seen. */
+/** Writes only over the state that the change has seen: the copied one, at first, which saves asking for it. */
 export const update =
-  (source: Source): ResourceStorage['update'] =>
+  (
+    source: Source,
+    copied: (key: ObjectKey) => Item | undefined = () => undefined,
+  ): ResourceStorage['update'] =>
   (ctx, key, change, options) => {
     let isLocked = false
+    let copy = copied(key)
     const attempt = async (): Promise<Item> => {
-      const current = await get(source)(ctx, key)
-      const next = await change(current)
-      isLocked = next.metadata.resourceVersion !== undefined
+      const guessed = copy && (await changedCopy(copy, change))
+      copy = undefined
+      const { current, next } = guessed ?? (await changed(await get(source)(ctx, key), change))
+      isLocked = guessed === undefined && next.metadata.resourceVersion !== undefined
       const { resourceVersion } = current.meta
       const patched = sendPatch(source, ctx, { key, options, ...(isLocked ? {} : { resourceVersion }) })
       if (patched !== undefined) return patched
@@ -59,6 +64,29 @@ export const update =
     }
     return again(attempt, () => !isLocked)
   }
+
+/** What is to be written, and over which state. */
+interface Changed {
+  readonly current: Item
+  readonly next: KubeObject
+}
+
+const changed = async (current: Item, change: Change): Promise<Changed> => ({
+  current,
+  next: await change(current),
+})
+
+/** undefined where the copy is not what the client has seen, or nothing comes of it: it may be old. */
+async function changedCopy(copy: Item, change: Change): Promise<Changed | undefined> {
+  try {
+    const { next } = await changed(copy, change)
+    const { resourceVersion } = copy.meta
+    const { resourceVersion: locked = resourceVersion } = next.metadata
+    return locked === resourceVersion ? { current: copy, next } : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** The object as a replacement of this version, unless it names another one. */
 const at = (resourceVersion: string, object: KubeObject): Buffer =>

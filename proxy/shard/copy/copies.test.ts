@@ -252,6 +252,67 @@ describe('copies of what a shard has', () => {
     })
   })
 
+  describe('for updates', () => {
+    const key = { cluster: 'one', namespace: '', name: 'a' }
+    const options = { dryRun: false, fieldManager: 'test' }
+    const change = (change: (current: Item) => object) =>
+      storage.update(
+        testContext(),
+        key,
+        current => ({ ...current.object, metadata: { name: 'a', ...change(current) } }),
+        options,
+      )
+
+    it('are the state that is written over, unless it is not current', async () => {
+      shard.put('a')
+      await current()
+      shard.targets.length = 0
+      assert.equal(shown(await change(({ meta }) => ({ labels: { saw: meta.resourceVersion } }))), 'a@3')
+      await current()
+      shard.hold()
+      shard.put('a')
+      const written = await change(({ meta }) => ({ labels: { saw: meta.resourceVersion } }))
+      assert.deepEqual([shown(written), written.meta.labels], ['a@5', { saw: '4' }])
+      const path = '/clusters/one/apis/example.com/v1/widgets:abc/a'
+      const put = `PUT ${path}?fieldManager=test`
+      assert.deepEqual(
+        shard.targets.filter(target => target.includes(path)),
+        [put, put, path, put],
+      )
+    })
+
+    it('refuse nothing that the shard would allow', async () => {
+      shard.put('a')
+      await current()
+      shard.hold()
+      shard.put('a', { color: 'red' })
+      const onlyRed = ({ meta }: Item): object => {
+        if (meta.labels.color !== 'red') throw new StatusError(403, 'Forbidden', 'only red')
+        return { labels: { color: 'blue' } }
+      }
+      assert.equal(shown(await change(onlyRed)), 'a@4')
+      shard.put('b')
+      await assert.rejects(change(onlyRed), { code: 403, message: 'only red' })
+    })
+
+    it('are left alone by who has seen another version', async () => {
+      shard.put('a')
+      await current()
+      shard.hold()
+      shard.put('a', { of: 'another' })
+      const seen: string[] = []
+      await change(({ meta }) => {
+        seen.push(meta.resourceVersion)
+        return { resourceVersion: '3' }
+      })
+      assert.deepEqual(seen, ['2', '3'])
+      await assert.rejects(
+        change(() => ({ resourceVersion: '2' })),
+        { code: 409, reason: 'Conflict' },
+      )
+    })
+  })
+
   describe('for lists', () => {
     const any = { resourceVersion: '0' }
 

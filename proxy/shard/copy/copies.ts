@@ -1,6 +1,8 @@
 import type { ResourceRef } from '../../../framework/backend.ts'
 import type { RequestContext } from '../../../framework/context.ts'
+import type { Item } from '../../../framework/item.ts'
 import type { Logger } from '../../../framework/log.ts'
+import type { ObjectKey } from '../../../framework/object.ts'
 import type { Selection } from '../../../framework/storage.ts'
 import type { Source } from '../source.ts'
 import { Kept } from './kept.ts'
@@ -51,6 +53,12 @@ export class Copies {
     if (scope === undefined || this.#options.signal.aborted) return undefined
     const kept = this.#keep(source, scope)
     return kept && { kept, within: scope.within }
+  }
+
+  /** One object as it was a moment ago, when all of its resource is copied. */
+  find({ ref }: Source, key: ObjectKey): Item | undefined {
+    const isWhole = ref.subresource === undefined || ref.subresource === 'status'
+    return isWhole && this.isGood() ? this.#kept.get(`${idOf(ref)}?`)?.find(key) : undefined
   }
 
   #keep(source: Source, { copied, name }: Scope): Kept | undefined {

@@ -1,10 +1,12 @@
 import { CacheEvent } from '../../../framework/cache/event.ts'
+import { idOf } from '../../../framework/cache/item.ts'
 import type { Pages, Snapshot } from '../../../framework/cache/pages.ts'
 import { Ring } from '../../../framework/cache/ring.ts'
 import type { ServedKind } from '../../../framework/cache/selection.ts'
 import type { WatchSource } from '../../../framework/cache/source.ts'
 import { Ticker } from '../../../framework/cache/ticker.ts'
 import type { Item, ItemEvent } from '../../../framework/item.ts'
+import type { ObjectKey } from '../../../framework/object.ts'
 import { CopiedItem } from './item.ts'
 
 /** The shard remembers more: who comes from longer ago is served there until he has caught up. */
@@ -56,6 +58,10 @@ export class Copy implements WatchSource {
   positionAfter(revision: number): number | undefined {
     if (revision >= this.#revision) return this.ring.line.end
     return this.ring.reaches(revision) ? this.ring.positionAfter(revision) : undefined
+  }
+
+  find(key: ObjectKey): CopiedItem | undefined {
+    return this.#items.get(idOf(key))
   }
 
   snapshot(): Snapshot<CopiedItem> {

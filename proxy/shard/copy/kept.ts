@@ -1,5 +1,7 @@
+import type { Item } from '../../../framework/item.ts'
 import type { Logger } from '../../../framework/log.ts'
 import { loopbackContext } from '../../../framework/loopback.ts'
+import type { ObjectKey } from '../../../framework/object.ts'
 import type { Selection } from '../../../framework/storage.ts'
 import type { Source } from '../source.ts'
 import type { Copy } from './copy.ts'
@@ -54,6 +56,10 @@ export class Kept {
   /** Milliseconds since somebody has used it last; 0 while somebody does. */
   get idle(): number {
     return this.#readers > 0 ? 0 : Date.now() - this.#usedAt
+  }
+
+  find(key: ObjectKey): Item | undefined {
+    return this.#copy?.find(key)
   }
 
   get bytes(): number {

@@ -1,5 +1,5 @@
 import { PassThrough, Readable } from 'node:stream'
-import { expired, notServed, type StatusError } from '../../../framework/errors.ts'
+import { expired, modified, notFound, notServed, type StatusError } from '../../../framework/errors.ts'
 import { parseLabelSelector } from '../../../framework/labelselector.ts'
 import { matchesLabels } from '../../../framework/selectors.ts'
 import type { ShardAnswer, ShardConnection } from '../connection.ts'
@@ -126,15 +126,29 @@ export class ScriptedShard {
     body.write(`${JSON.stringify({ type: is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED', object })}\n`)
   }
 
-  async #answer({ target, signal }: ShardRequest): Promise<ShardAnswer> {
-    this.targets.push(target)
+  async #answer(request: ShardRequest): Promise<ShardAnswer> {
+    const { method, target, signal } = request
+    this.targets.push(method === 'GET' ? target : `${method} ${target}`)
     if (this.failure !== undefined) throw this.failure
     if (!this.isBound) throw notServed()
-    const query = new URL(target, 'https://shard').searchParams
+    const { pathname, searchParams: query } = new URL(target, 'https://shard')
+    const name = pathname.split('/')[7]
+    if (name !== undefined) return answerOf(this.#one(name, request))
     const from = Number(query.get('resourceVersion') ?? 0)
     if (from > 0 && from < this.oldest) throw expired(`too old resource version: ${from} (${this.oldest})`)
     const body = query.has('watch') ? this.#watch(query, from, signal) : this.#list(query)
     return { statusCode: 200, headers: {}, body } as unknown as ShardAnswer
+  }
+
+  #one(name: string, { method, body = '' }: ShardRequest): Widget {
+    const current = this.#objects.get(name)
+    const about = { group: 'example.com', resource: 'widgets', name }
+    if (current === undefined) throw notFound(about)
+    if (method === 'GET') return current
+    const { metadata } = JSON.parse(body.toString()) as Widget
+    if (metadata.resourceVersion !== current.metadata.resourceVersion) throw modified(about)
+    this.put(name, metadata.labels)
+    return this.#objects.get(name) ?? current
   }
 
   #watch(query: URLSearchParams, from: number, signal: AbortSignal): Readable {
@@ -178,6 +192,9 @@ export class ScriptedShard {
     return state
   }
 }
+
+const answerOf = (object: Widget): ShardAnswer =>
+  ({ statusCode: 200, headers: {}, body: new Response(JSON.stringify(object)) }) as unknown as ShardAnswer
 
 const selects = (query: URLSearchParams, { metadata }: Widget): boolean =>
   matchesLabels(parseLabelSelector(query.get('labelSelector') ?? ''), metadata.labels)
