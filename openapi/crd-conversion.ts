@@ -80,6 +80,21 @@ export function serviceErrors(service: unknown, path: string): readonly FieldErr
   ]
 }
 
+/** A Service in front of a webhook. */
+export interface WebhookService {
+  readonly name?: string
+  readonly namespace?: string
+  readonly port?: number
+  readonly path?: string
+}
+
+/** Where a webhook is: at its URL, or where the name of its Service leads in the network of the server. */
+export function webhookUrl(config: { readonly url?: string; readonly service?: WebhookService }): string {
+  if (config.url !== undefined) return config.url
+  const { name = '', namespace = '', port = 443, path = '/' } = config.service ?? {}
+  return `https://${name}.${namespace}.svc:${port}${path}`
+}
+
 const acceptedReviewVersions = ['v1', 'v1beta1']
 
 /** What is wrong with the versions of reviews that a webhook understands; `unsaid` is said of none. */

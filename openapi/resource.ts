@@ -7,6 +7,7 @@ import type { TableColumn } from '../framework/schema.ts'
 import type { ResourceStorage } from '../framework/storage.ts'
 import { columnsOf, selectableFieldsOf } from './columns.ts'
 import { compileCached } from './compile.ts'
+import { type WebhookService, webhookUrl } from './crd-conversion.ts'
 import type {
   ConversionWebhook,
   KindDefinition,
@@ -179,7 +180,11 @@ interface SchemaSpec {
   readonly conversion?: {
     readonly strategy?: string
     readonly webhook?: {
-      readonly clientConfig?: { readonly url?: string; readonly caBundle?: string }
+      readonly clientConfig?: {
+        readonly url?: string
+        readonly service?: WebhookService
+        readonly caBundle?: string
+      }
       readonly conversionReviewVersions?: readonly string[]
     }
   }
@@ -199,10 +204,11 @@ export function definitionOf(object: KubeObject): KindDefinition {
 
 function conversionOf({ conversion }: SchemaSpec): { readonly conversion?: ConversionWebhook } {
   if (conversion?.strategy !== 'Webhook') return {}
-  const { clientConfig: { url, caBundle } = {}, conversionReviewVersions = [] } = conversion.webhook ?? {}
+  const { clientConfig = {}, conversionReviewVersions = [] } = conversion.webhook ?? {}
+  const { caBundle } = clientConfig
   return {
     conversion: {
-      ...(url === undefined ? {} : { url }),
+      url: webhookUrl(clientConfig),
       ...(caBundle === undefined ? {} : { caBundle }),
       reviewVersions: conversionReviewVersions,
     },

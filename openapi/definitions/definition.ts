@@ -36,7 +36,7 @@ export interface KindVersion {
 
 /** Whoever turns objects of one version into another (chapter 40, rule 7.42). */
 export interface ConversionWebhook {
-  readonly url?: string
+  readonly url: string
   /** PEM, base64. */
   readonly caBundle?: string
   readonly reviewVersions: readonly string[]

@@ -28,7 +28,8 @@ class BadAnswer extends Error {}
 export function postJson({ url, body, ca, seconds, signal, lookup }: Post): Promise<string> {
   const target = new URL(url)
   target.searchParams.set('timeout', `${seconds}s`)
-  const fail = (why: string): Error => new Error(`Post ${JSON.stringify(String(target))}: ${why}`)
+  const asked = `${url}${target.pathname === '/' && !url.endsWith('/') ? '/' : ''}${target.search}`
+  const fail = (why: string): Error => new Error(`Post ${JSON.stringify(asked)}: ${why}`)
   const deadline = AbortSignal.timeout(seconds * 1000)
   return new Promise((resolve, reject) => {
     const call = request(target, {
@@ -45,12 +46,21 @@ export function postJson({ url, body, ca, seconds, signal, lookup }: Post): Prom
     })
     const wrong = (error: Error): void => {
       call.destroy()
-      reject(error instanceof BadAnswer ? error : fail(deadline.aborted ? late : error.message))
+      reject(error instanceof BadAnswer ? error : fail(deadline.aborted ? late : dialText(error)))
     }
     call.on('error', wrong)
     call.on('response', response => void read(response).then(resolve, wrong))
     call.end(body)
   })
+}
+
+/** What Go says of a server that cannot be reached. */
+function dialText(error: Error & { readonly code?: string; readonly address?: string }): string {
+  const { code, message } = error
+  const { hostname, address, port } = error as { hostname?: string; address?: string; port?: number }
+  if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname}: no such host`
+  if (code === 'ECONNREFUSED') return `dial tcp ${address}:${port}: connect: connection refused`
+  return message
 }
 
 const refusals: Readonly<Record<number, string>> = {

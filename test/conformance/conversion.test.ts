@@ -304,6 +304,21 @@ describe('conversion webhooks', function () {
   const pathOf = async (of: Tenant, group: string): Promise<string> =>
     `${new URL(await publishedUrl(of, group)).pathname}/clusters/*/apis/${group}`
 
+  it('are asked where the name of their Service leads', async () => {
+    const service = { name: 'convert', namespace: 'default', path: '/things' }
+    const crd = definition(webhooks, 'service')
+    const spec = crd.spec as { conversion: { webhook: object } }
+    const webhook = { ...spec.conversion.webhook, clientConfig: { service } }
+    await apply(kubectl, { ...crd, spec: { ...spec, conversion: { ...spec.conversion, webhook } } })
+    await eventually(
+      () => create(thing('service.example.com/v1', 'a', { host: 'h', port: '1' })).catch(String),
+      said =>
+        /Kind= failed: Post "https:\/\/convert.default.svc:443\/things\?timeout=30s": dial tcp: lookup convert.default.svc/.test(
+          said,
+        ),
+    )
+  })
+
   for (const [name, , why] of failures)
     it(`say what is wrong with them: ${name}`, async () => {
       await define(name)

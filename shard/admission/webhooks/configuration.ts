@@ -6,6 +6,7 @@ import { loopback } from '../../../framework/user.ts'
 import { admissionEnvironment } from '../../../openapi/cel/admission.ts'
 import { compileExpression, type Expression } from '../../../openapi/cel/compiled.ts'
 import { boolType } from '../../../openapi/cel/type.ts'
+import type { WebhookService } from '../../../openapi/crd-conversion.ts'
 import { Decisions } from '../policies/decisions.ts'
 import { conditionsHold, requestVariables, type Variables } from '../policies/evaluation.ts'
 import {
@@ -21,7 +22,11 @@ import { isExempt, type PolicyCluster, perItem } from '../policies/source.ts'
 /** One webhook of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. */
 export interface Webhook extends Selectors {
   readonly name: string
-  readonly clientConfig: { readonly url?: string; readonly service?: object; readonly caBundle?: string }
+  readonly clientConfig: {
+    readonly url?: string
+    readonly service?: WebhookService
+    readonly caBundle?: string
+  }
   readonly rules?: readonly Rule[]
   readonly matchConditions?: readonly { readonly expression: string }[]
   readonly failurePolicy?: 'Fail' | 'Ignore'

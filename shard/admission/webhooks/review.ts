@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { formatJson } from '../../../framework/json.ts'
 import type { KubeObject } from '../../../framework/object.ts'
 import type { Targets } from '../../../framework/targets.ts'
+import { webhookUrl } from '../../../openapi/crd-conversion.ts'
 import { isObject, memberOf, textAt, valueAt } from '../../../openapi/json.ts'
 import { postJson } from '../../webhook/post.ts'
 import { requestOf } from '../policies/evaluation.ts'
@@ -80,8 +81,8 @@ interface Call {
 
 /** The text that came back. */
 async function sent({ webhook, subject, targets, uid }: Call): Promise<string> {
-  const { url, caBundle } = webhook.clientConfig
-  if (url === undefined) throw new Error('failed to call webhook: only webhooks with a url can be reached')
+  const { caBundle } = webhook.clientConfig
+  const url = webhookUrl(webhook.clientConfig)
   const problem = targets.problemOf(url)
   if (problem !== undefined) throw new Error(`failed to call webhook: its url is refused: ${problem}`)
   return postJson({
