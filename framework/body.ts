@@ -52,7 +52,8 @@ function decodeOrRefuse(bytes: Buffer, format: BodyFormat, served: Served): Deco
   const parsed = parseOrRefuse(bytes, format, served.kind)
   try {
     const { object, problems } = decodeValue(parsed.value, served)
-    return { object, problems: [...parsed.duplicates, ...problems] }
+    const duplicates = served.resource.custom ? parsed.duplicates : outside(problems, parsed.duplicates)
+    return { object, problems: [...duplicates, ...problems] }
   } catch (error) {
     if (error instanceof DecodeError) throw cannotBeHandled(served.kind, served, error.message)
     if (error instanceof MissingKindError)
@@ -60,6 +61,13 @@ function decodeOrRefuse(bytes: Buffer, format: BodyFormat, served: Served): Deco
     throw error
   }
 }
+
+/** Go's readers of types skip what they do not know, and what is there twice in it. */
+const outside = (unknown: readonly string[], duplicates: readonly string[]): readonly string[] =>
+  duplicates.filter(
+    duplicate => !unknown.some(problem => pathIn(duplicate).startsWith(`${pathIn(problem)}.`)),
+  )
+const pathIn = (problem: string): string => /"(.*)"/s.exec(problem)?.[1] ?? ''
 
 export const missingKind = (body: string): string => `Object 'Kind' is missing in '${body}'`
 

@@ -83,7 +83,7 @@ function tableForm({ resource }: Served, { version }: Transform, query: URLSearc
 function tableBytes(item: Item, form: TableForm, defined: boolean): Buffer {
   const type = `"kind":"Table","apiVersion":"meta.k8s.io/${form.version}"`
   const metadata = `"metadata":${JSON.stringify({ resourceVersion: item.meta.resourceVersion })}`
-  const columns = defined ? `,${columnDefinitions(form)}` : ''
+  const columns = defined ? columnDefinitions(form) : '"columnDefinitions":null'
   const row = rowBytes(item, form, new Date())
-  return Buffer.concat([Buffer.from(`{${type},${metadata}${columns},"rows":[`), row, Buffer.from(']}')])
+  return Buffer.concat([Buffer.from(`{${type},${metadata},${columns},"rows":[`), row, Buffer.from(']}')])
 }

@@ -3,6 +3,7 @@ export interface MergeSchema {
   readonly type?: string
   readonly format?: string
   readonly default?: unknown
+  readonly nullable?: boolean
   readonly properties?: Readonly<Record<string, MergeSchema>>
   readonly additionalProperties?: MergeSchema | boolean
   readonly items?: MergeSchema

@@ -9,7 +9,7 @@ const object: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }
 const servedWith = (custom: boolean, value: string, detail: string): Served =>
   ({
     kind: 'ConfigMap',
-    resource: { custom },
+    resource: { custom, names: { kind: 'ConfigMap' } },
     schema: { validate: () => [{ type: 'FieldValueTypeInvalid', field: 'data.a', value, detail }] },
   }) as unknown as Served
 

@@ -11,7 +11,7 @@ const jsonNames: Readonly<Record<string, string>> = { integer: 'number', boolean
  * invalid object, 422 (chapter 40, section 2.8). Throws a `DecodeError`.
  */
 export function refuseMistyped(object: KubeObject, { resource, kind, schema }: Served): void {
-  if (resource.custom) return
+  if (resource.custom && kind === resource.names.kind) return
   const error = schema.validate(object).find(({ type }) => type === 'FieldValueTypeInvalid')
   if (error !== undefined) throw new DecodeError(explain(kind, error))
 }

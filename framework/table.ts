@@ -45,13 +45,13 @@ export function columnDefinitions({ columns }: TableForm): string {
   return `"columnDefinitions":${JSON.stringify([nameColumn, ...definitions])}`
 }
 
-/** One row as JSON: `{"cells":[…],"object":{…}}`. */
+/** One row as JSON: `{"cells":[…],"object":{…}}`; null for no object. */
 export function rowBytes(item: Item, form: TableForm, now: Date): Buffer {
   const { name } = item.meta
   const cells = [name, ...form.columns.map(column => column.cell(item.object, now))]
   const object = rowObject(item, form)
   const head = `{"cells":${JSON.stringify(cells)}`
-  if (object === undefined) return Buffer.from(`${head}}`)
+  if (object === undefined) return Buffer.from(`${head},"object":null}`)
   return Buffer.concat([Buffer.from(`${head},"object":`), object, closing])
 }
 

@@ -223,10 +223,17 @@ function withTime(managed: Managed, by: Manager, time: string): Managed {
   return entry === undefined ? managed : new Map(managed).set(identity, { ...entry, time })
 }
 
-/** What a new object of a built-in kind has: its structs, empty. They are those whose default is an empty object. */
+/**
+ * What a new object of a built-in kind has: its structs, empty, and the lists that are written as null. Structs are those
+ * whose default is an empty object.
+ */
 export function zeroValue(schema: MergeSchema): Members {
-  const entries = Object.entries(schema.properties ?? {}).filter(([, { default: value }]) => isHollow(value))
-  return Object.fromEntries(entries.map(([key, property]) => [key, zeroValue(property)]))
+  const zeros: Record<string, unknown> = {}
+  for (const [key, property] of Object.entries(schema.properties ?? {})) {
+    if (property.nullable === true) zeros[key] = null
+    else if (isHollow(property.default)) zeros[key] = zeroValue(property)
+  }
+  return zeros
 }
 
 const isHollow = (value: unknown): boolean => isMembers(value) && Object.keys(value).length === 0

@@ -195,7 +195,7 @@ describe('list', () => {
     const none = await jsonOf(
       ask(resource, { verb: 'list', query: 'includeObject=None', headers: { accept: table } }),
     )
-    assert.deepEqual(none.rows, [{ cells: ['a', 'red'] }])
+    assert.deepEqual(none.rows, [{ cells: ['a', 'red'], object: null }])
     const accept = partial('PartialObjectMetadataList')
     const list = await jsonOf(ask(resource, { verb: 'list', headers: { accept } }))
     assert.equal(list.kind, 'PartialObjectMetadataList')

@@ -95,7 +95,7 @@ describe('watch', () => {
     const second = await events.next()
     assert.deepEqual([first?.object.kind, second?.object.kind], ['Table', 'Table'])
     assert.equal(Array.isArray(first?.object.columnDefinitions), true)
-    assert.equal(second?.object.columnDefinitions, undefined)
+    assert.equal(second?.object.columnDefinitions, null)
     const rows = second?.object.rows as readonly { cells: unknown }[]
     assert.deepEqual(
       rows.map(row => row.cells),

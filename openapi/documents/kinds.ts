@@ -84,11 +84,18 @@ export const subresourceModel = (parent: ApiResource, sub: Subresource): string 
     ? modelName(parent, sub.kind)
     : builtinModel(sub.group, sub.version ?? 'v1', sub.kind)
 
+/** That Go writes some lists as null, built-in kinds do not say. */
+function withoutNullable({ properties = {}, ...schema }: JSONSchemaProps): JSONSchemaProps {
+  const said = Object.entries(properties).map(([name, { nullable: _, ...property }]) => [name, property])
+  return { ...schema, properties: Object.fromEntries(said) }
+}
+
 /** The components of one resource: its kind, its list and what its subresources have of their own. */
 export function componentsOf(resource: ApiResource): Components {
   const { names, verbs, subresources } = resource
   const gvk = kindOf(resource)
-  const schema = resource.openapi as JSONSchemaProps
+  const { custom, openapi } = resource
+  const schema = custom ? (openapi as JSONSchemaProps) : withoutNullable(openapi as JSONSchemaProps)
   const lists = verbs.includes('list')
     ? { [modelName(resource, names.listKind)]: listComponent(resource, { ...gvk, kind: names.listKind }) }
     : {}

@@ -42,7 +42,8 @@ function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
     apiVersion: 'autoscaling/v1',
     kind: 'Scale',
     metadata: Object.fromEntries(metadata.filter(([, value]) => value !== undefined)),
-    spec: { replicas },
+    // Go leaves out no replicas.
+    spec: replicas === 0 ? {} : { replicas },
     status: {
       replicas: valueAt(object, paths.statusReplicasPath) ?? 0,
       ...(typeof selector === 'string' && selector !== '' ? { selector } : {}),

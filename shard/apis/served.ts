@@ -1,6 +1,7 @@
 import type { ApiResource } from '../../framework/apis.ts'
 import { groupResource, type KubeObject } from '../../framework/object.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
+import { omittingEmpty } from '../../openapi/omitempty.ts'
 import { definitionOf } from '../../openapi/resource.ts'
 import type { BoundResource } from '../controllers/objects.ts'
 import { asCrd, cleanupFinalizer } from '../registry/crd.ts'
@@ -42,6 +43,14 @@ export const servedName = ({ definition: { group, names } }: Served): string =>
 export const storageVersionOf = (definition: KindDefinition): string =>
   definition.versions.find(version => version.storage)?.name ?? ''
 
+/** Kinds with types in Go: what is empty there is not written. */
+function typedTraits(name: string, { versions }: KindDefinition): Traits {
+  const traits = traitsOf(name)
+  const [schema = {}] = versions.map(version => version.schema)
+  const omit = omittingEmpty(schema)
+  return { ...traits, complete: object => traits.complete?.(omit(object)) ?? omit(object) }
+}
+
 /** A kind that Kubernetes brings along. */
 export function builtinServed(definition: KindDefinition): Served {
   const name = groupResource(definition.group, definition.names.plural)
@@ -49,7 +58,7 @@ export function builtinServed(definition: KindDefinition): Served {
     id: name,
     definition,
     segment: builtinSegment,
-    traits: traitsOf(name),
+    traits: typedTraits(name, definition),
     storedVersions: [storageVersionOf(definition)],
     isVirtual: false,
     terminating: false,

@@ -22,7 +22,8 @@ export function resourceQuotaController({ cache, client, informers, log }: Shard
       const hard = current.spec?.hard ?? {}
       const counted = isCounting(current) ? Object.keys(hard).filter(name => name.startsWith('count/')) : []
       const used = counted.map(name => [name, quantityOf(countIn(cache, name, place))] as const)
-      return { ...current, status: { hard, used: Object.fromEntries(used) } }
+      const isIdle = Object.keys(hard).length === 0
+      return { ...current, status: isIdle ? {} : { hard, used: Object.fromEntries(used) } }
     })
     queue.addAfter(key, recount)
   }

@@ -54,9 +54,9 @@ function initialStatusOf(schema: ObjectSchema, { apiVersion, kind }: KubeObject)
   return initialStatuses.get(schema)
 }
 
-/** What a client says of the status is dropped; defaults of the schema are not the client's. */
+/** What a client says of the status has been dropped; defaults of the schema are not the client's. */
 function withInitialStatus({ strategy, schema }: Rules, object: KubeObject): KubeObject {
-  if (!strategy.status || !strategy.traits.custom) return object
+  if (!strategy.status || object.status !== undefined) return object
   const status = initialStatusOf(schema, object)
   return status === undefined ? object : { ...object, status }
 }

@@ -54,15 +54,6 @@ function immutableErrors(object: KubeObject, old: KubeObject | undefined, fields
   return [...(object.immutable === true ? [] : [refuse('immutable')]), ...changed.map(refuse)]
 }
 
-/** Upstream omits maps that are empty. */
-export function withoutEmptyData(object: KubeObject): KubeObject {
-  const isEmpty = (value: unknown) =>
-    typeof value === 'object' && value !== null && Object.keys(value).length === 0
-  const empty = ['data', 'binaryData'].filter(field => isEmpty(object[field]))
-  if (empty.length === 0) return object
-  return Object.fromEntries(Object.entries(object).filter(([field]) => !empty.includes(field))) as KubeObject
-}
-
 /** ConfigMaps (upstream's ValidateConfigMap). */
 export function configMapErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
   const { data = {}, binaryData } = object as KubeObject & Data
@@ -79,8 +70,9 @@ export function configMapErrors(object: KubeObject, old?: KubeObject): readonly 
 
 /** `stringData` is write-only: merged into `data` (chapter 40, rule 3.41). */
 export function mergeStringData(object: KubeObject): KubeObject {
-  const { stringData, ...rest } = object as KubeObject & Data
-  if (stringData === undefined) return withoutEmptyData(object)
+  const typed = object.type === '' ? { ...object, type: 'Opaque' } : object
+  const { stringData, ...rest } = typed as KubeObject & Data
+  if (stringData === undefined) return typed
   const encoded = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')])
   return { ...rest, data: { ...rest.data, ...Object.fromEntries(encoded) } } as KubeObject
 }

@@ -112,9 +112,16 @@ function ownerErrorsOf(owner: OwnerReference): readonly FieldError[] {
 
 const standardFinalizers = ['kubernetes', orphanFinalizer, foregroundFinalizer]
 
+/** Groups whose kinds take for a finalizer what custom resources take. */
+const generic: ReadonlySet<string> = new Set([
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'coordination.k8s.io',
+])
+
 /** Built-in kinds take standard names and qualified ones; the others are warned (chapter 40, rule 3.16). */
 function foreignErrors({ group, traits }: Strategy, finalizers: readonly string[]): readonly FieldError[] {
-  if (traits.custom || group === 'apiextensions.k8s.io') return []
+  if (traits.custom || generic.has(group)) return []
   const detail = 'name is neither a standard finalizer name nor is it fully qualified'
   return finalizers.flatMap((f, i) =>
     f.includes('/') || standardFinalizers.includes(f)
@@ -134,6 +141,12 @@ function finalizerErrors(strategy: Strategy, finalizers: readonly string[]): rea
 }
 
 const immutable = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
+
+/** What is wrong with the metadata of an object that was there before: most built-in kinds look at its name once more. */
+export const changedMetadataErrors = (strategy: Strategy, object: KubeObject): readonly FieldError[] =>
+  strategy.traits.custom || strategy.group === 'coordination.k8s.io'
+    ? metadataErrors(strategy, object)
+    : newMetadataErrors(strategy, object)
 
 /** What an update may not do to metadata: change what is fixed, or add finalizers once the deletion has begun (3.24, 3.25). */
 export function metadataUpdateErrors(next: KubeObject, old: KubeObject): readonly FieldError[] {

@@ -43,6 +43,14 @@ function urlErrors(rule: Rule, namespaced: boolean, path: string): readonly Fiel
 const rulesErrors = (role: KubeObject, namespaced: boolean): readonly FieldError[] =>
   ((role.rules ?? []) as readonly Rule[]).flatMap((rule, i) => ruleErrors(rule, namespaced, `rules[${i}]`))
 
+/** Upstream always says which rules there are: null for none. */
+export const completeRole = (role: KubeObject): KubeObject =>
+  role.rules === undefined ? { ...role, rules: null } : role
+
+/** None that somebody has written, and owns, are none when they are stored. */
+export const prepareRole = (role: KubeObject): KubeObject =>
+  Array.isArray(role.rules) && role.rules.length > 0 ? role : { ...role, rules: null }
+
 export const roleErrors = (role: KubeObject): readonly FieldError[] => rulesErrors(role, true)
 
 export function clusterRoleErrors(role: KubeObject): readonly FieldError[] {
@@ -78,6 +86,13 @@ export function completeBinding(object: KubeObject): KubeObject {
   }
 }
 
+/** Upstream shows the fields by their names in Go. */
+const inGo = ({ apiGroup = '', kind = '', name = '' }: Binding['roleRef'] = {}): object => ({
+  APIGroup: apiGroup,
+  Kind: kind,
+  Name: name,
+})
+
 const bindingErrorsFor =
   (kinds: readonly string[], namespaced: boolean) =>
   (object: KubeObject, old?: KubeObject): readonly FieldError[] => {
@@ -86,7 +101,7 @@ const bindingErrorsFor =
     return [
       ...roleRefErrors(roleRef, kinds),
       ...subjects.flatMap((subject, i) => subjectErrors(subject, namespaced, `subjects[${i}]`)),
-      ...(changed ? [invalidValue('roleRef', roleRef, 'cannot change roleRef')] : []),
+      ...(changed ? [invalidValue('roleRef', inGo(roleRef), 'cannot change roleRef')] : []),
     ]
   }
 

@@ -3,12 +3,14 @@ import type { KubeObject } from '../../framework/object.ts'
 import { defaultCustomResourceDefinition } from '../../openapi/crd.ts'
 import { mannersOf } from '../../openapi/definitions/kubernetes/manners.ts'
 import { definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
-import { configMapErrors, mergeStringData, secretErrors, withoutEmptyData } from './data.ts'
+import { configMapErrors, mergeStringData, secretErrors } from './data.ts'
 import { leaseErrors } from './lease.ts'
 import {
   clusterRoleBindingErrors,
   clusterRoleErrors,
   completeBinding,
+  completeRole,
+  prepareRole,
   roleBindingErrors,
   roleErrors,
 } from './rbac.ts'
@@ -80,8 +82,9 @@ const namespaces: Traits = {
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 
-const roles: Traits = { ...plain, nameErrors: pathSegmentName }
-const roleBindings: Traits = { ...roles, complete: completeBinding, prepare: completeBinding }
+const named: Traits = { ...plain, nameErrors: pathSegmentName }
+const roles: Traits = { ...named, complete: completeRole, prepare: prepareRole }
+const roleBindings: Traits = { ...named, complete: completeBinding, prepare: completeBinding }
 const events: Traits = { ...plain, collected: false }
 
 const definitions: Traits = {
@@ -94,7 +97,7 @@ const definitions: Traits = {
 
 /** Built-in kinds by `<plural>.<group>`; those that are not named here are `plain` (chapter 40, rules 2.31, 3.8). */
 const builtinTraits: Readonly<Record<string, Traits>> = {
-  configmaps: { ...plain, complete: withoutEmptyData, validate: configMapErrors },
+  configmaps: { ...plain, validate: configMapErrors },
   secrets: { ...plain, complete: mergeStringData, prepare: mergeStringData, validate: secretErrors },
   resourcequotas: { ...plain, complete: canonicalQuota, validate: quotaErrors },
   namespaces,

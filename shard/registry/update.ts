@@ -8,13 +8,7 @@ import type { Change, WriteOptions } from '../../framework/storage.ts'
 import type { ShardAdmissionRequest } from '../admission/chain.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
-import {
-  dedupOwners,
-  finalizerWarnings,
-  metadataErrors,
-  metadataUpdateErrors,
-  newMetadataErrors,
-} from './metadata.ts'
+import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
 import { aboutOf, type Registry, storedObject } from './registry.ts'
 import { writeWithin } from './size.ts'
 import { isHeld, prepareForUpdate } from './strategy.ts'
@@ -120,7 +114,7 @@ function warn(ctx: RequestContext, texts: readonly (string | undefined)[]): void
 function validate({ group, part, rules }: Registry, object: KubeObject, old: KubeObject): void {
   const { strategy, schema } = rules
   const errors = [
-    ...(strategy.traits.custom ? metadataErrors(strategy, object) : newMetadataErrors(strategy, object)),
+    ...changedMetadataErrors(strategy, object),
     ...metadataUpdateErrors(object, old),
     ...schema.validate(object, old),
     ...(part === '' ? (strategy.traits.validate?.(object, old) ?? []) : []),

@@ -7,6 +7,7 @@ import type { Step } from './step.ts'
 /** A request that two servers answered differently. */
 export interface Difference {
   readonly step: Step
+  readonly sent: unknown
   readonly ours: unknown
   readonly theirs: unknown
 }
@@ -20,8 +21,11 @@ export async function* differences(
   for (const step of steps) {
     const answers = await Promise.all([ask(step), askOther(step)])
     const [ours, theirs] = answers.map(answer => pastKnown(answer, step)) as [Outcome, Outcome]
+    const isLeftAlike = answers[0]?.status === answers[1]?.status
+    if (!isLeftAlike && step.object !== undefined) await forget(sides, step.object)
     if (isDeepStrictEqual(ours, theirs)) continue
-    yield { step, ...unequal(ours, theirs) }
+    const sent = step.sent({ resourceVersion: '<version>', uid: '<uid>' }).body
+    yield { step, sent, ...unequal(ours, theirs) }
     if (step.object !== undefined) await forget(sides, step.object)
   }
 }

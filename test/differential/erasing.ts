@@ -44,13 +44,10 @@ export function withoutCause(outcome: Outcome, text: string): Outcome {
   return { ...outcome, body: { ...body, message: '<causes>', details: { ...about, causes: others } } }
 }
 
-/** Without empty rules, and without who owns what: upstream has somebody own that there are none. */
-export function withoutRules(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutRules)
+/** Without members that are empty texts, wherever they are. */
+export function withoutEmptyTexts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmptyTexts)
   if (typeof value !== 'object' || value === null) return value
-  const isEmpty = (field: unknown) => field === null || (Array.isArray(field) && field.length === 0)
-  const kept = Object.entries(value).filter(
-    ([name, field]) => name !== 'managedFields' && !(name === 'rules' && isEmpty(field)),
-  )
-  return Object.fromEntries(kept.map(([name, field]) => [name, withoutRules(field)]))
+  const kept = Object.entries(value).filter(([, field]) => field !== '')
+  return Object.fromEntries(kept.map(([name, field]) => [name, withoutEmptyTexts(field)]))
 }

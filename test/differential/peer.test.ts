@@ -9,8 +9,14 @@ import { definitions } from './subjects.ts'
 const seed = Number(process.env.SEED ?? 1)
 const requests = Number(process.env.REQUESTS ?? 2400)
 
-const told = ({ step, ours, theirs }: Difference): string =>
-  [step.about, step.path, `  ours   ${JSON.stringify(ours)}`, `  theirs ${JSON.stringify(theirs)}`].join('\n')
+const told = ({ step, sent, ours, theirs }: Difference): string =>
+  [
+    step.about,
+    step.path,
+    `  sent   ${JSON.stringify(sent)}`,
+    `  ours   ${JSON.stringify(ours)}`,
+    `  theirs ${JSON.stringify(theirs)}`,
+  ].join('\n')
 
 /**
  * The same generated requests go to Oriel and to the server of PEER_KUBECONFIG, real kcp or a kube-apiserver. What is known

@@ -1,3 +1,7 @@
+import type { IncomingMessage } from 'node:http'
+import { createInterface } from 'node:readline'
+import { parseProtobuf } from '../../framework/protobuf.ts'
+import { magic } from '../../framework/protobuffields.ts'
 import type { Client } from '../support/client.ts'
 import { comparable } from './comparable.ts'
 import type { Said, Step } from './step.ts'
@@ -10,16 +14,17 @@ export interface Outcome {
   readonly body: unknown
 }
 
+/** Of an object of which the server has said nothing: unlike any other word of an answer. */
+const unknownUid = '00000000-0000-0000-0000-000000000000'
+
 /** Plays the corpus against one server, and remembers what the server said of each object. */
 export function player(client: Client): (step: Step) => Promise<Outcome> {
   const said = new Map<string, Said>()
   return async step => {
-    const known = said.get(step.object ?? '') ?? { resourceVersion: '1', uid: 'unknown' }
+    const known = said.get(step.object ?? '') ?? { resourceVersion: '1', uid: unknownUid }
     const response = await client.open(step.path, step.sent(known))
-    const streams = /[?&]watch=/.test(step.path) && response.statusCode === 200
-    const text = streams ? '' : await textOf(response)
-    if (streams) response.destroy()
-    const body = parsed(text)
+    const answered = await bodyOf(response, step)
+    const body = isHidden(answered, step) ? await withObject(client, answered, step) : answered
     remember(said, step, body)
     return {
       status: response.statusCode ?? 0,
@@ -30,18 +35,49 @@ export function player(client: Client): (step: Step) => Promise<Outcome> {
   }
 }
 
-async function textOf(response: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of response) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
+/** What was answered; of a stream its first state, where it says when that is complete. */
+async function bodyOf(response: IncomingMessage, { path }: Step): Promise<unknown> {
+  if (!/[?&]watch=/.test(path) || response.statusCode !== 200) return parsed(await bytesOf(response))
+  const events = path.includes('allowWatchBookmarks') ? await initialEvents(response) : ''
+  response.destroy()
+  return events
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
+async function bytesOf(response: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** In no order: that is each server's own. */
+async function initialEvents(response: IncomingMessage): Promise<unknown> {
+  const events: string[] = []
+  for await (const line of createInterface({ input: response })) {
+    events.push(line)
+    if (line.includes('k8s.io/initial-events-end')) break
   }
+  return { kind: 'Events', items: events.map(event => JSON.parse(event)).sort(byName) }
+}
+
+const byName = (one: unknown, other: unknown): number => (nameIn(one) < nameIn(other) ? -1 : 1)
+const nameIn = (event: unknown): string => /"name":"([^"]*)"/.exec(JSON.stringify(event))?.[1] ?? ''
+
+function parsed(bytes: Buffer): unknown {
+  if (bytes.subarray(0, magic.length).equals(magic)) return parseProtobuf(bytes)
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return bytes.toString()
+  }
+}
+
+/** Whether an answer does not say what has become of an object. */
+const isHidden = (body: unknown, { object }: Step): boolean =>
+  object !== undefined && ['Table', 'Scale'].includes((body as { kind?: string } | null)?.kind ?? '')
+
+/** The object beside the answer. */
+async function withObject(client: Client, answered: unknown, { object = '' }: Step): Promise<unknown> {
+  return { ...(await client(object)).json<object>(), answered }
 }
 
 function remember(said: Map<string, Said>, { object }: Step, body: unknown): void {

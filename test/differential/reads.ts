@@ -49,6 +49,18 @@ const queries = [
   '?watch=true&limit=x',
 ]
 
+/** The state as a stream: it ends, for us, with the bookmark that says that it is complete. */
+export const watchAsList: Maker = (subject, random) => {
+  const accept = random.pick(['application/json', accepts[0] ?? '', accepts[1] ?? ''])
+  const selector = random.pick(['', '&labelSelector=app%3Dx', '&fieldSelector=metadata.name%3Da'])
+  const query = `?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true${selector}`
+  return {
+    about: `${subject.kind}: watch as list ${accept}`,
+    path: subject.collection + query,
+    sent: () => ({ headers: { accept } }),
+  }
+}
+
 export const list: Maker = (subject, random) => {
   const query = random.pick(queries)
   return { about: `${subject.kind}: list ${query}`, path: subject.collection + query, sent: () => ({}) }

@@ -1,8 +1,9 @@
 import type { Random } from '../model/random.ts'
 import { create, createAnother, createBadly, createRaw } from './creates.ts'
+import { createInYaml, createTwice, inProtobuf, scale, writeAs } from './forms.ts'
 import type { Maker } from './making.ts'
 import { apply, jsonPatch, mergePatch, strategicPatch } from './patches.ts'
-import { list, read, readAs } from './reads.ts'
+import { list, read, readAs, watchAsList } from './reads.ts'
 import type { Step, Subject } from './step.ts'
 import { odd, remove, removeAll, replace, writeStatus } from './writes.ts'
 
@@ -18,12 +19,18 @@ const makers: readonly (readonly [number, Maker])[] = [
   [10, replace],
   [9, mergePatch],
   [7, jsonPatch],
-  [3, strategicPatch],
+  [5, strategicPatch],
   [16, apply],
   [4, writeStatus],
   [8, remove],
   [2, removeAll],
   [3, odd],
+  [3, createInYaml],
+  [4, createTwice],
+  [3, writeAs],
+  [3, inProtobuf],
+  [3, scale],
+  [2, watchAsList],
 ]
 
 const weighted = makers.flatMap(([weight, maker]) => Array.from({ length: weight }, () => maker))

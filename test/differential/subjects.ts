@@ -13,6 +13,7 @@ const files = [
   'gateway.networking.k8s.io_referencegrants.yaml',
   'monitoring.coreos.com_podmonitors.yaml',
   'monitoring.coreos.com_prometheusrules.yaml',
+  'monitoring.coreos.com_prometheuses.yaml',
 ]
 
 /** The definitions that the corpus is about: foreign, large and small, with and without rules, of both scopes. */
@@ -80,9 +81,71 @@ function builtIn(kind: string, apiVersion: string, plural: string, schema: Schem
   }
 }
 
-/** What requests are made for: the definitions, and two kinds that are built in. */
+const text: Schema = { type: 'string' }
+const secret: Schema = { type: 'object', properties: { data: texts, stringData: texts, type: text } }
+const references: Schema = { type: 'array', items: { type: 'object', properties: { name: text } } }
+const serviceAccount: Schema = {
+  type: 'object',
+  properties: {
+    secrets: references,
+    imagePullSecrets: references,
+    automountServiceAccountToken: { type: 'boolean' },
+  },
+}
+const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'a' }
+const roleBinding: Schema = {
+  type: 'object',
+  required: ['roleRef'],
+  properties: {
+    roleRef: {
+      type: 'object',
+      required: ['apiGroup', 'kind', 'name'],
+      properties: {
+        apiGroup: { type: 'string', enum: [roleRef.apiGroup] },
+        kind: { type: 'string', enum: ['Role', 'ClusterRole', 'Other'] },
+        name: { type: 'string', enum: ['a'] },
+      },
+    },
+    subjects: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['kind', 'name'],
+        properties: {
+          kind: { type: 'string', enum: ['User', 'Group', 'ServiceAccount'] },
+          name: { type: 'string', enum: ['a', 'b'] },
+          namespace: { type: 'string', enum: ['default'] },
+          apiGroup: { type: 'string', enum: [roleRef.apiGroup] },
+        },
+      },
+    },
+  },
+}
+const lease: Schema = {
+  type: 'object',
+  properties: {
+    spec: {
+      type: 'object',
+      properties: {
+        holderIdentity: text,
+        leaseDurationSeconds: { type: 'integer' },
+        leaseTransitions: { type: 'integer' },
+        acquireTime: { type: 'string', enum: ['2026-11-21T10:00:00.000000Z', 'yesterday'] },
+      },
+    },
+  },
+}
+
+/** What requests are made for: the definitions, and kinds that are built in. */
 export const subjects = (random: Random): readonly Subject[] => [
   ...definitions().map(crd => customSubject(crd, random)),
   builtIn('ConfigMap', 'v1', 'configmaps', configMap, random),
   builtIn('Role', 'rbac.authorization.k8s.io/v1', 'roles', role, random),
+  builtIn('Secret', 'v1', 'secrets', secret, random),
+  builtIn('ServiceAccount', 'v1', 'serviceaccounts', serviceAccount, random),
+  {
+    ...builtIn('RoleBinding', 'rbac.authorization.k8s.io/v1', 'rolebindings', roleBinding, random),
+    accepted: () => ({ roleRef }),
+  },
+  builtIn('Lease', 'coordination.k8s.io/v1', 'leases', lease, random),
 ]

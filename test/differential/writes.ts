@@ -78,6 +78,9 @@ export const remove: Maker = (subject, random) => {
 export const removeAll: Maker = (subject, random) => {
   const query = random.pick([
     '?labelSelector=app%3Dz',
+    '?labelSelector=app%3Dsmp',
+    '?labelSelector=tier%3Dweb&fieldSelector=metadata.name%3Da',
+    '?fieldSelector=metadata.name%3Db',
     '?labelSelector=%3D',
     '?fieldSelector=metadata.name%3Dnone',
     '?dryRun=All',

@@ -93,7 +93,7 @@ export const serviceAccounts = builtin({
     automountServiceAccountToken: boolean('Whether pods get a token of it.'),
     imagePullSecrets: atomicList(
       'Secrets for pulling images.',
-      atomicObject('One Secret.', { name: string('The name of the Secret.', { default: '' }) }),
+      atomicObject('One Secret.', { name: string('The name of the Secret.') }),
     ),
     secrets: listMap(
       'Secrets that pods may use.',

@@ -16,7 +16,7 @@ export interface BuiltinKind extends Pick<KindVersion, 'schema' | 'columns' | 's
 
 export function builtin(of: BuiltinKind): KindDefinition {
   const { group, columns, selectableFields, namespaced = false, status = false } = of
-  const schema = withStructs(of.schema)
+  const schema = withZeros(withStructs(of.schema))
   const fields = selectableFields === undefined ? {} : { selectableFields }
   return {
     group,
@@ -33,6 +33,25 @@ function withStructs(schema: JSONSchemaProps): JSONSchemaProps {
     return property?.type === 'object' ? [[name, { default: {}, ...property }]] : []
   })
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(structs) } }
+}
+
+const zeros: Readonly<Record<string, unknown>> = { object: {}, string: '', integer: 0, boolean: false }
+
+/** Go reads null in a list or a map as the zero value of its type, and publishes that as its default. */
+function withZeros(schema: JSONSchemaProps): JSONSchemaProps {
+  const { properties = {}, items, additionalProperties: values } = schema
+  const below = Object.entries(properties).map(([name, property]) => [name, withZeros(property)])
+  return {
+    ...schema,
+    ...(below.length === 0 ? {} : { properties: Object.fromEntries(below) }),
+    ...(items === undefined ? {} : { items: zeroed(items) }),
+    ...(typeof values === 'object' ? { additionalProperties: zeroed(values) } : {}),
+  }
+}
+
+function zeroed(schema: JSONSchemaProps): JSONSchemaProps {
+  const zero = schema.format === undefined ? zeros[schema.type ?? ''] : undefined
+  return { ...(zero === undefined ? {} : { default: zero }), ...withZeros(schema) }
 }
 
 function namesOf({ kind, plural, shortNames, categories }: BuiltinKind): ResourceNames {

@@ -8,7 +8,8 @@ import { builtin } from './kind.ts'
 const group = 'rbac.authorization.k8s.io'
 /** That there are verbs is for the kind's own rules to say, in upstream's words. */
 const { required: _, ...rule } = policyRule
-const rules = atomicList('What the role allows.', rule)
+/** Go writes a list without a value as null. */
+const rules = { ...atomicList('What the role allows.', rule), nullable: true }
 
 export const roles = builtin({
   group,
