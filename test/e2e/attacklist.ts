@@ -129,7 +129,23 @@ export function oldAttacksIn(scene: Scene): readonly Attack[] {
   ].map(connection =>
     attackOn(scene, 4)(`Connection: ${connection}`, { headers: { ...headers, connection } }),
   )
-  return [...connections, attackOn(scene, 6)('two tokens', { headers: twice })]
+  const others = {
+    'keep-alive': { 'keep-alive': 'X-Remote-User' },
+    te: { te: 'trailers, X-Remote-User', connection: 'TE' },
+    'proxy-authorization': { 'proxy-authorization': 'Bearer admin-token' },
+    upgrade: { connection: 'Upgrade', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAARAAAAAAAIAAAAA' },
+  }
+  const hops = Object.entries(others).map(([what, more]) =>
+    attackOn(scene, 4)(what, { headers: { ...headers, ...more } }),
+  )
+  const tabbed = { authorization: `Bearer\t${scene.token}` }
+  const sixth = attackOn(scene, 6)
+  return [
+    ...connections,
+    ...hops,
+    sixth('two tokens', { headers: twice }),
+    sixth('a tab before the token', { headers: tabbed }),
+  ]
 }
 
 /** 6 and 25: tokens, and how they are sent. */
@@ -251,6 +267,7 @@ function wildcards(scene: Scene): readonly Attack[] {
     ),
     thirteenth('an identity', { headers }, at('/clusters/*/apis/example.com/v1/widgets:0123456789abcdef')),
     thirteenth('discovery', { headers }, at('/clusters/*/apis')),
+    thirteenth('OpenAPI', { headers }, at('/clusters/*/openapi/v3')),
     thirteenth('nobody', {}, at('/clusters/*/api/v1/secrets')),
     ...['POST', 'PATCH', 'PUT'].map(method =>
       thirteenth(method, { method, headers: json, body: '{}' }, at(`/clusters/*${secrets}`)),

@@ -153,6 +153,25 @@ describe('attacks on identities', function () {
         socket.once('error', error => resolve(`refused: ${error.message}`))
       })
 
+    /** What comes back for exactly these bytes. */
+    const raw = (text: string) =>
+      new Promise<string>((resolve, reject) => {
+        const { hostname, port } = new URL(oriel.url)
+        const socket = connect({
+          host: hostname,
+          port: Number(port),
+          servername: 'localhost',
+          ca,
+          ALPNProtocols: ['http/1.1'],
+        })
+        const chunks: Buffer[] = []
+        socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+        // The server may cut the connection as soon as it has refused, with the rest still on its way.
+        socket.on('close', () => resolve(Buffer.concat(chunks).toString()))
+        socket.on('error', error => (chunks.length > 0 ? undefined : reject(error)))
+        socket.end(text)
+      })
+
     it('find TLS 1.2 and 1.3, and nothing older', async () => {
       assert.equal(await tls({ maxVersion: 'TLSv1.2' }), 'TLSv1.2')
       assert.equal(await tls({}), 'TLSv1.3')
@@ -161,23 +180,6 @@ describe('attacks on identities', function () {
     })
 
     it('do not smuggle a second request', async () => {
-      const raw = (text: string) =>
-        new Promise<string>((resolve, reject) => {
-          const { hostname, port } = new URL(oriel.url)
-          const socket = connect({
-            host: hostname,
-            port: Number(port),
-            servername: 'localhost',
-            ca,
-            ALPNProtocols: ['http/1.1'],
-          })
-          const chunks: Buffer[] = []
-          socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-          // The server may cut the connection as soon as it has refused, with the rest still on its way.
-          socket.on('close', () => resolve(Buffer.concat(chunks).toString()))
-          socket.on('error', error => (chunks.length > 0 ? undefined : reject(error)))
-          socket.end(text)
-        })
       const head = `POST /clusters/${home.path}${secrets} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${robot}\r\n`
       const inner = 'GET /clusters/root/api/v1/secrets HTTP/1.1\r\nHost: x\r\nX-Remote-User: root\r\n\r\n'
       const both = await raw(
@@ -191,6 +193,20 @@ describe('attacks on identities', function () {
         ),
         /^HTTP\/1.1 (200|400)/,
       )
+    })
+
+    it('hide no identity in folded headers, in trailers or in an absolute URL', async () => {
+      const path = `/clusters/${other.path}${secrets}`
+      const identity = 'X-Remote-User: root\r\nX-Remote-Group: system:masters\r\n'
+      const chunked = 'Transfer-Encoding: chunked\r\nTrailer: X-Remote-User, X-Remote-Group\r\n'
+      const end = 'Host: x\r\nConnection: close\r\n'
+      for (const text of [
+        `GET ${path} HTTP/1.1\r\n${end}X-Remote-User:\r\n root\r\nX-Remote-Group: system:masters\r\n\r\n`,
+        `POST ${path} HTTP/1.1\r\n${end}${chunked}\r\n2\r\n{}\r\n0\r\n${identity}\r\n`,
+        `GET https://root.example.com${path} HTTP/1.1\r\n${end}Authorization: Bearer ${robot}\r\n\r\n`,
+        `GET ${oriel.url}${path} HTTP/1.1\r\n${end}${identity}\r\n`,
+      ])
+        assert.match(await raw(text), /^HTTP\/1.1 40[0134] /, text)
     })
 
     it('find no plain text', async () => {

@@ -43,6 +43,8 @@ export interface FrontProxyOptions {
   /** The first is the root shard. */
   readonly shards: readonly Oriel[]
   readonly args?: readonly string[]
+  /** Mappings besides those to the shards, as in the file. */
+  readonly mappings?: readonly object[]
 }
 
 /** A user for the proxy: the administrator of everything, and one of nothing. */
@@ -53,6 +55,7 @@ export async function startFrontProxy({
   name,
   shards,
   args = [],
+  mappings = [],
 }: FrontProxyOptions): Promise<FrontProxy> {
   const [first] = shards
   if (first === undefined) throw new Error('a front proxy needs a shard')
@@ -60,7 +63,8 @@ export async function startFrontProxy({
   const cas = await Promise.all(shards.map(shard => readText(join(shard.directory, 'ca.crt'))))
   await writeFile(file('ca.crt'), cas.join('\n'))
   await writeFile(file('tokens.csv'), tokens)
-  await writeFile(file('mapping.yaml'), mappingFile(folder, file('ca.crt'), first.url))
+  const others = mappings.map(mapping => `- ${JSON.stringify(mapping)}\n`).join('')
+  await writeFile(file('mapping.yaml'), mappingFile(folder, file('ca.crt'), first.url) + others)
   await writeFile(file('shards.kubeconfig'), privileged(first.url, cas))
   const given = [
     ...['--mapping-file', file('mapping.yaml'), '--token-auth-file', file('tokens.csv')],
