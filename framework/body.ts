@@ -1,13 +1,14 @@
 import type { RequestContext } from './context.ts'
-import { badRequest, invalid, type StatusError } from './errors.ts'
+import { badRequest, type StatusError } from './errors.ts'
 import type { VerbRequest } from './exchange.ts'
 import { type BodyFormat, bodyFormat, bodyLimit } from './mediatypes.ts'
 import { DecodeError, decodeMetadata, jsonType, MissingKindError } from './metadata.ts'
 import { refuseMistyped } from './mistyped.ts'
-import { apiVersionOf, type KubeObject } from './object.ts'
+import type { KubeObject } from './object.ts'
 import type { FieldValidation } from './options.ts'
 import { type ParsedBody, parseBody, preview } from './parsebody.ts'
 import type { Served } from './served.ts'
+import { typeOf, UnrecognizedError } from './typemeta.ts'
 
 /** A decoded object and what a strict reader complains about: `unknown field "spec.foo"`. */
 export interface DecodedObject {
@@ -55,6 +56,7 @@ function decodeOrRefuse(bytes: Buffer, format: BodyFormat, served: Served): Deco
     const duplicates = served.resource.custom ? parsed.duplicates : outside(problems, parsed.duplicates)
     return { object, problems: [...duplicates, ...problems] }
   } catch (error) {
+    if (error instanceof UnrecognizedError) throw unrecognized(served.kind, error.message, bytes)
     if (error instanceof DecodeError) throw cannotBeHandled(served.kind, served, error.message)
     if (error instanceof MissingKindError)
       throw unrecognized(served.kind, missingKind(bytes.toString('utf8')), bytes)
@@ -93,48 +95,6 @@ export function decodeValue(value: unknown, served: Served): DecodedObject {
 
 const completed = (object: KubeObject, { kind, resource }: Served): KubeObject =>
   kind === resource.names.kind ? (resource.complete?.(object) ?? object) : object
-
-function typeOf(
-  fields: Readonly<Record<string, unknown>>,
-  served: Served,
-): { apiVersion: string; kind: string } {
-  const expected = apiVersionOf(served.group, served.version)
-  const isCustom = served.resource.custom && served.kind === served.resource.names.kind
-  const apiVersion = textOr(fields, 'apiVersion', isCustom ? '' : expected)
-  const kind = textOr(fields, 'kind', isCustom ? '' : served.kind)
-  if (kind === '') throw new MissingKindError()
-  if (apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
-    )
-  }
-  if (kind !== served.kind) refuseKind(kind, served, fields)
-  return { apiVersion, kind }
-}
-
-function textOr(fields: Readonly<Record<string, unknown>>, field: string, otherwise: string): string {
-  const value = fields[field] ?? ''
-  if (typeof value !== 'string') {
-    throw new DecodeError(
-      `json: cannot unmarshal ${jsonType(value)} into Go struct field .${field} of type string`,
-    )
-  }
-  return value === '' ? otherwise : value
-}
-
-function refuseKind(kind: string, served: Served, fields: Readonly<Record<string, unknown>>): never {
-  const { group, version, resource } = served
-  if (!resource.custom) {
-    const gv = apiVersionOf(group, version)
-    const why = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(gv)} in scheme "oriel"`
-    throw new DecodeError(why)
-  }
-  const metadata = fields.metadata
-  const name = typeof metadata === 'object' && metadata !== null && 'name' in metadata ? metadata.name : ''
-  throw invalid(served.kind, group, typeof name === 'string' ? name : '', [
-    { type: 'FieldValueInvalid', field: 'kind', value: kind, detail: `must be ${served.kind}` },
-  ])
-}
 
 /** Ignores, warns or refuses, as the client asked (chapter 40, rule 2.46). */
 export function report(

@@ -36,8 +36,10 @@ export class TestFailed extends PatchFailed {}
 
 const failed = (why: string): StatusError => new PatchFailed(why)
 
-/** Checks a decoded patch: 400 when it is no list of objects, 413 for too many operations, 422 for malformed ones. */
+/** Checks a decoded patch, of which null is an empty one: 400 when it is no list of objects, 413 for too many operations,
+ * 422 for malformed ones. */
 export function readJsonPatch(value: unknown): JsonPatch {
+  if (value === null) return { operations: [], problems: [] }
   if (!Array.isArray(value)) {
     throw badRequest(
       'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',

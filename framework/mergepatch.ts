@@ -7,6 +7,7 @@ type Members = Readonly<Record<string, unknown>>
 /** Throws 400 for a patch that is no object (chapter 40, rule 5.8). */
 export function readMergePatch(value: unknown): Members {
   if (isMembers(value)) return value
+  if (value === null) throw badRequest('Invalid JSON Patch')
   throw badRequest(
     `error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`,
   )

@@ -13,8 +13,9 @@ const retainKeys = '$retainKeys'
 const deleteFromList = '$deleteFromPrimitiveList'
 const setOrder = '$setElementOrder'
 
-/** Throws 400 for a patch that is no object. */
+/** null changes nothing. Throws 400 for a patch that is no object. */
 export function readStrategicMergePatch(value: unknown): Members {
+  if (value === null) return {}
   if (isMembers(value)) return value
   throw badRequest(`json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`)
 }

@@ -49,7 +49,7 @@ export function parseQuantity(text: string): Quantity | string {
   const unit = exponentOf(suffix)
   if (unit === undefined) return suffixError
   const size = magnitude(BigInt(whole + fraction), fraction.length, unit)
-  const capped = size > largest ? largest : size
+  const capped = unit.base === 2 && size > largest ? largest : size
   const scale = scaleOf(whole.replace(/^0+/, ''), fraction.replace(/0+$/, ''), unit)
   return { nanos: sign === '-' ? -capped : capped, scale: capped < size ? undefined : scale }
 }

@@ -17,7 +17,7 @@ import { inProtobuf } from '../protobufforms.ts'
 import { timestamp } from '../timestamp.ts'
 import { configFor } from './applied.ts'
 import { checkUid, createdOr, unversioned } from './createmissing.ts'
-import { unlocked } from './lock.ts'
+import { unlocked } from './version.ts'
 
 type Config = Readonly<Record<string, unknown>>
 

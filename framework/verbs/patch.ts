@@ -21,7 +21,8 @@ import type { Served } from '../served.ts'
 import { applyStrategicMergePatch, readStrategicMergePatch } from '../strategicmerge.ts'
 import { wholeSchema } from '../wholeschema.ts'
 import { apply } from './apply.ts'
-import { unlocked } from './lock.ts'
+import { checkPatchedType } from './patchedtype.ts'
+import { unlocked, withRequiredVersion } from './version.ts'
 
 const strategicMergeType = 'application/strategic-merge-patch+json'
 
@@ -102,11 +103,18 @@ function strategicMergePatch(body: Buffer, { kind, resource }: Served): Patch {
   const schema = kind === resource.names.kind ? wholeSchema(resource.openapi) : {}
   return {
     body: value,
-    apply: document => applyStrategicMergePatch(document, changes, schema),
+    apply: document => withTypeOf(document, applyStrategicMergePatch(document, changes, schema)),
     problems: duplicates,
     shown: goText(changes),
   }
 }
+
+/** Types are nothing that this patch changes. */
+const withTypeOf = ({ apiVersion, kind }: KubeObject, changed: object): unknown => ({
+  ...changed,
+  apiVersion,
+  kind,
+})
 
 interface Patching extends WriteRequest {
   readonly key: ObjectKey
@@ -116,23 +124,26 @@ interface Patching extends WriteRequest {
 function patched(call: Call, current: KubeObject, { key, patch, fieldValidation }: Patching): KubeObject {
   const result = patch.apply(current)
   const refuse = (detail: string): StatusError => invalidResult(patch.shown ?? formatJson(result), detail)
-  const { object, problems } = decodeResult(call, result, refuse)
+  const { object, problems } = decodeResult(call, { key, result, refuse })
   report(call.ctx, fieldValidation, [...patch.problems, ...problems], text =>
     refuse(`strict decoding error: ${text}`),
   )
   const placed = inNamespace(object, call)
   checkName(placed, key)
   checkResourceVersion(placed.metadata.resourceVersion ?? '')
-  return placed
+  return withRequiredVersion(call, placed)
 }
 
-function decodeResult(
-  call: Call,
-  result: unknown,
-  refuse: (detail: string) => StatusError,
-): ReturnType<typeof decodeValue> {
+interface Patched {
+  readonly key: ObjectKey
+  readonly result: unknown
+  readonly refuse: (detail: string) => StatusError
+}
+
+function decodeResult(call: Call, { key, result, refuse }: Patched): ReturnType<typeof decodeValue> {
   if (isTooDeep(result)) throw invalidResult('{}', 'exceeded max depth')
   try {
+    checkPatchedType(call, result, key)
     return decodeValue(result, call.served)
   } catch (error) {
     if (error instanceof DecodeError) throw refuse(error.message)

@@ -1,7 +1,6 @@
 import { itemAnswer } from '../answers.ts'
 import { readObject } from '../body.ts'
 import { admit, type Call, checkName, inNamespace, keyOf } from '../call.ts'
-import { invalid } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
 import { tracked } from '../fieldtracking.ts'
 import { objectForm } from '../forms.ts'
@@ -12,6 +11,7 @@ import { checkResourceVersion, writeOptions } from '../options.ts'
 import { inProtobuf } from '../protobufforms.ts'
 import type { WriteOptions } from '../storage.ts'
 import { checkUid, createdOr, unversioned } from './createmissing.ts'
+import { withRequiredVersion } from './version.ts'
 
 /** PUT: replaces the object; creates it where the kind allows that (chapter 40, section 3.3). */
 export async function update(call: Call): Promise<Answer> {
@@ -52,25 +52,11 @@ async function replaceOrCreate(
 
 function replace(call: Call, { key, object, write }: Replacement): Promise<Item> {
   const change = async ({ object: old }: Item): Promise<KubeObject> => {
-    requireVersion(call, object)
-    const admitted = await admit(call, { operation: 'UPDATE', object, old, dryRun: write.dryRun })
+    const next = withRequiredVersion(call, object)
+    const admitted = await admit(call, { operation: 'UPDATE', object: next, old, dryRun: write.dryRun })
     return tracked(call, write.fieldManager, admitted, old)
   }
   return call.served.storage.update(call.ctx, key, change, write)
-}
-
-/** Last write wins only where the kind says so (chapter 40, rule 3.22). */
-function requireVersion({ served }: Call, object: KubeObject): void {
-  const { resourceVersion = '', name = '' } = object.metadata
-  if (served.resource.unconditionalUpdate || served.subresource === 'scale' || resourceVersion !== '') return
-  throw invalid(served.kind, served.group, name, [
-    {
-      type: 'FieldValueInvalid',
-      field: 'metadata.resourceVersion',
-      value: 0,
-      detail: 'must be specified for an update',
-    },
-  ])
 }
 
 const noUid = (uid: string): string =>

@@ -414,7 +414,19 @@ describe('create', () => {
       'another kind',
       { body: { ...type, kind: 'Gadget', metadata: { name: 'a' } } },
       422,
-      'Widget.example.com "a" is invalid: kind: Invalid value: "Gadget": must be Widget',
+      'Gadget.example.com "a" is invalid: kind: Invalid value: "Gadget": must be Widget',
+    ],
+    [
+      'a version that is none',
+      { headers: json, body: '{"apiVersion":"a/b/c","kind":"Widget"}' },
+      400,
+      'the object provided is unrecognized (must be of type Widget): unexpected GroupVersion string: a/b/c ({"apiVersion":"a/b/c","kind":" ...)',
+    ],
+    [
+      'a kind that is no text',
+      { headers: json, body: '{"apiVersion":"example.com/v1","kind":5}' },
+      400,
+      /^the object provided is unrecognized .*: couldn't get version\/kind; json parse error: json: cannot unmarshal number into Go struct field \.kind of type string \(/,
     ],
     [
       'a body without kind',
@@ -480,7 +492,7 @@ describe('update', () => {
       resource,
       { ...put, body: widget('a') },
       422,
-      'Widget.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+      'widgets.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
     )
     const current = (await jsonOf(ask(resource, { verb: 'get', name: 'a' }))) as unknown as KubeObject
     const changed = { ...current, spec: { color: 'blue' } }
@@ -493,6 +505,7 @@ describe('update', () => {
     const put = (body: KubeObject): Promise<Told> => ask(resource, { verb: 'update', name: 'a', body })
     assert.equal((await put(widget('a'))).status, 201)
     assert.equal((await put(widget('a', { color: 'blue' }))).status, 200)
+    assert.equal((await put(widget('a', { color: 'red' }, { resourceVersion: '0' }))).status, 200)
     const other = { verb: 'update', name: 'b', body: widget('b', {}, { uid: 'x' }) } as const
     await refuses(resource, other, 409, /Precondition failed: UID in precondition: x, UID in object meta: $/)
   })
@@ -613,6 +626,31 @@ describe('patch', () => {
       /^the namespace of the provided object/,
     ],
     ['wrong types', { body: { metadata: { labels: 1 } } }, 422, /^ "" is invalid: patch: Invalid value: /],
+    ...[null, '', '0'].map((resourceVersion): [string, Partial<Asked>, number, string] => [
+      `the version ${JSON.stringify(resourceVersion)}`,
+      { body: { metadata: { resourceVersion } } },
+      422,
+      'widgets.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+    ]),
+    [
+      'another kind and version',
+      { body: { apiVersion: 'other.dev/v2', kind: 'Gadget' } },
+      422,
+      'Gadget.other.dev "a" is invalid: [kind: Invalid value: "Gadget": must be Widget, apiVersion: Invalid value: "other.dev/v2": must be example.com/v1]',
+    ],
+    [
+      'a version that is none',
+      { body: { apiVersion: 'a/b/c' } },
+      422,
+      /^ "" is invalid: patch: Invalid value: ".*": unexpected GroupVersion string: a\/b\/c$/,
+    ],
+    [
+      'a kind that is no text',
+      { body: { kind: 5 } },
+      422,
+      /^ "" is invalid: patch: .*: couldn't get version\/kind; json parse error: json: cannot unmarshal number into /,
+    ],
+    ['null', { body: 'null' }, 400, 'Invalid JSON Patch'],
     [
       'the end of the kind',
       { body: { kind: null } },

@@ -107,6 +107,13 @@ export const quantity: JSONSchemaProps = {
   'x-kubernetes-int-or-string': true,
 }
 
+/** A quantity as built-in kinds read it: text or any number, which are checked where they are written canonically. */
+export const anyQuantity: JSONSchemaProps = {
+  description: 'A quantity such as 500m or 2Gi.',
+  nullable: true,
+  'x-kubernetes-preserve-unknown-fields': true,
+}
+
 /** Extra attributes of a user. */
 export const userExtra = (description: string): JSONSchemaProps =>
   map(description, { type: 'array', items: { type: 'string' } })

@@ -3,6 +3,7 @@ import * as client from '@kubernetes/client-node'
 import type { KubeObject } from '../../framework/object.ts'
 import type { JSONSchemaProps } from '../jsonschema.ts'
 import type { KindDefinition } from './definition.ts'
+import { anyQuantity } from './fragments.ts'
 import { eventSource } from './kubernetes/events.ts'
 import { builtinKinds, reviewKinds } from './kubernetes/index.ts'
 import { tokenRequestSchema } from './kubernetes/reviews.ts'
@@ -32,7 +33,9 @@ function modelName({ group, names }: KindDefinition): string {
 
 const scalars: Readonly<Record<string, (schema: JSONSchemaProps, format: string) => boolean>> = {
   string: (s, format) =>
-    s['x-kubernetes-int-or-string'] === true || (s.type === 'string' && (s.format ?? '') === format),
+    s === anyQuantity ||
+    s['x-kubernetes-int-or-string'] === true ||
+    (s.type === 'string' && (s.format ?? '') === format),
   boolean: s => s.type === 'boolean',
   number: (s, format) => s.type === 'integer' && s.format === format,
   Date: s => s.type === 'string' && s.format === 'date-time',

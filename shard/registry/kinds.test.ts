@@ -196,10 +196,28 @@ describe('rules of quotas', () => {
     )
   })
 
-  it('take nothing else for a quantity', () =>
-    assert.throws(() => canonicalQuota(quota({ pods: 'many' })), {
-      message: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-    }))
+  const writtenAs: readonly (readonly [unknown, string])[] = [
+    [1.5, '1500m'],
+    [0.0001, '1m'],
+    [12345678901234567890n, '12345678901234567890'],
+    [null, '0'],
+    ['1n', '1m'],
+    ['-1n', '-1m'],
+    ['999999999n', '1'],
+    ['1.0005', '1001m'],
+    ['0.0001Ki', '103m'],
+    ['1e-9', '1e-3'],
+  ]
+  for (const [read, text] of writtenAs)
+    it(`write ${read} as ${text}`, () =>
+      assert.deepEqual(canonicalQuota(quota({ cpu: read })), quota({ cpu: text })))
+
+  for (const read of ['many', true, {}, []])
+    it(`do not take ${JSON.stringify(read)} for a quantity`, () =>
+      assert.throws(() => canonicalQuota(quota({ pods: read })), {
+        message:
+          "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+      }))
 
   it('limit what there is, and count in whole numbers', () => {
     assert.deepEqual(quotaErrors(quota({ 'count/widgets.example.com': '3', 'limits.cpu': '1500m' })), [])

@@ -28,15 +28,26 @@ const mapped = (fields: Quantities, change: (value: unknown, name: string) => un
 
 const canonical = (quantities: unknown): unknown =>
   typeof quantities === 'object' && quantities !== null
-    ? mapped(quantities as Quantities, written)
+    ? mapped(quantities as Quantities, value => written(value))
     : quantities
 
-function written(value: unknown): unknown {
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return value
-  const text = String(value).trim()
+const thousandth = 1_000_000n
+
+/** Texts and numbers are quantities, null is none of anything. */
+function written(value: unknown): string {
+  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
+  const text = isPlain ? String(value).trim() : value === null ? '0' : ''
   const quantity = parseQuantity(text)
   if (typeof quantity === 'string') throw new DecodeError(quantity)
-  return canonicalQuantity(text)
+  return canonicalQuantity(inThousandths(text, quantity.nanos)) ?? text
+}
+
+/** Smaller parts are rounded up, away from zero. */
+function inThousandths(text: string, nanos: bigint): string {
+  const rest = nanos % thousandth
+  if (rest === 0n) return text
+  const rounded = nanos / thousandth + (rest < 0n ? -1n : 1n)
+  return `${rounded}${/[eE][+-]?\d+$/.test(text) ? 'e-3' : 'm'}`
 }
 
 const counted = new Set([

@@ -12,7 +12,7 @@ import {
   string,
   time,
 } from '../fields.ts'
-import { objectReference, quantity } from '../fragments.ts'
+import { anyQuantity, objectReference } from '../fragments.ts'
 import { builtin } from './kind.ts'
 
 const text = { type: 'string' } as const
@@ -124,7 +124,7 @@ export const resourceQuotas = builtin({
   status: true,
   schema: kindSchema('How much there may be in a namespace.', {
     spec: object('What is wanted.', {
-      hard: map('The most there may be of each resource.', quantity),
+      hard: map('The most there may be of each resource.', anyQuantity),
       scopeSelector: atomicObject('Which objects count.', {
         matchExpressions: atomicList(
           'Conditions on scopes, all of which must hold.',
@@ -142,8 +142,8 @@ export const resourceQuotas = builtin({
       scopes: atomicList('Scopes that objects must match to count.'),
     }),
     status: object('What was observed.', {
-      hard: map('The limits that are enforced.', quantity),
-      used: map('How much there is.', quantity),
+      hard: map('The limits that are enforced.', anyQuantity),
+      used: map('How much there is.', anyQuantity),
     }),
   }),
   columns: [

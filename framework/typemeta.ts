@@ -1,0 +1,71 @@
+import { badRequest, type FieldError, invalid } from './errors.ts'
+import { DecodeError, jsonType, MissingKindError } from './metadata.ts'
+import { apiVersionOf } from './object.ts'
+import type { Served } from './served.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** What an object says it is. */
+export interface TypeMeta {
+  readonly apiVersion: string
+  readonly kind: string
+}
+
+/** A type that cannot be read at all, whichever was wanted. */
+export class UnrecognizedError extends DecodeError {}
+
+/** The type of a body, filled in where it may be left out. Throws what `decodeValue` throws. */
+export function typeOf(fields: Members, served: Served): TypeMeta {
+  const expected = apiVersionOf(served.group, served.version)
+  const isOwn = isCustom(served)
+  const apiVersion = readApiVersion(fields) || (isOwn ? '' : expected)
+  const kind = readText(fields, 'kind') || (isOwn ? '' : served.kind)
+  if (kind === '') throw new MissingKindError()
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    )
+  }
+  checkType({ apiVersion, kind }, served, fields)
+  return { apiVersion, kind }
+}
+
+/** Whether objects are of a custom kind, not of the kind that a subresource has. */
+const isCustom = ({ resource, kind }: Served): boolean => resource.custom && kind === resource.names.kind
+
+/** The apiVersion of an object; '' when it has none. Throws an `UnrecognizedError`. */
+export function readApiVersion(fields: Members): string {
+  const apiVersion = readText(fields, 'apiVersion')
+  if (apiVersion.split('/').length <= 2) return apiVersion
+  throw new UnrecognizedError(`unexpected GroupVersion string: ${apiVersion}`)
+}
+
+function readText(fields: Members, field: keyof TypeMeta): string {
+  const value = fields[field] ?? ''
+  if (typeof value === 'string') return value
+  throw new UnrecognizedError(
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go struct field .${field} of type string`,
+  )
+}
+
+/** Another type than the one that is served: an invalid object of a custom kind, one of a built-in kind that nobody can read. */
+export function checkType({ apiVersion, kind }: TypeMeta, served: Served, fields: Members): void {
+  const expected = apiVersionOf(served.group, served.version)
+  if (kind === served.kind && apiVersion === expected) return
+  if (!served.resource.custom) throw new DecodeError(unregistered(kind, apiVersion))
+  const wrong = (field: string, value: string, wanted: string): readonly FieldError[] =>
+    value === wanted ? [] : [{ type: 'FieldValueInvalid', field, value, detail: `must be ${wanted}` }]
+  const [group] = apiVersion.includes('/') ? apiVersion.split('/') : ['']
+  throw invalid(kind, group ?? '', nameIn(fields), [
+    ...wrong('kind', kind, served.kind),
+    ...wrong('apiVersion', apiVersion, expected),
+  ])
+}
+
+const unregistered = (kind: string, apiVersion: string): string =>
+  `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "oriel"`
+
+function nameIn({ metadata }: Members): string {
+  const name = typeof metadata === 'object' && metadata !== null && 'name' in metadata ? metadata.name : ''
+  return typeof name === 'string' ? name : ''
+}
