@@ -13,40 +13,27 @@ import {
   publishedUrl,
   type Tenant,
 } from '../test/support/tenants.ts'
-import { type Address, Connection, encodeRequest } from './connection.ts'
-import { load } from './load.ts'
+import { type Address, Connection } from './connection.ts'
 import { freePort, whenOpen } from './ports.ts'
-import type { Benchmark, Row } from './result.ts'
+import { processorTime, residentMemory } from './process.ts'
+import type { Benchmark, Row, Target } from './result.ts'
 import { type Scratch, withScratch } from './scratch.ts'
-import { alternate } from './statistics.ts'
-import { Watchers } from './watchers.ts'
-
-const objects = 10_000
-const watchers = 1_000
-const changes = 50
-const group = 'cert-manager.io'
-const collection = `/apis/${group}/v1/certificates`
-const inNamespace = `/apis/${group}/v1/namespaces/default/certificates`
-
-/** Everybody who is measured, in front of one shard. */
-interface Sides {
-  readonly oriel: Side
-  readonly kcp: Side
-}
-interface Side {
-  readonly address: Address
-  readonly pid: number
-}
-
-/** What is asked of them. */
-interface Subject {
-  readonly standalone: Standalone
-  readonly sides: Sides
-  readonly shard: Address
-  readonly consumer: Tenant
-  /** Of the view, below either side. */
-  readonly view: string
-}
+import { alternate, median } from './statistics.ts'
+import {
+  asked,
+  collection,
+  type Done,
+  fannedOut,
+  group,
+  inNamespace,
+  listed,
+  objects,
+  type Side,
+  type Sides,
+  type Subject,
+  watched,
+  watchers,
+} from './viewloads.ts'
 
 const certificate = (name: string, sentAt = 0): string =>
   JSON.stringify({
@@ -75,92 +62,75 @@ async function fill({ shard, consumer }: Subject): Promise<void> {
   await Promise.all(Array.from({ length: 16 }, work))
 }
 
-/** Objects per second of whole lists. */
-async function listed(address: Address, path: string): Promise<number> {
-  const { perSecond } = await load(address, {
-    connections: 1,
-    milliseconds: 5_000,
-    request: () => encodeRequest({ path }),
-  })
-  return perSecond * objects
+/** What is measured, and what the ratio has to be. */
+interface Measure {
+  readonly id: string
+  readonly measure: string
+  readonly unit: string
+  readonly target?: Target
+  readonly take: (side: Side) => Promise<Done>
 }
 
-const quietAfter = 300
+const against = "kcp's process"
 
-/** When the last event came: nothing has followed for a while, also not from a machine that is busy with other things. */
-async function lastArrival(open: Watchers): Promise<number> {
-  let last = performance.now()
-  for (let still = 0; still < 8; ) {
-    const before = open.bytes
+/** By the clock, which a busy machine disturbs, and by the processor time of the process, which it does not. */
+async function rowsOf({ id, measure, unit, target, take }: Measure, sides: Sides): Promise<readonly Row[]> {
+  const perProcessor: Record<keyof Sides, number[]> = { oriel: [], kcp: [] }
+  const takeAt = async (name: keyof Sides): Promise<number> => {
+    const side = sides[name]
+    const before = await processorTime(side.pid)
+    const { count, perSecond } = await take(side)
+    perProcessor[name].push(count / ((await processorTime(side.pid)) - before))
+    return perSecond
+  }
+  const taken = await alternate(3, { kcp: () => takeAt('kcp'), oriel: () => takeAt('oriel') })
+  return [
+    {
+      id: `standalone-${id}`,
+      measure,
+      unit: `${unit}/s`,
+      value: taken.oriel,
+      against: { what: against, value: taken.kcp },
+      ...(target && { target }),
+    },
+    {
+      id: `standalone-${id}-processor`,
+      measure: `${measure}, per second of its processor time`,
+      unit: `${unit}/s`,
+      value: median(perProcessor.oriel),
+      against: { what: against, value: median(perProcessor.kcp) },
+    },
+  ]
+}
+
+/** With everything in use. */
+async function memoryRows(subject: Subject): Promise<readonly Row[]> {
+  const measured = async ({ address, pid }: Side) => {
+    const open = await watched(subject, address)
     await open.quiet()
-    still = open.bytes === before ? still + 1 : 0
-    if (still === 0) last = performance.now() - quietAfter
+    const memory = await residentMemory(pid)
+    open.close()
+    return memory
   }
-  return last
-}
-
-/** Events per second that arrive at all watchers together. */
-async function fannedOut({ consumer, shard, view }: Subject, address: Address): Promise<number> {
-  const open = await Watchers.open(
-    address,
-    `${view}/clusters/*${collection}?watch=1&resourceVersion=${await versionOf(shard, consumer)}`,
-    watchers,
-  )
-  const before = open.bytes
-  const connection = await Connection.open(shard)
-  const begin = performance.now()
-  for (let i = 0; i < changes; i++) {
-    const path = `/clusters/${consumer.cluster}${inNamespace}/n${i}`
-    const body = JSON.stringify({ metadata: { labels: { changed: String(begin + i) } } })
-    await connection.read({ path, method: 'PATCH', body, contentType: 'application/merge-patch+json' })
-  }
-  const seconds = ((await lastArrival(open)) - begin) / 1000
-  const each = (open.bytes - before) / watchers / changes
-  if (each < 1_000) throw new Error(`only ${each} bytes of each event have arrived`)
-  connection.close()
-  open.close()
-  return (changes * watchers) / seconds
-}
-
-async function versionOf(shard: Address, { cluster }: Tenant): Promise<string> {
-  const connection = await Connection.open(shard)
-  const { body } = await connection.read({ path: `/clusters/${cluster}${inNamespace}?limit=1` })
-  connection.close()
-  return (JSON.parse(body.toString()) as { metadata: { resourceVersion: string } }).metadata.resourceVersion
-}
-
-async function perSecond(address: Address, path: string, method: 'GET' | 'PATCH'): Promise<number> {
-  let count = 0
-  const request = (): Buffer => {
-    const name = `n${count++ % objects}`
-    if (method === 'GET') return encodeRequest({ path: `${path}/${name}` })
-    const body = JSON.stringify({ metadata: { labels: { count: String(count) } } })
-    return encodeRequest({
-      path: `${path}/${name}`,
-      method,
-      body,
-      contentType: 'application/merge-patch+json',
-    })
-  }
-  return (await load(address, { connections: 16, milliseconds: 3_000, request })).perSecond
-}
-
-async function megabytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
-}
-
-type Measure = (side: Side) => Promise<number>
-
-async function row(id: string, measure: string, unit: string, sides: Sides, take: Measure): Promise<Row> {
-  const taken = await alternate(3, { kcp: () => take(sides.kcp), oriel: () => take(sides.oriel) })
-  return {
-    id: `standalone-${id}`,
-    measure,
-    unit,
-    value: taken.oriel,
-    against: { what: "kcp's process", value: taken.kcp },
-  }
+  const oriel = await measured(subject.sides.oriel)
+  const kcp = await measured(subject.sides.kcp)
+  const row = { measure: `memory with ${watchers} watchers`, unit: 'MiB' }
+  return [
+    {
+      ...row,
+      id: 'standalone-memory',
+      value: oriel.all,
+      against: { what: against, value: kcp.all },
+      target: { atMost: 0.2 },
+    },
+    {
+      ...row,
+      measure: `${row.measure}, without mapped files`,
+      id: 'standalone-memory-own',
+      value: oriel.own,
+      against: { what: against, value: kcp.own },
+    },
+  ]
 }
 
 /** kcp's own process in front of the same shard, at a port of its own. */
@@ -199,28 +169,56 @@ async function prepare(standalone: Standalone, kcp: Side): Promise<Subject> {
   return { standalone, sides, shard: at(standalone.url), consumer, view }
 }
 
-async function measured(subject: Subject, progress: (text: string) => void): Promise<readonly Row[]> {
-  const { sides, view, consumer } = subject
+function measuresOf(subject: Subject): readonly Measure[] {
+  const { view, consumer } = subject
   const all = `${view}/clusters/*${collection}`
   const one = `${view}/clusters/${consumer.cluster}${inNamespace}`
+  const list = `LIST of ${objects} objects`
+  return [
+    {
+      id: 'list-any',
+      measure: `${list}, any version`,
+      unit: 'objects',
+      target: { atLeast: 10 },
+      take: ({ address }) => listed(address, `${all}?resourceVersion=0`),
+    },
+    {
+      id: 'list',
+      measure: `${list}, the newest version`,
+      unit: 'objects',
+      target: { atLeast: 10 },
+      take: ({ address }) => listed(address, all),
+    },
+    {
+      id: 'get',
+      measure: 'GET in one logical cluster',
+      unit: 'requests',
+      take: ({ address }) => asked(address, one, 'GET'),
+    },
+    {
+      id: 'update',
+      measure: 'merge patch in one logical cluster',
+      unit: 'requests',
+      take: ({ address }) => asked(address, one, 'PATCH'),
+    },
+    {
+      id: 'fan-out',
+      measure: `${watchers} watchers`,
+      unit: 'events',
+      target: { atLeast: 5 },
+      take: ({ address }) => fannedOut(subject, address),
+    },
+  ]
+}
+
+async function measured(subject: Subject, progress: (text: string) => void): Promise<readonly Row[]> {
   const rows: Row[] = []
-  const add = async (...[id, measure, unit, take]: [string, string, string, Measure]): Promise<void> => {
-    progress(measure)
-    rows.push(await row(id, measure, unit, sides, take))
+  for (const each of measuresOf(subject)) {
+    progress(each.measure)
+    rows.push(...(await rowsOf(each, subject.sides)))
   }
-  await add('list', `LIST of ${objects} objects`, 'objects/s', ({ address }) => listed(address, all))
-  await add('list-any', 'the same, any version will do', 'objects/s', ({ address }) =>
-    listed(address, `${all}?resourceVersion=0`),
-  )
-  await add('get', 'GET in one logical cluster', 'requests/s', ({ address }) =>
-    perSecond(address, one, 'GET'),
-  )
-  await add('update', 'merge patch in one logical cluster', 'requests/s', ({ address }) =>
-    perSecond(address, one, 'PATCH'),
-  )
-  await add('fan-out', `${watchers} watchers`, 'events/s', ({ address }) => fannedOut(subject, address))
-  await add('memory', 'memory after all that', 'MiB', ({ pid }) => megabytes(pid))
-  return rows
+  progress('memory')
+  return [...rows, ...(await memoryRows(subject))]
 }
 
 async function withKcp(

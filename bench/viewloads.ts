@@ -1,0 +1,121 @@
+import type { Standalone } from '../test/support/standalone.ts'
+import type { Tenant } from '../test/support/tenants.ts'
+import { type Address, Connection, encodeRequest } from './connection.ts'
+import { load } from './load.ts'
+import { Watchers } from './watchers.ts'
+
+export const objects = 10_000
+export const watchers = 1_000
+const changes = 200
+const writers = 8
+export const group = 'cert-manager.io'
+export const collection = `/apis/${group}/v1/certificates`
+export const inNamespace = `/apis/${group}/v1/namespaces/default/certificates`
+
+/** Everybody who is measured, in front of one shard. */
+export interface Sides {
+  readonly oriel: Side
+  readonly kcp: Side
+}
+export interface Side {
+  readonly address: Address
+  readonly pid: number
+}
+
+/** What is asked of them. */
+export interface Subject {
+  readonly standalone: Standalone
+  readonly sides: Sides
+  readonly shard: Address
+  readonly consumer: Tenant
+  /** Of the view, below either side. */
+  readonly view: string
+}
+
+/** So much was done, so fast. */
+export interface Done {
+  readonly count: number
+  readonly perSecond: number
+}
+
+/** Objects of whole lists. */
+export async function listed(address: Address, path: string): Promise<Done> {
+  const milliseconds = 5_000
+  const request = (): Buffer => encodeRequest({ path })
+  const perSecond = (await load(address, { connections: 1, milliseconds, request })).perSecond * objects
+  return { perSecond, count: (perSecond * milliseconds) / 1000 }
+}
+
+const quietAfter = 300
+
+/** When the last event came: nothing has followed for a while, also not from a machine that is busy with other things. */
+async function lastArrival(open: Watchers): Promise<number> {
+  let last = performance.now()
+  for (let still = 0; still < 8; ) {
+    const before = open.bytes
+    await open.quiet()
+    still = open.bytes === before ? still + 1 : 0
+    if (still === 0) last = performance.now() - quietAfter
+  }
+  return last
+}
+
+/** Changes objects at the shard, as fast as it lets some clients. */
+async function change({ consumer, shard }: Subject): Promise<void> {
+  let next = 0
+  const work = async (): Promise<void> => {
+    const connection = await Connection.open(shard)
+    while (next < changes) {
+      const path = `/clusters/${consumer.cluster}${inNamespace}/n${next++}`
+      const body = JSON.stringify({ metadata: { labels: { changed: String(performance.now()) } } })
+      await connection.read({ path, method: 'PATCH', body, contentType: 'application/merge-patch+json' })
+    }
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: writers }, work))
+}
+
+export const watched = async ({ consumer, shard, view }: Subject, address: Address): Promise<Watchers> =>
+  Watchers.open(
+    address,
+    `${view}/clusters/*${collection}?watch=1&resourceVersion=${await versionOf(shard, consumer)}`,
+    watchers,
+  )
+
+/** Events that arrive at all watchers together. */
+export async function fannedOut(subject: Subject, address: Address): Promise<Done> {
+  const open = await watched(subject, address)
+  const before = open.bytes
+  const begin = performance.now()
+  await change(subject)
+  const seconds = ((await lastArrival(open)) - begin) / 1000
+  const each = (open.bytes - before) / watchers / changes
+  if (each < 1_000) throw new Error(`only ${each} bytes of each event have arrived`)
+  open.close()
+  const count = changes * watchers
+  return { count, perSecond: count / seconds }
+}
+
+async function versionOf(shard: Address, { cluster }: Tenant): Promise<string> {
+  const connection = await Connection.open(shard)
+  const { body } = await connection.read({ path: `/clusters/${cluster}${inNamespace}?limit=1` })
+  connection.close()
+  return (JSON.parse(body.toString()) as { metadata: { resourceVersion: string } }).metadata.resourceVersion
+}
+
+export async function asked(address: Address, path: string, method: 'GET' | 'PATCH'): Promise<Done> {
+  let count = 0
+  const request = (): Buffer => {
+    const name = `n${count++ % objects}`
+    if (method === 'GET') return encodeRequest({ path: `${path}/${name}` })
+    const body = JSON.stringify({ metadata: { labels: { count: String(count) } } })
+    return encodeRequest({
+      path: `${path}/${name}`,
+      method,
+      body,
+      contentType: 'application/merge-patch+json',
+    })
+  }
+  const { perSecond } = await load(address, { connections: 16, milliseconds: 3_000, request })
+  return { count, perSecond }
+}
