@@ -5,6 +5,7 @@ import {
   type IdentityHeaders,
   requestHeaders,
   type ServiceAccountKeys,
+  type SigningKeys,
   type TokenAuthenticator,
   type TokenReader,
   type TokenUser,
@@ -17,7 +18,7 @@ import {
 import { type AuthenticationConfig, jwtTokens } from '../framework/authn/jwt/index.ts'
 import { type Authorities, readAuthorities } from './authorities.ts'
 import { readFlagFile } from './files.ts'
-import type { IdentityOptions } from './identityflags.ts'
+import type { AccountOptions, IdentityOptions } from './identityflags.ts'
 import { admits, readIssuers } from './issuers.ts'
 import type { RequestHeaderFlags } from './requestheaderflags.ts'
 import { StartError } from './starterror.ts'
@@ -47,6 +48,24 @@ export interface PreparedAuthentication extends PreparedIdentities {
 /** `aud` and `iss` of service accounts' tokens, and what the server answers to (chapter 30, section 1.7). */
 export const audience = 'https://kcp.default.svc'
 
+/** Whom tokens may be for: the server, by the names that are given, or by those of its own issuers. */
+export const audiencesOf = (
+  options: Pick<IdentityOptions & AccountOptions, 'apiAudiences' | 'serviceAccountIssuer'>,
+): readonly string[] => options.apiAudiences ?? options.serviceAccountIssuer ?? [audience]
+
+/** What flags say about tokens of service accounts. */
+export function accountKeys(
+  options: IdentityOptions & AccountOptions,
+  keys: SigningKeys,
+): ServiceAccountKeys {
+  const [issuer = audience, ...formerIssuers] = options.serviceAccountIssuer ?? []
+  const life = options.serviceAccountMaxTokenExpiration
+  return {
+    ...{ keys, issuer, formerIssuers, audiences: audiencesOf(options) },
+    ...(life === undefined ? {} : { longest: Math.floor(life / 1000) }),
+  }
+}
+
 interface Changing extends AuthenticationConfig {
   readonly authorities: Authorities
 }
@@ -57,7 +76,11 @@ export const prepareAuthentication = async (
   admins: readonly TokenUser[],
   serviceAccounts: ServiceAccountKeys,
 ): Promise<PreparedAuthentication> => ({
-  ...(await prepareIdentities(options, [serviceAccounts.issuer], tokenUsers(admins))),
+  ...(await prepareIdentities(
+    options,
+    [serviceAccounts.issuer, ...(serviceAccounts.formerIssuers ?? [])],
+    tokenUsers(admins),
+  )),
   serviceAccounts,
 })
 
@@ -86,7 +109,7 @@ export async function prepareIdentities(
           ...webhook,
           ...others,
         ],
-        [audience],
+        audiencesOf(options),
       )
       const allowedNames = options.requestheaderAllowedNames ?? []
       const proxied = { allowedNames, headers: identityHeaders }

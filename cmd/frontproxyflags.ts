@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander'
 import { type IdentityOptions, identityFlags } from './identityflags.ts'
 import { type MountOptions, mountFlags } from './mountflags.ts'
-import { address, hostname, type Listening, logLevels, portNumber, textList } from './options.ts'
+import { address, hostname, type Listening, logLevels, portNumber } from './options.ts'
+import { textList } from './values.ts'
 
 /** The flags of `oriel front-proxy`, checked. */
 export interface FrontProxyFlags extends Listening, MountOptions, IdentityOptions {

@@ -1,9 +1,9 @@
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { WebhookTokensOptions } from '../framework/authn/index.ts'
 import type { IssuerOptions } from './issuers.ts'
 import { openIdFlags } from './openidflags.ts'
 import { type RequestHeaderFlags, requestHeaderFlags } from './requestheaderflags.ts'
-import { duration, places, truth } from './values.ts'
+import { duration, places, textList, truth } from './values.ts'
 
 /** Who is known: the flags about identities. */
 export interface IdentityOptions extends RequestHeaderFlags, IssuerOptions {
@@ -14,6 +14,8 @@ export interface IdentityOptions extends RequestHeaderFlags, IssuerOptions {
   readonly authenticationTokenWebhookCacheTtl?: number
   readonly clientCaFile?: string
   readonly trustSystemIdentities?: boolean
+  /** Whom tokens have to be for; by default whom service accounts' tokens are from. */
+  readonly apiAudiences?: readonly string[]
 }
 
 /** Adds the flags to a command. */
@@ -37,11 +39,16 @@ export const identityFlags = (command: Command): Command =>
       'how long its answers are believed',
       duration,
     )
+    .option('--api-audiences <names>', 'whom tokens have to be for, of each method that says it', textList)
     .option('--trust-system-identities', 'let these issuers name users and groups that begin with system:')
 
 /** Who is known in logical clusters only. */
 export interface AccountOptions {
   readonly serviceAccountKeyFile?: string
+  /** The first issues tokens; those of the others are good, too. */
+  readonly serviceAccountIssuer?: readonly string[]
+  /** Milliseconds. */
+  readonly serviceAccountMaxTokenExpiration?: number
   /** Host names, addresses and networks that are not public. */
   readonly issuerAllow?: readonly string[]
 }
@@ -51,4 +58,30 @@ export const accountFlags = (command: Command): Command =>
   command
     .option('--anonymous-auth <boolean>', 'let in who has no credentials, as system:anonymous', truth)
     .option('--service-account-key-file <path>', 'what tokens of service accounts are signed with, PEM')
+    .option(
+      '--service-account-issuer <url>',
+      'whom these tokens are from; another one for old tokens',
+      issuers,
+    )
+    .option(
+      '--service-account-max-token-expiration <duration>',
+      'how long these tokens live at most, whatever they ask for',
+      tokenLife,
+    )
     .option('--issuer-allow <place>', 'a host, address or network where issuers of workspaces may be', places)
+
+function issuers(text: string, before: readonly string[] = []): readonly string[] {
+  if (text === '' || (text.includes(':') && !URL.canParse(text)))
+    throw new InvalidArgumentError('An issuer is a URL, or a name without a colon.')
+  return [...before, text]
+}
+
+const hour = 3_600_000
+const mostSeconds = 2 ** 32
+
+function tokenLife(text: string): number {
+  const milliseconds = duration(text)
+  if (milliseconds < hour || milliseconds > mostSeconds * 1000)
+    throw new InvalidArgumentError('Tokens live between one hour and 2^32 seconds.')
+  return milliseconds
+}

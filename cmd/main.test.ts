@@ -60,6 +60,16 @@ describe('oriel', function () {
     })
     const table: readonly [what: string, args: () => string[], sentence: RegExp][] = [
       ['an unknown flag', () => ['--prot', '1'], /error: unknown option '--prot'\n\(Did you mean --port\?\)/],
+      [
+        'a life of tokens that is too short',
+        () => ['--service-account-max-token-expiration', '10m'],
+        /Tokens live between one hour and 2\^32 seconds\./,
+      ],
+      [
+        'an issuer that is none',
+        () => ['--service-account-issuer', ':x'],
+        /An issuer is a URL, or a name without a colon\./,
+      ],
       ['a port that is none', () => ['--port', '99999'], /A port is a number from 0 to 65535\./],
       ['an address that is none', () => ['--bind-address', 'here'], /An address is an IPv4 or IPv6 address/],
       [

@@ -7,18 +7,10 @@ import { explainCommand } from './explainflags.ts'
 import { type FrontProxyFlags, frontProxyFlags } from './frontproxyflags.ts'
 import { accountFlags, identityFlags } from './identityflags.ts'
 import { mountFlags } from './mountflags.ts'
-import {
-  address,
-  authorizerOrder,
-  hostname,
-  logLevels,
-  portNumber,
-  type StartOptions,
-  textList,
-} from './options.ts'
+import { address, authorizerOrder, hostname, logLevels, portNumber, type StartOptions } from './options.ts'
 import { shardFlags } from './shardflags.ts'
 import { StartError } from './starterror.ts'
-import { count, duration, places } from './values.ts'
+import { count, duration, places, textList } from './values.ts'
 import { viewFlag } from './viewflag.ts'
 import { type VirtualWorkspacesFlags, virtualWorkspacesFlags } from './virtualworkspacesflags.ts'
 

@@ -8,6 +8,7 @@ import type { AccountOptions, IdentityOptions } from './identityflags.ts'
 import type { MountOptions } from './mountflags.ts'
 import type { ShardOptions } from './shardflags.ts'
 import { codeOf, StartError } from './starterror.ts'
+import { textList } from './values.ts'
 import type { ViewOptions } from './viewflag.ts'
 
 /** Where a server listens, and what clients call it. */
@@ -52,8 +53,6 @@ export function portNumber(text: string): number {
     throw new InvalidArgumentError('A port is a number from 0 to 65535.')
   return port
 }
-
-export const textList = (text: string): readonly string[] => text.split(',').filter(part => part !== '')
 
 /** kcp's authorizers, in the order in which they are asked. */
 export function authorizerOrder(text: string): readonly AuthorizerName[] {

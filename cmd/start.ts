@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createLogger, type Logger } from '../framework/log.ts'
 import type { Port } from '../framework/port.ts'
 import { prepareAdmins } from './admins.ts'
-import { audience, type PreparedAuthentication, prepareAuthentication } from './authentication.ts'
+import { accountKeys, type PreparedAuthentication, prepareAuthentication } from './authentication.ts'
 import { banner } from './banner.ts'
 import { watchCertificate } from './certificatewatch.ts'
 import { openDataDirectory } from './directory.ts'
@@ -28,7 +28,7 @@ export async function start(given: StartOptions): Promise<void> {
   const where = given.store ?? join(directory.path, 'store')
   const admins = await prepareAdmins(directory.path, kubeconfig)
   const keys = await prepareServiceAccountKeys(directory.path, given.serviceAccountKeyFile)
-  const authentication = await prepareAuthentication(given, admins.users, { keys, issuer: audience })
+  const authentication = await prepareAuthentication(given, admins.users, accountKeys(given, keys))
   const hosts = servingHosts(given)
   const serving = await prepareServing(directory.path, hosts)
   const port = await openServingPort(given, serving, authentication, log)

@@ -30,3 +30,5 @@ export function truth(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('Say true or false.')
   return text === 'true'
 }
+
+export const textList = (text: string): readonly string[] => text.split(',').filter(part => part !== '')

@@ -56,6 +56,16 @@ describe('service account tokens', () => {
     },
   }
 
+  it('may be of several issuers, of which one issues', async () => {
+    const options = { keys, issuer: 'https://new', formerIssuers: [issuer], informers: objects }
+    const reader = serviceAccountTokens(options)
+    const made = tokenIssuer({ ...options, audiences: ['a', 'b'], longest: 7200 })
+    assert.deepEqual([made.audiences, made.longest], [['a', 'b'], 7200])
+    for (const { token } of [await made.issue(grant), await issue(grant)])
+      assert.equal((await reader(token, {}))?.user.name, 'system:serviceaccount:default:robot')
+    assert.equal(await read((await made.issue(grant)).token, {}), undefined)
+  })
+
   it('say whose they are, of which cluster, and for whom', async () => {
     const { token, credentialId } = await issue(grant)
     assert.deepEqual(await read(token, {}), {

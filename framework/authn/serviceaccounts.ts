@@ -30,6 +30,8 @@ export interface TokenGrant extends AccountRef {
 export interface TokenIssuer {
   /** Audiences of tokens that ask for none. */
   readonly audiences: readonly string[]
+  /** Seconds that a token lives at most, whatever is asked for. */
+  readonly longest?: number
   issue(grant: TokenGrant): Promise<IssuedToken>
   /** A token without an end, for a secret of the type `kubernetes.io/service-account-token`. */
   legacy(account: AccountRef, secret: string): Promise<string>
@@ -45,16 +47,23 @@ export interface IssuedToken {
 
 export interface ServiceAccountKeys {
   readonly keys: SigningKeys
-  /** `iss` of new tokens, and their audience unless another is asked for. */
+  /** `iss` of new tokens. */
   readonly issuer: string
+  /** Issuers of tokens that are good besides; none by default. */
+  readonly formerIssuers?: readonly string[]
+  /** Of tokens that ask for none; default: the issuer. */
+  readonly audiences?: readonly string[]
+  /** Seconds that a token lives at most; as long as it asks for by default. */
+  readonly longest?: number
 }
 
 const legacyIssuer = 'kubernetes/serviceaccount'
 const flat = 'kubernetes.io/serviceaccount/'
 
-export function tokenIssuer({ keys, issuer }: ServiceAccountKeys): TokenIssuer {
+export function tokenIssuer({ keys, issuer, audiences, longest }: ServiceAccountKeys): TokenIssuer {
   return {
-    audiences: [issuer],
+    audiences: audiences ?? [issuer],
+    ...(longest === undefined ? {} : { longest }),
     async issue(grant) {
       const now = Math.floor(Date.now() / 1000)
       const [id, end] = [randomUUID(), now + grant.seconds]
@@ -105,30 +114,32 @@ export interface ServiceAccountReaderOptions extends ServiceAccountKeys {
 }
 
 /** Keys do not change while the server runs; this bounds only what nobody asks for any more. */
-const longest = 60 * 60 * 1000
+const remembered = 60 * 60 * 1000
 
 /**
  * Users by tokens of service accounts, bound and legacy. A deleted account or secret ends its tokens at once: only what
  * the signature says is remembered.
  */
 export function serviceAccountTokens(options: ServiceAccountReaderOptions): TokenReader {
-  const { issuer, informers, keys } = options
-  const verdicts = createVerdicts<Signed>(longest)
+  const { issuer, formerIssuers = [], informers, keys } = options
+  const bound = new Set<unknown>([issuer, ...formerIssuers])
+  const verdicts = createVerdicts<Signed>(remembered)
   const accounts = informers.for({ group: '', version: 'v1', resource: 'serviceaccounts' })
   const secrets = informers.for({ group: '', version: 'v1', resource: 'secrets' })
   return async token => {
     const said = unverifiedClaims(token)?.iss
-    if (said !== issuer && said !== legacyIssuer) return undefined
-    const signed = await verdicts.of(token, async () => judge(await keys.verify(token), said))
+    const isLegacy = said === legacyIssuer
+    if (!isLegacy && !bound.has(said)) return undefined
+    const signed = await verdicts.of(token, async () => judge(await keys.verify(token), isLegacy))
     checkAccount(signed, accounts)
-    if (signed.secret !== undefined) checkSecret(signed, secrets, said === legacyIssuer ? token : undefined)
+    if (signed.secret !== undefined) checkSecret(signed, secrets, isLegacy ? token : undefined)
     const { user, audiences } = signed
     return audiences === undefined ? { user } : { user, audiences }
   }
 }
 
-function judge(claims: Claims, issuer: string): Verdict<Signed> {
-  const value = issuer === legacyIssuer ? readLegacy(claims) : readBound(claims)
+function judge(claims: Claims, isLegacy: boolean): Verdict<Signed> {
+  const value = isLegacy ? readLegacy(claims) : readBound(claims)
   const expires = typeof claims.exp === 'number' ? claims.exp * 1000 : Number.POSITIVE_INFINITY
   return { value, expires }
 }

@@ -62,9 +62,12 @@ async function answer(
   )
   checkUid(object.metadata.uid, account)
   const audiences = object.spec?.audiences?.length ? object.spec.audiences : issuer.audiences
-  const seconds = object.spec?.expirationSeconds ?? 3600
+  const asked = object.spec?.expirationSeconds ?? 3600
+  const seconds = Math.min(asked, issuer.longest ?? asked)
   const spec = { ...object.spec, audiences, expirationSeconds: seconds }
-  refuse(object, '', [...schema.validate({ ...object, spec }), ...durationErrors(seconds)])
+  refuse(object, '', [...schema.validate({ ...object, spec }), ...durationErrors(asked)])
+  if (seconds < asked)
+    ctx.record.warn(`requested expiration of ${asked} seconds shortened to ${seconds} seconds`)
   const secret = boundSecret(informers, key, object.spec?.boundObjectRef)
   const ref: AccountRef = { cluster, namespace, name, uid: account.meta.uid }
   const issued = await issuer.issue({ ...ref, audiences, seconds, ...(secret && { secret }) })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { startServer } from '../support/kcp.ts'
-import { discard, eventually, type Kubectl, type Oriel, run } from '../support/oriel.ts'
+import { discard, eventually, type Kubectl, kubectlFor, type Oriel, run } from '../support/oriel.ts'
 import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
 
 const issuer = 'https://kcp.default.svc'
@@ -215,5 +215,55 @@ describe('service accounts', function () {
       () => home.kubectl(['get', 'secrets', '-o', 'name']),
       names => !names.includes('held'),
     )
+  })
+})
+
+/** With the flags of kcp about them; also the judge's own. */
+describe('service accounts of a server with other audiences', function () {
+  this.timeout(180_000)
+  let oriel: Oriel
+  let kubectl: Kubectl
+  before(async () => {
+    const audiences = `--api-audiences=${issuer},robots`
+    oriel = await startServer([audiences, '--service-account-max-token-expiration=2h'])
+    kubectl = kubectlFor(oriel, 'root')
+  })
+  after(() => discard(oriel))
+
+  const tokenFor = async (...more: string[]): Promise<string> =>
+    (await kubectl(['create', 'token', 'default', ...more])).trim()
+  const claimsIn = (token: string) =>
+    JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+  const isKnown = async (token: string): Promise<boolean> => {
+    const base = [
+      '--kubeconfig',
+      '/dev/null',
+      '--insecure-skip-tls-verify',
+      '-s',
+      `${oriel.url}/clusters/root`,
+    ]
+    return (await run('kubectl', [...base, '--token', token, 'auth', 'whoami'])).code === 0
+  }
+
+  it('have tokens for all of them, and are known by any', async () => {
+    const token = await tokenFor()
+    assert.deepEqual(claimsIn(token).aud, [issuer, 'robots'])
+    assert.ok(await isKnown(token))
+    assert.ok(await isKnown(await tokenFor('--audience', 'robots')))
+    assert.ok(!(await isKnown(await tokenFor('--audience', 'others'))))
+  })
+
+  it('have no token for longer, and are told so', async () => {
+    const path = '/clusters/root/api/v1/namespaces/default/serviceaccounts/default/token'
+    const asked = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { expirationSeconds: 36_000 },
+    }
+    const { stdout, stderr } = await kubectl.try(['create', '--raw', path, '-f', '-'], JSON.stringify(asked))
+    const { spec, status } = JSON.parse(stdout)
+    const { exp, iat } = claimsIn(status.token)
+    assert.deepEqual([spec.expirationSeconds, exp - iat], [7200, 7200])
+    assert.match(stderr, /requested expiration of 36000 seconds shortened to 7200 seconds/)
   })
 })
