@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HealthCheck } from './health.ts'
 import type { Logger } from './log.ts'
+import { aborted } from './streams.ts'
 import type { VirtualWorkspace } from './workspace.ts'
 
 /** The controllers of a server's views. */
@@ -9,7 +10,7 @@ export interface RunningViews {
   isReady(name: string): boolean
   /** One per view that has controllers, by its name (chapter 10, section 1.15). */
   readonly checks: readonly HealthCheck[]
-  /** Resolves after the signal has aborted and all have returned. */
+  /** Resolves after the signal has aborted and all that were ready have returned. */
   readonly stopped: Promise<void>
 }
 
@@ -43,7 +44,10 @@ async function keepRunning(
     pause = Math.min(pause * 2, longestPause)
   ) {
     try {
-      await workspace.run(() => waiting.delete(workspace.name), signal)
+      const running = workspace.run(() => waiting.delete(workspace.name), signal)
+      // What has not got ready waits for somebody else, perhaps for ever, and has nothing to end.
+      const ended = aborted(signal).then(() => (waiting.has(workspace.name) ? undefined : running))
+      await Promise.race([running, ended])
       return
     } catch (error) {
       if (signal.aborted) return

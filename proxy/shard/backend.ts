@@ -69,6 +69,6 @@ export function remoteShard(options: RemoteShardOptions): RemoteShard {
       forward: (ctx, request) => forward(connection, ctx, request),
     },
     informers,
-    shared: cacheServer({ connection: cache, log, signal }),
+    shared: cacheServer({ connection: cache, log: quiet(log), signal }),
   }
 }

@@ -57,21 +57,24 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
     readonly hours?: number
     readonly ca?: string
     readonly context?: string
+    readonly server?: string
+    readonly file?: string
   }
 
   /** Has the views use a kubeconfig. */
-  async function connect({ ca, context = 'shard-base', ...client }: Access): Promise<void> {
+  async function connect({ ca, context = 'shard-base', ...others }: Access): Promise<void> {
+    const { server = shard.url, file = 'kubeconfig', ...client } = others
     const { certificate, key } = await issueClient(users, { ...admin, ...client })
     const authority = ca ?? (await readFile(join(shard.directory, 'ca.crt'), 'utf8'))
     const base64 = (text: string): string => Buffer.from(text).toString('base64')
     const user = { 'client-certificate-data': base64(certificate), 'client-key-data': base64(key) }
-    const cluster = { server: shard.url, 'certificate-authority-data': base64(authority) }
+    const cluster = { server, 'certificate-authority-data': base64(authority) }
     const config = {
       contexts: [{ name: context, context: { cluster: 'shard', user: 'views' } }],
       clusters: [{ name: 'shard', cluster }],
       users: [{ name: 'views', user }],
     }
-    await write('kubeconfig', JSON.stringify(config))
+    await write(file, JSON.stringify(config))
   }
 
   /** What has been said of problems since the last time. */
@@ -105,6 +108,24 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
     await shard.restart()
     await says(/can be used again$/)
     await becomes('ready')
+  })
+
+  it('ends when it is told to, also when it has never reached its shard', async () => {
+    await connect({ server: 'https://127.0.0.1:1', file: 'nowhere' })
+    const kubeconfig = join(files, 'nowhere')
+    const port = await freePort()
+    const lost = await startViews({
+      port,
+      files,
+      more: [],
+      shard: { ...shard, kubeconfig, stop: async () => 0 },
+    })
+    await eventually(
+      async () => lost.views(),
+      said => said.includes('nothing listens there'),
+    )
+    assert.equal(await lost.stop(), 0)
+    assert.equal(lost.views().match(/"msg"/g)?.length, 1, lost.views())
   })
 
   it('goes on when the shard has been away', async () => {
