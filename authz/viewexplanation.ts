@@ -1,3 +1,4 @@
+import { actionOf } from '../framework/authorize.ts'
 import { type Action, allow, type Decision } from '../framework/authorizer.ts'
 import type { Params, Recorder, RequestContext } from '../framework/context.ts'
 import { printStep } from '../framework/decisionsteps.ts'
@@ -101,8 +102,7 @@ async function decisionOf(
 ): Promise<Decision> {
   const { cluster, user, signal, info } = ctx
   const ask = workspace.explain ?? workspace.authorize
-  const action = { verb: info.verb, cluster, ...(info.isResource ? { resource: info } : { path: info.path }) }
-  const answer = await (ask?.(ctx) ?? authorizer.authorize(user, action, signal))
+  const answer = await (ask?.(ctx) ?? authorizer.authorize(user, actionOf(info, cluster), signal))
   // Nothing but a guard stops them.
   if (isPrivileged(user) && workspace.guard === undefined)
     return { ...answer, effect: 'allow', trace: [allow('member of system:masters', 'AlwaysAllowGroups')] }
