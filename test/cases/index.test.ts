@@ -10,7 +10,7 @@ type Places = readonly (readonly [file: string, ...titles: readonly string[]])[]
 
 const e2e = (name: string): string => `test/e2e/${name}.test.ts`
 const cases = (name: string): string => `test/cases/${name}.test.ts`
-const attacks = e2e('attacks')
+const attacks = (section: string): string => `test/e2e/attacks/${section}.ts`
 const list = [e2e('attacklist'), 'fails at the'] as const
 const outbound = 'proxy/outbound.test.ts'
 const jwt = 'framework/authn/jwt/jwt.test.ts'
@@ -40,8 +40,11 @@ const rules: Readonly<Record<string, Places>> = {
     ['shard/admission/kcp/kcp.test.ts', 'lets nobody choose the logical cluster'],
   ],
   // No workspace points at a foreign logical cluster.
-  5: [[attacks, 'by a workspace that points at a logical cluster which exists']],
-  6: [[attacks, 'by a workspace that says who owns it', 'by the annotation that says']],
+  5: [[attacks('system'), 'by a workspace that points at a logical cluster which exists']],
+  6: [
+    [attacks('system'), 'by a workspace that says who owns it'],
+    [attacks('views'), 'by the annotation that says'],
+  ],
   // A mount with a bad reference says so.
   7: [[e2e('mounts'), 'is clear about']],
   // Warrants are worth what their bearer is.
@@ -107,12 +110,12 @@ const tried: Readonly<Record<string, Places>> = {
     ['framework/authn/authn.test.ts', 'in any case of the scheme', 'refuses two Authorization headers'],
   ],
   7: [[identity, 'do not smuggle a second request']],
-  8: [list, [attacks, 'by no way of writing their URL']],
-  9: [list, [attacks, 'by no way of writing their URL']],
+  8: [list, [attacks('clusters'), 'by no way of writing their URL']],
+  9: [list, [attacks('clusters'), 'by no way of writing their URL']],
   10: [list, [identity, 'in an absolute URL']],
   11: [list],
   12: [list],
-  13: [list, [attacks, 'by no identity of an API']],
+  13: [list, [attacks('clusters'), 'by no identity of an API']],
   14: [
     [jwt, 'name nobody of the system', 'must have the claims that are needed'],
     [cases('authentication'), 'TestForbiddenSystemAccess', 'TestUserScope'],
@@ -132,7 +135,7 @@ const tried: Readonly<Record<string, Places>> = {
     ['authz/effectiveusers.test.ts', 'end, however many warrants are sent'],
   ],
   19: [
-    [attacks, 'by impersonation at home for what is decided elsewhere'],
+    [attacks('identities'), 'by impersonation at home for what is decided elsewhere'],
     [life, 'act as the owner of the workspace'],
   ],
   20: [
@@ -146,9 +149,9 @@ const tried: Readonly<Record<string, Places>> = {
     [outbound, 'are noticed when a name is connected to'],
   ],
   21: [[life, 'until it is done, and let it change nothing else']],
-  22: [[attacks, 'does with it what the consumer has accepted and nothing more']],
-  23: [[attacks, 'by labels that belong to the server', 'by the annotation that says']],
-  24: [[attacks, 'by logical clusters']],
+  22: [[attacks('provider'), 'does with it what the consumer has accepted and nothing more']],
+  23: [[attacks('views'), 'by labels that belong to the server', 'by the annotation that says']],
+  24: [[attacks('system'), 'by logical clusters']],
   25: [
     list,
     [identity, 'end with what a token is bound to, and a namespace of the same name is another one'],
@@ -157,7 +160,7 @@ const tried: Readonly<Record<string, Places>> = {
   26: [list, [e2e('authentication'), 'are refused when expired, for servers, without a name']],
   27: [
     [identity, 'are answered alike, whether a workspace is there or not'],
-    [attacks, 'by no answer that tells whether something is there'],
+    [attacks('clusters'), 'by no answer that tells whether something is there'],
     [
       e2e('explain'),
       'in a workspace that is not his',
@@ -166,7 +169,7 @@ const tried: Readonly<Record<string, Places>> = {
     ],
   ],
   28: [
-    [attacks, 'does not stop the server'],
+    [attacks('server'), 'does not stop the server'],
     [e2e('frontproxy'), 'forget a shard that is gone', 'pass watches on'],
     [jwt, 'wait for an issuer that is down'],
   ],
@@ -261,7 +264,7 @@ const units: Readonly<Record<string, Places>> = {
   migrating:
     'kcp moves logical clusters behind a gate that is off by default; nothing here ever is being migrated',
   'cluster names': [['framework/path.test.ts', 'cluster names']],
-  invariant: [[attacks, 'by no way of writing their URL']],
+  invariant: [[attacks('clusters'), 'by no way of writing their URL']],
   'filters of groups and extra': [
     ['proxy/mapping.test.ts', 'lose those that nobody gets from outside'],
     [cases('authentication'), 'TestUserScope'],

