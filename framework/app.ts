@@ -1,13 +1,12 @@
 import type { RequestListener } from 'node:http'
 import type Koa from 'koa'
 import { fixedEndpoints } from './endpoints.ts'
-import { isView } from './path.ts'
 import { answerRequest, type Pipeline } from './pipeline.ts'
 import { type Handler, type Service, serve } from './serve.ts'
 
 /**
- * Koa once: @koa/router has the fixed paths, our own parser everything else. Answers are written by `respond`. The only
- * place that knows Koa. It is loaded with the first request: it and what it needs would be a good part of a start.
+ * Everything but the views: @koa/router has the fixed paths. Answers are written by `respond`. The only place that knows
+ * Koa. It is loaded with the first request: it and what it needs would be a good part of a start.
  */
 export function appOnDemand(service: Service, pipeline: Pipeline): RequestListener {
   let app: RequestListener | undefined
@@ -29,17 +28,14 @@ async function loadApp(service: Service, pipeline: Pipeline): Promise<RequestLis
   app.on('error', () => undefined)
   const answering =
     (handler: Handler): Koa.Middleware =>
-    koa => {
+    async koa => {
       koa.respond = false
-      return serve(service, { request: koa.req, response: koa.res }, handler)
+      await serve(service, { request: koa.req, response: koa.res }, handler)
     }
   const router = new Router({ sensitive: true })
   for (const [path, handler] of fixedEndpoints(pipeline, service.metrics))
     router.get(path, answering(handler))
-  const answerView = answering(exchange => answerRequest(pipeline, exchange))
-  // Views first: matching the fixed paths costs as much as the rest of finding a view.
-  app.use((koa, next) => (isView(koa.req.url ?? '') ? answerView(koa, next) : next()))
   app.use(router.routes())
-  app.use(answerView)
+  app.use(answering(exchange => answerRequest(pipeline, exchange)))
   return app.callback()
 }

@@ -12,11 +12,15 @@ import { trustIn, validNow } from './issuer.ts'
  */
 export function clientCertificates({ ca }: { readonly ca?: string } = {}): Authenticator {
   const trusted = ca === undefined ? validNow : trustIn(ca)
+  // A connection has one, and what it says does not change.
+  const users = new WeakMap<PeerCertificate, UserInfo>()
   return {
     authenticate: ({ certificate }) => {
       if (certificate === undefined) return undefined
       if (!trusted(certificate)) throw unauthorized()
-      return certificateUser(certificate)
+      const user = users.get(certificate) ?? certificateUser(certificate)
+      users.set(certificate, user)
+      return user
     },
   }
 }

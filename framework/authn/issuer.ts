@@ -24,10 +24,26 @@ export function trustIn(bundle: string): Trust {
   }
 }
 
+/** Milliseconds since the epoch. */
+interface Validity {
+  readonly from: number
+  readonly to: number
+}
+
+const validities = new WeakMap<PeerCertificate, Validity>()
+
+function validityOf(certificate: PeerCertificate): Validity {
+  const { valid_from, valid_to } = certificate
+  const read = validities.get(certificate) ?? { from: Date.parse(valid_from), to: Date.parse(valid_to) }
+  validities.set(certificate, read)
+  return read
+}
+
 /** A connection may outlive the certificate it was opened with. */
 export function validNow(certificate: PeerCertificate): boolean {
   const now = Date.now()
-  return Date.parse(certificate.valid_from) <= now && now <= Date.parse(certificate.valid_to)
+  const { from, to } = validityOf(certificate)
+  return from <= now && now <= to
 }
 
 export function certificatesOf(bundle: string): readonly X509Certificate[] {

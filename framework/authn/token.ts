@@ -15,7 +15,11 @@ export interface Identity {
   readonly user: UserInfo
   /** For whom the token is, as it says itself; absent: for the server. */
   readonly audiences?: readonly string[]
+  /** It is his for as long as the server runs, everywhere. */
+  readonly isFixed?: true
 }
+
+export type Identified = Identity & Required<Pick<Identity, 'audiences'>>
 
 /** Finds the user of a bearer token. undefined: not a token of this kind; throws `TokenError` when it is, and is bad. */
 export type TokenReader = (token: string, use: TokenUse) => Awaitable<Identity | undefined>
@@ -28,7 +32,7 @@ export class TokenError extends Error {
 /** Asks all readers in order: a token that one of them cannot use may be another one's. */
 export interface TokenAuthenticator {
   /** The user, and those of the audiences asked for that the token is for. Throws `TokenError`. */
-  identify(token: string, use: TokenUse): Awaitable<Required<Identity>>
+  identify(token: string, use: TokenUse): Awaitable<Identified>
 }
 
 /** `own`: the audiences that mean the server itself. */
@@ -41,7 +45,7 @@ export function tokenAuthenticator(
       const wanted = use.audiences?.length ? use.audiences : own
       const problems = ['invalid bearer token']
       const note = (error: unknown): undefined => void problems.push(problemOf(error))
-      const ask = (at: number): Awaitable<Required<Identity>> => {
+      const ask = (at: number): Awaitable<Identified> => {
         const read = readers[at]
         if (read === undefined)
           throw new TokenError(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`)
@@ -49,7 +53,7 @@ export function tokenAuthenticator(
           attempt(() => read(token, use), note),
           found => {
             const audiences = (found?.audiences ?? own).filter(audience => wanted.includes(audience))
-            if (found !== undefined && audiences.length > 0) return { user: found.user, audiences }
+            if (found !== undefined && audiences.length > 0) return { ...found, audiences }
             if (found?.audiences !== undefined) problems.push(misdirected(found.audiences, wanted))
             return ask(at + 1)
           },

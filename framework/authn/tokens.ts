@@ -1,11 +1,17 @@
-import type { Authenticator } from '../authenticator.ts'
+import type { Authenticator, Credentials } from '../authenticator.ts'
 import { after, attempt } from '../awaitable.ts'
 import { unauthorized } from '../errors.ts'
 import type { UserInfo } from '../user.ts'
 import { authenticated } from './authenticated.ts'
 import { headerLines } from './headers.ts'
 import { sha256 } from './sha256.ts'
-import { type TokenAuthenticator, TokenError, type TokenReader, tokenAuthenticator } from './token.ts'
+import {
+  type Identified,
+  type TokenAuthenticator,
+  TokenError,
+  type TokenReader,
+  tokenAuthenticator,
+} from './token.ts'
 import { webSocketToken } from './websockettoken.ts'
 
 /** A user with one fixed token, of which only the SHA-256 is kept. */
@@ -27,13 +33,24 @@ export const bearerTokens = (...readers: readonly TokenReader[]): Authenticator 
  * credential (chapter 40, rule 9.2).
  */
 export function bearers(tokens: TokenAuthenticator): Authenticator {
+  // What a connection sends again and again is the same object.
+  const fixed = new WeakMap<Credentials, UserInfo>()
+  const remember = (credentials: Credentials, { user, isFixed }: Identified): UserInfo => {
+    if (isFixed) fixed.set(credentials, user)
+    return user
+  }
   return {
     authenticate(credentials, cluster) {
+      const known = fixed.get(credentials)
+      if (known !== undefined) return known
       const lines = headerLines(credentials, 'authorization')
       const token = lines.length === 0 ? webSocketToken(credentials) : bearerToken(lines)
       if (token === undefined) return undefined
       return attempt(
-        () => after(tokens.identify(token, cluster === undefined ? {} : { cluster }), ({ user }) => user),
+        () =>
+          after(tokens.identify(token, cluster === undefined ? {} : { cluster }), found =>
+            remember(credentials, found),
+          ),
         error => {
           throw error instanceof TokenError ? unauthorized(error.message) : error
         },
@@ -51,7 +68,8 @@ function bearerToken(lines: readonly string[]): string {
 /** A reader for fixed tokens. The look-up is by digest, so its timing says nothing about any token. */
 export function tokenUsers(users: readonly TokenUser[]): TokenReader {
   const identified = users.map(
-    ({ sha256, user }) => [sha256.toString('latin1'), { user: authenticated(user) }] as const,
+    ({ sha256, user }) =>
+      [sha256.toString('latin1'), { user: authenticated(user), isFixed: true } as const] as const,
   )
   const byDigest = new Map(identified)
   return token => byDigest.get(sha256(token).toString('latin1'))
