@@ -45,6 +45,7 @@ async function issueFiles(): Promise<string> {
   const client = await issueClient(authority, { subject: 'CN=shard, O=system:masters' })
   const files = {
     'ca.crt': authority.certificate,
+    'ca.key': authority.key,
     'apiserver.crt': `${serving.certificate}${authority.certificate}`,
     'apiserver.key': serving.key,
     'client.crt': client.certificate,
