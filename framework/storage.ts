@@ -36,6 +36,8 @@ export interface Selection {
   readonly namespace?: string
   readonly labels?: LabelSelector
   readonly fields?: FieldSelector
+  /** What of `labels` a view demands, whoever asks: all its clients may be served from the same selection. */
+  readonly view?: LabelSelector
 }
 
 export interface ListQuery extends Selection {

@@ -10,7 +10,7 @@ import { encodeObject } from './encode.ts'
 import { forbidden, StatusError } from './errors.ts'
 import { type Item, type ItemEvent, itemFrom, itemOf } from './item.ts'
 import type { KubeObject } from './object.ts'
-import { andLabels, labelEquals } from './selectors.ts'
+import { andLabels, formatLabelSelector, labelEquals } from './selectors.ts'
 import type { ItemBatch, ItemList, ResourceStorage, Selection } from './storage.ts'
 import { type Lens, viewOf } from './view.ts'
 
@@ -167,6 +167,29 @@ async function collect(list: ItemList, name: string): Promise<readonly Item[]> {
   for await (const batch of list) items.push(...batch)
   return items.filter(item => item.key.name === name)
 }
+
+describe('what a view demands', () => {
+  it('is told apart from what its clients ask for, also through another view', async () => {
+    const asked: Selection[] = []
+    const storage = {
+      ...memoryStorage(kind),
+      async *list(_: unknown, query: Selection): ItemList {
+        asked.push(query)
+        yield []
+        return { resourceVersion: '1' }
+      },
+    }
+    const inner = viewOf(storage, () => ({ narrow: appLabel }))
+    const outer = viewOf(inner, () => ({
+      narrow: query => ({ ...query, labels: andLabels(query.labels, labelEquals('team', 'y')) }),
+    }))
+    const labels = labelEquals('color', 'red')
+    await outer.list(testContext(), { cluster: 'one', labels }).next()
+    const [{ labels: all, view } = {}] = asked as Partial<Selection>[]
+    assert.equal(formatLabelSelector(all ?? labels), 'color=red,team=y,app=x')
+    assert.equal(formatLabelSelector(view ?? labels), 'team=y,app=x')
+  })
+})
 
 describe('a rewriting lens', () => {
   const stamp: Lens = {

@@ -100,7 +100,12 @@ const rewrites = ({ relabel, annotate, present }: Lens): boolean =>
   relabel !== undefined || annotate !== undefined || present !== undefined
 const touches = (lens: Lens): boolean => filters(lens) || rewrites(lens)
 
-const narrowed = <Q extends Selection>(query: Q, lens: Lens): Q => lens.narrow?.(query) ?? query
+function narrowed<Q extends Selection>(query: Q, lens: Lens): Q {
+  if (lens.narrow === undefined) return query
+  const { cluster, view } = query
+  const { labels } = lens.narrow<Selection>({ cluster, ...(view && { labels: view }) })
+  return { ...lens.narrow(query), ...(labels && { view: labels }) }
+}
 
 function writable<P extends Params>(lens: Lens, { info }: RequestContext<P>): Lens {
   if (!rewrites(lens) || lens.accept !== undefined) return lens

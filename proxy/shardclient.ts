@@ -1,12 +1,13 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { ResourceRef } from '../framework/backend.ts'
-import { expired, notServed, type Status, StatusError } from '../framework/errors.ts'
-import { type EventType, type Item, type ItemEvent, itemOf } from '../framework/item.ts'
-import { apiVersionOf, type ClusterScope, type KubeObject } from '../framework/object.ts'
+import { notServed } from '../framework/errors.ts'
 import type { Endpoint } from '../framework/passage.ts'
-import type { ItemList, ItemWatch, ResourceStorage } from '../framework/storage.ts'
+import type { ResourceStorage } from '../framework/storage.ts'
 import { failureOf } from './failure.ts'
+import { connected, Progress } from './shard/connected.ts'
 import { statusError } from './shard/connection.ts'
+import { list, sent } from './shard/listing.ts'
+import type { Source } from './shard/source.ts'
 
 /** A shard as its peers use it: with credentials that may see everything. */
 export interface ShardClient {
@@ -70,92 +71,16 @@ async function answered(asked: Promise<Dispatcher.ResponseData>): Promise<Dispat
   throw statusError(response.statusCode, await response.body.text())
 }
 
-const pageSize = 500
-
-function readOnly(resource: ResourceRef, ask: Ask): ResourceStorage {
+/** As they come from one connection: whoever reads starts again when it ends. */
+function readOnly(ref: ResourceRef, ask: Ask): ResourceStorage {
   const refuse = () => Promise.reject(notServed())
+  const source: Source = { ref, ask: (ctx, { target }) => ask(target, ctx) }
   return {
     get: refuse,
     create: refuse,
     update: refuse,
     delete: refuse,
-    list: (ctx, { cluster }) => list({ resource, ask, cluster, signal: ctx.signal }),
-    watch: (ctx, { cluster, resourceVersion = '' }) =>
-      watch({ resource, ask, cluster, signal: ctx.signal }, resourceVersion),
-  }
-}
-
-interface Source {
-  readonly resource: ResourceRef
-  readonly ask: Ask
-  readonly cluster: ClusterScope
-  readonly signal: AbortSignal
-}
-
-function pathOf({ resource, cluster }: Source, query: Record<string, string>): string {
-  const { group, version, resource: plural, identity } = resource
-  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-  const name = identity === undefined ? plural : `${plural}:${identity}`
-  return `/clusters/${cluster}${root}/${name}?${new URLSearchParams(query)}`
-}
-
-interface ObjectList {
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
-  readonly items: readonly KubeObject[] | null
-}
-
-async function* list(source: Source): ItemList {
-  let token = ''
-  for (;;) {
-    const query = { limit: String(pageSize), ...(token === '' ? {} : { continue: token }) }
-    const response = await source.ask(pathOf(source, query), source)
-    const { metadata, items } = (await response.body.json()) as ObjectList
-    yield (items ?? []).map(object => itemIn(source, object))
-    token = metadata.continue ?? ''
-    if (token === '') return { resourceVersion: metadata.resourceVersion }
-  }
-}
-
-/** Lists of some servers leave out what the list itself says. */
-function itemIn({ resource, cluster }: Source, object: KubeObject): Item {
-  const apiVersion = object.apiVersion ?? apiVersionOf(resource.group, resource.version)
-  return itemOf({ ...object, apiVersion }, object.metadata.annotations?.['kcp.io/cluster'] ?? cluster)
-}
-
-interface Frame {
-  readonly type: EventType | 'ERROR'
-  readonly object: KubeObject & Partial<Status>
-}
-
-async function* watch(source: Source, resourceVersion: string): ItemWatch {
-  const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion }
-  const response = await source.ask(pathOf(source, query), source)
-  for await (const lines of linesOf(response.body as AsyncIterable<Buffer>)) {
-    yield lines.map(line => eventOf(source, JSON.parse(line) as Frame))
-  }
-}
-
-function eventOf(source: Source, { type, object }: Frame): ItemEvent {
-  if (type !== 'ERROR') return { type, item: itemIn(source, object) }
-  const { code = 500, reason = '', message = 'the watch has failed' } = object as unknown as Status
-  throw code === 410 ? expired(message) : new StatusError(code, reason, message)
-}
-
-/** Whole lines, as many at a time as have come. */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly string[]> {
-  let rest: Buffer = Buffer.alloc(0)
-  try {
-    for await (const chunk of chunks) {
-      const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      const end = all.lastIndexOf('\n')
-      rest = all.subarray(end + 1)
-      const lines = all
-        .toString('utf8', 0, Math.max(end, 0))
-        .split('\n')
-        .filter(line => line !== '')
-      if (lines.length > 0) yield lines
-    }
-  } catch (error) {
-    throw failureOf(error)
+    list: (ctx, query) => list(sent(source, ctx, query)),
+    watch: (ctx, query) => connected({ source, ctx, query }, new Progress(query.resourceVersion)),
   }
 }

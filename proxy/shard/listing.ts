@@ -7,9 +7,11 @@ import { type ListHead, ListReader } from './listreader.ts'
 import type { Source } from './source.ts'
 import { collectionOf, listOptionsOf, targetOf } from './target.ts'
 
+type Batches = AsyncGenerator<ItemBatch, ListHead, undefined>
+
 /** A list as the shard sends it: batches as they come, and at last what the list says of itself. */
-export async function* list(source: Source, ctx: RequestContext, query: ListQuery): ItemList {
-  const { metadata } = yield* batches(source, ctx, query)
+export async function* list(sent: Batches): ItemList {
+  const { metadata } = yield* sent
   const { resourceVersion = '', remainingItemCount } = metadata
   return {
     resourceVersion,
@@ -31,18 +33,20 @@ export const kindOf = ({ ref: { group, version } }: Source, listKind: string) =>
 export const isNobodys = ({ ref }: Source, error: unknown): boolean =>
   ref.identity !== undefined && error instanceof StatusError && error.code === 404
 
-export async function* batches(
-  source: Source,
-  ctx: RequestContext,
-  query: ListQuery,
-): AsyncGenerator<ItemBatch, ListHead, undefined> {
-  const target = targetOf(source.ref, collectionOf(query), listOptionsOf(query))
-  const asked = source.ask(ctx, { method: 'GET', target })
-  const answer = await asked.catch(error => {
-    if (isNobodys(source, error)) return undefined
+/** Nothing of what nobody has bound. */
+export async function* batches(source: Source, ctx: RequestContext, query: ListQuery): Batches {
+  try {
+    return yield* sent(source, ctx, query)
+  } catch (error) {
+    if (isNobodys(source, error)) return nobodys
     throw error
-  })
-  if (answer === undefined) return nobodys
+  }
+}
+
+/** What the shard answers, whatever that is. */
+export async function* sent(source: Source, ctx: RequestContext, query: ListQuery): Batches {
+  const target = targetOf(source.ref, collectionOf(query), listOptionsOf(query))
+  const answer = await source.ask(ctx, { method: 'GET', target })
   const reader = new ListReader(query.cluster)
   try {
     for await (const piece of answer.body as AsyncIterable<Buffer>) {

@@ -4,7 +4,7 @@ import type { ItemList, ListQuery, ResourceStorage } from '../../framework/stora
 import type { ShardConnection } from './connection.ts'
 import type { Copies } from './copy/copies.ts'
 import { list as listCopy, oldestFor } from './copy/reading.ts'
-import { list } from './listing.ts'
+import { batches, list } from './listing.ts'
 import { type Source, sourceOf } from './source.ts'
 import { watch } from './watching.ts'
 import { create, get, remove, update } from './writing.ts'
@@ -22,7 +22,7 @@ export function remoteStorage(
   return {
     get: get(source),
     list: (ctx, query) =>
-      copies === undefined ? list(source, ctx, query) : listFrom(copies, source, ctx, query),
+      copies === undefined ? list(batches(source, ctx, query)) : listFrom(copies, source, ctx, query),
     watch: (ctx, query) => watch(source, ctx, query, copies),
     create: create(source),
     update: update(source, key => copies?.find(source, key)),
@@ -36,5 +36,5 @@ async function* listFrom(copies: Copies, source: Source, ctx: RequestContext, qu
   const shown = oldest === undefined ? undefined : copies.of(source, ctx, query)
   const copy = await shown?.kept.filled()
   const isUsable = copy !== undefined && copies.isGood() && copy.revision >= (oldest ?? 0)
-  return yield* isUsable && shown ? listCopy(copy, shown.within(query)) : list(source, ctx, query)
+  return yield* isUsable && shown ? listCopy(copy, shown.within(query)) : list(batches(source, ctx, query))
 }

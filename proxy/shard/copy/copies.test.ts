@@ -3,8 +3,9 @@ import { setMaxListeners } from 'node:events'
 import { StatusError, serviceUnavailable } from '../../../framework/errors.ts'
 import { type Item, type ItemEvent, initialEventsEnd } from '../../../framework/item.ts'
 import { silent } from '../../../framework/log.ts'
-import { labelEquals } from '../../../framework/selectors.ts'
+import { andLabels, labelEquals } from '../../../framework/selectors.ts'
 import type { ItemWatch, ListQuery, ResourceStorage, WatchQuery } from '../../../framework/storage.ts'
+import { viewOf } from '../../../framework/view.ts'
 import { testContext } from '../../../test/support/context.ts'
 import { eventually } from '../../../test/support/oriel.ts'
 import { remoteStorage } from '../storage.ts'
@@ -243,12 +244,20 @@ describe('copies of what a shard has', () => {
       const claimed = labelEquals('claimed.internal.apis.kcp.io/abc', 'x')
       shard.put('secret')
       shard.put('a', { 'claimed.internal.apis.kcp.io/abc': 'x' })
-      const watching = watch({ resourceVersion: '0', initialEvents: true, labels: claimed })
+      const view = viewOf(storage, () => ({
+        narrow: query => ({ ...query, labels: andLabels(query.labels, claimed) }),
+      }))
+      const state = { cluster: '*', resourceVersion: '0', initialEvents: true, bookmarks: false } as const
+      const watching = view.watch(ctx(), state)
       assert.deepEqual(await events(watching, 1), ['ADDED a@3'])
-      shard.put('secret', { 'claimed.internal.apis.kcp.io/abc': 'x' })
+      const red = view.watch(ctx(), { ...state, labels: labelEquals('color', 'red') })
+      const seen = events(red, 1)
+      shard.put('secret', { 'claimed.internal.apis.kcp.io/abc': 'x', color: 'red' })
       shard.put('a')
       assert.deepEqual(await events(watching, 2), ['ADDED secret@4', 'DELETED a@5 was @3'])
-      assert.equal(shard.asked(/labelSelector/), shard.targets.length)
+      assert.deepEqual(await seen, ['ADDED secret@4'])
+      assert.equal(shard.watches, 1)
+      assert.equal(shard.asked(/labelSelector=claimed[^,]*$/), shard.targets.length)
     })
   })
 

@@ -12,22 +12,20 @@ export interface Scope {
   readonly name: string
 }
 
-/** Labels that only kcp writes. Views choose by them what they show, and so they choose what is copied. */
-const isViews = ({ key }: LabelRequirement): boolean => /^([^/]+\.)?internal\.([^/]+\.)?kcp\.io\//.test(key)
+const textOf = (requirement: LabelRequirement): string => formatLabelSelector({ requirements: [requirement] })
 
 /**
- * undefined where the shard has to answer: it decides what a user sees in one logical cluster, and what the fields of a
- * kind are.
+ * What the view shows to everybody is copied; what a client selects of it is looked for there. undefined where the shard has
+ * to answer: it decides what a user sees in one logical cluster, and what the fields of a kind are.
  */
 export function scopeOf({ actAs }: RequestContext, selection: Selection): Scope | undefined {
-  const { cluster, labels, fields } = selection
+  const { cluster, labels, fields, view } = selection
   if (cluster !== '*' || actAs !== loopback || fields !== undefined) return undefined
-  const requirements = labels?.requirements ?? []
-  const views = { requirements: requirements.filter(isViews) }
-  const others = requirements.filter(requirement => !isViews(requirement))
+  const copied = new Set(view?.requirements.map(textOf))
+  const requirements = labels?.requirements.filter(requirement => !copied.has(textOf(requirement))) ?? []
   return {
-    copied: { cluster, ...(views.requirements.length > 0 && { labels: views }) },
-    within: query => ({ ...query, labels: { requirements: others } }),
-    name: formatLabelSelector(views),
+    copied: { cluster, ...(view && { labels: view }) },
+    within: query => ({ ...query, labels: { requirements } }),
+    name: view === undefined ? '' : formatLabelSelector(view),
   }
 }
