@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { StatusError } from '../framework/errors.ts'
 import type { HttpRequest } from '../framework/incoming.ts'
@@ -89,7 +90,7 @@ class Relay implements Dispatcher.DispatchHandler {
         path: target,
         method: request.method as Dispatcher.HttpMethod,
         headers: headers as Record<string, string | string[]>,
-        body: this.#hasBody ? request : null,
+        body: this.#hasBody ? Readable.from(bodyOf(request)) : null,
         headersTimeout: 0,
         bodyTimeout: isStream(target) ? 0 : patience,
       },
@@ -178,6 +179,15 @@ class Relay implements Dispatcher.DispatchHandler {
     this.#forwarding.observer?.passed(sent, this.#received)
     if (failure === undefined) this.#outcome.resolve()
     else this.#outcome.reject(failure)
+  }
+}
+
+/** The body; what an answer did not wait for is read all the same: it would stand before the next request. */
+async function* bodyOf(request: HttpRequest): AsyncGenerator<Buffer> {
+  try {
+    yield* request.iterator({ destroyOnReturn: false })
+  } finally {
+    request.resume()
   }
 }
 

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, request, type Server } from 'node:http'
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type Server,
+} from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -84,6 +91,25 @@ describe('passing requests on', () => {
   it('keeps path and query byte for byte, below the path of the endpoint', async () => {
     assert.equal((await ask('/api/v1/pods?labelSelector=a%3Db&x=%20y+z')).body, 'fine')
     assert.equal(seen?.url, '/base/api/v1/pods?labelSelector=a%3Db&x=%20y+z')
+  })
+
+  it('reads what an answer did not wait for, so that the connection serves the next request', async () => {
+    answer = (asked, response) => {
+      asked.resume()
+      if (asked.url === '/base/large') response.writeHead(413).end('too large')
+      else asked.on('end', () => response.end('fine'))
+    }
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const send = async (path: string, body: Buffer): Promise<string> => {
+      const headers = { 'content-length': body.length }
+      const sent = request({ host: '127.0.0.1', port: front.port, path, method: 'POST', headers, agent })
+      sent.end(body)
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      return (await response.toArray()).join('')
+    }
+    assert.equal(await send('/large', Buffer.alloc(3_000_000)), 'too large')
+    assert.equal(await send('/small', Buffer.from('{}')), 'fine')
+    agent.destroy()
   })
 
   it('refuses paths that the next server could read in another way', async () => {
