@@ -438,6 +438,26 @@ describe('a server', () => {
     assert.equal((await get(path, as('reader'))).status, 200)
   })
 
+  it('asks whether somebody may watch at the start of the watch only (4.58)', async () => {
+    let asked = 0
+    const counting: VirtualWorkspace = {
+      ...plain(),
+      authorize: async () => allow(String(++asked)),
+    }
+    await start([counting])
+    const watch = await open(
+      'HTTP/1.1',
+      `${server.url}/clusters/*/apis/example.com/v1/widgets?watch=1`,
+      as('reader'),
+    )
+    assert.equal(asked, 1)
+    for (const name of ['a', 'b']) {
+      await create('root', name)
+      assert.ok((await watch.next())?.includes(`"name":"${name}"`))
+    }
+    assert.equal(asked, 1)
+  })
+
   describe('views', () => {
     const team = (run?: VirtualWorkspace['run']) =>
       defineVirtualWorkspace('team', '/services/team/:team', ({ backend }) => ({

@@ -55,9 +55,10 @@ function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
 function scaled(object: KubeObject, scale: KubeObject, paths: ScalePaths): KubeObject {
   const replicas = valueAt(scale, 'spec.replicas') ?? 0
   if (typeof replicas !== 'number' || replicas < 0) {
-    const detail = 'must be greater than or equal to 0'
-    throw invalid('Scale', 'autoscaling', object.metadata.name ?? '', [
-      { type: 'FieldValueInvalid', field: 'spec.replicas', value: replicas, detail },
+    const [group = ''] = object.apiVersion.split('/')
+    const detail = 'should be a non-negative integer'
+    throw invalid(object.kind, group, object.metadata.name ?? '', [
+      { type: 'FieldValueInvalid', field: paths.specReplicasPath, value: replicas, detail },
     ])
   }
   const { resourceVersion, uid } = scale.metadata

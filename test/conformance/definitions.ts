@@ -11,6 +11,7 @@ import {
   put,
   remove,
   type Target,
+  table,
   widget,
   widgetsIn,
 } from './fixture.ts'
@@ -116,6 +117,22 @@ export function definitionCases(target: () => Target): void {
       assert.ok(etag, path)
       assert.equal((await ask(path, { headers: { accept, 'if-none-match': etag } })).status, 304)
     }
+  })
+
+  it('shows kinds without columns of their own with name and time (7.56)', async () => {
+    const answer = await ask(crd, { headers: { accept: table } })
+    const { columnDefinitions, rows } = answer.json<{
+      columnDefinitions: readonly { name: string; type: string }[]
+      rows: readonly { cells: readonly string[] }[]
+    }>()
+    assert.deepEqual(
+      columnDefinitions.map(({ name, type }) => [name, type]),
+      [
+        ['Name', 'string'],
+        ['Created At', 'date'],
+      ],
+    )
+    assert.match(rows[0]?.cells[1] ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   })
 
   it('29: tolerates old values that a tighter schema refuses (7.27)', async () => {

@@ -5,6 +5,8 @@ import type { Client, Reply, Sent } from '../support/client.ts'
 export interface Target {
   /** Requests below the URL of the logical cluster. */
   readonly client: Client
+  /** Ends what was started for it. */
+  close(): Promise<void>
   /** A name that nobody has used. */
   fresh(): string
   /** A namespace of its own, for cases that count objects. */

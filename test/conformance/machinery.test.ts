@@ -1,12 +1,13 @@
 import { startServer } from '../support/kcp.ts'
 import { discard, type Oriel } from '../support/oriel.ts'
+import { answerCases } from './answers.ts'
 import { applyCases } from './apply.ts'
 import { createCases } from './create.ts'
 import { definitionCases, publishedCases } from './definitions.ts'
 import type { Target } from './fixture.ts'
 import { pathCases } from './paths.ts'
 import { readingCases } from './reading.ts'
-import { viewTarget, workspaceTarget } from './targets.ts'
+import { mountFlags, mountTarget, viewTarget, workspaceTarget } from './targets.ts'
 import { updateCases } from './update.ts'
 
 const areas: Readonly<Record<string, (target: () => Target) => void>> = {
@@ -14,6 +15,7 @@ const areas: Readonly<Record<string, (target: () => Target) => void>> = {
   'create and metadata': createCases,
   'update, patch and delete': updateCases,
   'server-side apply': applyCases,
+  'answers and owners': answerCases,
   'list and watch': readingCases,
   'discovery and OpenAPI': publishedCases,
 }
@@ -23,7 +25,7 @@ describe('Kubernetes on the wire', function () {
   this.timeout(120_000)
   let oriel: Oriel
   before(async () => {
-    oriel = await startServer()
+    oriel = await startServer(await mountFlags())
   })
   after(() => discard(oriel))
 
@@ -33,11 +35,12 @@ describe('Kubernetes on the wire', function () {
       before(async () => {
         target = await prepare(oriel)
       })
-      after(() => target.client.close())
+      after(() => target?.close())
       for (const [area, cases] of Object.entries({ ...areas, ...more }))
         describe(area, () => cases(() => target))
     })
 
   served('in a workspace with a CRD', workspaceTarget, { 'a definition’s life': definitionCases })
   served('through the apiexport view', viewTarget)
+  if (!process.env.KCP_BIN) served('at a mount', mountTarget)
 })

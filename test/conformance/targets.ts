@@ -1,6 +1,11 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { KubeObject } from '../../framework/index.ts'
 import { type Client, clientOf } from '../support/client.ts'
-import type { Oriel } from '../support/oriel.ts'
+import { discard, eventually, kubectlFor, type Oriel, readText, startOriel } from '../support/oriel.ts'
+import { readPeer, startProxyService } from '../support/peer.ts'
+import { mount, remoteClusters } from '../support/remoteclusters.ts'
 import {
   apply,
   bind,
@@ -11,7 +16,8 @@ import {
   type Tenant,
 } from '../support/tenants.ts'
 import { configAt } from '../support/watcher.ts'
-import { expect, fixture, namespaces, post, type Target } from './fixture.ts'
+import { testCertificates } from '../support/wire.ts'
+import { expect, fixture, namespaces, post, type Target, widgetsIn } from './fixture.ts'
 
 const claimed = ['namespaces', 'configmaps']
 const claims = claimed.map(resource => ({ group: '', resource, verbs: ['*'] }))
@@ -40,6 +46,41 @@ export async function viewTarget(oriel: Oriel): Promise<Target> {
   return targetAt(await clientOf(configAt(oriel, `${url}/clusters/${tenant.cluster}`)), 403)
 }
 
+/** Lets a server under test mount clusters on this machine. */
+export async function mountFlags(): Promise<readonly string[]> {
+  if (process.env.KCP_BIN) return []
+  const file = join(await mkdtemp(join(tmpdir(), 'oriel-mount-')), 'ca.crt')
+  await writeFile(file, testCertificates().authority.certificate)
+  return ['--mount-allow', '127.0.0.1', '--mount-ca-file', file]
+}
+
+/** A remote cluster that serves fixture F, by the URL of the workspace at which it is mounted. */
+export async function mountTarget(oriel: Oriel): Promise<Target> {
+  const remote = await startOriel({ args: ['--store', 'memory:'] })
+  const peer = readPeer(await readText(remote.kubeconfig))
+  const service = await startProxyService(peer.endpoint)
+  const root = kubectlFor(oriel, 'root')
+  await apply(kubectlFor(remote, 'root').at(new URL(peer.endpoint.url).pathname), fixture)
+  await apply(root, remoteClusters as KubeObject)
+  await root(['wait', '--for=condition=Established', '--timeout=60s', 'crd', 'remoteclusters.example.io'])
+  await apply(root, ...mount('mounted', service.url))
+  await root(['wait', '--for=jsonpath={.status.phase}=Ready', '--timeout=60s', 'workspace', 'mounted'])
+  const client = await clientOf(configAt(oriel, `${oriel.url}/clusters/root:mounted`))
+  await eventually(
+    () => client(widgetsIn('default')),
+    ({ status }) => status === 200,
+  )
+  const target = targetAt(client, 404)
+  return {
+    ...target,
+    async close() {
+      await target.close()
+      await service.stop()
+      await discard(remote)
+    },
+  }
+}
+
 function targetAt(client: Client, unknown: Target['unknown']): Target {
   let count = 0
   const fresh = () => `w${++count}`
@@ -50,6 +91,7 @@ function targetAt(client: Client, unknown: Target['unknown']): Target {
   }
   return {
     client,
+    close: async () => client.close(),
     fresh,
     namespace,
     unknown,

@@ -24,6 +24,7 @@ function neutralized(value: unknown, said: Said): unknown {
   if (typeof value === 'string')
     return value
       .replaceAll(said.uid, '<uid>')
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, '<uid>')
       .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
       .replace(/Invalid value: "\{.*\}":/s, 'Invalid value: <object>:')
       .replace(/(?<=: errors:\n).*/s, lines => lines.split('\n').sort().join('\n'))

@@ -19,12 +19,13 @@ export interface Peer {
 
 export async function startPeer(): Promise<Peer> {
   const given = process.env.PEER_KUBECONFIG
-  if (given) return { ...read(await readText(given)), stop: async () => undefined }
+  if (given) return { ...readPeer(await readText(given)), stop: async () => undefined }
   const oriel = await startOriel({ args: ['--store', 'memory:'] })
-  return { ...read(await readText(oriel.kubeconfig)), stop: () => discard(oriel) }
+  return { ...readPeer(await readText(oriel.kubeconfig)), stop: () => discard(oriel) }
 }
 
-function read(text: string): Omit<Peer, 'stop'> {
+/** What a kubeconfig says of a server. */
+export function readPeer(text: string): Omit<Peer, 'stop'> {
   const config = new KubeConfig()
   config.loadFromString(text)
   const cluster = config.getCurrentCluster()
