@@ -119,22 +119,28 @@ function parseExactValue(tokens: Tokens): string {
   return token.literal
 }
 
+/** What may come next in a list of values. */
+const awaited = { '(': "',', ')' or identifier", ',': "',', or identifier", identifier: "',' or ')'" }
+
 /** `(a,b)`; between commas nothing is the empty value. */
 function parseValues(tokens: Tokens): readonly string[] {
   const open = take(tokens, 'word')
   if (open.type !== '(') throw new RequirementError(`found '${open.literal}' expected: '('`)
   const values: string[] = []
   let value = ''
+  let last: keyof typeof awaited = '('
   while (true) {
     const { type, literal } = take(tokens, 'word')
     if (type === ')' || type === ',') {
       values.push(value)
       value = ''
       if (type === ')') return values
-    } else if (type === 'identifier' && value === '') {
+      last = type
+    } else if (type === 'identifier' && last !== type) {
       value = literal
+      last = type
     } else {
-      throw new RequirementError(`found '${literal}', expected: ',' or ')'`)
+      throw new RequirementError(`found '${literal}', expected: ${awaited[last]}`)
     }
   }
 }

@@ -61,6 +61,9 @@ describe('label selectors', () => {
 
   const bad: readonly [selector: string, message: string][] = [
     ['a in (b', "unable to parse requirement: found '', expected: ',' or ')'"],
+    ['a in (', "unable to parse requirement: found '', expected: ',', ')' or identifier"],
+    ['a in (=b)', "unable to parse requirement: found '=', expected: ',', ')' or identifier"],
+    ['a in (b,', "unable to parse requirement: found '', expected: ',', or identifier"],
     ['a in b', "unable to parse requirement: found 'b' expected: '('"],
     ['a b', "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
     ['a=b c', "found 'c', expected: ',' or 'end of string'"],

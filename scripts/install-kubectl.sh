@@ -26,6 +26,9 @@ GO
   (cd "$work" && go mod init kubectl && go get k8s.io/kubectl@v0.34.1 k8s.io/component-base@v0.34.1 && go mod tidy) >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
   mkdir -p .kubectl
   (cd "$work" && go build -o "$OLDPWD/.kubectl/kubectl" .)
+elif ! command -v apt-get >/dev/null 2>&1; then
+  echo 'Neither Go nor apt-get is here to install kubectl with: see https://kubernetes.io/docs/tasks/tools/.' >&2
+  exit 1
 else
   apt-get update -qq
   apt-get install -y -qq kubernetes-client

@@ -70,7 +70,7 @@ describe('the README', function () {
     const script = commands(blocks).map(
       (block, i) => `printf '\\n${marker}${i}\\n'\n${adapted(block.text, oriel, viewsPort)}`,
     )
-    const outcome = await run('bash', ['-euo', 'pipefail', '-c', script.join('\n')])
+    const outcome = await run('sh', ['-euc', script.join('\n')])
     assert.equal(outcome.code, 0, `${outcome.stdout}\n${outcome.stderr}\n${oriel.output()}`)
     const outputs = outcome.stdout.split(new RegExp(`^${marker}\\d+$`, 'm')).slice(1)
     commands(blocks).forEach((block, i) => {

@@ -264,7 +264,7 @@ describe('list', () => {
     ],
     ['sendInitialEvents=true', 422, /sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list$/],
     ['continue=x&resourceVersion=5', 400, 'specifying resource version is not allowed when using continue'],
-    ['continue=x', 400, /^continue key is not valid/],
+    ['continue=x', 400, /^invalid continue token: continue key is not valid/],
     ['resourceVersion=99999', 504, /Too large resource version/],
     ['labelSelector=a in (b', 400, /^unable to parse requirement: /],
     ['fieldSelector=spec.size=1', 400, 'field label not supported: spec.size'],

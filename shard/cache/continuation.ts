@@ -36,7 +36,7 @@ export function encodeContinuation(
   return Buffer.from(JSON.stringify(token)).toString('base64url')
 }
 
-/** Reads a token; throws 400 `continue key is not valid: …` (chapter 40, rule 4.18). */
+/** Reads a token; throws 400 `invalid continue token: …` (chapter 40, rule 4.18). */
 export function decodeContinuation(
   text: string,
   resource: StoredResource,
@@ -50,7 +50,7 @@ export function decodeContinuation(
   return { revision: rv, after: start.slice(0, -1) }
 }
 
-const invalid = (why: string) => badRequest(`continue key is not valid: ${why}`)
+const invalid = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`)
 
 function parse(text: string): Token {
   let token: Partial<Token> | null

@@ -215,11 +215,14 @@ describe('listing', () => {
         ],
       ]) {
         const status = await refused({ continue: bad ?? '' })
-        assert.deepEqual([status.code, status.message], [400, `continue key is not valid: ${why}`])
+        assert.deepEqual(
+          [status.code, status.message],
+          [400, `invalid continue token: continue key is not valid: ${why}`],
+        )
       }
       assert.equal(
         (await refused({ cluster: 'a', continue: token })).message,
-        'continue key is not valid: it belongs to another list',
+        'invalid continue token: continue key is not valid: it belongs to another list',
       )
     })
 

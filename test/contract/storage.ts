@@ -247,7 +247,7 @@ const reading: Tests = {
   },
   'a token that is none is 400': async bench => {
     const { message } = await refused(400, bench.list({ limit: 1, continue: 'bogus' }))
-    assert.match(message, /^continue key is not valid: /)
+    assert.match(message, /^invalid continue token: continue key is not valid: /)
   },
 }
 

@@ -100,7 +100,7 @@ export const known: readonly Known[] = [
     erase: outcome =>
       rewritten(
         outcome,
-        /^(invalid continue token: )?continue key is not valid: .*/,
+        /^invalid continue token: continue key is not valid: .*/,
         'continue key is not valid',
       ),
   },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Kubectl, kubectlFor, type Oriel, run } from '../support/oriel.ts'
 import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
+import { ask } from '../support/wire.ts'
 
 const issuer = 'https://kcp.default.svc'
 const secret = {
@@ -202,8 +203,16 @@ describe('service accounts', function () {
       [keys[0].kid, keys[0].alg, config.id_token_signing_alg_values_supported],
       [kid, alg, [alg]],
     )
-    const anonymous = await run('curl', ['-sk', `${oriel.url}/clusters/${home.path}/openid/v1/jwks`])
-    assert.match(anonymous.stdout, /Forbidden/)
+    const authority = await home.kubectl([
+      'config',
+      'view',
+      '--raw',
+      '-o',
+      "jsonpath={.clusters[?(@.name=='root')].cluster.certificate-authority-data}",
+    ])
+    const ca = Buffer.from(authority, 'base64').toString()
+    const anonymous = await ask('HTTP/1.1', `${oriel.url}/clusters/${home.path}/openid/v1/jwks`, { ca })
+    assert.equal(anonymous.status, 403)
   })
 
   it('lose all tokens when they are deleted', async () => {

@@ -201,7 +201,7 @@ function parseToken(token: string): { until: number; after: string } {
   try {
     return JSON.parse(Buffer.from(token, 'base64url').toString())
   } catch {
-    throw badRequest('continue key is not valid: it is no token of ours')
+    throw badRequest('invalid continue token: continue key is not valid: it is no token of ours')
   }
 }
 
