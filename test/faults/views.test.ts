@@ -4,13 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueAuthority } from '../../cmd/certificates.ts'
 import { issueClient } from '../support/clientcertificates.ts'
+import { openGate } from '../support/gate.ts'
 import { freePort } from '../support/kcp.ts'
 import { discard, eventually, type Oriel, startOriel } from '../support/oriel.ts'
 import { readiness } from '../support/readiness.ts'
 import { startViews } from '../support/standalone.ts'
-import { ask } from '../support/wire.ts'
+import { ask, open } from '../support/wire.ts'
 
 const aMoment = 2 / 3600
+const typesOfRoot = '/services/apiexport/root/tenancy.kcp.io'
+const types = '/apis/tenancy.kcp.io/v1alpha1/workspacetypes'
 
 describe('oriel virtual-workspaces, while what it needs comes and goes', function () {
   this.timeout(120_000)
@@ -174,6 +177,37 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
     await connect({})
     await becomes('ready')
     assert.deepEqual(news(), [])
+  })
+
+  it('keeps nothing of clients that have left', async () => {
+    const gate = await openGate(Number(new URL(shard.url).port))
+    await connect({ server: `https://127.0.0.1:${gate.port}` })
+    await eventually(
+      async () => gate.open,
+      open => open > 0,
+    )
+    const wanted = { client: await issueClient(users, admin), ca: own.certificate }
+    const watching = async (): Promise<number> => {
+      const { body } = await ask('HTTP/1.1', `${url}/metrics`, wanted)
+      const counts = [...body.matchAll(/^apiserver_longrunning_requests\{.* (\d+)$/gm)]
+      return counts.reduce((sum, [, count]) => sum + Number(count), 0)
+    }
+    const paths = ['*', 'root'].map(cluster => `${typesOfRoot}/clusters/${cluster}${types}?watch=true`)
+    const each = Array.from({ length: 20 }, () => paths).flat()
+    const watches = await Promise.all(each.map(path => open('HTTP/1.1', url + path, wanted)))
+    for (const watch of watches) assert.match((await watch.next()) ?? '', /"type":"ADDED"/)
+    assert.equal(await watching(), watches.length)
+    assert.ok(gate.open >= 20, String(gate.open))
+    for (const watch of watches) watch.leave()
+    await eventually(watching, count => count === 0)
+    // What is left are connections of the views' own.
+    await eventually(
+      async () => gate.open,
+      open => open <= 2,
+    )
+    await connect({})
+    await gate.close()
+    await becomes('ready')
   })
 
   it('says that its own certificate has expired, and serves with the next one', async () => {
