@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueAuthority } from '../../cmd/certificates.ts'
 import { issueClient } from '../support/clientcertificates.ts'
-import { openGate } from '../support/gate.ts'
+import { type Gate, openGate } from '../support/gate.ts'
 import { freePort } from '../support/kcp.ts'
 import { discard, eventually, type Oriel, startOriel } from '../support/oriel.ts'
 import { readiness } from '../support/readiness.ts'
@@ -25,6 +25,7 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
   let url: string
   let shard: Oriel
   let views: Awaited<ReturnType<typeof startViews>>
+  let gate: Gate | undefined
 
   before(async () => {
     files = await mkdtemp(join(tmpdir(), 'oriel-faults-'))
@@ -42,6 +43,7 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
   })
   after(async () => {
     await views.kill()
+    await gate?.close()
     await discard(shard)
     await rm(files, { recursive: true })
   })
@@ -180,12 +182,11 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
   })
 
   it('keeps nothing of clients that have left', async () => {
-    const gate = await openGate(Number(new URL(shard.url).port))
-    await connect({ server: `https://127.0.0.1:${gate.port}` })
-    await eventually(
-      async () => gate.open,
-      open => open > 0,
-    )
+    const upstream = async (): Promise<number> => gate?.open ?? 0
+    gate = await openGate(Number(new URL(shard.url).port))
+    const { port } = gate
+    await connect({ server: `https://127.0.0.1:${port}` })
+    await eventually(upstream, open => open > 0)
     const wanted = { client: await issueClient(users, admin), ca: own.certificate }
     const watching = async (): Promise<number> => {
       const { body } = await ask('HTTP/1.1', `${url}/metrics`, wanted)
@@ -197,17 +198,11 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
     const watches = await Promise.all(each.map(path => open('HTTP/1.1', url + path, wanted)))
     for (const watch of watches) assert.match((await watch.next()) ?? '', /"type":"ADDED"/)
     assert.equal(await watching(), watches.length)
-    assert.ok(gate.open >= 20, String(gate.open))
+    assert.ok((await upstream()) >= 20)
     for (const watch of watches) watch.leave()
     await eventually(watching, count => count === 0)
     // What is left are connections of the views' own.
-    await eventually(
-      async () => gate.open,
-      open => open <= 2,
-    )
-    await connect({})
-    await gate.close()
-    await becomes('ready')
+    await eventually(upstream, open => open <= 2)
   })
 
   it('says that its own certificate has expired, and serves with the next one', async () => {
