@@ -46,7 +46,7 @@ const sentences: Readonly<Record<string, string>> = {
   'empty cluster name': 'Only system:masters may reach all clusters at once.',
 }
 
-const sentenceOf = ({ reason }: Decision): string =>
+export const sentenceOf = ({ reason }: Decision): string =>
   sentences[reason] ?? `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`
 
 function missingPolicies(

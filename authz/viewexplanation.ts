@@ -9,7 +9,7 @@ import { isPrivileged, type UserInfo } from '../framework/user.ts'
 import { askedIn } from '../framework/viewsteps.ts'
 import type { VirtualWorkspace } from '../framework/workspace.ts'
 import { askingOf } from './asking.ts'
-import type { Missing } from './diagnosis.ts'
+import { type Missing, sentenceOf } from './diagnosis.ts'
 import {
   type ExplainedMissing,
   type ExplainedStep,
@@ -147,11 +147,11 @@ async function missingAt(
   request: ViewExplainRequest,
   step: Step,
 ): Promise<readonly ExplainedMissing[]> {
-  const { cluster: workspace, authorizer = '', reason } = step
+  const { cluster: workspace, authorizer = '' } = step
   if (step.effect === 'allow' || !(await mayAskIn(parts.authorizer, request, workspace))) return []
   const elsewhere = workspace === request.action.cluster ? {} : { elsewhere: true as const }
   const asked = questionOf(step)
-  if (asked === undefined) return [{ authorizer, workspace, ...elsewhere, why: `${reason}.`, grant: [] }]
+  if (asked === undefined) return [{ authorizer, workspace, ...elsewhere, why: sentenceOf(step), grant: [] }]
   const found = parts.missing(asked.user, asked.action)
   const entries = await Promise.all(found.map(entry => shown(parts.authorizer, request, entry)))
   return entries.map(entry => ({ ...entry, ...elsewhere }))

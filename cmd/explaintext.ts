@@ -22,14 +22,20 @@ const limitedText =
 
 function stepsText(steps: readonly ExplainedStep[]): string {
   if (steps.length === 0) return ''
-  const width = Math.max(...steps.map(({ authorizer }) => authorizer.length))
-  const lines = steps.map(step => `  ${step.authorizer.padEnd(width)}  ${saidBy(step)}${whereOf(step)}\n`)
+  const names = steps.map(nameOf)
+  const width = Math.max(...names.map(name => name.length))
+  const lines = steps.map((step, i) => `  ${names[i]?.padEnd(width)}  ${saidBy(step)}${whereOf(step)}\n`)
   return `\nWho said what:\n${lines.join('')}`
 }
 
-/** Steps of a view are in several workspaces. */
-const whereOf = ({ workspace }: ExplainedStep): string =>
-  workspace === undefined ? '' : ` (in ${workspace})`
+const isOfView = ({ authorizer }: ExplainedStep): boolean => authorizer.startsWith('virtual.')
+
+/** Whom a view has asked stands below its step, which says where. */
+const nameOf = (step: ExplainedStep): string =>
+  isOfView(step) || step.workspace === undefined ? step.authorizer : `  ${step.authorizer}`
+
+const whereOf = (step: ExplainedStep): string =>
+  isOfView(step) && step.workspace !== undefined ? `, in ${step.workspace}` : ''
 
 const words = {
   Allowed: 'allowed',

@@ -118,7 +118,7 @@ export const tried: Readonly<Record<string, Places>> = {
     [cases('authentication'), 'TestWorkspaceOIDC'],
     [e2e('authentication'), 'are known by what the configuration says now'],
   ],
-  16: [[jwt, 'has several issuers, each once']],
+  16: [['framework/authn/jwt/authenticationconfig.test.ts', 'has several issuers, each once']],
   17: [list, [e2e('authentication'), 'are nobody elsewhere']],
   18: [
     list,

@@ -118,7 +118,7 @@ describe('what a view decides is explained', function () {
     assert.deepEqual(stepsOf(byBoth)[0], ['boundapi', 'Denied', consumer.cluster])
     assert.match(
       JSON.stringify(byBoth.missing),
-      /failed to find suitable reason to allow access in APIBinding/,
+      /Failed to find suitable reason to allow access in APIBinding\./,
     )
     await consumer.kubectl(['delete', 'clusterrolebinding', 'cluster-admin-user-1'])
   })
