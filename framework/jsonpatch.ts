@@ -59,21 +59,21 @@ export function readJsonPatch(value: unknown): JsonPatch {
 function readOperation(value: unknown): Operation {
   if (!isMembers(value)) throw badRequest('error decoding patch: an operation must be an object')
   const { op, path, from } = value
-  if (typeof path !== 'string') throw failed('an operation needs a path')
+  if (typeof path !== 'string') throw missing('operation missing path field')
   switch (op) {
     case 'add':
     case 'replace':
     case 'test':
-      if (!Object.hasOwn(value, 'value')) throw failed(`${op} needs a value`)
+      if (!Object.hasOwn(value, 'value')) throw missing('operation, missing value field')
       return { op, path, value: value.value }
     case 'remove':
       return { op, path }
     case 'move':
     case 'copy':
-      if (typeof from !== 'string') throw failed(`${op} needs from`)
+      if (typeof from !== 'string') throw missing('operation, missing from field')
       return { op, path, from }
     default:
-      throw failed(`unknown operation ${JSON.stringify(op)}`)
+      throw failed(`Unexpected kind: ${op === undefined ? 'unknown' : String(op)}`)
   }
 }
 
@@ -116,20 +116,31 @@ function apply(state: State, operation: Operation): void {
 
 /** An item has to be there; a member need not: upstream's library sets it. */
 function replace(root: Members, path: string, value: unknown): void {
-  if (Array.isArray(locate(root, path).parent)) remove(root, path)
-  add(root, path, value)
+  const place = placeAt(root, path, `replace operation does not apply: doc is missing path: ${path}`)
+  const { parent, key } = place
+  if (Array.isArray(parent)) {
+    if (!exists(place)) throw missing(`replace operation does not apply: doc is missing key: ${path}`)
+    parent[indexOf(key)] = value
+  } else insert(place, value, '')
 }
 
 function move(root: Members, from: string, path: string): void {
   if (path.startsWith(`${from}/`)) throw failed('cannot move a value into itself')
-  add(root, path, remove(root, from))
+  const what = 'move operation does not apply: doc is missing'
+  const source = placeAt(root, from, `${what} from path: ${from}`)
+  const value = take(source, `error in move for path: '${source.key}'`)
+  const target = placeAt(root, path, `${what} destination path: ${path}`)
+  insert(target, value, `error in move for path: '${path}'`)
 }
 
 function copy(state: State, from: string, path: string): void {
-  const value = read(locate(state.root, from), from)
+  const { root } = state
+  const what = 'copy operation does not apply: doc is missing'
+  const value = read(placeAt(root, from, `${what} from path: ${from}`), `error in copy for from: '${from}'`)
   state.copied += weigh(value, bodyLimit - state.copied)
   if (state.copied > bodyLimit) throw tooLarge(`the copies of a JSON patch may not exceed ${bodyLimit} bytes`)
-  add(state.root, path, clone(value))
+  const target = placeAt(root, path, `${what} destination path: ${path}`)
+  insert(target, clone(value), 'error while adding value during copy')
 }
 
 function clone(value: unknown): unknown {
@@ -156,13 +167,18 @@ interface Place {
   readonly key: string
 }
 
-function locate(root: Members, path: string): Place {
-  if (path !== '' && !path.startsWith('/')) throw failed(`${path} is not a JSON pointer`)
+/** What is wrong where something is missing, as upstream's library says it. */
+const missing = (why: string): StatusError => failed(`${why}: missing value`)
+
+/** Throws `why` where there is nothing that could have such a member. */
+function placeAt(root: Members, path: string, why: string): Place {
+  if (path !== '' && !path.startsWith('/')) throw missing(why)
   const tokens = path.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
   let parent: Members | unknown[] = root
-  for (const token of tokens.slice(0, -1)) {
-    const child: unknown = exists({ parent, key: token }) ? read({ parent, key: token }, path) : undefined
-    if (!isMembers(child) && !Array.isArray(child)) throw failed(`${path} has no parent`)
+  for (const key of tokens.slice(0, -1)) {
+    const place: Place = { parent, key }
+    const child: unknown = exists(place) ? valueAt(place) : undefined
+    if (!isMembers(child) && !Array.isArray(child)) throw missing(why)
     parent = child
   }
   return { parent, key: tokens.at(-1) ?? '' }
@@ -173,35 +189,54 @@ const indexOf = (key: string): number => (/^(0|[1-9]\d*)$/.test(key) ? Number(ke
 const exists = ({ parent, key }: Place): boolean =>
   Array.isArray(parent) ? indexOf(key) >= 0 && indexOf(key) < parent.length : Object.hasOwn(parent, key)
 
-function read(place: Place, path: string): unknown {
-  if (!exists(place)) throw failed(`${path} does not exist`)
+const valueAt = ({ parent, key }: Place): unknown =>
+  Array.isArray(parent) ? parent[indexOf(key)] : parent[key]
+
+/** What is wrong with a key of a list. */
+const noIndex = (key: string): string =>
+  /^[-+]?\d+$/.test(key)
+    ? `Unable to access invalid index: ${Number(key)}: invalid index referenced`
+    : `value was not a proper array index: '${key}': strconv.Atoi: parsing ${JSON.stringify(key)}: invalid syntax`
+
+/** Throws `what`, and why. */
+function read(place: Place, what: string): unknown {
+  if (exists(place)) return valueAt(place)
   const { parent, key } = place
-  return Array.isArray(parent) ? parent[indexOf(key)] : parent[key]
+  if (Array.isArray(parent)) throw failed(`${what}: ${noIndex(key)}`)
+  throw missing(`${what}: Unable to remove nonexistent key: ${key}`)
 }
 
-function add(root: Members, path: string, value: unknown): void {
-  const { parent, key } = locate(root, path)
+function insert({ parent, key }: Place, value: unknown, what: string): void {
   if (!Array.isArray(parent)) {
     Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true })
     return
   }
   const index = key === '-' ? parent.length : indexOf(key)
-  if (index < 0 || index > parent.length) throw failed(`${path} is not an index of the list`)
+  if (index < 0 || index > parent.length) throw failed(`${what}: ${noIndex(key)}`)
   parent.splice(index, 0, value)
 }
 
-function remove(root: Members, path: string): unknown {
-  const place = locate(root, path)
-  const value = read(place, path)
+function take(place: Place, what: string): unknown {
+  const value = read(place, what)
   const { parent, key } = place
   if (Array.isArray(parent)) parent.splice(indexOf(key), 1)
   else delete parent[key]
   return value
 }
 
+function add(root: Members, path: string, value: unknown): void {
+  const place = placeAt(root, path, `add operation does not apply: doc is missing path: "${path}"`)
+  insert(place, value, `error in add for path: '${path}'`)
+}
+
+function remove(root: Members, path: string): void {
+  const place = placeAt(root, path, `remove operation does not apply: doc is missing path: "${path}"`)
+  take(place, `error in remove for path: '${path}'`)
+}
+
 /** As in Kubernetes, an absent member equals null. */
 function test(root: Members, path: string, expected: unknown): void {
-  const place = locate(root, path)
-  const actual = exists(place) ? read(place, path) : null
-  if (!isDeepStrictEqual(actual, expected)) throw new TestFailed(`testing value ${path} failed`)
+  const place = placeAt(root, path, `test operation does not apply: is missing path: ${path}`)
+  const actual = exists(place) ? valueAt(place) : null
+  if (!isDeepStrictEqual(actual, expected)) throw new TestFailed(`testing value ${path} failed: test failed`)
 }

@@ -85,6 +85,65 @@ describe('JSON patch', () => {
     it(name, () => assert.equal(canonicalJson(patch(document, operations)), canonicalJson(result)))
   }
 
+  const words: readonly [operation: object, why: string][] = [
+    [{ op: 'x', path: '/a' }, 'Unexpected kind: x'],
+    [
+      { op: 'remove', path: '/x' },
+      "error in remove for path: '/x': Unable to remove nonexistent key: x: missing value",
+    ],
+    [
+      { op: 'remove', path: '/x/y' },
+      'remove operation does not apply: doc is missing path: "/x/y": missing value',
+    ],
+    [
+      { op: 'remove', path: '/list/3' },
+      "error in remove for path: '/list/3': Unable to access invalid index: 3: invalid index referenced",
+    ],
+    [
+      { op: 'add', path: '/x/y', value: 1 },
+      'add operation does not apply: doc is missing path: "/x/y": missing value',
+    ],
+    [
+      { op: 'add', path: 'x', value: 1 },
+      'add operation does not apply: doc is missing path: "x": missing value',
+    ],
+    [
+      { op: 'add', path: '/list/b', value: 1 },
+      `error in add for path: '/list/b': value was not a proper array index: 'b': strconv.Atoi: parsing "b": invalid syntax`,
+    ],
+    [
+      { op: 'replace', path: '/x/y', value: 1 },
+      'replace operation does not apply: doc is missing path: /x/y: missing value',
+    ],
+    [
+      { op: 'replace', path: '/list/9', value: 1 },
+      'replace operation does not apply: doc is missing key: /list/9: missing value',
+    ],
+    [
+      { op: 'move', from: '/x', path: '/b' },
+      "error in move for path: 'x': Unable to remove nonexistent key: x: missing value",
+    ],
+    [
+      { op: 'move', from: '/a', path: '/x/y' },
+      'move operation does not apply: doc is missing destination path: /x/y: missing value',
+    ],
+    [
+      { op: 'copy', from: '/x/y', path: '/b' },
+      'copy operation does not apply: doc is missing from path: /x/y: missing value',
+    ],
+    [
+      { op: 'test', path: '/x/y', value: 1 },
+      'test operation does not apply: is missing path: /x/y: missing value',
+    ],
+    [{ op: 'test', path: '/a', value: 2 }, 'testing value /a failed: test failed'],
+  ]
+  for (const [operation, why] of words)
+    it(`says as upstream: ${why}`, () =>
+      assert.throws(
+        () => patch({ a: 1, list: ['x'] }, [operation]),
+        ({ status }: StatusError) => status.details?.causes?.[0]?.message === why,
+      ))
+
   const bad: readonly [name: string, operations: unknown, code: number][] = [
     ['a patch that is no list', {}, 400],
     ['an operation that is no object', [1], 400],

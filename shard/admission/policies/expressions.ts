@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type FieldError, invalid } from '../../../framework/errors.ts'
 import type { KubeObject } from '../../../framework/object.ts'
 import type { Expression } from '../../../openapi/cel/compiled.ts'
 import { invalidValue, required } from '../../../openapi/fielderror.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
-import { compilePolicy, type Policy } from './policy.ts'
+import { compilePolicy, type Policy, type PolicySpec } from './policy.ts'
 import { bindingErrors, policyErrors } from './specrules.ts'
 
 type Check = (object: KubeObject) => readonly FieldError[]
@@ -27,9 +28,19 @@ export const policyExpressions: AdmissionPlugin = {
     const { object, operation } = request
     const check = checkOf(request)
     if (object === undefined || operation === 'DELETE' || check === undefined) return
-    const errors = check(object)
+    const errors = check(object).filter(({ field }) => !isForgiven(field, request))
     if (errors.length > 0) throw invalid(object.kind, request.group, object.metadata.name ?? '', errors)
   },
+}
+
+/** Conditions that an update leaves as they are, with the same parameters, are not looked at again. */
+function isForgiven(field: string, { object, old }: ShardAdmissionRequest): boolean {
+  if (!field.startsWith('spec.matchConditions') || object === undefined || old === undefined) return false
+  const given = (policy: KubeObject): unknown => {
+    const { paramKind, matchConditions } = (policy.spec ?? {}) as PolicySpec
+    return [paramKind, matchConditions]
+  }
+  return isDeepStrictEqual(given(object), given(old))
 }
 
 /** An expression that is not there is missing; `unsaid` is said of it. */

@@ -145,7 +145,7 @@ describe('mutating admission policies', () => {
     [
       'bad-pointer',
       patching('[JSONPatch{op: "replace", path: "/data/a", value: "b"}]'),
-      'JSON Patch: /data/a has no parent',
+      'JSON Patch: replace operation does not apply: doc is missing path: /data/a: missing value',
     ],
   ]
   for (const [name, mutation, why] of failures)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type FieldError, invalid } from '../../../framework/errors.ts'
 import { dns1123SubdomainErrors } from '../../../framework/names.ts'
 import { reviewVersionErrors, serviceErrors, urlErrors } from '../../../openapi/crd-conversion.ts'
@@ -14,13 +15,21 @@ const resources: ReadonlySet<string> = new Set([
 /** Webhooks that could never be asked are refused when they are written. */
 export const webhookRules: AdmissionPlugin = {
   name: 'WebhookRules',
-  validate(_ctx, { group, resource, operation, object }) {
+  validate(_ctx, { group, resource, operation, object, old }) {
     if (group !== 'admissionregistration.k8s.io' || !resources.has(resource)) return
     if (object === undefined || operation === 'DELETE') return
-    const errors = prepare(object).flatMap((hook, i) => webhookErrors(hook, `webhooks[${i}]`))
+    const hooks = prepare(object)
+    const isForgiven = old !== undefined && isDeepStrictEqual(conditionsOf(hooks), conditionsOf(prepare(old)))
+    const errors = hooks.flatMap((hook, i) =>
+      webhookErrors(isForgiven ? { ...hook, conditions: [] } : hook, `webhooks[${i}]`),
+    )
     if (errors.length > 0) throw invalid(object.kind, group, object.metadata.name ?? '', errors)
   },
 }
+
+/** Where an update leaves all of them as they are, they are not looked at again. */
+const conditionsOf = (hooks: readonly Prepared[]): readonly unknown[] =>
+  hooks.map(({ webhook }) => webhook.matchConditions)
 
 const harmless = ['None', 'NoneOnDryRun']
 
