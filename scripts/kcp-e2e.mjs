@@ -62,7 +62,9 @@ async function startServer(work, env) {
     ...[`--shard-feature-gates=${gates}`, `--proxy-feature-gates=${gates}`],
   ]
   mkdirSync(join(work, 'logs'))
-  const server = start(built('sharded-test-server'), args, { env, log: join(work, 'server.log') })
+  const log = join(work, 'server.log')
+  const server = start(built('sharded-test-server'), args, { env, log, detached: true })
+  process.on('exit', () => killGroup(server.pid))
   while (!existsSync(join(work, '.kcp', 'ready-to-test'))) {
     if (server.exitCode !== null) throw new Error(`The test server has ended: see ${work}/server.log.`)
     await sleep(500)
@@ -101,9 +103,25 @@ async function run(views) {
   for (const name of packages) results[name] = Object.fromEntries(await judge(name, work, env))
   server.kill('SIGINT')
   await once(server, 'exit')
+  await endGroup(server.pid)
   return results
 }
 
+/** The test server leaves processes behind, which still have its ports. */
+async function endGroup(pid) {
+  for (let left = 50; left > 0 && killGroup(pid); left--) await sleep(100)
+}
+
+/** Whether there was anybody left. */
+function killGroup(pid) {
+  try {
+    return process.kill(-pid, 'SIGKILL')
+  } catch {
+    return false
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 buildAll()
 const theirs = await run('virtual-workspaces')
 const ours = await run('oriel')
