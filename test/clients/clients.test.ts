@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { parseAllDocuments } from 'yaml'
-import type { KubeObject } from '../../framework/index.ts'
+import { fixture } from '../conformance/fixture.ts'
 import { startServer } from '../support/kcp.ts'
-import { discard, type Oriel, readText, run } from '../support/oriel.ts'
-import { root } from '../support/source.ts'
-import { apply, bind, createWorkspaces, publishedUrl, type Tenant } from '../support/tenants.ts'
+import { discard, type Oriel, run } from '../support/oriel.ts'
+import {
+  bind,
+  bindingOf,
+  createWorkspaces,
+  exportApi,
+  publishedUrl,
+  type Tenant,
+} from '../support/tenants.ts'
 
-const documents = async (file: string): Promise<readonly KubeObject[]> =>
-  parseAllDocuments(await readText(join(root, 'examples/walkthrough', file))).map(d => d.toJS() as KubeObject)
+const claimed = [
+  { group: '', resource: 'configmaps' },
+  { group: 'coordination.k8s.io', resource: 'leases' },
+  { group: '', resource: 'events' },
+]
+const claims = claimed.map(claim => ({ ...claim, verbs: ['*'] }))
+const accepted = claims.map(claim => ({ ...claim, selector: { matchAll: true }, state: 'Accepted' }))
 
 describe('Go clients: client-go and controller-runtime', function () {
   this.timeout(900_000)
@@ -20,18 +29,13 @@ describe('Go clients: client-go and controller-runtime', function () {
   it('work in a workspace and through the apiexport view', async () => {
     oriel = await startServer()
     const [provider, consumer] = (await createWorkspaces(oriel, ['provider', 'consumer'])) as [Tenant, Tenant]
-    await apply(provider.kubectl, ...(await documents('provider.yaml')))
-    await provider.kubectl([
-      'wait',
-      '--for=condition=IdentityValid',
-      '--timeout=60s',
-      'apiexport/widgets.example.com',
-    ])
-    for (const binding of await documents('binding.yaml')) await bind(consumer, binding)
+    const name = await exportApi(provider, fixture, claims)
+    await bind(consumer, bindingOf(provider, name, accepted))
     const env = {
       ORIEL_KUBECONFIG: oriel.kubeconfig,
       ORIEL_WORKSPACE: `${oriel.url}/clusters/${consumer.cluster}`,
-      ORIEL_VIEW: await publishedUrl(provider, 'widgets.example.com'),
+      ORIEL_CLUSTER: consumer.cluster,
+      ORIEL_VIEW: await publishedUrl(provider, name),
     }
     const outcome = await run('go', ['test', '-count=1', '-v', './...'], {
       cwd: import.meta.dirname,

@@ -1,7 +1,8 @@
 // Package clients drives a running server with Go's Kubernetes clients, unmodified.
 //
-// ORIEL_KUBECONFIG is a kubeconfig, ORIEL_WORKSPACE the URL of a workspace, ORIEL_VIEW the published URL of an export of
-// widgets.example.com that this workspace binds. npm run test:go sets them.
+// ORIEL_KUBECONFIG is a kubeconfig, ORIEL_WORKSPACE the URL of a workspace, ORIEL_CLUSTER the name of its logical cluster,
+// ORIEL_VIEW the published URL of an export of widgets.example.com that this workspace binds, and that claims its config maps
+// and leases. npm run test:go sets them.
 package clients
 
 import (
@@ -36,6 +37,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
@@ -56,6 +58,26 @@ func configAt(t *testing.T, suffix ...string) *rest.Config {
 		config.Host += more
 	}
 	return config
+}
+
+// places are the workspace itself, and the same logical cluster as the view shows it.
+var places = map[string][]string{
+	"workspace": {"ORIEL_WORKSPACE"},
+	"view":      {"ORIEL_VIEW", "/clusters/" + os.Getenv("ORIEL_CLUSTER")},
+}
+
+// inEveryForm runs a test in both places, with clients that speak JSON and clients that speak protobuf.
+func inEveryForm(t *testing.T, test func(t *testing.T, config *rest.Config)) {
+	for place, url := range places {
+		for _, contentType := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
+			t.Run(place+" "+contentType, func(t *testing.T) {
+				config := configAt(t, url...)
+				config.ContentType = contentType
+				config.AcceptContentTypes = contentType
+				test(t, config)
+			})
+		}
+	}
 }
 
 func must(t *testing.T, err error) {
@@ -87,45 +109,40 @@ func next[T any](ctx context.Context, t *testing.T, values <-chan T, satisfies f
 }
 
 func TestTypedClient(t *testing.T) {
-	for _, contentType := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
-		t.Run(contentType, func(t *testing.T) {
-			ctx := within(t)
-			config := configAt(t, "ORIEL_WORKSPACE")
-			config.ContentType = contentType
-			config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
-			kube := kubernetes.NewForConfigOrDie(config)
-			maps := kube.CoreV1().ConfigMaps("default")
+	inEveryForm(t, func(t *testing.T, config *rest.Config) {
+		ctx := within(t)
+		kube := kubernetes.NewForConfigOrDie(config)
+		maps := kube.CoreV1().ConfigMaps("default")
 
-			created, err := maps.Create(ctx, &core.ConfigMap{
-				ObjectMeta: meta.ObjectMeta{GenerateName: "typed-"}, Data: map[string]string{"a": "1"},
-			}, meta.CreateOptions{})
-			must(t, err)
-			created.Data["b"] = "2"
-			updated, err := maps.Update(ctx, created, meta.UpdateOptions{})
-			must(t, err)
-			patched, err := maps.Patch(ctx, updated.Name, types.StrategicMergePatchType, []byte(`{"data":{"a":null}}`), meta.PatchOptions{})
-			must(t, err)
-			if len(patched.Data) != 1 || patched.Data["b"] != "2" {
-				t.Fatalf("the patch left %v", patched.Data)
-			}
-			intent := applycore.ConfigMap(updated.Name, "default").WithData(map[string]string{"c": "3"})
-			applied, err := maps.Apply(ctx, intent, meta.ApplyOptions{FieldManager: "go"})
-			must(t, err)
-			if applied.Data["c"] != "3" || len(applied.ManagedFields) == 0 {
-				t.Fatalf("applied: %v", applied)
-			}
-			must(t, maps.Delete(ctx, updated.Name, meta.DeleteOptions{Preconditions: meta.NewUIDPreconditions(string(updated.UID))}))
+		created, err := maps.Create(ctx, &core.ConfigMap{
+			ObjectMeta: meta.ObjectMeta{GenerateName: "typed-"}, Data: map[string]string{"a": "1"},
+		}, meta.CreateOptions{})
+		must(t, err)
+		created.Data["b"] = "2"
+		updated, err := maps.Update(ctx, created, meta.UpdateOptions{})
+		must(t, err)
+		patched, err := maps.Patch(ctx, updated.Name, types.StrategicMergePatchType, []byte(`{"data":{"a":null}}`), meta.PatchOptions{})
+		must(t, err)
+		if len(patched.Data) != 1 || patched.Data["b"] != "2" {
+			t.Fatalf("the patch left %v", patched.Data)
+		}
+		intent := applycore.ConfigMap(updated.Name, "default").WithData(map[string]string{"c": "3"})
+		applied, err := maps.Apply(ctx, intent, meta.ApplyOptions{FieldManager: "go"})
+		must(t, err)
+		if applied.Data["c"] != "3" || len(applied.ManagedFields) == 0 {
+			t.Fatalf("applied: %v", applied)
+		}
+		must(t, maps.Delete(ctx, updated.Name, meta.DeleteOptions{Preconditions: meta.NewUIDPreconditions(string(updated.UID))}))
 
-			now := meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC))
-			lease, err := kube.CoordinationV1().Leases("default").Create(ctx, &coordination.Lease{
-				ObjectMeta: meta.ObjectMeta{GenerateName: "typed-"}, Spec: coordination.LeaseSpec{RenewTime: &now},
-			}, meta.CreateOptions{})
-			must(t, err)
-			if !lease.Spec.RenewTime.Equal(&now) {
-				t.Fatalf("microseconds: %v is not %v", lease.Spec.RenewTime, now)
-			}
-		})
-	}
+		now := meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC))
+		lease, err := kube.CoordinationV1().Leases("default").Create(ctx, &coordination.Lease{
+			ObjectMeta: meta.ObjectMeta{GenerateName: "typed-"}, Spec: coordination.LeaseSpec{RenewTime: &now},
+		}, meta.CreateOptions{})
+		must(t, err)
+		if !lease.Spec.RenewTime.Equal(&now) {
+			t.Fatalf("microseconds: %v is not %v", lease.Spec.RenewTime, now)
+		}
+	})
 }
 
 // protobufConfig asks for protobuf and for nothing else.
@@ -212,10 +229,7 @@ func TestMetadataClient(t *testing.T) {
 }
 
 // The informer opens with a watch list, as client-go does by default from 0.35 on.
-func TestInformer(t *testing.T) {
-	t.Run("json", func(t *testing.T) { followsConfigMaps(t, configAt(t, "ORIEL_WORKSPACE")) })
-	t.Run("protobuf", func(t *testing.T) { followsConfigMaps(t, protobufConfig(t)) })
-}
+func TestInformer(t *testing.T) { inEveryForm(t, followsConfigMaps) }
 
 func followsConfigMaps(t *testing.T, config *rest.Config) {
 	ctx := within(t)
@@ -275,17 +289,26 @@ func TestInformerThroughTheView(t *testing.T) {
 	}
 }
 
-// A manager with leader election reconciles every consumer's widgets through the view.
-func TestManagerThroughTheView(t *testing.T) {
-	ctx := within(t)
+// A manager with leader election reconciles the widgets of a workspace, and every consumer's through the view.
+func TestManager(t *testing.T) {
+	t.Run("workspace", func(t *testing.T) { manages(t, places["workspace"], places["workspace"]) })
+	t.Run("view", func(t *testing.T) { manages(t, []string{"ORIEL_VIEW", "/clusters/*"}, places["view"]) })
+}
+
+// manages reconciles what is at one place, and elects its leader at another.
+func manages(t *testing.T, objects, election []string) {
+	ctx, stop := context.WithCancel(within(t))
+	defer stop()
 	workspace := configAt(t, "ORIEL_WORKSPACE")
-	manager, err := ctrl.NewManager(configAt(t, "ORIEL_VIEW", "/clusters/*"), ctrl.Options{
+	skipNames := true
+	manager, err := ctrl.NewManager(configAt(t, objects...), ctrl.Options{
+		Controller:              config.Controller{SkipNameValidation: &skipNames},
 		Scheme:                  runtime.NewScheme(),
 		Metrics:                 server.Options{BindAddress: "0"},
 		LeaderElection:          true,
-		LeaderElectionID:        "widgets",
+		LeaderElectionID:        fmt.Sprintf("widgets-%d", time.Now().UnixNano()),
 		LeaderElectionNamespace: "default",
-		LeaderElectionConfig:    workspace,
+		LeaderElectionConfig:    configAt(t, election...),
 	})
 	must(t, err)
 	seen := make(chan types.NamespacedName, 100)
@@ -296,10 +319,9 @@ func TestManagerThroughTheView(t *testing.T) {
 			seen <- request.NamespacedName
 			return reconcile.Result{}, nil
 		})))
+	ended := make(chan error, 1)
 	go func() {
-		if err := manager.Start(ctx); err != nil {
-			t.Error(err)
-		}
+		ended <- manager.Start(ctx)
 	}()
 	<-manager.Elected()
 	consumer, err := client.New(workspace, client.Options{})
@@ -307,4 +329,9 @@ func TestManagerThroughTheView(t *testing.T) {
 	name := fmt.Sprintf("managed-%d", time.Now().UnixNano())
 	must(t, consumer.Create(ctx, widget(name)))
 	next(ctx, t, seen, func(request types.NamespacedName) bool { return request.Name == name })
+	// Whoever stops managing gives the lease back: that is a write, too.
+	stop()
+	if err := <-ended; err != nil && ctx.Err() == nil {
+		t.Fatal(err)
+	}
 }
