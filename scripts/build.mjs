@@ -39,6 +39,8 @@ const answered = url =>
     get(url, { rejectUnauthorized: false, agent: false }, resolve).on('error', reject)
   })
 
+// What is left of sources that are gone would be tested on.
+rmSync(join(root, 'dist'), { recursive: true, force: true })
 const [code] = await Promise.all([compile(), bundle(bundleFolder)])
 process.exitCode = code
 if (code === 0) {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { spin } from './spinner.cjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = [
@@ -72,21 +73,16 @@ function run(program, args, shell = false) {
   })
 }
 
-const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
-
 async function withSpinner(text, work) {
-  const { stderr } = process
-  if (!stderr.isTTY) {
-    stderr.write(`${text}\n`)
+  if (!process.stderr.isTTY) {
+    process.stderr.write(`${text}\n`)
     return work()
   }
-  let frame = 0
-  const timer = setInterval(() => stderr.write(`\r${frames[frame++ % frames.length]} ${text}`), 80)
+  const spinner = spin(() => text)
   try {
     return await work()
   } finally {
-    clearInterval(timer)
-    stderr.write('\r\u001b[K')
+    spinner.stop()
   }
 }
 
