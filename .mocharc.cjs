@@ -10,7 +10,7 @@ module.exports = {
   'enable-source-maps': true,
   parallel: true,
   jobs: Math.min(Math.max(availableParallelism(), 2), 4),
-  timeout: 60_000,
+  timeout: 240_000,
   slow: 2000,
   reporter: 'scripts/reporter.cjs',
 }

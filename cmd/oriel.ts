@@ -1,9 +1,16 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
+import { refusalOf } from './noderelease.ts'
 import { loadProgram } from './program.ts'
 import { mapStackTraces } from './stacktraces.ts'
 
 // What `bin` names, bundled by itself: runs the bundle of everything else.
 const bundle = join(import.meta.dirname, 'main.cjs')
-mapStackTraces(bundle)
-loadProgram(bundle).run()
+const refusal = refusalOf(process.versions.node)
+if (refusal === undefined) {
+  mapStackTraces(bundle)
+  loadProgram(bundle).run()
+} else {
+  process.stderr.write(`${refusal}\n`)
+  process.exitCode = 1
+}

@@ -1,6 +1,14 @@
 // Makes a checkout runnable: installs packages and compiles, each only when something changed since the last time.
 import { spawn } from 'node:child_process'
-import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { spin } from './spinner.cjs'
@@ -42,13 +50,27 @@ function isOlder(folder, time) {
   })
 }
 
-// Not `npm ci`: it refuses a lock file that was written where a registry lacks packages of other platforms.
-const installArguments = ['install', '--no-save', '--no-audit', '--no-fund']
+// Not `npm ci`: it refuses a lock file that was written where a registry lacks packages of other platforms. By itself npm
+// asks for minutes where there is no network.
+const installArguments = [
+  ...['install', '--no-save', '--no-audit', '--no-fund'],
+  ...['--fetch-retries=1', '--fetch-retry-mintimeout=500'],
+]
 
-const install = () =>
-  process.env.npm_execpath === undefined
-    ? run('npm', installArguments, process.platform === 'win32')
-    : run(process.execPath, [process.env.npm_execpath, ...installArguments])
+async function install() {
+  const npm = process.env.npm_execpath
+  const installing =
+    npm === undefined
+      ? run('npm', installArguments, process.platform === 'win32')
+      : run(process.execPath, [npm, ...installArguments])
+  await installing.catch(({ message }) => {
+    throw new Error(`Packages cannot be installed: ${reasonOf(message)}`)
+  })
+}
+
+// npm says in many lines what one of them says.
+const reasonOf = output =>
+  /^npm (?:error|ERR!) (?!code |errno |syscall |path )(?:\w*Error: )?(\S.*)$/m.exec(output)?.[1] ?? output
 
 async function compile() {
   const started = new Date()
@@ -68,7 +90,7 @@ function run(program, args, shell = false) {
     child.on('error', reject)
     child.on('close', code => {
       if (code === 0) return resolve()
-      reject(new Error(`${Buffer.concat(output)}\n${program} ${args.join(' ')} failed (${code}).`))
+      reject(new Error(`${Buffer.concat(output)}${args.join(' ')} failed (${code}).`))
     })
   })
 }
@@ -86,10 +108,29 @@ async function withSpinner(text, work) {
   }
 }
 
+// What can be known before anything is tried.
+function checkNode() {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const oldest = engines.node.replace('>=', '')
+  const { node } = process.versions
+  if (node.localeCompare(oldest, 'en', { numeric: true }) < 0)
+    throw new Error(`Node.js ${oldest} or newer is needed, and this is ${node}.`)
+}
+
+function checkWritable() {
+  try {
+    accessSync(root, constants.W_OK)
+  } catch {
+    throw new Error(`${root} is read-only: packages and the compiled program are written there.`)
+  }
+}
+
 try {
+  checkNode()
+  if (!isInstalled() || !isCompiled()) checkWritable()
   if (!isInstalled()) await withSpinner('Installing packages (npm install)', install)
   if (!isCompiled()) await withSpinner('Compiling', compile)
 } catch (error) {
-  process.stderr.write(`${error.message}\n`)
+  process.stderr.write(`oriel: ${error.message}\n`)
   process.exitCode = 1
 }

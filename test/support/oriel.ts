@@ -185,7 +185,7 @@ function kubectlAt(oriel: Reachable, base: readonly string[]): Kubectl {
 export async function eventually<T>(
   ask: () => Promise<T>,
   satisfied: (answer: T) => boolean,
-  limit = 30_000,
+  limit = 60_000,
 ): Promise<T> {
   const end = Date.now() + limit
   for (;;) {
