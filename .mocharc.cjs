@@ -3,14 +3,15 @@ const { availableParallelism } = require('node:os')
 
 module.exports = {
   spec: [
-    'dist/test/{e2e,cases,conformance}/*.test.js',
-    'dist/{test,cmd,openapi,shard,framework,virtual,authz,proxy,bench,examples}/**/*.test.js',
+    'dist/test/**/*.test.js',
+    'dist/{cmd,openapi,shard,framework,virtual,authz,proxy,bench,examples}/**/*.test.js',
   ],
   ignore: ['dist/test/clients/**', 'dist/test/differential/peer.test.js'],
   'enable-source-maps': true,
   parallel: true,
   jobs: Math.min(Math.max(availableParallelism(), 2), 4),
   timeout: 240_000,
+  exit: true,
   slow: 2000,
   reporter: 'scripts/reporter.cjs',
 }
