@@ -74,7 +74,7 @@ interface Entrance {
 const entrances = ['the server itself', 'a front proxy'] as const
 
 describe('streams through a mounted workspace', function () {
-  this.timeout(180_000)
+  this.timeout(600_000)
   let oriel: Oriel
   let proxy: FrontProxy
   let target: Server
