@@ -94,6 +94,20 @@ describe('the audit log', () => {
     }
   }
 
+  it('says as whom something was done, and which verb allowed it where it is for such requests only', async () => {
+    await start({ level: 'Metadata' })
+    const become = async (headers: Record<string, string>) => {
+      const id = JSON.stringify(headers).replaceAll(/[^a-z]/g, '')
+      await get(widgets, as('admin', { headers: { ...headers, 'audit-id': id } }))
+      const event = await at('ResponseComplete', ({ auditID }) => auditID === id)
+      return [event.user.username, event.impersonatedUser?.username, event.authenticationMetadata]
+    }
+    const constraint = { impersonationConstraint: 'impersonate:user-info' }
+    assert.deepEqual(await become({ 'impersonate-user': 'reader' }), ['admin', 'reader', constraint])
+    const masters = { 'impersonate-user': 'other', 'impersonate-group': 'system:masters' }
+    assert.deepEqual(await become(masters), ['admin', 'other', undefined])
+  })
+
   it('has an event when a request is received, and one when it is answered', async () => {
     await start({ level: 'Metadata' })
     await get(
