@@ -18,7 +18,7 @@ export const rules: Readonly<Record<string, Places>> = {
   // Connection headers take nothing from an identity.
   1: [
     list,
-    [e2e('authentication'), 'are not taken away by a Connection header'],
+    ['test/e2e/authentication', 'are not taken away by a Connection header'],
     [outbound, 'does not let a client remove what is added'],
   ],
   // Mounts are passed on after authentication, without identity.
@@ -57,7 +57,7 @@ export const rules: Readonly<Record<string, Places>> = {
     ],
   ],
   // Nobody’s request is no 500.
-  14: [[e2e('authentication'), 'are refused without credentials as everybody is, and not with a 500']],
+  14: [['test/e2e/authentication', 'are refused without credentials as everybody is, and not with a 500']],
   // Credentials go to nobody else.
   15: [[outbound, 'tells nobody who asks']],
   // Issuers name nobody of the system.
@@ -65,7 +65,7 @@ export const rules: Readonly<Record<string, Places>> = {
   // Forged headers are cleared under every name.
   17: [
     [e2e('frontproxy'), 'let nobody through whom they do not know, and tell shards who it is'],
-    [e2e('authentication'), 'are believed, by the names that are configured and no others'],
+    ['test/e2e/authentication', 'are believed, by the names that are configured and no others'],
   ],
   // No workspace is chosen by what a token says unverified.
   18: [list],
@@ -93,7 +93,7 @@ export const rules: Readonly<Record<string, Places>> = {
 export const tried: Readonly<Record<string, Places>> = {
   1: [list, [identity, 'hide no identity in folded headers, in trailers']],
   2: [list],
-  3: [list, [e2e('authentication'), 'are believed, by the names that are configured and no others']],
+  3: [list, ['test/e2e/authentication', 'are believed, by the names that are configured and no others']],
   4: [list],
   5: [list],
   6: [
@@ -116,10 +116,10 @@ export const tried: Readonly<Record<string, Places>> = {
     [jwt, 'are refused unsigned, and signed with what is no secret', 'do not bring their own keys'],
     [jwt, 'are good with a new key, and not with a withdrawn one', 'are refused when over, not yet good'],
     [cases('authentication'), 'TestWorkspaceOIDC'],
-    [e2e('authentication'), 'are known by what the configuration says now'],
+    ['test/e2e/authentication', 'are known by what the configuration says now'],
   ],
   16: [['framework/authn/jwt/authenticationconfig.test.ts', 'has several issuers, each once']],
-  17: [list, [e2e('authentication'), 'are nobody elsewhere']],
+  17: [list, ['test/e2e/authentication', 'are nobody elsewhere']],
   18: [
     list,
     [impersonation, 'refuses warrants without end', 'can narrow where an identity counts, and not widen it'],
@@ -148,7 +148,7 @@ export const tried: Readonly<Record<string, Places>> = {
     [identity, 'end with what a token is bound to, and a namespace of the same name is another one'],
     [e2e('serviceaccounts'), 'lose their tokens with what these are bound to', 'have tokens for others'],
   ],
-  26: [list, [e2e('authentication'), 'are refused when expired, for servers, without a name']],
+  26: [list, ['test/e2e/authentication', 'are refused when expired, for servers, without a name']],
   27: [
     [identity, 'are answered alike, whether a workspace is there or not'],
     [attacks, 'by no answer that tells whether something is there'],
