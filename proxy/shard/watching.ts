@@ -1,7 +1,7 @@
 import { bookmark } from '../../framework/bookmark.ts'
 import { initialEvents } from '../../framework/cache/following.ts'
 import type { RequestContext } from '../../framework/context.ts'
-import { expired } from '../../framework/errors.ts'
+import { expired, StatusError } from '../../framework/errors.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/storage.ts'
 import { aborted } from '../../framework/streams.ts'
 import { connected, mayPass, Progress, type Watching } from './connected.ts'
@@ -83,8 +83,15 @@ async function* goOn(client: Client): ItemWatch {
   if (!isThere(await filled(client))) yield* connected(client, progress, () => isThere(shown?.kept.copy))
   const copy = shown?.kept.copy
   if (shown === undefined || !isThere(copy)) return
-  yield* watchCopy({ copy, query: shown.within(query), signal: ctx.signal }, progress)
+  try {
+    yield* watchCopy({ copy, query: shown.within(query), signal: ctx.signal }, progress)
+  } catch (error) {
+    // Who has read too slowly goes on at the shard, which remembers more.
+    if (!isExpired(error)) throw error
+  }
 }
+
+const isExpired = (error: unknown): boolean => error instanceof StatusError && error.code === 410
 
 /** The copy, when it is filled; the client does not wait for longer than it wants. */
 const filled = async ({ shown, ctx, progress }: Client): Promise<Copy | undefined> =>

@@ -185,6 +185,24 @@ describe('copies of what a shard has', () => {
       assert.deepEqual(await events(old, 2), ['ADDED b@3', 'ADDED c@4'])
     })
 
+    it('let go of who reads too slowly: he goes on at the shard', async () => {
+      const from = String(shard.put('a'))
+      const slow = watch({ resourceVersion: from })
+      const first = events(slow, 1)
+      await eventually(
+        async () => shard.watches,
+        count => count === 1,
+      )
+      const expected = Array.from({ length: 10_100 }, (_, i) => {
+        const type = i === 0 ? 'ADDED' : 'MODIFIED'
+        return `${type} b@${shard.put('b')}`
+      })
+      await current()
+      const seen = [...(await first), ...(await events(slow, 10_050))]
+      const types = seen.map(text => text.replace(/ was .*/, ''))
+      assert.deepEqual(types, expected.slice(0, types.length))
+    })
+
     it('end with a bookmark that says what the shard has said', async () => {
       const from = String(shard.put('a'))
       await events(watch({ resourceVersion: from, initialEvents: true }), 1)

@@ -14,15 +14,23 @@ export interface Original {
   readonly selection: Selection
 }
 
+/** There is more to copy than may be. */
+export class NoRoom extends Error {
+  constructor(bytes: number) {
+    super(`there is no room for more than ${bytes} bytes`)
+  }
+}
+
 /**
  * Everything that there is now, or was at a version if the shard remembers that. undefined: nobody serves it. Throws when
  * it would be more than `room` bytes.
  */
 export async function fill(original: Original, room: number, version?: string): Promise<Copy | undefined> {
   if (version === undefined) return fillWith(original, room, {})
-  return fillWith(original, room, { resourceVersion: version, match: 'Exact' }).catch(() =>
-    fillWith(original, room, {}),
-  )
+  return fillWith(original, room, { resourceVersion: version, match: 'Exact' }).catch(error => {
+    if (error instanceof NoRoom) throw error
+    return fillWith(original, room, {})
+  })
 }
 
 type Which = Pick<ListQuery, 'resourceVersion' | 'match'>
@@ -39,7 +47,7 @@ async function fillWith(
   for (; !next.done; next = await list.next())
     for (const item of next.value) {
       bytes += item.bytes.length
-      if (bytes > room) throw new Error(`there is no room for more than ${room} bytes`)
+      if (bytes > room) throw new NoRoom(room)
       items.put(CopiedItem.of(item))
     }
   items.join()

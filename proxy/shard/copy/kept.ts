@@ -5,10 +5,11 @@ import type { ObjectKey } from '../../../framework/object.ts'
 import type { Selection } from '../../../framework/storage.ts'
 import type { Source } from '../source.ts'
 import type { Copy } from './copy.ts'
-import { fill, keepUp, type Original } from './filling.ts'
+import { fill, keepUp, NoRoom, type Original } from './filling.ts'
 
 /** Milliseconds before what could not be copied is tried again. */
 const patience = 1_000
+const patienceForRoom = 5 * 60_000
 
 export interface KeptOptions {
   readonly source: Source
@@ -96,12 +97,12 @@ export class Kept {
       return copy
     } catch (error) {
       this.#options.log.debug({ error: String(error) }, 'a resource could not be copied')
-      return this.#failed()
+      return this.#failed(error instanceof NoRoom ? patienceForRoom : patience)
     }
   }
 
-  #failed(): undefined {
-    this.#notBefore = Date.now() + patience
+  #failed(milliseconds = patience): undefined {
+    this.#notBefore = Date.now() + milliseconds
   }
 
   async #keepUp(original: Original, copy: Copy): Promise<void> {
