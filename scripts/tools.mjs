@@ -13,10 +13,14 @@ function isProgram(path) {
   }
 }
 
-if (!folders.some(folder => isProgram(join(folder, 'kubectl')))) {
+const isThere = program => folders.some(folder => isProgram(join(folder, program)))
+const missing = ['kubectl', 'curl'].filter(program => !isThere(program))
+
+if (missing.length > 0) {
+  const how =
+    'scripts/install-kubectl.sh puts a kubectl into .kubectl/, which PATH="$PWD/.kubectl:$PATH" npm test then finds.'
   process.stderr.write(
-    'npm test needs kubectl on the PATH; scripts/install-kubectl.sh puts one into .kubectl/, ' +
-      'which PATH="$PWD/.kubectl:$PATH" npm test then finds.\n',
+    `npm test needs ${missing.join(' and ')} on the PATH.${missing.includes('kubectl') ? ` ${how}` : ''}\n`,
   )
   process.exitCode = 1
 }

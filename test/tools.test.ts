@@ -15,15 +15,24 @@ describe('what npm test looks for first', () => {
   const look = () =>
     run(process.execPath, [join(root, 'scripts/tools.mjs')], { env: { PATH: `/nowhere:${folder}` } })
 
-  it('is kubectl: one sentence says where it is from when it is not there', async () => {
+  const program = (name: string) => writeFile(join(folder, name), '#!/bin/sh\n', { mode: 0o755 })
+
+  it('are kubectl and curl: it says in a line what is not there, and where it is from', async () => {
     await writeFile(join(folder, 'kubectl'), 'no program')
     const { code, stderr } = await look()
     assert.equal(code, 1)
-    assert.match(stderr, /^npm test needs kubectl on the PATH; scripts\/install-kubectl\.sh .*\.\n$/)
+    assert.match(
+      stderr,
+      /^npm test needs kubectl and curl on the PATH\. scripts\/install-kubectl\.sh puts .*\.\n$/,
+    )
+    await program('curl')
+    assert.match((await look()).stderr, /^npm test needs kubectl on the PATH\. scripts/)
   })
 
-  it('is silent when it is', async () => {
-    await writeFile(join(folder, 'kubectl'), '#!/bin/sh\n', { mode: 0o755 })
+  it('are not mentioned when they are there', async () => {
+    await program('kubectl')
+    assert.deepEqual(await look(), { code: 1, stdout: '', stderr: 'npm test needs curl on the PATH.\n' })
+    await program('curl')
     assert.deepEqual(await look(), { code: 0, stdout: '', stderr: '' })
   })
 })
