@@ -124,13 +124,20 @@ function handOver(
 function send(service: Service, ends: Ends, exchange: Exchange, answer: Answer): Awaitable<void> {
   if (!Buffer.isBuffer(answer.body)) awaitEnd(exchange.lifetime, ends)
   const encoded = compressed(exchange.audit?.answering(answer) ?? answer, exchange.incoming)
-  return after(encoded, ready => {
-    const headers = commonHeaders(exchange)
-    // HTTP/2 has no such header: there the session is told to close.
-    if (service.isStopping() && !('stream' in ends.response)) headers.connection = 'close'
-    const reply = { answer: ready, headers, isHead: exchange.incoming.method === 'HEAD' }
-    return respond(ends.response, { ...reply, sent: exchange.measured }, exchange.lifetime)
-  })
+  return after(encoded, ready => write(service, ends, exchange, ready))
+}
+
+function write(
+  service: Service,
+  { response }: Ends,
+  exchange: Exchange,
+  answer: Answer,
+): void | Promise<void> {
+  const { incoming, measured, lifetime } = exchange
+  const headers = commonHeaders(exchange)
+  // HTTP/2 has no such header: there the session is told to close.
+  if (service.isStopping() && !('stream' in response)) headers.connection = 'close'
+  return respond(response, { answer, headers, isHead: incoming.method === 'HEAD', sent: measured }, lifetime)
 }
 
 function close(service: Service, exchange: Exchange, code: number): void {
