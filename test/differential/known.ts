@@ -156,16 +156,6 @@ export const known: readonly Known[] = [
     },
   },
   {
-    reason: 'how long a deletion may take is for the server to say, also on what an apply creates',
-    erase: (outcome, { about }) => {
-      const { metadata, ...body } = fields(outcome.body)
-      const isApplied = about.endsWith(': apply') && metadata !== undefined
-      return isApplied
-        ? { ...outcome, body: { ...body, metadata: without(metadata, 'deletionGracePeriodSeconds') } }
-        : outcome
-    },
-  },
-  {
     reason: 'an empty text that a client has written stays',
     erase: (outcome, { about }) =>
       about.startsWith('ServiceAccount') ? { ...outcome, body: withoutEmptyTexts(outcome.body) } : outcome,

@@ -67,9 +67,10 @@ export const strategicPatch: Maker = (subject, random) => {
   })
 }
 
-/** Upstream reads times and versions only where it uses them. */
+/** Upstream reads times and versions only where it uses them, and lets what it applies say how long deletions may take. */
 const mergeable = badMetadata.filter(
-  metadata => !('creationTimestamp' in metadata || 'resourceVersion' in metadata),
+  metadata =>
+    !['creationTimestamp', 'resourceVersion', 'deletionGracePeriodSeconds'].some(field => field in metadata),
 )
 
 /** A null counts as absent in every write; upstream takes it for a value of another type in an apply alone. */
