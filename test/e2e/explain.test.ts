@@ -83,6 +83,17 @@ describe('what a view decides is explained', function () {
       .filter(({ authorizer }) => authorizer.startsWith('virtual.'))
       .map(({ authorizer, decision, workspace = '?' }) => [authorizer.slice(18), decision, workspace])
 
+  /** The event of a request, by its path. */
+  async function audited(path: string): Promise<{ readonly annotations: Readonly<Record<string, string>> }> {
+    const events = async () =>
+      (await readText(log))
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line))
+        .filter(event => event.requestURI === path)
+    return (await eventually(events, found => found.length > 0))[0]
+  }
+
   it('step by step, and what is suggested opens it', async () => {
     const asked = { who: 'user-1', about: 'user-3', view: view('*') }
     const told = await explain(asked)
@@ -195,14 +206,8 @@ describe('what a view decides is explained', function () {
   it('in the audit log, with the same chain', async () => {
     const path = `${view(consumer.cluster)}/apis/${group}/v1/certificates`
     assert.equal((await people.as('user-5')(path)).status, 403)
-    const events = async () =>
-      (await readText(log))
-        .trimEnd()
-        .split('\n')
-        .map(line => JSON.parse(line))
-        .filter(event => event.requestURI === path)
-    const [event] = await eventually(events, found => found.length > 0)
-    const steps = JSON.parse(event.annotations['oriel/steps'])
+    const event = await audited(path)
+    const steps = JSON.parse(event.annotations['oriel/steps'] ?? '')
     assert.deepEqual(
       steps.map(({ authorizer, decision, workspace }: Explanation['steps'][number]) => [
         authorizer,
@@ -217,7 +222,7 @@ describe('what a view decides is explained', function () {
       ],
     )
     assert.equal(event.annotations['request.auth.kcp.io/virtual.apiexport.content-decision'], 'NoOpinion')
-    const kinds = JSON.parse(event.annotations['oriel/missing']).flatMap(
+    const kinds = JSON.parse(event.annotations['oriel/missing'] ?? '').flatMap(
       ({ grant }: { grant: { kind: string }[] }) => grant.map(({ kind }) => kind),
     )
     assert.deepEqual(kinds, ['ClusterRoleBinding', 'ClusterRole', 'ClusterRoleBinding'])
@@ -258,5 +263,11 @@ describe('what a view decides is explained', function () {
       said[2]?.[2] ?? '',
       /denied by initializerPermissions: no rule allows list on core\/configmaps/,
     )
+    const path = `${url}/api/v1/configmaps`
+    assert.equal((await people.as('user-3')(path)).status, 403)
+    const steps = JSON.parse((await audited(path)).annotations['oriel/steps'] ?? '')
+    const names = steps.map(({ authorizer }: Explanation['steps'][number]) => authorizer)
+    assert.equal(names[0], 'virtual.initializingworkspaces')
+    assert.equal(names.at(-1), 'virtual.initializingworkspaces.waiting')
   })
 })
