@@ -12,6 +12,7 @@ import { type FrontProxy, startFrontProxy, writeProxyAuthority } from '../suppor
 import { type Issuer, startIssuer } from '../support/issuer.ts'
 import { discard, eventually, kubectlFor, type Oriel, readText, startOriel } from '../support/oriel.ts'
 import { apply } from '../support/tenants.ts'
+import { trusting } from '../support/trust.ts'
 import { ask, protocols, type WireRequest } from '../support/wire.ts'
 
 const tenancy = 'tenancy.kcp.io/v1alpha1'
@@ -85,35 +86,12 @@ describe('7.3 front proxy', function () {
   /** A workspace of a type that trusts the issuer; its logical cluster. */
   async function trustingWorkspace(): Promise<string> {
     const root = kubectlFor(oriel, 'root')
-    const claimMappings = {
-      username: { claim: 'email', prefix: 'oidc:' },
-      groups: { claim: 'groups', prefix: 'oidc:' },
-    }
-    const trusted = { url: issuer.url, audiences: ['oriel'], certificateAuthority: issuer.ca }
-    await apply(
-      root,
-      {
-        apiVersion: tenancy,
-        kind: 'WorkspaceAuthenticationConfiguration',
-        metadata: { name: 'company' },
-        spec: { jwt: [{ issuer: trusted, claimMappings }] },
-      },
-      {
-        apiVersion: tenancy,
-        kind: 'WorkspaceType',
-        metadata: { name: 'company' },
-        spec: {
-          authenticationConfigurations: [{ name: 'company' }],
-          extend: { with: [{ name: 'universal', path: 'root' }] },
-        },
-      },
-      {
-        apiVersion: tenancy,
-        kind: 'Workspace',
-        metadata: { name: 'team' },
-        spec: { type: { name: 'company', path: 'root' } },
-      },
-    )
+    await apply(root, ...trusting('company', issuer), {
+      apiVersion: tenancy,
+      kind: 'Workspace',
+      metadata: { name: 'team' },
+      spec: { type: { name: 'company', path: 'root' } },
+    })
     await root(['wait', '--for=jsonpath={.status.phase}=Ready', '--timeout=90s', 'workspace/team'])
     return root(['get', 'workspace', 'team', '-o', 'jsonpath={.spec.cluster}'])
   }

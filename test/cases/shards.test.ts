@@ -8,6 +8,7 @@ import { eventually, type Kubectl, kubectlFor, readText } from '../support/oriel
 import { bound } from '../support/people.ts'
 import { type Shards, startShards } from '../support/shards.ts'
 import { apply, bind, bindingOf, exportApi, type Tenant } from '../support/tenants.ts'
+import { trusting } from '../support/trust.ts'
 import { ask } from '../support/wire.ts'
 
 const kind = (group: string, plural: string, name: string): KubeObject => ({
@@ -103,27 +104,7 @@ describe('two shards', function () {
   })
 
   it('knows users of issuers that a type on the other shard trusts', async () => {
-    const tenancy = 'tenancy.kcp.io/v1alpha1'
-    const trusted = { url: issuer.url, audiences: ['oriel'], certificateAuthority: issuer.ca }
-    const claimMappings = { username: { claim: 'email', prefix: 'oidc:' } }
-    await apply(
-      root,
-      {
-        apiVersion: tenancy,
-        kind: 'WorkspaceAuthenticationConfiguration',
-        metadata: { name: 'company' },
-        spec: { jwt: [{ issuer: trusted, claimMappings }] },
-      } as KubeObject,
-      {
-        apiVersion: tenancy,
-        kind: 'WorkspaceType',
-        metadata: { name: 'company' },
-        spec: {
-          authenticationConfigurations: [{ name: 'company' }],
-          extend: { with: [{ name: 'universal', path: 'root' }] },
-        },
-      } as KubeObject,
-    )
+    await apply(root, ...trusting('company', issuer))
     const away = await create('away', 'beta', 'company')
     await apply(away.kubectl, bound('cluster-admin', 'oidc:ann@example.com'))
     const ca = await readText(join(shards.beta.directory, 'ca.crt'))
