@@ -1,4 +1,4 @@
-import { type Action, type Authorizer, allow, type Decision } from './authorizer.ts'
+import { type Action, type Authorizer, allow, type Decision, decisionBy } from './authorizer.ts'
 import { type Awaitable, after } from './awaitable.ts'
 import type { RequestContext } from './context.ts'
 import { forbidden, type StatusError } from './errors.ts'
@@ -36,15 +36,13 @@ function enforce(ctx: RequestContext, decision: Decision): void {
 
 const privileged = allow('')
 
-/** Who decides from memory needs no signal, which costs more than deciding. */
 function decide(
   ctx: RequestContext,
   workspace: VirtualWorkspace,
   authorizer: Authorizer,
 ): Awaitable<Decision> {
   if (workspace.authorize !== undefined) return workspace.authorize(ctx)
-  const action = actionOf(ctx.info, ctx.cluster)
-  return authorizer.decide?.(ctx.user, action) ?? authorizer.authorize(ctx.user, action, ctx.signal)
+  return decisionBy(authorizer, { user: ctx.user, action: actionOf(ctx.info, ctx.cluster) }, ctx)
 }
 
 /** What is wanted of a resource, with verbs that no URL has: `impersonate`. */

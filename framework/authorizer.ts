@@ -1,3 +1,4 @@
+import type { Awaitable } from './awaitable.ts'
 import type { ClusterScope } from './object.ts'
 import type { UserInfo } from './user.ts'
 
@@ -49,6 +50,14 @@ export interface Authorizer {
   /** The same at once, where it is decided from memory. */
   readonly decide?: (user: UserInfo, action: Action) => Decision
 }
+
+/** Asks, at once where it is decided from memory: making a signal costs more than deciding. */
+export const decisionBy = (
+  authorizer: Authorizer,
+  { user, action }: Question,
+  asker: { readonly signal: AbortSignal },
+): Awaitable<Decision> =>
+  authorizer.decide?.(user, action) ?? authorizer.authorize(user, action, asker.signal)
 
 /** An authorizer that asks nobody. */
 export const fromMemory = (decide: Required<Authorizer>['decide']): Required<Authorizer> => ({

@@ -13,7 +13,16 @@ export {
 export type { Authenticator, Credentials } from './authenticator.ts'
 export { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } from './authn/index.ts'
 export { actionOf, forbiddenTo } from './authorize.ts'
-export { type Action, type Authorizer, allow, type Decision, deny, noOpinion } from './authorizer.ts'
+export {
+  type Action,
+  type Authorizer,
+  allow,
+  type Decision,
+  decisionBy,
+  deny,
+  noOpinion,
+} from './authorizer.ts'
+export type { Awaitable } from './awaitable.ts'
 export type { Backend, RawResponse, ResourceRef } from './backend.ts'
 export { bookmark } from './bookmark.ts'
 export { borrowed, type Lender } from './borrowed.ts'

@@ -5,6 +5,7 @@ import {
   allow,
   askedIn,
   type Decision,
+  decisionBy,
   deny,
   type Host,
   loopback,
@@ -129,7 +130,7 @@ async function maximalPermissions(
   exports: Exports,
 ): Promise<Decision> {
   const by = `${self}.maxpermissionpolicy`
-  const { info, user, signal } = ctx
+  const { info, user } = ctx
   if (!info.isResource) return allow('not about a resource', by)
   const claim = object.spec?.permissionClaims?.find(c => isAbout(c, info))
   if (!claim?.identityHash) return allow('no claim by identity', by)
@@ -138,7 +139,7 @@ async function maximalPermissions(
   for (const { key, object: provider } of providers) {
     if ((provider as APIExport).spec?.maximalPermissionPolicy?.local === undefined) continue
     const action = { ...actionOf(info, key.cluster), deep: true }
-    const decision = await host.backend.authorizer.authorize(policyUser(user), action, signal)
+    const decision = await decisionBy(host.backend.authorizer, { user: policyUser(user), action }, ctx)
     if (decision.effect !== 'allow') return askedIn(key.cluster, by, { ...decision, effect: 'no opinion' })
   }
   return allow('all claimed API exports granted access', by)
@@ -155,10 +156,11 @@ const actionOf = (info: ResourceRequest, cluster: string): Action => ({
  * RBAC; what is left are its phase and the policies of bound exports, the provider's own among them.
  */
 async function inCluster(ctx: Context, { backend }: Host): Promise<Decision> {
-  const { cluster, info, signal } = ctx
+  const { cluster, info } = ctx
   const by = `${self}.cluster`
   if (cluster === '*' || !info.isResource) return allow('not about one logical cluster', by)
-  const decision = await backend.authorizer.authorize(actAs(ctx, loopback), actionOf(info, cluster), signal)
+  const question = { user: actAs(ctx, loopback), action: actionOf(info, cluster) }
+  const decision = await decisionBy(backend.authorizer, question, ctx)
   return askedIn(cluster, by, decision)
 }
 
