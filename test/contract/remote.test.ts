@@ -6,7 +6,8 @@ import { remoteStorage } from '../../proxy/shard/storage.ts'
 import { openMemoryStore } from '../../shard/store/memory.ts'
 import { testShard } from '../../shard/testing/shard.ts'
 import { serveShard } from '../support/servedshard.ts'
-import { type StorageSubject, storageContract } from './storage.ts'
+import type { StorageSubject } from './storage/bench.ts'
+import { storageContract } from './storage.ts'
 
 const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
 const ref = (resource: string) => ({ group: '', version: 'v1', resource })

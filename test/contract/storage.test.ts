@@ -1,6 +1,7 @@
 import { viewOf } from '../../framework/view.ts'
 import { memoryStorage } from '../support/memorystorage.ts'
-import { type StorageSubject, storageContract } from './storage.ts'
+import type { StorageSubject } from './storage/bench.ts'
+import { storageContract } from './storage.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap' }
 
