@@ -61,6 +61,7 @@ async function readCertificate(flags: ViewSetup['flags'], listening: Listening):
       readFlagFile('--tls-cert-file', tlsCertFile),
       readFlagFile('--tls-private-key-file', tlsPrivateKeyFile),
     ])
+    checkCertificate(cert, tlsCertFile)
     return { cert, key }
   }
   await mkdir(certDir, { recursive: true, mode: 0o700 }).catch(error => {
@@ -68,4 +69,12 @@ async function readCertificate(flags: ViewSetup['flags'], listening: Listening):
   })
   const { certificate, key } = await prepareServing(certDir, servingHosts(listening))
   return { cert: certificate, key }
+}
+
+function checkCertificate(pem: string, path: string): void {
+  try {
+    expiryOf(pem)
+  } catch {
+    throw new StartError(`${path} holds no certificate: give --tls-cert-file a PEM file.`)
+  }
 }

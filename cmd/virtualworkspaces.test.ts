@@ -65,6 +65,14 @@ describe('oriel virtual-workspaces', () => {
       /oriel: A certificate needs its key: give both --tls-cert-file and --tls-private-key-file\.\n$/,
     ],
     [
+      'a serving certificate that is none',
+      () => [
+        ...['--kubeconfig', file('config'), '--tls-cert-file', file('notes.txt')],
+        ...['--tls-private-key-file', file('notes.txt')],
+      ],
+      /^oriel: .*notes\.txt holds no certificate: give --tls-cert-file a PEM file\.\n$/,
+    ],
+    [
       'a client authority that is none',
       () => ['--kubeconfig', file('config'), '--client-ca-file', file('notes.txt')],
       /^oriel: .*notes\.txt holds no certificate: give --client-ca-file a PEM file\.\n$/,

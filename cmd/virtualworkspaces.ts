@@ -16,9 +16,9 @@ import { allAuthorities } from './authorities.ts'
 import { build } from './build.ts'
 import { warningsAbout } from './ignoredflags.ts'
 import { listenError, publicUrl, withPort } from './options.ts'
-import { openConnection } from './shardconnection.ts'
 import { stopSignal } from './shutdown.ts'
 import { openAuthentication, type ViewAuthentication } from './viewauthentication.ts'
+import { openConnections } from './viewconnections.ts'
 import { loadViews, viewsOver } from './viewplugins.ts'
 import { type FollowedServing, openServing } from './viewserving.ts'
 import type { ViewSetup } from './viewsetup.ts'
@@ -51,31 +51,17 @@ interface Running {
   close(): Promise<void>
 }
 
-/** What every view reads of all logical clusters. */
-const probe = '/clusters/*/apis/core.kcp.io/v1alpha1/logicalclusters?limit=1'
-
 async function open(setup: ViewSetup): Promise<Running> {
   const { flags, log } = setup
-  const { kubeconfig, externalLogicalClusterAdminKubeconfig: external, authenticationKubeconfig } = flags
-  const opened = (flag: string, path: string) => openConnection(setup, { flag, path })
-  const connection = await openConnection(setup, { flag: '--kubeconfig', path: kubeconfig, probe })
-  const everywhere = external && (await opened('--external-logical-cluster-admin-kubeconfig', external))
-  const reviewer = authenticationKubeconfig
-    ? await opened('--authentication-kubeconfig', authenticationKubeconfig)
-    : connection
-  const cacheFile = flags.cacheKubeconfig ?? flags.cacheServerKubeconfigFile
-  const cache = cacheFile && (await opened('--cache-kubeconfig', cacheFile))
-  const authentication = await openAuthentication(setup, reviewer)
+  const connections = await openConnections(setup)
+  const { connection } = connections
+  const authentication = await openAuthentication(setup, connections.reviewer)
   const views = await loadViews(flags)
   const audit = await prepareAudit(flags, log)
-  const shard = remoteShard({
-    ...setup,
-    connection,
-    ...(everywhere && { everywhere }),
-    ...(cache && { cache }),
-  })
   const port = await withPort({ ...flags, port: flags.securePort })
   const serving = await openServing(setup, port)
+  // Its informers ask at once: not before everything else has been found right.
+  const shard = remoteShard({ ...setup, ...connections })
   const auditor = audit?.auditor(shard)
   const server = await serve(setup, {
     shard,
@@ -87,11 +73,10 @@ async function open(setup: ViewSetup): Promise<Running> {
   })
   authentication.follow(server)
   serving.follow(server)
-  const connections = [connection, reviewer, ...(everywhere ? [everywhere] : []), ...(cache ? [cache] : [])]
   return {
     url: publicUrl(port),
     server,
-    close: async () => void (await Promise.all([audit?.close(), ...connections.map(each => each.close())])),
+    close: async () => void (await Promise.all([audit?.close(), connections.close()])),
   }
 }
 

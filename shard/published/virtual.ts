@@ -1,5 +1,5 @@
 import { borrowed, type Lender } from '../../framework/borrowed.ts'
-import { internalError, notServed } from '../../framework/errors.ts'
+import { internalError, notFound, notServed } from '../../framework/errors.ts'
 import type { Informers } from '../../framework/informer.ts'
 import { type ClusterName, type GroupVersionResource, groupResource } from '../../framework/object.ts'
 import type { SharedCache } from '../../framework/sharedcache.ts'
@@ -56,7 +56,7 @@ function publishedFor(
   if (exported === undefined) return undefined
   const { provider, virtual } = exported
   const slice = sliceOf(informers, provider, virtual.reference)
-  if (slice === undefined) return undefined
+  if (!conditionIs(slice.status?.conditions, 'APIExportValid', 'True')) return undefined
   const { path, name } = slice.spec.clusterCachedResource
   const cluster = path ? resolve(path) : provider
   if (cluster === undefined) return undefined
@@ -68,17 +68,20 @@ function publishedFor(
   return { cluster, version, storage: shared.storage({ group, version, resource, identity }, '') }
 }
 
-/** The slice that an export refers to, as long as it is valid: one of kcp's own kind. */
+/** The slice that an export refers to: one of kcp's own kind. Throws 500 in kcp's words when there is none. */
 function sliceOf(
   informers: Informers,
   provider: ClusterName,
-  { apiGroup, kind, name }: VirtualStorage['reference'],
-): ClusterCachedResourceEndpointSlice | undefined {
-  if (apiGroup !== 'cache.kcp.io' || kind !== 'ClusterCachedResourceEndpointSlice') return undefined
+  { apiGroup = '', kind, name }: VirtualStorage['reference'],
+): ClusterCachedResourceEndpointSlice {
+  if (apiGroup !== 'cache.kcp.io' || kind !== 'ClusterCachedResourceEndpointSlice')
+    throw internalError(
+      `error resolving resource: no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(apiGroup)}`,
+    )
   const found = informers.for(resources.cachedResourceSlices).get(provider, '', name)?.object
-  const slice = found as ClusterCachedResourceEndpointSlice | undefined
-  const conditions = slice?.status?.conditions
-  return conditionIs(conditions, 'APIExportValid', 'True') ? slice : undefined
+  if (found !== undefined) return found as ClusterCachedResourceEndpointSlice
+  const { message } = notFound({ ...resources.cachedResourceSlices, name })
+  throw internalError(`error resolving resource: ${message}`)
 }
 
 /** Where the resource comes from that a logical cluster binds without storing it. */

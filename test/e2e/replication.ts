@@ -229,6 +229,41 @@ export const replicationFlows = (start: (args: readonly string[]) => Promise<Ori
       await kubectl(['delete', 'crd', 'regions.example.com'])
     })
 
+    it('says what is missing of what an export refers to', async () => {
+      const [exported] = virtualExport(identity, { name: 'regions' })
+      const refer = (reference: object): Promise<string> => {
+        const storage = { virtual: { identityHash: identity, reference } }
+        const resources = [
+          { group: 'example.com', name: 'regions', schema: 'v1.regions.example.com', storage },
+        ]
+        const patch = JSON.stringify({ spec: { resources } })
+        return provider.kubectl(['patch', 'apiexport', 'example.com', '--type=merge', '-p', patch])
+      }
+      const kind = 'ClusterCachedResourceEndpointSlice'
+      for (const [reference, why] of [
+        [
+          { apiGroup: 'cache.kcp.io', kind, name: 'none' },
+          'clustercachedresourceendpointslices.cache.kcp.io "none" not found',
+        ],
+        [
+          { apiGroup: 'example.org', kind: 'Nothing', name: 'regions' },
+          'no matches for kind "Nothing" in group "example.org"',
+        ],
+      ] as const) {
+        await refer(reference)
+        const message = `Internal error occurred: error resolving resource: ${why}`
+        await eventually(
+          () => admin(inside(consumer)),
+          answer => answer.status === 500 && answer.json().message === message,
+        )
+      }
+      await apply(provider.kubectl, exported as KubeObject)
+      await eventually(
+        () => admin(inside(consumer)),
+        ({ status }) => status === 200,
+      )
+    })
+
     it('publishes only what is in no namespace, and once', async () => {
       const { kubectl } = provider
       const namespaced = cachedResource('maps', { group: '', resource: 'configmaps' })
