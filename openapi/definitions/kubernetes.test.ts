@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import * as client from '@kubernetes/client-node'
 import type { KubeObject } from '../../framework/object.ts'
 import type { JSONSchemaProps } from '../jsonschema.ts'
@@ -33,7 +34,7 @@ function modelName({ group, names }: KindDefinition): string {
 
 const scalars: Readonly<Record<string, (schema: JSONSchemaProps, format: string) => boolean>> = {
   string: (s, format) =>
-    s === anyQuantity ||
+    isDeepStrictEqual(s, anyQuantity) ||
     s['x-kubernetes-int-or-string'] === true ||
     (s.type === 'string' && (s.format ?? '') === format),
   boolean: s => s.type === 'boolean',
