@@ -145,7 +145,11 @@ describe('the list of attacks', function () {
     const log = file(name === 'shard' ? 'shard.log' : 'views.log')
     await eventually(
       // What follows the last end of a line is still being written.
-      async () => (await readText(log)).split('\n').slice(0, -1).filter(line => line.includes(id)),
+      async () =>
+        (await readText(log))
+          .split('\n')
+          .slice(0, -1)
+          .filter(line => line.includes(id)),
       lines => lines.some(line => JSON.parse(line).responseStatus?.code === status),
     )
   }
