@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../support/client.ts'
-import { pastKnown } from './known.ts'
+import type { pastKnown } from './known.ts'
 import { type Outcome, player } from './play.ts'
 import type { Step } from './step.ts'
 
@@ -16,11 +16,12 @@ export interface Difference {
 export async function* differences(
   sides: readonly [Client, Client],
   steps: readonly Step[],
+  past: typeof pastKnown,
 ): AsyncGenerator<Difference> {
   const [ask, askOther] = [player(sides[0]), player(sides[1])]
   for (const step of steps) {
     const answers = await Promise.all([ask(step), askOther(step)])
-    const [ours, theirs] = answers.map(answer => pastKnown(answer, step)) as [Outcome, Outcome]
+    const [ours, theirs] = answers.map(answer => past(answer, step)) as [Outcome, Outcome]
     const isLeftAlike = answers[0]?.status === answers[1]?.status
     if (!isLeftAlike && step.object !== undefined) await forget(sides, step.object)
     if (isDeepStrictEqual(ours, theirs)) continue

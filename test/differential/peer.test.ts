@@ -3,11 +3,20 @@ import type { Client } from '../support/client.ts'
 import { discard, type Oriel, startOriel } from '../support/oriel.ts'
 import { corpus } from './corpus.ts'
 import { type Difference, differences } from './differences.ts'
+import { pastKnown } from './known.ts'
+import { pastKnownOfViews } from './knownofviews.ts'
 import { configOf, prepareSide } from './side.ts'
+import type { Step } from './step.ts'
 import { definitions } from './subjects.ts'
+import { prepareView } from './view.ts'
 
 const seed = Number(process.env.SEED ?? 1)
 const requests = Number(process.env.REQUESTS ?? 2400)
+/** Through the apiexport view of both: what the export defines. There kcp writes what is applied as an update of its own. */
+const isView = Boolean(process.env.VIEW)
+const isShown = ({ about, path }: Step): boolean =>
+  !about.endsWith(': apply') && /^\/apis\/(?!rbac|coordination)/.test(path)
+const steps = corpus(seed, requests).filter(step => !isView || isShown(step))
 
 const told = ({ step, sent, ours, theirs }: Difference): string =>
   [
@@ -22,7 +31,7 @@ const told = ({ step, sent, ours, theirs }: Difference): string =>
  * The same generated requests go to Oriel and to the server of PEER_KUBECONFIG, real kcp or a kube-apiserver. What is known
  * to differ stands in known.ts, with the reason.
  */
-describe(`${requests} requests of seed ${seed}`, function () {
+describe(`${steps.length} requests of seed ${seed}${isView ? ', through views' : ''}`, function () {
   this.timeout(600_000)
   let oriel: Oriel
   let sides: readonly Client[]
@@ -31,7 +40,9 @@ describe(`${requests} requests of seed ${seed}`, function () {
     if (!peer) throw new Error('set PEER_KUBECONFIG to the kubeconfig of a kcp or a kube-apiserver')
     oriel = await startOriel({ args: ['--store', 'memory:'] })
     const configs = [configOf(oriel.kubeconfig), configOf(peer)]
-    sides = await Promise.all(configs.map(config => prepareSide(config, definitions())))
+    sides = await Promise.all(
+      configs.map(config => (isView ? prepareView : prepareSide)(config, definitions())),
+    )
   })
   after(async () => {
     for (const client of sides ?? []) client.close()
@@ -40,7 +51,11 @@ describe(`${requests} requests of seed ${seed}`, function () {
 
   it('are answered as by the peer', async () => {
     const found: string[] = []
-    for await (const difference of differences(sides as [Client, Client], corpus(seed, requests)))
+    for await (const difference of differences(
+      sides as [Client, Client],
+      steps,
+      isView ? pastKnownOfViews : pastKnown,
+    ))
       found.push(told(difference))
     assert.equal(found.join('\n\n'), '')
   })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { KubeConfig } from '@kubernetes/client-node'
 import type { KubeObject } from '../../framework/index.ts'
 import { type Client, clientOf, type Reply } from '../support/client.ts'
@@ -25,7 +26,7 @@ export async function prepareSide(config: KubeConfig, definitions: readonly Kube
   return client
 }
 
-function collectionOf({ spec }: KubeObject): string {
+export function collectionOf({ spec }: KubeObject): string {
   const { group, names, versions } = spec as {
     group: string
     names: { plural: string }
@@ -44,20 +45,30 @@ async function placeOf(config: KubeConfig): Promise<string> {
   const server = config.getCurrentCluster()?.server ?? ''
   const origin = new URL(server).origin
   const client = (await clientOf(config)).at(`${origin}/clusters/root`)
-  const workspaces = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
   if ((await client(workspaces)).status === 404) return server
-  const name = `differential-${Date.now()}`
+  return `${origin}/clusters/${await workspace(client)}`
+}
+
+const workspaces = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
+
+/** A new workspace below root; its logical cluster. */
+export async function workspace(client: Client): Promise<string> {
+  const name = `differential-${randomUUID().slice(0, 8)}`
   await created(client, workspaces, {
     apiVersion: 'tenancy.kcp.io/v1alpha1',
     kind: 'Workspace',
     metadata: { name },
   })
-  const isReady = (reply: Reply) => reply.json<{ status?: { phase?: string } }>().status?.phase === 'Ready'
-  await eventually(() => client(`${workspaces}/${name}`), isReady, 120_000)
-  return `${origin}/clusters/root:${name}`
+  const read = (reply: Reply) => reply.json<{ spec?: { cluster?: string }; status?: { phase?: string } }>()
+  const ready = await eventually(
+    () => client(`${workspaces}/${name}`),
+    reply => read(reply).status?.phase === 'Ready',
+    120_000,
+  )
+  return read(ready).spec?.cluster ?? ''
 }
 
-async function created(client: Client, path: string, body: object): Promise<void> {
+export async function created(client: Client, path: string, body: object): Promise<void> {
   const reply = await client(path, { method: 'POST', body })
   if (reply.status !== 201 && reply.status !== 409) throw new Error(`${path}: ${reply.status} ${reply.text}`)
 }

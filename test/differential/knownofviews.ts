@@ -1,0 +1,47 @@
+import { rewritten } from './erasing.ts'
+import { type Known, pastKnown } from './known.ts'
+import type { Outcome } from './play.ts'
+import type { Step } from './step.ts'
+
+/** What differs through views besides what differs everywhere. */
+const known: readonly Known[] = [
+  {
+    reason: 'kcp writes through its views in its own name: who owns what is not told there',
+    erase: outcome => ({ ...outcome, body: unowned(outcome.body) }),
+  },
+  {
+    reason: 'our views speak protobuf as workspaces do: in errors and in what they offer',
+    erase: (outcome, { about }) => {
+      const told = rewritten(outcome, /, application\/vnd.kubernetes.protobuf$/, '')
+      return about.includes(': protobuf for ') ? { ...told, type: '', body: '' } : told
+    },
+  },
+  {
+    reason: 'a Scale is read before its object is looked for, as in workspaces',
+    erase: (outcome, { path }) =>
+      path.endsWith('/scale') && (outcome.status === 0 || outcome.status === 404 || outcome.status === 422)
+        ? { ...outcome, status: 0, body: '' }
+        : outcome,
+  },
+  {
+    reason: 'what the shard warns of is told through our views, too',
+    erase: outcome =>
+      outcome.warnings.includes('prefer a domain-qualified finalizer')
+        ? { ...outcome, warnings: '' }
+        : outcome,
+  },
+  {
+    reason: 'kinds without columns show their age, as in workspaces',
+    erase: (outcome, { about }) => (/as=Table/.test(about) ? { ...outcome, body: '' } : outcome),
+  },
+]
+
+function unowned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unowned)
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(([name]) => name !== 'managedFields')
+  return Object.fromEntries(kept.map(([name, field]) => [name, unowned(field)]))
+}
+
+export const pastKnownOfViews = (outcome: Outcome, step: Step): Outcome =>
+  known.reduce((rest, { erase }) => erase(rest, step), pastKnown(outcome, step))
