@@ -81,7 +81,7 @@ export const inProtobuf: Maker = (subject, random) => {
   }
 }
 
-const scales = [{ replicas: 3 }, { replicas: 1 }, { replicas: -1 }, { replicas: 'x' }]
+const scales = [{ replicas: 3 }, { replicas: 4 }, { replicas: -1 }, { replicas: 'x' }]
 
 /** `/scale`, where there is one and where there is none. */
 export const scale: Maker = (subject, random) => {

@@ -87,7 +87,6 @@ const references: Schema = { type: 'array', items: { type: 'object', properties:
 const serviceAccount: Schema = {
   type: 'object',
   properties: {
-    secrets: references,
     imagePullSecrets: references,
     automountServiceAccountToken: { type: 'boolean' },
   },
