@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Answer } from './exchange.ts'
 import type { Lifetime } from './lifetime.ts'
+import { turn } from './streams.ts'
 
 /** Headers that belong to one connection: forwarded answers must not carry them, and HTTP/2 forbids them. */
 const connectionHeaders = new Set([
@@ -102,14 +103,24 @@ interface Pumping extends Reply {
 /** Bytes of a list that may wait to be sent: enough to keep a fast reader busy while the next are made. */
 const mostWaiting = 256 * 1024
 
+/** Bytes of one answer after which everybody else has a turn: a fast reader takes megabytes without any wait. */
+const mostInOneTurn = 256 * 1024
+
 async function pump(response: ServerResponse, from: Pumping, lifetime: Lifetime): Promise<void> {
   // A watch is quiet most of the time, and there may be thousands whose readers have stopped.
   const most = from.answer.flush ? 0 : mostWaiting
   let next = from.first
+  let inThisTurn = 0
   while (!next.done && lifetime.ended === undefined && !response.destroyed) {
     const taken = response.write(next.value)
     from.sent?.sent(next.value)
-    if (!taken && response.writableLength > most) await drained(response, lifetime)
+    inThisTurn += next.value.length
+    if (!taken && response.writableLength > most) {
+      await drained(response, lifetime)
+    } else if (inThisTurn >= mostInOneTurn) {
+      await turn()
+      inThisTurn = 0
+    }
     if (lifetime.ended === undefined) next = await from.chunks.next()
   }
 }
