@@ -31,15 +31,15 @@ describe('respond', () => {
     response.assignSocket(socket)
     socket.on('drain', () => response.emit('drain'))
     const takenAtTurns: number[] = []
-    let isDone = false
     const look = (): void => {
       takenAtTurns.push(socket.taken)
-      if (!isDone) setImmediate(look)
+      looking = setImmediate(look)
     }
-    setImmediate(look)
+    let looking = setImmediate(look)
     const answer = { status: 200, contentType: 'application/json', body: chunks(64) }
     await respond(response, { answer, headers: {}, isHead: false }, createLifetime(60_000))
-    isDone = true
+    clearImmediate(looking)
+    takenAtTurns.push(socket.taken)
     assert.ok(socket.taken >= 64 * chunk.length, 'all of it was sent')
     const most = Math.max(...takenAtTurns.map((taken, i) => taken - (takenAtTurns[i - 1] ?? 0)))
     assert.ok(most < 512 * kibibyte, `${most} bytes were sent in one turn`)
