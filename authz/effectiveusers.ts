@@ -1,3 +1,4 @@
+import { parseWarrant, printWarrant } from '../framework/impersonation/warrant.ts'
 import type { ClusterName } from '../framework/object.ts'
 import {
   anonymous,
@@ -8,7 +9,6 @@ import {
   type UserInfo,
   warrantKey,
 } from '../framework/user.ts'
-import { parseWarrant, printWarrant } from '../framework/warrant.ts'
 
 const serviceAccountPrefix = 'system:serviceaccount:'
 const scopePrefix = 'cluster:'

@@ -1,4 +1,4 @@
-import { isMembers } from '../framework/json.ts'
+import { isMembers } from '../framework/encoding/json.ts'
 import type { KubeObject } from '../framework/object.ts'
 import type { PolicyRule } from './policyrule.ts'
 import type { Binding } from './rbacsource.ts'

@@ -6,13 +6,13 @@ import {
   auditPolicyOf,
   createAuditor,
 } from '../framework/audit/index.ts'
+import { parseYaml } from '../framework/encoding/yaml.ts'
 import type { Logger } from '../framework/log.ts'
-import { parseYaml } from '../framework/yaml.ts'
 import type { Shard } from '../shard/index.ts'
-import type { AuditFlags } from './auditflags.ts'
 import { auditLog } from './auditlog.ts'
 import type { AuthorizationParts } from './authorization.ts'
 import { readFlagFile } from './files.ts'
+import type { AuditFlags } from './flags/audit.ts'
 import { StartError } from './starterror.ts'
 import { auditWebhook } from './webhooks.ts'
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import type { AuditEvent, AuditSink } from '../framework/audit/index.ts'
-import { formatJson } from '../framework/json.ts'
+import { formatJson } from '../framework/encoding/json.ts'
 import type { Logger } from '../framework/log.ts'
 import { StartError } from './starterror.ts'
 

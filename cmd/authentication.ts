@@ -16,11 +16,11 @@ import {
   webhookTokensDefaults,
 } from '../framework/authn/index.ts'
 import { type AuthenticationConfig, jwtTokens } from '../framework/authn/jwt/index.ts'
-import { type Authorities, readAuthorities } from './authorities.ts'
+import { type Authorities, readAuthorities } from './certificates/authorities.ts'
 import { readFlagFile } from './files.ts'
-import type { AccountOptions, IdentityOptions } from './identityflags.ts'
+import type { AccountOptions, IdentityOptions } from './flags/identity.ts'
+import type { RequestHeaderFlags } from './flags/requestheader.ts'
 import { admits, readIssuers } from './issuers.ts'
-import type { RequestHeaderFlags } from './requestheaderflags.ts'
 import { StartError } from './starterror.ts'
 
 /** Who is known. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { parseYaml } from '../framework/yaml.ts'
+import { parseYaml } from '../framework/encoding/yaml.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /** A server and whom one is to it, as a kubeconfig says it. */

@@ -1,6 +1,6 @@
 import type { AnonymousConfig, AuthenticationConfig } from '../framework/authn/jwt/index.ts'
 import { readFlagFile } from './files.ts'
-import { isOpenId, type OpenIdOptions, openIdConfig } from './openidflags.ts'
+import { isOpenId, type OpenIdOptions, openIdConfig } from './flags/openid.ts'
 import { StartError } from './starterror.ts'
 
 /** The flags that say which tokens of others are believed, and whether anything is believed of who has none. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type RequestOptions, request as requestPlain } from 'node:http'
 import { Agent, request as requestTls } from 'node:https'
-import { formatJson } from '../framework/json.ts'
+import { formatJson } from '../framework/encoding/json.ts'
 import type { Connection } from './connection.ts'
 
 export interface JsonAnswer {

@@ -1,4 +1,4 @@
-import { parseYaml } from '../framework/yaml.ts'
+import { parseYaml } from '../framework/encoding/yaml.ts'
 import { StartError } from './starterror.ts'
 
 /** The token of a user in a kubeconfig; undefined when the file has no such user. Throws `StartError` on other files. */

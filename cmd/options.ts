@@ -3,13 +3,13 @@ import { type AddressInfo, createServer, isIP } from 'node:net'
 import { hostname as machineName } from 'node:os'
 import { InvalidArgumentError } from 'commander'
 import { type AuthorizerName, authorizerNames } from '../authz/index.ts'
-import type { AuditFlags } from './auditflags.ts'
-import type { AccountOptions, IdentityOptions } from './identityflags.ts'
-import type { MountOptions } from './mountflags.ts'
-import type { ShardOptions } from './shardflags.ts'
+import type { AuditFlags } from './flags/audit.ts'
+import type { AccountOptions, IdentityOptions } from './flags/identity.ts'
+import type { MountOptions } from './flags/mounts.ts'
+import type { ShardOptions } from './flags/shard.ts'
+import type { ViewOptions } from './flags/view.ts'
 import { codeOf, StartError } from './starterror.ts'
 import { textList } from './values.ts'
-import type { ViewOptions } from './viewflag.ts'
 
 /** Where a server listens, and what clients call it. */
 export interface Listening {

@@ -1,7 +1,7 @@
 import type { Outbound } from '../framework/passage.ts'
 import { createOutbound } from '../proxy/outbound.ts'
 import { readFlagFile } from './files.ts'
-import type { MountOptions } from './mountflags.ts'
+import type { MountOptions } from './flags/mounts.ts'
 
 /** The way to mounted servers, as far as the flags open it. */
 export async function openOutbound({

@@ -1,5 +1,5 @@
 import { type ApiSet, apiSetOf } from '../framework/apis.ts'
-import { pathPattern } from '../framework/path.ts'
+import { pathPattern } from '../framework/request/path.ts'
 import type { VirtualWorkspace, WorkspaceFactory } from '../framework/workspace.ts'
 
 /**

@@ -1,9 +1,9 @@
 import type { Logger } from '../framework/log.ts'
 import { openPort, type Port } from '../framework/port.ts'
 import type { PreparedAuthentication } from './authentication.ts'
-import { allAuthorities } from './authorities.ts'
+import { allAuthorities } from './certificates/authorities.ts'
+import type { ServingFiles } from './certificates/servingfiles.ts'
 import { type Listening, listenError } from './options.ts'
-import type { ServingFiles } from './servingfiles.ts'
 
 /** Opens the port that the flags name. What comes in waits for an answer. Throws `StartError` when it cannot be had. */
 export async function openServingPort(

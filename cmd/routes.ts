@@ -1,5 +1,5 @@
-import type { IsIdentity } from '../framework/incoming.ts'
 import type { Logger } from '../framework/log.ts'
+import type { IsIdentity } from '../framework/request/incoming.ts'
 import { MappingError, parseMappings, readTls } from '../proxy/mapping.ts'
 import { openRoutes, type Route, type Routes } from '../proxy/routes.ts'
 import { readFlagFile } from './files.ts'

@@ -9,7 +9,7 @@ import {
 } from '../shard/kcp.ts'
 import type { Store } from '../shard/store/store.ts'
 import { readEndpoint } from './endpoint.ts'
-import type { ShardOptions } from './shardflags.ts'
+import type { ShardOptions } from './flags/shard.ts'
 import { StartError } from './starterror.ts'
 
 /** Which shard this is, and how it reaches the others. */

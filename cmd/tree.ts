@@ -1,5 +1,5 @@
-import { isClusterPath } from '../framework/path.ts'
-import { type ConnectionOptions, connectionOf } from './connectionflags.ts'
+import { isClusterPath } from '../framework/request/path.ts'
+import { type ConnectionOptions, connectionOf } from './flags/connection.ts'
 import { type JsonClient, jsonClient } from './jsonclient.ts'
 import { StartError } from './starterror.ts'
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { parseDuration } from '../framework/duration.ts'
+import { parseDuration } from '../framework/request/duration.ts'
 import { placesOf } from '../framework/targets.ts'
 
 /** The value of a flag that may be given again: a host name, an address or a network. */

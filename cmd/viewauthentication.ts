@@ -4,7 +4,7 @@ import type { Server } from '../framework/server.ts'
 import type { ShardConnection } from '../proxy/shard/connection.ts'
 import { tokenReviews } from '../proxy/shard/tokenreview.ts'
 import { audience, following, identityHeadersOf } from './authentication.ts'
-import { type Authorities, allAuthorities, readAuthorities } from './authorities.ts'
+import { type Authorities, allAuthorities, readAuthorities } from './certificates/authorities.ts'
 import { follow } from './follow.ts'
 import type { ViewSetup } from './viewsetup.ts'
 

@@ -4,8 +4,8 @@ import * as framework from '../framework/index.ts'
 import type { ViewPlugin } from '../framework/plugin.ts'
 import { checkViews } from '../framework/resolve.ts'
 import type { Host, VirtualWorkspace, WorkspaceFactory } from '../framework/workspace.ts'
+import type { ViewOptions } from './flags/view.ts'
 import { StartError } from './starterror.ts'
-import type { ViewOptions } from './viewflag.ts'
 
 /** Loads modules whose default exports are plugins. Throws `StartError` on others. */
 export async function loadViews({ view: files = [] }: ViewOptions): Promise<readonly WorkspaceFactory[]> {

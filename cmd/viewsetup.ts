@@ -1,5 +1,5 @@
 import type { Logger } from '../framework/log.ts'
-import type { VirtualWorkspacesFlags } from './virtualworkspacesflags.ts'
+import type { VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
 
 /** What everything in front of a shard is made from. */
 export interface ViewSetup {

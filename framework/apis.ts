@@ -1,9 +1,9 @@
 import type { Params, RequestContext } from './context.ts'
 import type { Answer } from './exchange.ts'
-import type { Incoming } from './incoming.ts'
 import type { KubeObject } from './object.ts'
 import type { Passage } from './passage.ts'
-import type { Verb } from './requestinfo.ts'
+import type { Incoming } from './request/incoming.ts'
+import type { Verb } from './request/requestinfo.ts'
 import type { ObjectSchema, TableColumn } from './schema.ts'
 import type { ResourceStorage } from './storage.ts'
 

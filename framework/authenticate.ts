@@ -1,8 +1,8 @@
 import type { Authenticator } from './authenticator.ts'
 import { type Awaitable, after, attempt } from './awaitable.ts'
 import { forbidden, StatusError, unauthorized } from './errors.ts'
-import type { Incoming } from './incoming.ts'
 import type { ClusterName } from './object.ts'
+import type { Incoming } from './request/incoming.ts'
 import type { Exchange } from './serve.ts'
 import { anonymous, type UserInfo } from './user.ts'
 

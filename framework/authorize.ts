@@ -3,7 +3,7 @@ import { type Awaitable, after } from './awaitable.ts'
 import type { RequestContext } from './context.ts'
 import { forbidden, type StatusError } from './errors.ts'
 import type { ClusterScope } from './object.ts'
-import type { RequestInfo, ResourceRequest } from './requestinfo.ts'
+import type { RequestInfo, ResourceRequest } from './request/requestinfo.ts'
 import { isPrivileged, type UserInfo } from './user.ts'
 import type { VirtualWorkspace } from './workspace.ts'
 

@@ -4,7 +4,7 @@ import type { RequestContext } from './context.ts'
 import type { StatusError } from './errors.ts'
 import type { VerbRequest } from './exchange.ts'
 import type { ClusterName, ClusterScope } from './object.ts'
-import type { RequestInfo } from './requestinfo.ts'
+import type { RequestInfo } from './request/requestinfo.ts'
 import type { ResourceStorage } from './storage.ts'
 import type { Place } from './tree.ts'
 

@@ -1,7 +1,7 @@
 import type { Decision } from './authorizer.ts'
 import type { Logger } from './log.ts'
 import type { ClusterScope } from './object.ts'
-import type { RequestInfo } from './requestinfo.ts'
+import type { RequestInfo } from './request/requestinfo.ts'
 import type { UserInfo } from './user.ts'
 
 /** What a view's path captured, by name: `{ path: 'root:org', name: 'widgets' }`. */

@@ -1,4 +1,4 @@
-import { formatJson } from './json.ts'
+import { formatJson } from './encoding/json.ts'
 import { groupResource } from './object.ts'
 
 /** One entry of `details.causes` (chapter 40, rule 2.18). */

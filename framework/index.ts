@@ -1,6 +1,7 @@
 // The public surface of the kernel: what views, backends and servers are made of.
 
-export { type Annotator, annotator } from './annotate.ts'
+export { bookmark } from './answers/bookmark.ts'
+export { aborted } from './answers/streams.ts'
 export {
   type ApiResource,
   type ApiSet,
@@ -24,10 +25,10 @@ export {
 } from './authorizer.ts'
 export type { Awaitable } from './awaitable.ts'
 export type { Backend, RawResponse, ResourceRef } from './backend.ts'
-export { bookmark } from './bookmark.ts'
 export { borrowed, type Lender } from './borrowed.ts'
 export type { Params, Recorder, RequestContext } from './context.ts'
-export type { Document, OpenApiDocuments } from './documents.ts'
+export type { Document, OpenApiDocuments } from './discovery/documents.ts'
+export { parseYaml } from './encoding/yaml.ts'
 export {
   type About,
   alreadyExists,
@@ -57,7 +58,6 @@ export {
   unsupportedMediaType,
 } from './errors.ts'
 export type { Answer, VerbRequest } from './exchange.ts'
-export { parseFieldSelector } from './fieldselector.ts'
 export type { HealthCheck } from './health.ts'
 export type { IndexFn, Informer, Informers } from './informer.ts'
 export { createInformers } from './informers.ts'
@@ -75,7 +75,8 @@ export {
   metaOf,
   type ObjectMeta,
 } from './item.ts'
-export { parseLabelSelector } from './labelselector.ts'
+export { type Annotator, annotator } from './lens/annotate.ts'
+export { readOnly } from './lens/readonly.ts'
 export type { ListenOptions, TlsOptions } from './listener.ts'
 export { createLogger, type Logger, silent } from './log.ts'
 export { type LoopbackRequest, loopbackContext } from './loopback.ts'
@@ -93,6 +94,7 @@ export {
   type OwnerReference,
 } from './object.ts'
 export type { Departure, Endpoint, Glimpse, HeaderFields, Outbound, Passage } from './passage.ts'
+export { withoutVersion } from './publisher.ts'
 export {
   isClusterName,
   isClusterPath,
@@ -100,9 +102,7 @@ export {
   type PathPattern,
   pathPattern,
   type ViewPath,
-} from './path.ts'
-export { withoutVersion } from './publisher.ts'
-export { readOnly } from './readonly.ts'
+} from './request/path.ts'
 export {
   isTrue,
   type NonResourceRequest,
@@ -110,8 +110,10 @@ export {
   type RequestInfo,
   type ResourceRequest,
   type Verb,
-} from './requestinfo.ts'
+} from './request/requestinfo.ts'
 export type { Decoded, ObjectSchema, TableColumn } from './schema.ts'
+export { parseFieldSelector } from './selectors/fieldselector.ts'
+export { parseLabelSelector } from './selectors/labelselector.ts'
 export {
   andFields,
   andLabels,
@@ -126,7 +128,7 @@ export {
   matchesFields,
   matchesLabels,
   requiredField,
-} from './selectors.ts'
+} from './selectors/selectors.ts'
 export { createServer, type Server, type ServerOptions } from './server.ts'
 export type { SharedCache } from './sharedcache.ts'
 export type {
@@ -144,7 +146,6 @@ export type {
   WatchQuery,
   WriteOptions,
 } from './storage.ts'
-export { aborted } from './streams.ts'
 export { timestamp } from './timestamp.ts'
 export {
   anonymous,
@@ -168,4 +169,3 @@ export {
   type WorkspaceDefinition,
   type WorkspaceFactory,
 } from './workspace.ts'
-export { parseYaml } from './yaml.ts'

@@ -1,6 +1,6 @@
 import type { Answer } from './exchange.ts'
 import { text } from './health.ts'
-import type { RequestInfo } from './requestinfo.ts'
+import type { RequestInfo } from './request/requestinfo.ts'
 import { isPrivileged, type UserInfo } from './user.ts'
 
 /** How many requests may be under way at the same time, besides long-running ones; 0: any number. */

@@ -8,8 +8,7 @@ import {
   resourceVersionOf,
   type Texts,
   uidOf,
-} from './encode.ts'
-import type { ClusterName, KubeObject, Metadata, ObjectKey } from './object.ts'
+} from './encoding/encode.ts'
 import {
   longestReplaced,
   type Relabeling,
@@ -18,7 +17,8 @@ import {
   replacementFor,
   type Source,
   writeReplaced,
-} from './relabel.ts'
+} from './lens/relabel.ts'
+import type { ClusterName, KubeObject, Metadata, ObjectKey } from './object.ts'
 
 /**
  * The part of `metadata` that filters read. Kept beside the bytes, so that a filter never decodes the body. Members may

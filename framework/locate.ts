@@ -2,7 +2,7 @@ import { forbiddenTo } from './authorize.ts'
 import type { Backend } from './backend.ts'
 import { StatusError } from './errors.ts'
 import type { ClusterName, ClusterScope } from './object.ts'
-import type { RequestInfo } from './requestinfo.ts'
+import type { RequestInfo } from './request/requestinfo.ts'
 import { clusterOf } from './resolve.ts'
 import { isPrivileged, type UserInfo } from './user.ts'
 

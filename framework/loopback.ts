@@ -2,7 +2,7 @@ import type { ResourceRef } from './backend.ts'
 import type { RequestContext } from './context.ts'
 import type { Logger } from './log.ts'
 import type { ClusterScope } from './object.ts'
-import type { Verb } from './requestinfo.ts'
+import type { Verb } from './request/requestinfo.ts'
 import { loopback } from './user.ts'
 
 /** What the server itself wants of one resource. */

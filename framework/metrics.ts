@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { ResourceRequest } from './requestinfo.ts'
+import type { ResourceRequest } from './request/requestinfo.ts'
 import { type AllSeries, createAllSeries, labelsOf, type Names, otherLabels, type Series } from './series.ts'
 
 /** One request, as it is counted. Never by cluster, user or name: the number of series must not follow the tenants. */

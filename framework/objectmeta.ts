@@ -1,4 +1,4 @@
-import type { MergeSchema } from './mergeschema.ts'
+import type { MergeSchema } from './patch/mergeschema.ts'
 
 /** `metav1.ObjectMeta` as merges see it: which lists are keyed, which values are whole. */
 const text: MergeSchema = { type: 'string' }

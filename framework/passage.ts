@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { HttpRequest, Incoming } from './incoming.ts'
 import type { Lifetime } from './lifetime.ts'
+import type { HttpRequest, Incoming } from './request/incoming.ts'
 
 /** A connection whose client asked to speak another protocol, and what came behind the request already. */
 export interface Upgrade {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { aborted } from './answers/streams.ts'
 import type { HealthCheck } from './health.ts'
 import type { Logger } from './log.ts'
-import { aborted } from './streams.ts'
 import type { VirtualWorkspace } from './workspace.ts'
 
 /** The controllers of a server's views. */

@@ -1,6 +1,6 @@
 import type { Params, Recorder, RequestContext } from './context.ts'
 import type { ClusterScope } from './object.ts'
-import type { RequestInfo } from './requestinfo.ts'
+import type { RequestInfo } from './request/requestinfo.ts'
 import type { UserInfo } from './user.ts'
 
 /** Everything of a context but its signal, which is found by asking. */

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { turn } from './answers/streams.ts'
 import type { Answer } from './exchange.ts'
 import type { Lifetime } from './lifetime.ts'
-import { turn } from './streams.ts'
 
 /** Headers that belong to one connection: forwarded answers must not carry them, and HTTP/2 forbids them. */
 const connectionHeaders = new Set([

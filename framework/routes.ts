@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Incoming } from './incoming.ts'
+import type { Incoming } from './request/incoming.ts'
 import { resolveUrl, type Target, type Unresolved } from './resolve.ts'
 import type { VirtualWorkspace } from './workspace.ts'
 

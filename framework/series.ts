@@ -1,5 +1,5 @@
 import { createDurations, type Duration, type Durations } from './durations.ts'
-import type { ResourceRequest } from './requestinfo.ts'
+import type { ResourceRequest } from './request/requestinfo.ts'
 
 /** Requests that are counted alike: plain numbers until somebody reads them. */
 export class Series {

@@ -2,7 +2,7 @@ import type { Awaitable } from './awaitable.ts'
 import type { Params, RequestContext } from './context.ts'
 import type { Item, ItemEvent } from './item.ts'
 import type { ClusterScope, KubeObject, ObjectKey } from './object.ts'
-import type { FieldSelector, LabelSelector } from './selectors.ts'
+import type { FieldSelector, LabelSelector } from './selectors/selectors.ts'
 
 /** A run of items in key order. `bytes`: the same items, encoded and comma-joined, when they lie together in memory,
  * so that an untouched batch is one write and no loop. */

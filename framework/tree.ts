@@ -1,5 +1,5 @@
 import type { ClusterName, KubeObject } from './object.ts'
-import { isClusterPath } from './path.ts'
+import { isClusterPath } from './request/path.ts'
 
 /** What stands in place of a logical cluster: a server elsewhere, or another workspace (chapter 30, section 4.7.1). */
 export type MountType = 'URL' | 'Redirect' | 'Workspace'

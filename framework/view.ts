@@ -1,8 +1,7 @@
-import type { Annotator } from './annotate.ts'
 import { after } from './awaitable.ts'
 import { mapBatch, PickedBatch } from './batch.ts'
 import type { Params, RequestContext } from './context.ts'
-import { withResourceVersion } from './encode.ts'
+import { withResourceVersion } from './encoding/encode.ts'
 import { methodNotSupported, notFound, notServed, type StatusError } from './errors.ts'
 import {
   encodedOf,
@@ -14,9 +13,10 @@ import {
   type ObjectMeta,
   relabeledItem,
 } from './item.ts'
+import type { Annotator } from './lens/annotate.ts'
+import type { Relabeling } from './lens/relabel.ts'
 import type { KubeObject, ObjectKey } from './object.ts'
-import type { Relabeling } from './relabel.ts'
-import { matchesFields, matchesLabels } from './selectors.ts'
+import { matchesFields, matchesLabels } from './selectors/selectors.ts'
 import type {
   ItemBatch,
   ItemList,

@@ -1,5 +1,5 @@
-import type { MergeSchema } from './mergeschema.ts'
 import { objectMetaSchema } from './objectmeta.ts'
+import type { MergeSchema } from './patch/mergeschema.ts'
 
 type RawSchema = Readonly<Record<string, unknown>>
 

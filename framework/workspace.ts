@@ -6,7 +6,7 @@ import type { Informers } from './informer.ts'
 import type { Logger } from './log.ts'
 import type { ClusterScope, KubeObject } from './object.ts'
 import type { Outbound } from './passage.ts'
-import { type ParamsOf, type PathPattern, pathPattern } from './path.ts'
+import { type ParamsOf, type PathPattern, pathPattern } from './request/path.ts'
 import type { SharedCache } from './sharedcache.ts'
 import type { UserInfo } from './user.ts'
 

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FieldError } from '../framework/errors.ts'
 import { dns1123SubdomainErrors } from '../framework/names.ts'
 import type { KubeObject } from '../framework/object.ts'
-import { approvalErrors } from './crd-approval.ts'
-import { missingNames, nameErrors } from './crd-names.ts'
-import { selectableFieldErrors, versionErrors, versionSchemaErrors, versionSetErrors } from './crd-version.ts'
+import { approvalErrors } from './crd/approval.ts'
+import { missingNames, nameErrors } from './crd/names.ts'
+import { selectableFieldErrors, versionErrors, versionSchemaErrors, versionSetErrors } from './crd/version.ts'
 import { invalidValue, required } from './fielderror.ts'
 import { isObject, listAt, memberOf, textAt, valueAt } from './json.ts'
-import { patternCostErrors } from './structural-patterns.ts'
-import type { RawSchema } from './structural-schema.ts'
+import { patternCostErrors } from './structural/patterns.ts'
+import type { RawSchema } from './structural/schema.ts'
 
 /**
  * What is wrong with an APIResourceSchema (chapter 20, section 5.1). With `old`: its spec must not differ, and a spec that

@@ -1,11 +1,11 @@
-import { canonicalJson } from '../framework/json.ts'
+import { canonicalJson } from '../framework/encoding/json.ts'
 import type { KubeObject } from '../framework/object.ts'
 import type { TableColumn } from '../framework/schema.ts'
 import type { PrinterColumn } from './definitions/definition.ts'
 import { since } from './duration.ts'
 import { formatNumber } from './json.ts'
-import { type JsonPath, jsonPath } from './jsonpath.ts'
-import { JsonPathError } from './jsonpath-parser.ts'
+import { type JsonPath, jsonPath } from './jsonpath/jsonpath.ts'
+import { JsonPathError } from './jsonpath/parser.ts'
 
 type Cell = ReturnType<TableColumn['cell']>
 

@@ -1,4 +1,4 @@
-import { additionalOf, type RawSchema } from './structural-schema.ts'
+import { additionalOf, type RawSchema } from './structural/schema.ts'
 
 /** Where a path such as `.spec.color` or `['a.b']` leads in a schema. */
 export interface FoundField {

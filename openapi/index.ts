@@ -11,7 +11,7 @@ export {
 export { validateAPIResourceSchema } from './apiresourceschema.ts'
 export { columnsOf, selectableFieldsOf } from './columns.ts'
 export { compileCached, compileSchema, schemaCache, schemaHash } from './compile.ts'
-export { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd.ts'
+export { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd/crd.ts'
 export type { KindDefinition, KindVersion, PrinterColumn, ScalePaths } from './definitions/definition.ts'
 export { kcpKinds } from './definitions/kcp/index.ts'
 export { eventSource } from './definitions/kubernetes/events.ts'
@@ -22,8 +22,8 @@ export { scaleSchema } from './definitions/kubernetes/scale.ts'
 export { apiResourceSchemaOf, resourceName, schemaFor } from './definitions/lookup.ts'
 export { createOpenApiDocuments } from './documents/documents.ts'
 export { humanDuration, since } from './duration.ts'
-export { type JsonPath, jsonPath } from './jsonpath.ts'
-export { JsonPathError } from './jsonpath-parser.ts'
+export { type JsonPath, jsonPath } from './jsonpath/jsonpath.ts'
+export { JsonPathError } from './jsonpath/parser.ts'
 export type { JSONSchemaProps, ValidationRule } from './jsonschema.ts'
 export {
   base62,
@@ -48,4 +48,4 @@ export {
   readOnlyResourcesOf,
   subresourceVerbs,
 } from './resource.ts'
-export { checkStructural } from './structural.ts'
+export { checkStructural } from './structural/structural.ts'

@@ -1,4 +1,4 @@
-import { isMembers } from '../framework/json.ts'
+import { isMembers } from '../framework/encoding/json.ts'
 /** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>
 

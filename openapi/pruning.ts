@@ -3,7 +3,7 @@ import { child, formatPath, invalidValue, type Step } from './fielderror.ts'
 import { deepFreeze, type Fields, isObject } from './json.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
 import { typeMetadata } from './metadata.ts'
-import { maxSchemaDepth } from './validation-schema.ts'
+import { maxSchemaDepth } from './validation/schema.ts'
 
 /** Where a decoding is, and what it has dropped. */
 interface Decoding {

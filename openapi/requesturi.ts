@@ -1,4 +1,4 @@
-import { formatCheck } from './formats.ts'
+import { formatCheck } from './validation/formats.ts'
 
 /** What is wrong with a text as an absolute URI or path, in the words of Go's url.ParseRequestURI. */
 export function requestUriError(text: string): string | undefined {

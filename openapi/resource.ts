@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { ApiResource, ResourceNames, Subresource } from '../framework/apis.ts'
 import type { Params } from '../framework/context.ts'
 import { apiVersionOf, type KubeObject } from '../framework/object.ts'
-import type { Verb } from '../framework/requestinfo.ts'
+import type { Verb } from '../framework/request/requestinfo.ts'
 import type { TableColumn } from '../framework/schema.ts'
 import type { ResourceStorage } from '../framework/storage.ts'
 import { columnsOf, selectableFieldsOf } from './columns.ts'
 import { compileCached } from './compile.ts'
-import { type WebhookService, webhookUrl } from './crd-conversion.ts'
+import { type WebhookService, webhookUrl } from './crd/conversion.ts'
 import type {
   ConversionWebhook,
   KindDefinition,

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import type { KubeObject } from '../framework/object.ts'
 import { compileSchema } from './compile.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
-import { checkStructural } from './structural.ts'
+import { checkStructural } from './structural/structural.ts'
 import { anySchema, valueFor } from './testing/arbitrary.ts'
 
 const schemaOf = (spec: JSONSchemaProps): JSONSchemaProps => ({ type: 'object', properties: { spec } })

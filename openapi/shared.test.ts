@@ -9,7 +9,7 @@ import { root } from '../test/support/source.ts'
 import { validateAPIResourceSchema } from './apiresourceschema.ts'
 import { columnsOf } from './columns.ts'
 import { compileSchema } from './compile.ts'
-import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd.ts'
+import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd/crd.ts'
 import type { PrinterColumn } from './definitions/definition.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import { parseYaml } from '../framework/yaml.ts'
+import { parseYaml } from '../framework/encoding/yaml.ts'
 import { defaultNames, type IdentityNames } from './headers.ts'
 
 /** What of the URL space goes where (chapter 30, section 3.3). */

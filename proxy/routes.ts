@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { Agent } from 'undici'
-import type { IsIdentity } from '../framework/incoming.ts'
 import type { ClientSide, Passage } from '../framework/passage.ts'
+import type { IsIdentity } from '../framework/request/incoming.ts'
 import type { Exchange } from '../framework/serve.ts'
 import type { UserInfo } from '../framework/user.ts'
 import { forward, type PassageObserver } from './forward.ts'

@@ -1,5 +1,5 @@
 import { badRequest } from '../framework/errors.ts'
-import { decodeSegment } from '../framework/segments.ts'
+import { decodeSegment } from '../framework/request/segments.ts'
 
 /**
  * Checks a path that is passed on byte for byte: what the next server could read as another path than the one that was

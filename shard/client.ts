@@ -4,7 +4,7 @@ import type { Item } from '../framework/item.ts'
 import { type Logger, silent } from '../framework/log.ts'
 import { loopbackContext } from '../framework/loopback.ts'
 import type { ClusterName, ClusterScope, KubeObject } from '../framework/object.ts'
-import type { Verb } from '../framework/requestinfo.ts'
+import type { Verb } from '../framework/request/requestinfo.ts'
 import type { WriteOptions } from '../framework/storage.ts'
 import type { ControllerClient } from './controllers/client.ts'
 

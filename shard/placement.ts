@@ -1,5 +1,5 @@
 import type { ClusterName } from '../framework/object.ts'
-import { type LabelSelector, matchesLabels } from '../framework/selectors.ts'
+import { type LabelSelector, matchesLabels } from '../framework/selectors/selectors.ts'
 import { requirementsOf } from './claims/selector.ts'
 import type { Shard, Workspace } from './controllers/objects.ts'
 import type { Directory } from './directory.ts'

@@ -1,6 +1,6 @@
 import type { Connection } from '../connection.ts'
-import { type ConnectionOptions, connectionOf } from '../connectionflags.ts'
 import { readFlagFile } from '../files.ts'
+import { type ConnectionOptions, connectionOf } from '../flags/connection.ts'
 import { withProgress } from '../progress.ts'
 import { StartError } from '../starterror.ts'
 import { type Finding, failed } from './finding.ts'

@@ -1,4 +1,4 @@
-import { goText } from '../gotext.ts'
+import { goText } from '../encoding/gotext.ts'
 import { TypedError } from './failure.ts'
 import { type Element, keyElement, valueElement } from './fieldpath.ts'
 import type { ListType } from './types.ts'

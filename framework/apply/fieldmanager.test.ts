@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { canonicalJson } from '../encoding/json.ts'
 import { StatusError } from '../errors.ts'
-import { canonicalJson } from '../json.ts'
 import type { KubeObject } from '../object.ts'
 import { applyConfiguration, type Endpoint, trackUpdate } from './fieldmanager.ts'
 import { recursiveDifference, setOfFields } from './fieldset.ts'

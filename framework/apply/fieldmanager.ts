@@ -1,6 +1,6 @@
 import { badRequest, StatusError } from '../errors.ts'
-import type { MergeSchema } from '../mergeschema.ts'
 import type { Json, KubeObject, Metadata } from '../object.ts'
+import type { MergeSchema } from '../patch/mergeschema.ts'
 import { type Applied, type Apply, apply } from './apply.ts'
 import { capUpdaters } from './cap.ts'
 import type { Change, Filter, Versions } from './change.ts'

@@ -1,4 +1,4 @@
-import { formatJson } from '../json.ts'
+import { formatJson } from '../encoding/json.ts'
 import { isMembers, isNumber } from './values.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../json.ts'
+import { canonicalJson } from '../encoding/json.ts'
 import type { KubeObject } from '../object.ts'
 import { compare } from './compare.ts'
 import { type Conflict, ConflictError } from './conflict.ts'

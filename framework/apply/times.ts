@@ -1,4 +1,4 @@
-import { sameJson } from '../json.ts'
+import { sameJson } from '../encoding/json.ts'
 import type { Json, KubeObject } from '../object.ts'
 import { isMembers } from './values.ts'
 

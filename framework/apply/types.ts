@@ -1,5 +1,5 @@
-import type { MergeSchema } from '../mergeschema.ts'
 import { objectMetaSchema } from '../objectmeta.ts'
+import type { MergeSchema } from '../patch/mergeschema.ts'
 import { isList, isMembers, isScalar } from './values.ts'
 
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped'

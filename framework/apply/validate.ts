@@ -1,4 +1,4 @@
-import { goText, goType } from '../gotext.ts'
+import { goText, goType } from '../encoding/gotext.ts'
 import { elementOf } from './elements.ts'
 import { type Misfit, TypedError } from './failure.ts'
 import { type Element, fieldElement, printElement } from './fieldpath.ts'

@@ -1,4 +1,4 @@
-import { isMembers } from '../json.ts'
+import { isMembers } from '../encoding/json.ts'
 export type Members = Readonly<Record<string, unknown>>
 export type List = readonly unknown[]
 

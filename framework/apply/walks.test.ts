@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { MergeSchema } from '../mergeschema.ts'
+import type { MergeSchema } from '../patch/mergeschema.ts'
 import { compare } from './compare.ts'
 import { TypedError } from './failure.ts'
 import { difference, equalSets, type FieldSet, isEmpty, pathsOf } from './fieldset.ts'

@@ -1,6 +1,6 @@
 import type { Question } from '../authorizer.ts'
-import type { Incoming } from '../incoming.ts'
 import type { ClusterName } from '../object.ts'
+import type { Incoming } from '../request/incoming.ts'
 import type { AuditEvent } from './event.ts'
 import type { AuditPolicy } from './policy.ts'
 import { RequestAudit } from './requestaudit.ts'

@@ -1,5 +1,5 @@
 import type { Status } from '../errors.ts'
-import type { RequestInfo } from '../requestinfo.ts'
+import type { RequestInfo } from '../request/requestinfo.ts'
 import type { UserInfo } from '../user.ts'
 import type { AuditLevel, AuditStage } from './policy.ts'
 

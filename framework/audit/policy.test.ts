@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { parseRequestInfo } from '../requestinfo.ts'
+import { parseRequestInfo } from '../request/requestinfo.ts'
 import type { UserInfo } from '../user.ts'
 import { type AuditRule, wishFor } from './policy.ts'
 import { auditPolicyOf } from './policyfile.ts'

@@ -1,4 +1,4 @@
-import type { RequestInfo } from '../requestinfo.ts'
+import type { RequestInfo } from '../request/requestinfo.ts'
 import type { UserInfo } from '../user.ts'
 
 /** How much of a request is recorded; each level has everything of the one before. */

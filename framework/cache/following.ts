@@ -1,4 +1,4 @@
-import { bookmark } from '../bookmark.ts'
+import { bookmark } from '../answers/bookmark.ts'
 import type { ItemEvent } from '../item.ts'
 import type { WatchQuery } from '../storage.ts'
 import { take } from './batch.ts'

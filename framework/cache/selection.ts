@@ -6,7 +6,7 @@ import {
   matchesFields,
   matchesLabels,
   requiredField,
-} from '../selectors.ts'
+} from '../selectors/selectors.ts'
 import type { Selection } from '../storage.ts'
 import type { CacheItem } from './item.ts'
 import { type IdRange, idsUnder } from './pages.ts'

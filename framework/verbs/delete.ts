@@ -1,13 +1,13 @@
-import { itemAnswer } from '../answers.ts'
-import { admitDeletion, type Call, keyOf } from '../call.ts'
-import { readDeleteOptions } from '../deleteoptions.ts'
-import { documentAnswer } from '../documentanswer.ts'
+import { itemAnswer } from '../answers/answers.ts'
+import { objectForm } from '../answers/forms.ts'
+import { negotiate, negotiateError } from '../answers/negotiation.ts'
+import { documentAnswer } from '../discovery/documentanswer.ts'
 import type { Status } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
-import { objectForm } from '../forms.ts'
 import type { Item } from '../item.ts'
-import { negotiate, negotiateError } from '../negotiation.ts'
-import { inProtobuf } from '../protobufforms.ts'
+import { inProtobuf } from '../protobuf/forms.ts'
+import { admitDeletion, type Call, keyOf } from './call.ts'
+import { readDeleteOptions } from './deleteoptions.ts'
 
 /** DELETE of one object (chapter 40, section 6.2). */
 export async function deleteOne(call: Call): Promise<Answer> {

@@ -1,15 +1,15 @@
-import { listAnswer } from '../answers.ts'
-import { admitDeletion, type Call, checkScope } from '../call.ts'
-import { readDeleteOptions } from '../deleteoptions.ts'
+import { listAnswer } from '../answers/answers.ts'
+import { listForm } from '../answers/forms.ts'
+import { negotiate } from '../answers/negotiation.ts'
 import { StatusError } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
-import { listForm } from '../forms.ts'
 import type { Item } from '../item.ts'
-import { negotiate } from '../negotiation.ts'
-import { listOptions } from '../options.ts'
-import { inProtobuf } from '../protobufforms.ts'
-import { selectionOf } from '../selection.ts'
+import { inProtobuf } from '../protobuf/forms.ts'
+import { listOptions } from '../request/options.ts'
+import { selectionOf } from '../selectors/selection.ts'
 import type { DeleteOptions, ItemList, ListMeta } from '../storage.ts'
+import { admitDeletion, type Call, checkScope } from './call.ts'
+import { readDeleteOptions } from './deleteoptions.ts'
 
 /** Deletions that are under way at the same time: enough to share commits, few enough to leave room for others. */
 const atOnce = 16

@@ -1,11 +1,11 @@
-import { itemAnswer } from '../answers.ts'
+import { itemAnswer } from '../answers/answers.ts'
+import { objectForm } from '../answers/forms.ts'
+import { negotiate } from '../answers/negotiation.ts'
 import { type Awaitable, after } from '../awaitable.ts'
-import { type Call, keyOf } from '../call.ts'
 import type { Answer } from '../exchange.ts'
-import { objectForm } from '../forms.ts'
-import { negotiate } from '../negotiation.ts'
-import { checkResourceVersion } from '../options.ts'
-import { inProtobuf } from '../protobufforms.ts'
+import { inProtobuf } from '../protobuf/forms.ts'
+import { checkResourceVersion } from '../request/options.ts'
+import { type Call, keyOf } from './call.ts'
 
 /** Answers with the newest state, which is never older than any `resourceVersion` asked for (chapter 40, rule 4.12). */
 export function get(call: Call): Awaitable<Answer> {

@@ -1,11 +1,11 @@
-import { listAnswer } from '../answers.ts'
-import { type Call, checkScope } from '../call.ts'
+import { listAnswer } from '../answers/answers.ts'
+import { listForm } from '../answers/forms.ts'
+import { negotiate } from '../answers/negotiation.ts'
 import type { Answer } from '../exchange.ts'
-import { listForm } from '../forms.ts'
-import { negotiate } from '../negotiation.ts'
-import { listOptions } from '../options.ts'
-import { inProtobuf } from '../protobufforms.ts'
-import { selectionOf } from '../selection.ts'
+import { inProtobuf } from '../protobuf/forms.ts'
+import { listOptions } from '../request/options.ts'
+import { selectionOf } from '../selectors/selection.ts'
+import { type Call, checkScope } from './call.ts'
 
 /** Streams the items as they are read (chapter 40, sections 4.1–4.5). */
 export async function list(call: Call): Promise<Answer> {

@@ -1,6 +1,6 @@
-import type { Call } from '../call.ts'
 import { invalid } from '../errors.ts'
 import type { KubeObject } from '../object.ts'
+import type { Call } from './call.ts'
 
 /** 0 is none: any version will do. */
 function versioned(object: KubeObject): KubeObject {

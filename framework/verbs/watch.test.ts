@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { memoryStorage } from '../../test/support/memorystorage.ts'
 import { type Asked, ask, type Told, widget, widgets } from '../../test/support/widgets.ts'
+import { jsonFrames } from '../answers/watchframes.ts'
+import { encodeEvents } from '../answers/watchstream.ts'
 import type { ApiResource } from '../apis.ts'
 import { StatusError, tooManyRequests } from '../errors.ts'
 import { type Item, type ItemEvent, initialEventsEnd, itemOf } from '../item.ts'
 import type { KubeObject } from '../object.ts'
-import { jsonFrames } from '../watchframes.ts'
-import { encodeEvents } from '../watchstream.ts'
 
 interface Frame {
   readonly type: string

@@ -1,5 +1,5 @@
 import type { ApiResource, Subresource } from '../../framework/apis.ts'
-import type { Verb } from '../../framework/requestinfo.ts'
+import type { Verb } from '../../framework/request/requestinfo.ts'
 import { kindOf, subresourceKind, subresourceModel } from './kinds.ts'
 import { meta, modelName, versionPath } from './names.ts'
 import {

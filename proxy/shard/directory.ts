@@ -1,6 +1,6 @@
 import type { IndexFn, Informer, Informers } from '../../framework/informer.ts'
 import type { ClusterName } from '../../framework/object.ts'
-import { isClusterName } from '../../framework/path.ts'
+import { isClusterName } from '../../framework/request/path.ts'
 
 /** Which logical clusters a shard has, and where in the tree of workspaces they are. */
 export interface Directory {

@@ -1,7 +1,7 @@
 import type { RawResponse } from '../../framework/backend.ts'
 import type { RequestContext } from '../../framework/context.ts'
+import { bodyLimit } from '../../framework/encoding/mediatypes.ts'
 import type { VerbRequest } from '../../framework/exchange.ts'
-import { bodyLimit } from '../../framework/mediatypes.ts'
 import { failureOf } from '../failure.ts'
 import { isSecret, passedOn } from '../headers.ts'
 import type { ShardAnswer, ShardConnection } from './connection.ts'

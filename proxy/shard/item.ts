@@ -1,4 +1,4 @@
-import { decodeObject } from '../../framework/encode.ts'
+import { decodeObject } from '../../framework/encoding/encode.ts'
 import { clusterAnnotation, type Item, metaOf, type ObjectMeta } from '../../framework/item.ts'
 import type { ClusterScope, KubeObject, Metadata, ObjectKey } from '../../framework/object.ts'
 import { memberRange } from './scanner.ts'

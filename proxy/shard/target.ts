@@ -1,6 +1,6 @@
 import type { ResourceRef } from '../../framework/backend.ts'
 import type { ClusterScope } from '../../framework/object.ts'
-import { formatFieldSelector, formatLabelSelector } from '../../framework/selectors.ts'
+import { formatFieldSelector, formatLabelSelector } from '../../framework/selectors/selectors.ts'
 import type { ListQuery, Selection } from '../../framework/storage.ts'
 
 /** What a request is about: a collection, or one object of it. */

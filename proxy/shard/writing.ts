@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RequestContext } from '../../framework/context.ts'
-import { encodeObject } from '../../framework/encode.ts'
+import { encodeObject } from '../../framework/encoding/encode.ts'
 import type { Item } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { Change, Check, DeleteOptions, Deletion, ResourceStorage } from '../../framework/storage.ts'

@@ -1,6 +1,6 @@
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { Item, ItemEvent } from '../../framework/item.ts'
-import { type FieldRequirement, matchesFields } from '../../framework/selectors.ts'
+import { type FieldRequirement, matchesFields } from '../../framework/selectors/selectors.ts'
 import type { ItemList, ItemWatch, ResourceStorage, Selection } from '../../framework/storage.ts'
 import { viewOf } from '../../framework/view.ts'
 

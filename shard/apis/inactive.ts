@@ -1,6 +1,6 @@
 import { forbidden, type StatusError } from '../../framework/errors.ts'
 import type { ClusterName, ClusterScope } from '../../framework/object.ts'
-import type { RequestInfo } from '../../framework/requestinfo.ts'
+import type { RequestInfo } from '../../framework/request/requestinfo.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import { inactiveAnnotation } from '../metadata.ts'
 import type { WatchEnds } from './ends.ts'

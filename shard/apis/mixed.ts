@@ -1,6 +1,6 @@
+import { turn } from '../../framework/answers/streams.ts'
 import type { Item, ItemEvent } from '../../framework/item.ts'
 import type { ItemBatch, ItemList, ItemWatch, ResourceStorage } from '../../framework/storage.ts'
-import { turn } from '../../framework/streams.ts'
 import { shapeOf } from '../registry/storedshape.ts'
 import { convertedEvents, convertedList, type Present } from './convertedreads.ts'
 import type { Served } from './served.ts'

@@ -9,7 +9,7 @@ import {
   type ObjectKey,
   versionOf,
 } from '../../framework/object.ts'
-import type { Verb } from '../../framework/requestinfo.ts'
+import type { Verb } from '../../framework/request/requestinfo.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import { selectableFieldsOf } from '../../openapi/columns.ts'
 import { compileCached } from '../../openapi/compile.ts'

@@ -3,9 +3,9 @@ import {
   managedFieldsOfScaled,
   type ReplicasPaths,
 } from '../../framework/apply/scale.ts'
+import { isMembers } from '../../framework/encoding/json.ts'
 import { internalError, invalid } from '../../framework/errors.ts'
 import { type Item, itemOf } from '../../framework/item.ts'
-import { isMembers } from '../../framework/json.ts'
 import type { KubeObject, Metadata } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import type { ScalePaths } from '../../openapi/definitions/definition.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { ResourceRef } from '../../framework/backend.ts'
-import { decodeObject } from '../../framework/encode.ts'
+import { decodeObject } from '../../framework/encoding/encode.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import { timestamp } from '../../framework/timestamp.ts'
 import { builtinSegment, customSegment } from '../apis/served.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { decodeObject } from '../../framework/encode.ts'
+import { decodeObject } from '../../framework/encoding/encode.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import { kcpKinds } from '../../openapi/definitions/kcp/index.ts'

@@ -1,4 +1,9 @@
-import { type Encoded, encodeObject, type Offsets, withResourceVersion } from '../../framework/encode.ts'
+import {
+  type Encoded,
+  encodeObject,
+  type Offsets,
+  withResourceVersion,
+} from '../../framework/encoding/encode.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import type { StoredValue } from '../store/store.ts'
 

@@ -1,5 +1,5 @@
 import { type CacheItem, idOf } from '../../framework/cache/item.ts'
-import { annotationsOf, decodeObject, encodeObject, type Offsets } from '../../framework/encode.ts'
+import { annotationsOf, decodeObject, encodeObject, type Offsets } from '../../framework/encoding/encode.ts'
 import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import { atRevision, type Place } from './codec.ts'

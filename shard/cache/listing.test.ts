@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { StatusError } from '../../framework/errors.ts'
-import { parseFieldSelector } from '../../framework/fieldselector.ts'
-import { parseLabelSelector } from '../../framework/labelselector.ts'
+import { parseFieldSelector } from '../../framework/selectors/fieldselector.ts'
+import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
 import type { ListQuery } from '../../framework/storage.ts'
 import { configMap, type Fixture, forever, listed, open } from './testing/fixture.ts'
 

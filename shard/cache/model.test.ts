@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { parseLabelSelector } from '../../framework/labelselector.ts'
+import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
 import type { ItemWatch, ListQuery, WatchQuery } from '../../framework/storage.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { idOf } from '../../framework/cache/item.ts'
 import { idsUnder, Pages, type Snapshot } from '../../framework/cache/pages.ts'
-import { encodeObject } from '../../framework/encode.ts'
+import { encodeObject } from '../../framework/encoding/encode.ts'
 import { CachedItem } from './item.ts'
 import { keyOf, objectOf } from './testing/fixture.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { parseLabelSelector } from '../../framework/labelselector.ts'
 import { silent } from '../../framework/log.ts'
+import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Decorator } from './builder.ts'
 import { encodeStored } from './codec.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { parseFieldSelector } from '../../framework/fieldselector.ts'
-import { parseLabelSelector } from '../../framework/labelselector.ts'
+import { parseFieldSelector } from '../../framework/selectors/fieldselector.ts'
+import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
 import type { WatchQuery } from '../../framework/storage.ts'
 import { configMap, events, type Fixture, forever, open } from './testing/fixture.ts'
 

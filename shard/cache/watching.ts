@@ -1,4 +1,4 @@
-import { bookmark } from '../../framework/bookmark.ts'
+import { bookmark } from '../../framework/answers/bookmark.ts'
 import { bookmarks, follow, initialEvents } from '../../framework/cache/following.ts'
 import type { Snapshot } from '../../framework/cache/pages.ts'
 import { Reader, tooOld } from '../../framework/cache/reader.ts'

@@ -1,4 +1,4 @@
-import type { LabelSelector } from '../../framework/selectors.ts'
+import type { LabelSelector } from '../../framework/selectors/selectors.ts'
 import { claimLabelPrefix, claimLabelValue, exportLabel } from '../../openapi/labels.ts'
 import type { StoredResource } from '../cache/key.ts'
 import type { AcceptableClaim, APIBinding } from '../controllers/objects.ts'

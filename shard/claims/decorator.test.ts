@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/object.ts'
-import { labelEquals, matchesLabels } from '../../framework/selectors.ts'
+import { labelEquals, matchesLabels } from '../../framework/selectors/selectors.ts'
 import { claimLabelKey, claimLabelValue, exportHash, exportLabel } from '../../openapi/labels.ts'
 import { resources } from '../controllers/objects.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'

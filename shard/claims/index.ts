@@ -1,6 +1,6 @@
 import type { Item, ItemEvent, ObjectMeta } from '../../framework/item.ts'
 import type { ClusterName } from '../../framework/object.ts'
-import { matchesLabels } from '../../framework/selectors.ts'
+import { matchesLabels } from '../../framework/selectors/selectors.ts'
 import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../openapi/labels.ts'
 import { createShared, type Shared } from '../apis/shared.ts'
 import type { Decorator } from '../cache/builder.ts'

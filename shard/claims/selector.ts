@@ -1,4 +1,4 @@
-import type { LabelRequirement, LabelSelector } from '../../framework/selectors.ts'
+import type { LabelRequirement, LabelSelector } from '../../framework/selectors/selectors.ts'
 import type { ClaimSelector } from '../conversion/claims.ts'
 
 interface Expression {

@@ -1,7 +1,7 @@
 import type { ApiResource } from '../../framework/apis.ts'
 import type { ResourceRef } from '../../framework/backend.ts'
 import { type ClusterName, groupResource } from '../../framework/object.ts'
-import { matchesLabels } from '../../framework/selectors.ts'
+import { matchesLabels } from '../../framework/selectors/selectors.ts'
 import { requirementsOf } from '../claims/selector.ts'
 import { cachedResourceFinalizer, resourceKindAnnotation, resourceScopeAnnotation } from '../metadata.ts'
 import { clusterScoped, updateObject, updateStatus } from './client.ts'

@@ -1,5 +1,5 @@
 import type { ItemEvent } from '../../framework/item.ts'
-import { formatLabelSelector } from '../../framework/selectors.ts'
+import { formatLabelSelector } from '../../framework/selectors/selectors.ts'
 import { requirementsOf } from '../claims/selector.ts'
 import type { ClaimSelector } from '../conversion/claims.ts'
 import { clusterScoped, updateStatus } from './client.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { formatJson, parseJson } from '../../framework/encoding/json.ts'
 import { StatusError } from '../../framework/errors.ts'
-import { formatJson, parseJson } from '../../framework/json.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import type { Targets } from '../../framework/targets.ts'
 import type { ConversionWebhook } from '../../openapi/definitions/definition.ts'

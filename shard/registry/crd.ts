@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../framework/object.ts'
 import { timestamp } from '../../framework/timestamp.ts'
-import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from '../../openapi/crd.ts'
+import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from '../../openapi/crd/crd.ts'
 import { withMetadata } from './strategy.ts'
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../framework/context.ts'
+import { sameJson } from '../../framework/encoding/json.ts'
 import { conflict, modified, notFound, type StatusError } from '../../framework/errors.ts'
-import { sameJson } from '../../framework/json.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { Check, DeleteOptions, Deletion } from '../../framework/storage.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'

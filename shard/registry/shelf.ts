@@ -1,4 +1,4 @@
-import { type Encoded, encodeObject } from '../../framework/encode.ts'
+import { type Encoded, encodeObject } from '../../framework/encoding/encode.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import { encodeStored } from '../cache/codec.ts'
 import { CachedItem } from '../cache/item.ts'

@@ -1,6 +1,6 @@
+import { applyType } from '../../framework/encoding/mediatypes.ts'
 import { StatusError } from '../../framework/errors.ts'
 import type { Item } from '../../framework/item.ts'
-import { applyType } from '../../framework/mediatypes.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import type { WriteOptions } from '../../framework/storage.ts'
 

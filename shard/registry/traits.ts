@@ -1,6 +1,6 @@
 import { dns1123LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/names.ts'
 import type { KubeObject } from '../../framework/object.ts'
-import { defaultCustomResourceDefinition } from '../../openapi/crd.ts'
+import { defaultCustomResourceDefinition } from '../../openapi/crd/crd.ts'
 import { mannersOf } from '../../openapi/definitions/kubernetes/manners.ts'
 import { definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
 import { configMapErrors, mergeStringData, secretErrors } from './data.ts'

@@ -1,11 +1,11 @@
 import { type TokenAuthenticator, TokenError } from '../../framework/authn/index.ts'
 import type { RequestContext } from '../../framework/context.ts'
-import { createOnly } from '../../framework/createonly.ts'
 import { badRequest } from '../../framework/errors.ts'
 import { itemOf } from '../../framework/item.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import { type PrintedUser, printUser } from '../../framework/user.ts'
+import { createOnly } from '../../framework/verbs/createonly.ts'
 
 interface TokenReview extends KubeObject {
   readonly spec?: { readonly token?: string; readonly audiences?: readonly string[] }

@@ -79,7 +79,7 @@ const units: Readonly<Record<string, Places>> = {
   'index, deletion': [[e2e('sharding'), 'loses deleted workspaces at once']],
   'index, deletion of a shard': [[edge, 'forget a shard that is gone']],
   'lookup in /services/ paths': [
-    ['framework/path.test.ts', 'read what they write', 'take no workspace paths'],
+    ['framework/request/path.test.ts', 'read what they write', 'take no workspace paths'],
   ],
   authheaders: [list, [cases('proxy'), 'who asks is who has been authenticated']],
   'required groups': [[chain, 'required groups', 'count those of warrants']],
@@ -102,7 +102,7 @@ const units: Readonly<Record<string, Places>> = {
   'shard-level paths': inAuthorizer('TestShardMetricsEndpoint'),
   migrating:
     'kcp moves logical clusters behind a gate that is off by default; nothing here ever is being migrated',
-  'cluster names': [['framework/path.test.ts', 'cluster names']],
+  'cluster names': [['framework/request/path.test.ts', 'cluster names']],
   invariant: [[attacks, 'by no way of writing their URL']],
   'filters of groups and extra': [
     ['proxy/mapping.test.ts', 'lose those that nobody gets from outside'],

@@ -8,7 +8,7 @@ export const list = [e2e('attacklist'), 'fails at the'] as const
 export const outbound = 'proxy/outbound.test.ts'
 export const jwt = 'framework/authn/jwt/jwt.test.ts'
 export const chain = 'authz/chain.test.ts'
-export const impersonation = 'framework/impersonate.test.ts'
+export const impersonation = 'framework/impersonation/impersonate.test.ts'
 export const identity = e2e('identityattacks')
 export const life = 'test/e2e/lifecycle.ts'
 export const inAuthorizer = (...titles: readonly string[]): Places => [[cases('authorizer'), ...titles]]

@@ -1,4 +1,4 @@
-import type { KeyPair } from '../../cmd/certificates.ts'
+import type { KeyPair } from '../../cmd/certificates/certificates.ts'
 import type { Tenant } from '../support/tenants.ts'
 import type { WireRequest } from '../support/wire.ts'
 

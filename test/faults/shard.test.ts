@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setMaxListeners } from 'node:events'
-import { issueAuthority } from '../../cmd/certificates.ts'
+import { issueAuthority } from '../../cmd/certificates/certificates.ts'
 import { plain } from '../../cmd/plain.ts'
 import { promised } from '../../framework/awaitable.ts'
 import type { Informer } from '../../framework/informer.ts'

@@ -7,7 +7,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509'
-import type { KeyPair } from '../../cmd/certificates.ts'
+import type { KeyPair } from '../../cmd/certificates/certificates.ts'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const hour = 60 * 60 * 1000

@@ -1,7 +1,7 @@
 import type { RequestContext } from '../../framework/context.ts'
 import { silent } from '../../framework/log.ts'
 import type { ClusterScope } from '../../framework/object.ts'
-import type { ResourceRequest } from '../../framework/requestinfo.ts'
+import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
 import { loopback } from '../../framework/user.ts'
 
 /** A request's context as the server would build it; `warnings` are collected. */

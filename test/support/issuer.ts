@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-import { issueAuthority, issueServing } from '../../cmd/certificates.ts'
+import { issueAuthority, issueServing } from '../../cmd/certificates/certificates.ts'
 
 type Keys = Awaited<ReturnType<typeof generateKeyPair>>
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
-import { encodeObject, withResourceVersion } from '../../framework/encode.ts'
+import { encodeObject, withResourceVersion } from '../../framework/encoding/encode.ts'
 import {
   alreadyExists,
   badRequest,
@@ -22,7 +22,7 @@ import {
   itemOf,
 } from '../../framework/item.ts'
 import type { KubeObject, Metadata, ObjectKey } from '../../framework/object.ts'
-import { matchesFields, matchesLabels } from '../../framework/selectors.ts'
+import { matchesFields, matchesLabels } from '../../framework/selectors/selectors.ts'
 import type { ListQuery, ResourceStorage, Selection, WatchQuery } from '../../framework/storage.ts'
 
 /** The kind that is stored. */

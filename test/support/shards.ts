@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { issueAuthority } from '../../cmd/certificates.ts'
+import { issueAuthority } from '../../cmd/certificates/certificates.ts'
 import { privileged, writeProxyAuthority } from './frontproxy.ts'
 import { type Oriel, startOriel } from './oriel.ts'
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
-import { issueAuthority, issueServing, type KeyPair } from '../../cmd/certificates.ts'
+import { issueAuthority, issueServing, type KeyPair } from '../../cmd/certificates/certificates.ts'
 import { issueClient } from './clientcertificates.ts'
 
 /** What a server is asked, and what it answers. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { issueAuthority, issueServing } from '../../cmd/certificates.ts'
+import { issueAuthority, issueServing } from '../../cmd/certificates/certificates.ts'
 
 /** What a webhook says: the response of a review, a status code, or nothing at all. */
 export type Said = object | number | 'silence'

@@ -1,7 +1,7 @@
 import type { ApiResource } from '../../framework/apis.ts'
 import type { Answer, VerbRequest } from '../../framework/exchange.ts'
 import type { KubeObject } from '../../framework/object.ts'
-import type { ResourceRequest, Verb } from '../../framework/requestinfo.ts'
+import type { ResourceRequest, Verb } from '../../framework/request/requestinfo.ts'
 import type { ObjectSchema } from '../../framework/schema.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import { handle } from '../../framework/verbs/index.ts'

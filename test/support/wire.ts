@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { request } from 'node:https'
-import { issueAuthority, issueServing, type KeyPair } from '../../cmd/certificates.ts'
+import { issueAuthority, issueServing, type KeyPair } from '../../cmd/certificates/certificates.ts'
 
 /** Answers and clients of a server under test, over HTTP/1.1 and HTTP/2 alike. */
 export interface WireReply {

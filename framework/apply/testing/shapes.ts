@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { MergeSchema } from '../../mergeschema.ts'
+import type { MergeSchema } from '../../patch/mergeschema.ts'
 import { wholeSchema } from '../../wholeschema.ts'
 
 const text: MergeSchema = { type: 'string' }

@@ -5,8 +5,8 @@ import {
   labelValueErrors,
   qualifiedNameErrors,
 } from '../../../framework/names.ts'
-import { formatCheck } from '../../formats.ts'
 import { requestUriError } from '../../requesturi.ts'
+import { formatCheck } from '../../validation/formats.ts'
 import { declare, type FunctionDecl, member, overload } from '../declaration.ts'
 import { listOf, opaqueType, optionalOf, stringType } from '../type.ts'
 import { type Opaque, Optional } from '../value.ts'

@@ -1,5 +1,5 @@
 import { type CacheItem, idOf } from '../../../framework/cache/item.ts'
-import { decodeObject } from '../../../framework/encode.ts'
+import { decodeObject } from '../../../framework/encoding/encode.ts'
 import type { Item, ObjectMeta } from '../../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../../framework/object.ts'
 import { metadataIn } from '../item.ts'

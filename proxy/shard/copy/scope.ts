@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../../framework/context.ts'
-import { formatLabelSelector, type LabelRequirement } from '../../../framework/selectors.ts'
+import { formatLabelSelector, type LabelRequirement } from '../../../framework/selectors/selectors.ts'
 import type { Selection } from '../../../framework/storage.ts'
 import { loopback } from '../../../framework/user.ts'
 

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import { expired, modified, notFound, notServed, type StatusError } from '../../../framework/errors.ts'
-import { parseLabelSelector } from '../../../framework/labelselector.ts'
-import { matchesLabels } from '../../../framework/selectors.ts'
+import { parseLabelSelector } from '../../../framework/selectors/labelselector.ts'
+import { matchesLabels } from '../../../framework/selectors/selectors.ts'
 import type { ShardAnswer, ShardConnection } from '../connection.ts'
 import type { ShardRequest } from '../request.ts'
 

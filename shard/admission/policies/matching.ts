@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../../framework/context.ts'
 import type { KubeObject } from '../../../framework/object.ts'
-import { matchesLabels } from '../../../framework/selectors.ts'
+import { matchesLabels } from '../../../framework/selectors/selectors.ts'
 import { requirementsOf } from '../../claims/selector.ts'
 import type { ClaimSelector } from '../../conversion/claims.ts'
 import type { ShardAdmissionRequest } from '../chain.ts'

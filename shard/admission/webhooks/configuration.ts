@@ -6,7 +6,7 @@ import { loopback } from '../../../framework/user.ts'
 import { admissionEnvironment } from '../../../openapi/cel/admission.ts'
 import { compileExpression, type Expression } from '../../../openapi/cel/compiled.ts'
 import { boolType } from '../../../openapi/cel/type.ts'
-import type { WebhookService } from '../../../openapi/crd-conversion.ts'
+import type { WebhookService } from '../../../openapi/crd/conversion.ts'
 import { Decisions } from '../policies/decisions.ts'
 import { conditionsHold, requestVariables, type Variables } from '../policies/evaluation.ts'
 import {

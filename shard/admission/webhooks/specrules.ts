@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type FieldError, invalid } from '../../../framework/errors.ts'
 import { dns1123SubdomainErrors } from '../../../framework/names.ts'
-import { reviewVersionErrors, serviceErrors, urlErrors } from '../../../openapi/crd-conversion.ts'
+import { reviewVersionErrors, serviceErrors, urlErrors } from '../../../openapi/crd/conversion.ts'
 import { invalidValue, required, unsupported } from '../../../openapi/fielderror.ts'
 import type { AdmissionPlugin } from '../chain.ts'
 import { oneOf, ruleErrors } from '../policies/rulechecks.ts'

@@ -1,4 +1,4 @@
-import { matchesLabels } from '../../../framework/selectors.ts'
+import { matchesLabels } from '../../../framework/selectors/selectors.ts'
 import type { WatchQuery } from '../../../framework/storage.ts'
 import { keyOf } from './fixture.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { promised } from '../../../framework/awaitable.ts'
 import { clusterAnnotation } from '../../../framework/item.ts'
-import { fieldEquals, labelEquals } from '../../../framework/selectors.ts'
+import { fieldEquals, labelEquals } from '../../../framework/selectors/selectors.ts'
 import { refused, type Tests } from './bench.ts'
 
 export const reading: Tests = {

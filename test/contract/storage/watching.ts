@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { initialEventsEnd } from '../../../framework/item.ts'
-import { fieldEquals, labelEquals } from '../../../framework/selectors.ts'
+import { fieldEquals, labelEquals } from '../../../framework/selectors/selectors.ts'
 import { refused, revisionOf, type Tests } from './bench.ts'
 
 export const watching: Tests = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
-import { issueAuthority } from '../../../cmd/certificates.ts'
+import { issueAuthority } from '../../../cmd/certificates/certificates.ts'
 import { issueClient } from '../../support/clientcertificates.ts'
 import { eventually } from '../../support/oriel.ts'
 import { ask, protocols } from '../../support/wire.ts'

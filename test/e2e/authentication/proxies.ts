@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { issueAuthority } from '../../../cmd/certificates.ts'
+import { issueAuthority } from '../../../cmd/certificates/certificates.ts'
 import { issueClient } from '../../support/clientcertificates.ts'
 import { protocols } from '../../support/wire.ts'
 import { bearer, type Scene } from './scene.ts'

@@ -1,0 +1,41 @@
+import { certificatesOf } from '../../framework/authn/issuer.ts'
+import { readFlagFile } from '../files.ts'
+import { StartError } from '../starterror.ts'
+
+/** Whose certificates TLS asks for, PEM. */
+export interface Authorities {
+  /** Of users. */
+  readonly users?: string
+  /** Of front proxies. */
+  readonly proxies?: string
+}
+
+/** The flags that name them. */
+export interface AuthorityFlags {
+  readonly clientCaFile?: string
+  readonly requestheaderClientCaFile?: string
+}
+
+/** Reads the files that the flags name. Throws `StartError` on one that holds no certificate. */
+export async function readAuthorities(options: AuthorityFlags): Promise<Authorities> {
+  const [users, proxies] = await Promise.all([
+    bundle('--client-ca-file', options.clientCaFile),
+    bundle('--requestheader-client-ca-file', options.requestheaderClientCaFile),
+  ])
+  return { ...(users && { users }), ...(proxies && { proxies }) }
+}
+
+/** All of them, as TLS needs them; undefined when there are none. */
+export const allAuthorities = ({ users, proxies }: Authorities): string | undefined =>
+  users === undefined && proxies === undefined ? undefined : `${users ?? ''}\n${proxies ?? ''}`
+
+async function bundle(flag: string, path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined
+  const pem = await readFlagFile(flag, path)
+  try {
+    certificatesOf(pem)
+    return pem
+  } catch {
+    throw new StartError(`${path} holds no certificate: give ${flag} a PEM file.`)
+  }
+}

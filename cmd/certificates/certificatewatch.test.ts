@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, type TLSSocket } from 'node:tls'
+import { type Listener, listen } from '../../framework/listener.ts'
+import { silent } from '../../framework/log.ts'
+import { writePrivately } from '../files.ts'
+import { issueAuthority, issueServing, type KeyPair } from './certificates.ts'
+import { watchCertificate } from './certificatewatch.ts'
+import { servingPaths } from './servingfiles.ts'
+
+describe('certificate watch', () => {
+  const stop = new AbortController()
+  let directory: string
+  let authority: KeyPair
+  let listener: Listener
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'oriel-watch-'))
+    authority = issueAuthority()
+  })
+  after(async () => {
+    stop.abort()
+    await listener.drain(0)
+    await rm(directory, { recursive: true })
+  })
+
+  async function write(pair: KeyPair): Promise<void> {
+    const paths = servingPaths(directory)
+    await writePrivately(paths.authority, authority.certificate)
+    await writePrivately(paths.key, pair.key)
+    await writePrivately(paths.certificate, pair.certificate)
+  }
+
+  async function connected(): Promise<TLSSocket> {
+    const socket = connect({
+      port: listener.port,
+      host: '127.0.0.1',
+      servername: 'localhost',
+      ca: authority.certificate,
+    })
+    await once(socket, 'secureConnect')
+    return socket
+  }
+
+  /** The next change that is taken over or refused, so that nothing has to wait for a time. */
+  const changes = () => {
+    const events: string[] = []
+    let wake = (): void => undefined
+    const note = (_fields: object, message: string): void => {
+      events.push(message)
+      wake()
+    }
+    const next = async (): Promise<string> => {
+      while (events.length === 0) await new Promise<void>(resolve => (wake = resolve))
+      return events.shift() ?? ''
+    }
+    return { log: { ...silent, info: note, warn: note }, next }
+  }
+
+  it('takes over a new certificate, keeps open connections, and keeps the old one instead of nonsense', async () => {
+    const [first, second] = [issueServing(authority, ['localhost']), issueServing(authority, ['localhost'])]
+    await write(first)
+    const tls = { cert: first.certificate, key: first.key }
+    listener = await listen(
+      { host: '127.0.0.1', port: 0, tls },
+      (_request, response) => void response.end('here'),
+    )
+    const { log, next } = changes()
+    watchCertificate({ directory, hosts: ['localhost'], server: listener, log, signal: stop.signal })
+
+    const open = await connected()
+    await write(second)
+    assert.equal(await next(), 'serving with a new certificate')
+    const fresh = await connected()
+    assert.notEqual(fresh.getPeerCertificate().fingerprint256, open.getPeerCertificate().fingerprint256)
+    open.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    assert.match(String(await once(open, 'data')), /200 OK/)
+
+    await writePrivately(servingPaths(directory).certificate, 'nonsense')
+    assert.match(await next(), /cannot be used: serving with the old one/)
+    const still = await connected()
+    assert.equal(still.getPeerCertificate().fingerprint256, fresh.getPeerCertificate().fingerprint256)
+    for (const socket of [open, fresh, still]) socket.destroy()
+  })
+})

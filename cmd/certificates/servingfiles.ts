@@ -1,0 +1,96 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { readIfThere, writePrivately } from '../files.ts'
+import { StartError } from '../starterror.ts'
+import { issueAuthority, issueServing, type KeyPair } from './certificates.ts'
+
+/** What TLS serves with, PEM, and the authority that clients verify it by. */
+export interface ServingFiles extends KeyPair {
+  readonly authority: string
+}
+
+const soon = 30 * 24 * 60 * 60 * 1000
+
+/** File names as kcp's; `ca.key` is missing where an operator supplies certificates of another authority. */
+export const servingPaths = (directory: string) => ({
+  authority: join(directory, 'ca.crt'),
+  authorityKey: join(directory, 'ca.key'),
+  certificate: join(directory, 'apiserver.crt'),
+  key: join(directory, 'apiserver.key'),
+})
+
+/**
+ * The serving certificate of a data directory for these host names, made or renewed when it is missing, expires within
+ * a month or lacks a name. Throws `StartError` when an operator's own certificate has expired.
+ */
+export async function prepareServing(directory: string, hosts: readonly string[]): Promise<ServingFiles> {
+  const paths = servingPaths(directory)
+  const [found, authority, authorityKey] = await Promise.all([
+    readServing(directory),
+    readText(paths.authority),
+    readText(paths.authorityKey),
+  ])
+  if (found !== undefined && authorityKey === undefined) return suppliedFiles(found, paths.certificate)
+  if (found !== undefined && isUsable(found, hosts)) return found
+  const kept = keptAuthority(authority, authorityKey)
+  const signer = kept ?? issueAuthority()
+  if (kept === undefined) {
+    await writePrivately(paths.authorityKey, signer.key)
+    await writePrivately(paths.authority, signer.certificate)
+  }
+  const serving = issueServing(signer, hosts)
+  await writePrivately(paths.key, serving.key)
+  await writePrivately(paths.certificate, serving.certificate)
+  return { ...serving, authority: signer.certificate }
+}
+
+/** The files as they are; undefined when one is missing. */
+export async function readServing(directory: string): Promise<ServingFiles | undefined> {
+  const paths = servingPaths(directory)
+  const files = [paths.authority, paths.certificate, paths.key]
+  const [authority, certificate, key] = await Promise.all(files.map(readText))
+  if (authority === undefined || certificate === undefined || key === undefined) return undefined
+  return { authority, certificate, key }
+}
+
+const readText = async (path: string): Promise<string | undefined> => (await readIfThere(path))?.toString()
+
+function suppliedFiles(files: ServingFiles, path: string): ServingFiles {
+  if (parsed(files.certificate, certificate => isValidAt(certificate, Date.now()))) return files
+  throw new StartError(`${path} is not a valid certificate: replace it, or remove it together with ca.crt.`)
+}
+
+const keptAuthority = (certificate: string | undefined, key: string | undefined): KeyPair | undefined =>
+  certificate !== undefined &&
+  key !== undefined &&
+  parsed(certificate, ca => isValidAt(ca, Date.now() + soon) && ca.checkPrivateKey(createPrivateKey(key)))
+    ? { certificate, key }
+    : undefined
+
+const isUsable = ({ authority, certificate, key }: ServingFiles, hosts: readonly string[]): boolean =>
+  parsed(certificate, serving => {
+    const ca = new X509Certificate(authority)
+    return (
+      serving.checkIssued(ca) &&
+      isValidAt(ca, Date.now() + soon) &&
+      isValidAt(serving, Date.now() + soon) &&
+      serving.checkPrivateKey(createPrivateKey(key)) &&
+      hosts.every(host => covers(serving, host))
+    )
+  })
+
+const covers = (certificate: X509Certificate, host: string): boolean =>
+  (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined
+
+const isValidAt = ({ validFrom, validTo }: X509Certificate, time: number): boolean =>
+  Date.parse(validFrom) <= Date.now() && time <= Date.parse(validTo)
+
+/** False for what is no certificate at all, so that a damaged file is replaced like an expired one. */
+function parsed(pem: string, check: (certificate: X509Certificate) => boolean): boolean {
+  try {
+    return check(new X509Certificate(pem))
+  } catch {
+    return false
+  }
+}

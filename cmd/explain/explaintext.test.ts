@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import type { ExplainedStep } from '../../authz/index.ts'
+import { explainText } from './explaintext.ts'
+
+const question = { attributes: {}, words: 'list widgets through apiexport' }
+const step = (
+  authorizer: string,
+  decision: ExplainedStep['decision'],
+  workspace?: string,
+): ExplainedStep => ({
+  ...{ authorizer, decision, reason: 'why' },
+  ...(workspace === undefined ? {} : { workspace }),
+})
+
+describe('an explanation in words', () => {
+  it('has the steps of a view with their workspaces, and below them whom it has asked', () => {
+    const explanation = {
+      allowed: false,
+      steps: [
+        step('virtual.apiexport.boundapi', 'Withheld'),
+        step('virtual.apiexport.content', 'NoOpinion', 'abc'),
+        step('02-content', 'NoOpinion', 'abc'),
+      ],
+      missing: [
+        { authorizer: 'others', workspace: '', elsewhere: true as const, why: 'Others say.', grant: [] },
+      ],
+    }
+    assert.equal(
+      explainText({ allowed: false, reason: 'access denied', explanation }, question, 'bob'),
+      [
+        'No: "bob" may not list widgets through apiexport.',
+        '',
+        'Who said what:',
+        '  virtual.apiexport.boundapi  is not told: why',
+        '  virtual.apiexport.content   did not allow: why, in abc',
+        '    02-content                did not allow: why',
+        '',
+        'Missing (others):',
+        '  Others say.',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('has the steps of a workspace as they are', () => {
+    const explanation = { allowed: true, steps: [step('05-local', 'Allowed')], missing: [] }
+    const text = explainText({ allowed: true, reason: '', explanation }, question, undefined)
+    assert.equal(
+      text,
+      'Yes: You may list widgets through apiexport.\n\nWho said what:\n  05-local  allowed: why\n',
+    )
+  })
+})

@@ -1,0 +1,81 @@
+import type { ExplainedMissing, ExplainedStep } from '../../authz/index.ts'
+import { formatYaml } from '../../framework/encoding/yaml.ts'
+import type { Explained } from './explained.ts'
+import type { ResourceQuestion } from './resourcequestion.ts'
+
+/** What a person reads. */
+export function explainText(
+  explained: Explained,
+  { words }: ResourceQuestion,
+  as: string | undefined,
+): string {
+  const { allowed, reason, explanation } = explained
+  const who = as === undefined ? 'You' : `"${as}"`
+  const verdict = `${allowed ? 'Yes' : 'No'}: ${who} ${allowed ? 'may' : 'may not'} ${words}.\n`
+  if (explanation === undefined) return `${verdict}The server does not explain itself: ${reason}\n`
+  const { steps, missing, limited } = explanation
+  return [verdict, stepsText(steps), limited ? limitedText : '', missing.map(missingText).join('')].join('')
+}
+
+const limitedText =
+  '\nWhat decided is told only to those who may create subjectaccessreviews in this workspace.\n'
+
+function stepsText(steps: readonly ExplainedStep[]): string {
+  if (steps.length === 0) return ''
+  const names = steps.map(nameOf)
+  const width = Math.max(...names.map(name => name.length))
+  const lines = steps.map((step, i) => `  ${names[i]?.padEnd(width)}  ${saidBy(step)}${whereOf(step)}\n`)
+  return `\nWho said what:\n${lines.join('')}`
+}
+
+const isOfView = ({ authorizer }: ExplainedStep): boolean => authorizer.startsWith('virtual.')
+
+/** Whom a view has asked stands below its step, which says where. */
+const nameOf = (step: ExplainedStep): string =>
+  isOfView(step) || step.workspace === undefined ? step.authorizer : `  ${step.authorizer}`
+
+const whereOf = (step: ExplainedStep): string =>
+  isOfView(step) && step.workspace !== undefined ? `, in ${step.workspace}` : ''
+
+const words = {
+  Allowed: 'allowed',
+  Denied: 'denied',
+  NoOpinion: 'did not allow',
+  Withheld: 'is not told',
+} as const
+
+/** A step that left the decision to the next is only passed. */
+function saidBy({ decision, reason }: ExplainedStep): string {
+  const passed = /^delegating due to (.*)$/s.exec(reason)
+  if (passed !== null) return `passed: ${passed[1]}`
+  const said = words[decision]
+  // Kubernetes ends what it has nothing to say about with a colon.
+  const why = reason.replace(/: $/, '')
+  return why === '' ? said : `${said}: ${why}`
+}
+
+function missingText({ authorizer, workspace, elsewhere, why, grant }: ExplainedMissing): string {
+  const where = elsewhere && workspace !== '' ? `, in the workspace ${workspace}` : ''
+  const needed = grant.length === 0 ? '' : `  This would give it:\n${indented(documents(grant), '    ')}`
+  return `\nMissing (${authorizer}${where}):\n  ${why}\n${needed}`
+}
+
+/** What is to be applied in the workspace that was asked. What belongs into others is in comments, to be taken there. */
+export function explainYaml({ allowed, explanation }: Explained): string {
+  if (allowed) return '# Nothing is missing.\n'
+  if (explanation === undefined) return '# The server does not explain itself.\n'
+  const { missing } = explanation
+  const own = missing.filter(({ elsewhere }) => elsewhere !== true).flatMap(({ grant }) => grant)
+  const notes = missing
+    .filter(({ grant, elsewhere }) => grant.length === 0 || elsewhere === true)
+    .map(({ workspace, why, grant }) => {
+      const there = grant.length === 0 ? '' : `To be applied in ${workspace}:\n${documents(grant)}`
+      return indented(`${why}\n${there}`, '# ')
+    })
+  if (missing.length === 0) return '# You may not know what is missing.\n'
+  return [...notes, own.length === 0 ? '' : documents(own)].join('')
+}
+
+const documents = (objects: readonly object[]): string => objects.map(formatYaml).join('---\n')
+
+const indented = (text: string, by: string): string => text.trimEnd().replace(/^/gm, by).concat('\n')

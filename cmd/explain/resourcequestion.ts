@@ -1,0 +1,95 @@
+import type { JsonClient } from '../jsonclient.ts'
+import type { Asked, ExplainOptions } from './explained.ts'
+
+/** A question as a review asks it, and in words. */
+export interface ResourceQuestion {
+  readonly attributes: object
+  /** `get configmaps "settings" in the namespace "default"` */
+  readonly words: string
+}
+
+type Scope = Pick<ExplainOptions, 'namespace' | 'allNamespaces' | 'subresource'>
+
+interface Found {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly namespaced: boolean
+}
+
+/**
+ * Reads what was typed: a path, or a resource as kubectl takes it: `deploy`, `deployments.apps`, `deployments.apps/web`.
+ * What the server's discovery does not know, or does not show, is taken as it is.
+ */
+export async function findResource(
+  client: JsonClient,
+  asked: Asked,
+  scope: Scope,
+): Promise<ResourceQuestion> {
+  const { verb } = asked
+  if (asked.resource.startsWith('/')) {
+    const path = asked.resource
+    return { attributes: { nonResourceAttributes: { verb, path } }, words: `${verb} ${path}` }
+  }
+  const [typed = '', ownName = ''] = asked.resource.split('/')
+  const found = (await discover(client, typed)) ?? asTyped(typed)
+  const name = asked.name ?? ownName
+  return questionOf(verb, found, name, scope)
+}
+
+function questionOf(verb: string, found: Found, name: string, scope: Scope): ResourceQuestion {
+  const { group, version, resource, namespaced } = found
+  const namespace = namespaced && scope.allNamespaces !== true ? (scope.namespace ?? 'default') : ''
+  const { subresource = '' } = scope
+  const given = { verb, group, version, resource, subresource, namespace, name }
+  const resourceAttributes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
+  const what = [resource, ...(group === '' ? [] : [group])].join('.') + (subresource && `/${subresource}`)
+  const where = namespace === '' ? '' : ` in the namespace "${namespace}"`
+  return { attributes: { resourceAttributes }, words: `${verb} ${what}${name && ` "${name}"`}${where}` }
+}
+
+/** `<plural>.<group>` */
+function asTyped(typed: string): Found {
+  const [resource = '', ...group] = typed.split('.')
+  return { group: group.join('.'), version: '', resource, namespaced: true }
+}
+
+interface Discovered {
+  readonly items?: readonly {
+    readonly metadata?: { readonly name?: string }
+    readonly versions?: readonly {
+      readonly version: string
+      readonly resources?: readonly {
+        readonly resource: string
+        readonly singularResource?: string
+        readonly shortNames?: readonly string[]
+        readonly scope?: string
+      }[]
+    }[]
+  }[]
+}
+
+const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+
+/** The core group first, then in the order of discovery; the preferred version of each. */
+async function discover(client: JsonClient, typed: string): Promise<Found | undefined> {
+  for (const path of ['/api', '/apis']) {
+    const { status, body } = await client(path, { accept }).catch(() => ({ status: 0, body: undefined }))
+    const found = status === 200 ? findIn(body as Discovered, typed.toLowerCase()) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function findIn({ items = [] }: Discovered, typed: string): Found | undefined {
+  const [wanted, ...wantedGroup] = typed.split('.')
+  for (const { metadata, versions = [] } of items) {
+    const group = metadata?.name ?? ''
+    if (wantedGroup.length > 0 && wantedGroup.join('.') !== group) continue
+    for (const { version, resources = [] } of versions)
+      for (const { resource, singularResource, shortNames = [], scope } of resources)
+        if ([resource, singularResource, ...shortNames].includes(wanted))
+          return { group, version, resource, namespaced: scope === 'Namespaced' }
+  }
+  return undefined
+}

@@ -1,0 +1,84 @@
+import { StartError } from '../starterror.ts'
+import type { ResourceQuestion } from './resourcequestion.ts'
+
+/** A question about a view, and who decides about that. */
+export interface ViewQuestion {
+  /** Of the logical cluster that decides. */
+  readonly server: string
+  /** The view's own path. */
+  readonly view: string
+  /** What that logical cluster is asked first, for servers that know nothing of views. */
+  readonly question: ResourceQuestion
+}
+
+interface ViewUrl {
+  /** Between the view's name and `/clusters/`. */
+  readonly params: readonly string[]
+  readonly cluster: string
+}
+
+interface Target {
+  readonly cluster: string
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly subresource?: string
+  readonly name?: string
+}
+
+/** What each view asks first (chapter 10, sections 3.5, 4.5, 5 and 7); undefined: the very same. */
+const deciders: Readonly<Record<string, (url: ViewUrl, verb: string) => Target | undefined>> = {
+  apiexport: ({ params: [cluster = '', name = ''] }, verb) => contentTarget(cluster, verb, name),
+  replication: ({ params: [cluster = ''] }, verb) => contentTarget(cluster, verb),
+  apiresourceschema: ({ params: [cluster = ''] }) => ({
+    ...{ cluster, verb: 'get' },
+    ...{ group: 'apis.kcp.io', resource: 'apibindings' },
+  }),
+  initializingworkspaces: ({ params: [identifier = ''] }) => typeTarget('initialize', identifier),
+  terminatingworkspaces: ({ params: [identifier = ''] }) => typeTarget('terminate', identifier),
+}
+
+const contentTarget = (cluster: string, verb: string, name?: string): Target => ({
+  ...{ cluster, verb, group: 'apis.kcp.io', resource: 'apiexports', subresource: 'content' },
+  ...(name === undefined ? {} : { name }),
+})
+
+function typeTarget(verb: string, identifier: string): Target | undefined {
+  const colon = identifier.lastIndexOf(':')
+  const [cluster, name] = [identifier.slice(0, colon), identifier.slice(colon + 1)]
+  return colon < 1 ? undefined : { cluster, verb, group: 'tenancy.kcp.io', resource: 'workspacetypes', name }
+}
+
+/** Views that ask the logical cluster of their URL the very same. */
+const plain = new Set(['workspaces', 'mounts'])
+
+const viewUrl = /^(https?:\/\/[^/]+)(\/services\/([^/]+)((?:\/[^/]+)*?)\/clusters\/([^/]+))$/
+
+/** Whether a server's URL is that of a view. */
+export const isView = (server: string): boolean => /^https?:\/\/[^/]+\/services\//.test(server)
+
+/** Who has to be asked about a request to a view. Throws `StartError` where nobody can say. */
+export function behindView(server: string, asked: ResourceQuestion, verb: string): ViewQuestion {
+  const [, origin = '', view = '', name = '', params = '', cluster = ''] = viewUrl.exec(server) ?? []
+  if (plain.has(name) && cluster !== '*')
+    return { server: `${origin}/clusters/${cluster}`, view, question: asked }
+  const target = deciders[name]?.(
+    { params: params.split('/').slice(1).map(decodeURIComponent), cluster },
+    verb,
+  )
+  if (target === undefined)
+    throw new StartError(`Who decides at ${server} cannot be asked: give the URL of a workspace.`)
+  return { server: `${origin}/clusters/${target.cluster}`, view, question: questionOf(target, asked, name) }
+}
+
+function questionOf(
+  { cluster, ...attributes }: Target,
+  asked: ResourceQuestion,
+  view: string,
+): ResourceQuestion {
+  const { verb, group, resource, subresource, name } = attributes
+  const what = `${resource}.${group}${subresource === undefined ? '' : `/${subresource}`}`
+  const which = name === undefined ? '' : ` "${name}"`
+  const words = `${asked.words} through ${view}, which takes ${verb} ${what}${which} in ${cluster}`
+  return { attributes: { resourceAttributes: attributes }, words }
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import type { AcceptClause } from '../answers/negotiation.ts'
+import type { ApiResource, ApiSet, Subresource } from '../apis.ts'
+import { byName, type Group, type GroupVersion, groupsOf, namesOf } from './discovery.ts'
+import type { Document } from './documents.ts'
+
+export type AggregatedVersion = 'v2' | 'v2beta1'
+
+/** The version that an Accept clause asks for; undefined when it asks for something else (chapter 40, rule 8.8). */
+export function aggregatedVersion({ type, parameters }: AcceptClause): AggregatedVersion | undefined {
+  const { as, g, v } = parameters
+  if (type !== 'application/json' || as !== 'APIGroupDiscoveryList' || g !== 'apidiscovery.k8s.io')
+    return undefined
+  return v === 'v2' || v === 'v2beta1' ? v : undefined
+}
+
+/** Exactly these parameters: client-go recognizes the version by them (rule 8.9). */
+export const aggregatedType = (version: AggregatedVersion): string =>
+  `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
+
+const documents = new WeakMap<ApiSet, Map<string, Document>>()
+
+/** Everything below `/api` or `/apis` in one document, made once per ApiSet (chapter 40, section 8.2). */
+export function aggregated(apis: ApiSet, root: '/api' | '/apis', version: AggregatedVersion): Document {
+  const known = documents.get(apis) ?? new Map<string, Document>()
+  documents.set(apis, known)
+  const key = `${root} ${version}`
+  const document = known.get(key) ?? render(apis, root, version)
+  known.set(key, document)
+  return document
+}
+
+function render(apis: ApiSet, root: '/api' | '/apis', version: AggregatedVersion): Document {
+  const groups = groupsOf(apis).filter(group => (group.name === '') === (root === '/api'))
+  const items = root === '/api' && groups.length === 0 ? [emptyCore] : groups
+  const list = {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: `apidiscovery.k8s.io/${version}`,
+    metadata: {},
+    items: items.map(itemOf),
+  }
+  const bytes = Buffer.from(`${JSON.stringify(list)}\n`)
+  return { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() }
+}
+
+const emptyCore: Group = { name: '', versions: [{ version: 'v1', resources: [] }] }
+
+const itemOf = ({ name, versions }: Group): object => ({
+  metadata: { name, creationTimestamp: null },
+  versions: versions.map(versionOf),
+})
+
+const versionOf = ({ version, resources }: GroupVersion): object => ({
+  version,
+  resources: resources.map(resourceOf),
+  freshness: 'Current',
+})
+
+const resourceOf = (resource: ApiResource): object => ({
+  resource: resource.names.plural,
+  responseKind: { group: resource.group, version: resource.version, kind: resource.names.kind },
+  scope: resource.namespaced ? 'Namespaced' : 'Cluster',
+  singularResource: resource.names.singular,
+  verbs: [...resource.verbs].sort(),
+  ...namesOf(resource),
+  ...(resource.subresources.length > 0 && {
+    subresources: [...resource.subresources].sort(byName).map(s => subresourceOf(s, resource)),
+  }),
+})
+
+const subresourceOf = (subresource: Subresource, resource: ApiResource): object => ({
+  subresource: subresource.name,
+  responseKind: {
+    group: subresource.group ?? resource.group,
+    version: subresource.version ?? resource.version,
+    kind: subresource.kind,
+  },
+  verbs: [...subresource.verbs].sort(),
+})

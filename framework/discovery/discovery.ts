@@ -1,0 +1,125 @@
+import type { ApiResource, ApiSet, Subresource } from '../apis.ts'
+import { apiVersionOf } from '../object.ts'
+
+/** The versions of one group, most preferred first. */
+export interface Group {
+  readonly name: string
+  readonly versions: readonly GroupVersion[]
+}
+
+export interface GroupVersion {
+  readonly version: string
+  /** Sorted by plural. */
+  readonly resources: readonly ApiResource[]
+}
+
+const grouped = new WeakMap<ApiSet, readonly Group[]>()
+
+/**
+ * The groups of an ApiSet in the order in which kubectl should look for short names: core, then built-in groups, then
+ * custom ones, each by name (chapter 40, rule 8.5). Made once per ApiSet.
+ */
+export function groupsOf(apis: ApiSet): readonly Group[] {
+  let groups = grouped.get(apis)
+  if (groups === undefined) {
+    groups = makeGroups(apis)
+    grouped.set(apis, groups)
+  }
+  return groups
+}
+
+function makeGroups(apis: ApiSet): readonly Group[] {
+  const groups = new Map<string, Map<string, ApiResource[]>>()
+  for (const resource of apis.resources) {
+    const versions = groups.get(resource.group) ?? new Map<string, ApiResource[]>()
+    groups.set(resource.group, versions)
+    versions.set(resource.version, [...(versions.get(resource.version) ?? []), resource])
+  }
+  const list = [...groups].map(([name, versions]) => ({
+    name,
+    versions: [...versions].map(([version, resources]) => ({ version, resources })),
+  }))
+  // A stable sort: within a rank the ApiSet's order by name stays.
+  return list.sort((a, b) => rankOf(a) - rankOf(b))
+}
+
+function rankOf(group: Group): number {
+  if (group.name === '') return 0
+  return group.versions.every(v => v.resources.every(r => r.custom)) ? 2 : 1
+}
+
+/** `GET /api`. `v1` is there even when it is empty, as clients expect. `address`: host and port. */
+export const coreVersions = (address: string): object => ({
+  kind: 'APIVersions',
+  versions: ['v1'],
+  serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: address }],
+})
+
+/** `GET /apis`. */
+export const groupList = (apis: ApiSet): object => ({
+  kind: 'APIGroupList',
+  apiVersion: 'v1',
+  groups: groupsOf(apis)
+    .filter(group => group.name !== '')
+    .map(groupDocument),
+})
+
+/** `GET /apis/<group>`; undefined when nothing is served in it. */
+export function groupOf(apis: ApiSet, name: string): object | undefined {
+  const group = name === '' ? undefined : groupsOf(apis).find(g => g.name === name)
+  return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(group) }
+}
+
+function groupDocument({ name, versions }: Group): object {
+  const list = versions.map(({ version }) => ({ groupVersion: apiVersionOf(name, version), version }))
+  return { name, versions: list, preferredVersion: list[0] }
+}
+
+/** `GET /api/v1` and `GET /apis/<group>/<version>`; undefined when nothing is served in it. */
+export function resourceList(apis: ApiSet, group: string, version: string): object | undefined {
+  const found = groupsOf(apis)
+    .find(g => g.name === group)
+    ?.versions.find(v => v.version === version)
+  if (found === undefined) return undefined
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: apiVersionOf(group, version),
+    resources: found.resources.flatMap(entriesOf),
+  }
+}
+
+const entriesOf = (resource: ApiResource): readonly object[] => [
+  {
+    name: resource.names.plural,
+    singularName: resource.names.singular,
+    namespaced: resource.namespaced,
+    kind: resource.names.kind,
+    verbs: [...resource.verbs].sort(),
+    ...namesOf(resource),
+    ...(resource.storageVersionHash && { storageVersionHash: resource.storageVersionHash }),
+  },
+  ...[...resource.subresources].sort(byName).map(subresource => ({
+    name: `${resource.names.plural}/${subresource.name}`,
+    singularName: '',
+    namespaced: resource.namespaced,
+    ...foreignVersion(subresource, resource),
+    kind: subresource.kind,
+    // Kubernetes' null: there, but not to be used here.
+    verbs: subresource.verbs.length === 0 ? null : [...subresource.verbs].sort(),
+  })),
+]
+
+export const byName = (a: Subresource, b: Subresource): number => (a.name < b.name ? -1 : 1)
+
+/** Short names and categories, absent when there are none. */
+export const namesOf = ({ names }: ApiResource): object => ({
+  ...(names.shortNames?.length && { shortNames: names.shortNames }),
+  ...(names.categories?.length && { categories: names.categories }),
+})
+
+/** Group and version of a subresource's kind, when they are not the resource's own. */
+function foreignVersion(subresource: Subresource, resource: ApiResource): object {
+  const { group = resource.group, version = resource.version } = subresource
+  return group === resource.group && version === resource.version ? {} : { group, version }
+}

@@ -1,0 +1,48 @@
+import { negotiate, parseAccept } from '../answers/negotiation.ts'
+import type { ApiSet } from '../apis.ts'
+import { notServed } from '../errors.ts'
+import type { Answer, VerbRequest } from '../exchange.ts'
+import { aggregated, aggregatedType, aggregatedVersion } from './aggregated.ts'
+import { coreVersions, groupList, groupOf, resourceList } from './discovery.ts'
+import { documentAnswer } from './documentanswer.ts'
+import { documentWithTag } from './openapiendpoint.ts'
+
+/**
+ * `/api`, `/apis` and what is below them down to `/apis/<group>/<version>` (chapter 40, sections 8.1 and 8.2). Throws 404
+ * for groups and versions that are not served. `address`: host and port of the server.
+ */
+export function discoveryAnswer(apis: ApiSet, path: string, request: VerbRequest, address: string): Answer {
+  if (path === '/api' || path === '/apis') {
+    const version = apis.unaggregated ? undefined : wantedVersion(request)
+    if (version !== undefined) {
+      return documentWithTag(aggregated(apis, path, version), request, aggregatedType(version))
+    }
+  }
+  const document = legacy(apis, path, address)
+  if (document === undefined) throw notServed()
+  const answer = documentAnswer(document, negotiate(request, 'documents'))
+  return { ...answer, headers: { Vary: 'Accept' } }
+}
+
+const legacyTypes = new Set(['application/json', 'application/yaml', 'application/*', '*/*', '*'])
+
+/** The first clause that can be answered decides between aggregated and legacy discovery. */
+function wantedVersion({ headers }: VerbRequest): ReturnType<typeof aggregatedVersion> {
+  for (const clause of parseAccept(headers.accept)) {
+    const version = aggregatedVersion(clause)
+    if (version !== undefined) return version
+    if (clause.parameters.as === undefined && legacyTypes.has(clause.type)) return undefined
+  }
+  return undefined
+}
+
+function legacy(apis: ApiSet, path: string, address: string): object | undefined {
+  const [root, group, version, ...more] = path.slice(1).split('/')
+  if (more.length > 0) return undefined
+  if (root === 'api') {
+    if (group === undefined) return coreVersions(address)
+    return version === undefined ? resourceList(apis, '', group) : undefined
+  }
+  if (group === undefined) return groupList(apis)
+  return version === undefined ? groupOf(apis, group) : resourceList(apis, group, version)
+}

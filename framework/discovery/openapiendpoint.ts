@@ -1,0 +1,85 @@
+import { parseAccept } from '../answers/negotiation.ts'
+import type { ApiSet } from '../apis.ts'
+import { notAcceptable, notServed } from '../errors.ts'
+import type { Answer, VerbRequest } from '../exchange.ts'
+import type { Document, OpenApiDocuments } from './documents.ts'
+
+/** `/openapi/v2` and everything below `/openapi/v3` (chapter 40, sections 8.4 and 8.5). */
+export function openApiAnswer(
+  documents: OpenApiDocuments,
+  apis: ApiSet,
+  path: string,
+  request: VerbRequest,
+): Answer {
+  if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) throw notServed()
+  if (path === '/openapi/v2' && wantsProtobuf(request))
+    return documentWithTag(documents.v2Protobuf(apis), request, protobufType)
+  requireJson(request)
+  if (path === '/openapi/v2') return documentWithTag(documents.v2(apis), request)
+  if (path === '/openapi/v3') return index(documents.index(apis))
+  const name = path.slice('/openapi/v3/'.length)
+  const etag = documents.index(apis).get(name)
+  if (etag === undefined) throw notServed()
+  const hash = request.query.get('hash') ?? ''
+  if (hash !== '' && hash !== etag) return redirect(etag)
+  const document = documents.v3(apis, name)
+  if (document === undefined) throw notServed()
+  const answer = documentWithTag(document, request)
+  return hash === '' ? answer : { ...answer, headers: { ...answer.headers, ...immutable() } }
+}
+
+/** As it is asked for, and as it is answered (chapter 40, rule 8.16). */
+const askedProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+
+const wantsProtobuf = ({ headers }: VerbRequest): boolean =>
+  parseAccept(headers.accept)[0]?.type === askedProtobuf
+
+const jsonTypes = new Set(['application/json', 'application/*', '*/*', '*'])
+
+function requireJson(request: VerbRequest): void {
+  const accepted = parseAccept(request.headers.accept)
+  if (!accepted.some(clause => jsonTypes.has(clause.type))) throw notAcceptable(['application/json'])
+}
+
+/** One document with its ETag; 304 when the client has it. `contentType` where it is not plain JSON. */
+export function documentWithTag(
+  document: Document,
+  { headers }: Pick<VerbRequest, 'headers'>,
+  contentType = 'application/json',
+): Answer {
+  const etag = `"${document.etag}"`
+  const tags = { ETag: etag, Vary: 'Accept', 'Cache-Control': 'public' }
+  const has = headers['if-none-match']?.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
+  if (has) return { status: 304, contentType: '', headers: tags, body: Buffer.alloc(0) }
+  return { status: 200, contentType, headers: tags, body: document.bytes }
+}
+
+/** Rooted at `/openapi/v3`, without the view's prefix: client-go puts its own host path in front (chapter 10, section 1.8). */
+function index(etags: ReadonlyMap<string, string>): Answer {
+  const paths = [...etags].map(([path, etag]) => [
+    path,
+    { serverRelativeURL: `/openapi/v3/${path}?hash=${etag}` },
+  ])
+  return {
+    status: 200,
+    contentType: 'application/json',
+    headers: { Vary: 'Accept' },
+    body: Buffer.from(`${JSON.stringify({ paths: Object.fromEntries(paths) })}\n`),
+  }
+}
+
+/** Relative to what was asked, so that it stays below the view's prefix wherever a proxy has put that. */
+const redirect = (etag: string): Answer => ({
+  status: 301,
+  contentType: '',
+  headers: { Location: `?hash=${etag}` },
+  body: Buffer.alloc(0),
+})
+
+const year = 365 * 24 * 3600 * 1000
+
+const immutable = (): Record<string, string> => ({
+  'Cache-Control': 'public, immutable',
+  Expires: new Date(Date.now() + year).toUTCString(),
+})

@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict'
+import type { Action, Authorizer } from '../authorizer.ts'
+import { StatusError } from '../errors.ts'
+import type { RequestInfo } from '../request/requestinfo.ts'
+import type { UserInfo } from '../user.ts'
+import { impersonate } from './impersonate.ts'
+import { type Wanted, wantedIdentity } from './wanted.ts'
+
+const signal = new AbortController().signal
+const alice: UserInfo = { name: 'alice', groups: ['devs', 'system:authenticated'] }
+const admin: UserInfo = { name: 'admin', groups: ['system:kcp:admin', 'system:authenticated'] }
+const master: UserInfo = { name: 'root', groups: ['system:masters'] }
+const scopes = 'authentication.kcp.io/scopes'
+const warrant = 'authorization.kcp.io/warrant'
+const home = 'authentication.kcp.io/cluster-name'
+
+/** Allows to impersonate all but what is named, in no constrained way, and remembers what it was asked for that. */
+function policy(...refused: readonly string[]): Authorizer & { readonly asked: string[] } {
+  const asked: string[] = []
+  return {
+    asked,
+    authorize: async (_user, { verb, resource, cluster }: Action) => {
+      if (verb !== 'impersonate') return { effect: 'no opinion', reason: 'access denied' }
+      const {
+        group = '',
+        resource: plural = '',
+        subresource = '',
+        namespace = '',
+        name = '',
+      } = resource ?? {}
+      const what = [group, plural, subresource, namespace, name].filter(part => part !== '').join('/')
+      asked.push(`${verb} ${what} in ${cluster}`)
+      const isRefused = refused.some(prefix => what.startsWith(prefix))
+      return { effect: isRefused ? 'no opinion' : 'allow', reason: 'access denied' }
+    },
+  }
+}
+
+const headers = (...lines: readonly string[]) => ({
+  headers: Object.fromEntries(
+    lines.map((line, i) => [line.toLowerCase(), lines[i + 1] ?? '']).filter((_, i) => i % 2 === 0),
+  ),
+  rawHeaders: lines,
+})
+const wanted = (...lines: readonly string[]): Wanted => wantedIdentity(headers(...lines))
+const list: RequestInfo = {
+  ...{ isResource: true, verb: 'list', group: '', version: 'v1', resource: 'configmaps', path: '' },
+  ...{ subresource: '', namespace: 'ns', name: '' },
+}
+const becoming = (requestor: UserInfo, lines: readonly string[], authorizer: Authorizer, cluster = 'one') =>
+  impersonate({ requestor, wanted: wanted(...lines), cluster, info: list, authorizer, signal })
+const be = async (
+  requestor: UserInfo,
+  lines: readonly string[],
+  authorizer: Authorizer = policy(),
+  cluster?: string,
+) => (await becoming(requestor, lines, authorizer, cluster)).user
+const refused = (promise: Promise<unknown>, code: number, why: RegExp): Promise<void> =>
+  assert.rejects(
+    promise,
+    error => error instanceof StatusError && error.code === code && why.test(error.message),
+  )
+const gate = /^forbidden: impersonation is not allowed for the requestor$/
+const warranted = (identity: object): string[] => [
+  'Impersonate-User',
+  'alice',
+  `Impersonate-Extra-${warrant}`,
+  JSON.stringify(identity),
+]
+
+describe('impersonation', () => {
+  it('reads an identity from its headers, line by line', () => {
+    const identity = wanted(
+      ...[
+        'Impersonate-User',
+        'bob',
+        'IMPERSONATE-GROUP',
+        'a, b',
+        'impersonate-group',
+        'c',
+        'Impersonate-Uid',
+        '7',
+      ],
+      ...['Impersonate-Extra-Example.org%2fKey', 'v1', 'Impersonate-Extra-example.org%2FKEY', 'v2'],
+      ...['Impersonate-Extra-odd%zz', 'v'],
+    )
+    assert.deepEqual(identity, {
+      name: 'bob',
+      uid: '7',
+      groups: ['a, b', 'c'],
+      extra: { 'example.org/key': ['v1', 'v2'], 'odd%zz': ['v'] },
+    })
+  })
+
+  for (const [what, lines, message] of [
+    [
+      'groups alone',
+      ['Impersonate-Group', 'devs'],
+      'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"devs"}, Extra:map[string][]string(nil)} without impersonating a user name',
+    ],
+    [
+      'a UID alone',
+      ['Impersonate-Uid', 'u'],
+      'requested &user.DefaultInfo{Name:"", UID:"u", Groups:[]string(nil), Extra:map[string][]string(nil)} without impersonating a user name',
+    ],
+    [
+      'an empty name',
+      ['Impersonate-User', ''],
+      'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string(nil), Extra:map[string][]string(nil)} without impersonating a user name',
+    ],
+    [
+      'two names',
+      ['Impersonate-User', 'a', 'Impersonate-User', 'b'],
+      'the header impersonate-user is given more than once',
+    ],
+  ] as const)
+    it(`refuses ${what}`, () => assert.throws(() => wanted(...lines), { code: 400, message }))
+
+  it('asks for every part of the identity, in the cluster of the request', async () => {
+    const authorizer = policy()
+    const lines = [
+      'Impersonate-User',
+      'bob',
+      'Impersonate-Group',
+      'devs',
+      'Impersonate-Uid',
+      '7',
+      'Impersonate-Extra-k',
+      'v',
+    ]
+    const user = await be(alice, lines, authorizer)
+    assert.deepEqual(authorizer.asked, [
+      'impersonate users/bob in one',
+      'impersonate groups/devs in one',
+      'impersonate authentication.k8s.io/uids/7 in one',
+      'impersonate authentication.k8s.io/userextras/k/v in one',
+    ])
+    assert.deepEqual(user, {
+      name: 'bob',
+      uid: '7',
+      groups: ['devs', 'system:authenticated'],
+      extra: { k: ['v'], [scopes]: ['cluster:one'] },
+    })
+  })
+
+  it('says which part is not allowed', async () => {
+    const account = ['Impersonate-User', 'system:serviceaccount:ns:robot', 'Impersonate-Group', 'ops']
+    await refused(
+      be(alice, account, policy('groups/ops')),
+      403,
+      /^groups "ops" is forbidden: User "alice" cannot impersonate resource "groups" in API group "" at the cluster scope: access denied$/,
+    )
+    await refused(
+      be(alice, account, policy('serviceaccounts')),
+      403,
+      /^serviceaccounts "robot" is forbidden: User "alice" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "ns": access denied$/,
+    )
+    await refused(
+      be(
+        alice,
+        ['Impersonate-User', 'bob', 'Impersonate-Extra-k', 'v'],
+        policy('authentication.k8s.io/userextras'),
+      ),
+      403,
+      /^userextras.authentication.k8s.io "v" is forbidden: User "alice" cannot impersonate resource "userextras\/k"/,
+    )
+  })
+
+  it('adds the groups that go without saying', async () => {
+    const groups = async (...lines: string[]) => (await be(alice, ['Impersonate-User', ...lines])).groups
+    assert.deepEqual(await groups('bob'), ['system:authenticated'])
+    assert.deepEqual(await groups('system:anonymous'), ['system:unauthenticated'])
+    assert.deepEqual(await groups('bob', 'Impersonate-Group', 'system:unauthenticated'), [
+      'system:unauthenticated',
+    ])
+    const accounts = ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated']
+    assert.deepEqual(await groups('system:serviceaccount:ns:robot'), accounts)
+  })
+
+  it('lets nobody into a group of kcp’s who is not in it', async () => {
+    for (const group of [
+      'system:masters',
+      'system:kcp:admin',
+      'system:kcp:logical-cluster-admin',
+      'system:kcp:external-logical-cluster-admin',
+      'system:kcp:tenancy:workspace-bootstrapper',
+      'system:kcp:initializer:root:universal',
+      'system:kcp:terminator:root:universal',
+      'system:cluster:two',
+    ])
+      await refused(be(alice, ['Impersonate-User', 'alice', 'Impersonate-Group', group]), 403, gate)
+    const lines = ['Impersonate-User', 'bob', 'Impersonate-Group', 'system:kcp:admin']
+    assert.ok((await be(admin, lines)).groups.includes('system:kcp:admin'))
+    await refused(be(admin, ['Impersonate-User', 'bob', 'Impersonate-Group', 'system:masters']), 403, gate)
+  })
+
+  it('checks who is in a warrant as if they were named themselves', async () => {
+    const authorizer = policy()
+    const user = await be(alice, warranted({ user: 'bob', groups: ['devs'] }), authorizer)
+    assert.ok(authorizer.asked.includes('impersonate users/bob in one'))
+    assert.ok(authorizer.asked.includes('impersonate groups/devs in one'))
+    assert.deepEqual(user.extra?.[warrant], [
+      JSON.stringify({ user: 'bob', groups: ['devs'], extra: { [scopes]: ['cluster:one'] } }),
+    ])
+    const onBob = /^configmaps is forbidden: .* cannot impersonate-on:user-info:list/
+    await refused(be(alice, warranted({ user: 'bob' }), policy('users/bob')), 403, onBob)
+    await refused(be(alice, warranted({ user: 'x', groups: ['system:kcp:admin'] })), 403, gate)
+    const nested = {
+      user: 'x',
+      extra: { [warrant]: [JSON.stringify({ user: 'y', groups: ['system:masters'] })] },
+    }
+    await refused(be(alice, warranted(nested)), 403, gate)
+  })
+
+  it('refuses warrants without end, in number and depth, and what is none', async () => {
+    const deep = (depth: number): object =>
+      depth === 0 ? { user: 'x' } : { user: 'x', extra: { [warrant]: [JSON.stringify(deep(depth - 1))] } }
+    const many = Array.from({ length: 40 }, () => [`Impersonate-Extra-${warrant}`, '{"user":"x"}']).flat()
+    for (const lines of [warranted(deep(7)), ['Impersonate-User', 'alice', ...many]]) await be(master, lines)
+    await refused(be(alice, ['Impersonate-User', 'alice', ...many]), 400, /too many/)
+    await refused(
+      be(alice, ['Impersonate-User', 'alice', `Impersonate-Extra-${warrant}`, '{"user":']),
+      400,
+      /no warrant/,
+    )
+    await refused(be(alice, warranted({ user: 7 })), 400, /no warrant/)
+  })
+
+  it('can narrow where an identity counts, and not widen it', async () => {
+    const user = await be(alice, [
+      'Impersonate-User',
+      'bob',
+      `Impersonate-Extra-${scopes}`,
+      'cluster:two,cluster:one',
+    ])
+    assert.deepEqual(user.extra?.[scopes], ['cluster:two,cluster:one', 'cluster:one'])
+    const foreign = ['Impersonate-User', 'system:serviceaccount:a:b', `Impersonate-Extra-${home}`, 'two']
+    await refused(be(alice, foreign), 403, gate)
+    await refused(
+      be(alice, warranted({ user: 'system:serviceaccount:a:b', extra: { [home]: ['two'] } })),
+      403,
+      gate,
+    )
+    const own = ['Impersonate-User', 'system:serviceaccount:a:b', `Impersonate-Extra-${home}`, 'one']
+    assert.deepEqual((await be(alice, own)).extra?.[home], ['one'])
+  })
+
+  it('is for nobody but system:masters over all clusters at once', async () => {
+    await refused(be(admin, ['Impersonate-User', 'bob'], policy(), '*'), 403, gate)
+    const user = await be(
+      master,
+      ['Impersonate-User', 'bob', 'Impersonate-Group', 'system:masters'],
+      policy('users'),
+      '*',
+    )
+    assert.deepEqual(user, { name: 'bob', groups: ['system:masters', 'system:authenticated'] })
+  })
+
+  describe('for some requests only', () => {
+    /** Allows exactly what is named: `impersonate:user-info users/bob`. */
+    const only = (...allowed: readonly string[]): Authorizer => ({
+      authorize: async (_user, { verb, resource }: Action) => {
+        const { resource: plural = '', subresource = '', name = '' } = resource ?? {}
+        const what = [plural, subresource, name].filter(part => part !== '').join('/')
+        const isAllowed = allowed.includes(`${verb} ${what}`)
+        return { effect: isAllowed ? 'allow' : 'no opinion', reason: 'access denied' }
+      },
+    })
+    const on = (kind: string) => `impersonate-on:${kind}:list configmaps`
+
+    for (const [kind, part, lines, groups] of [
+      ['user-info', 'users/bob', ['bob'], ['system:authenticated']],
+      [
+        'serviceaccount',
+        'serviceaccounts/robot',
+        ['system:serviceaccount:ns:robot'],
+        ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
+      ],
+      ['arbitrary-node', 'nodes/n1', ['system:node:n1'], ['system:nodes', 'system:authenticated']],
+    ] as const)
+      it(`needs what is done and who it is done as: ${kind}`, async () => {
+        const as = ['Impersonate-User', ...lines]
+        const who = `impersonate:${kind} ${part}`
+        const { user, constraint } = await becoming(alice, as, only(on(kind), who))
+        assert.deepEqual([user.name, user.groups, constraint], [lines[0], groups, `impersonate:${kind}`])
+        assert.deepEqual(user.extra, { [scopes]: ['cluster:one'] })
+        for (const authorizer of [only(on(kind)), only(who), only('impersonate:user-info users/bob')])
+          await assert.rejects(be(alice, as, authorizer), { code: 403 })
+        const more = [...as, 'Impersonate-Group', 'devs']
+        await assert.rejects(be(alice, more, only(on(kind), who)), { code: 403 })
+      })
+
+    it('says what was missing first', async () => {
+      const lines = ['Impersonate-User', 'bob', 'Impersonate-Group', 'devs']
+      await refused(
+        be(alice, lines, only()),
+        403,
+        /^configmaps is forbidden: User "alice" cannot impersonate-on:user-info:list resource "configmaps" in API group "" in the namespace "ns": access denied$/,
+      )
+      await refused(
+        be(alice, lines, only(on('user-info'), 'impersonate:user-info users/bob')),
+        403,
+        /^groups.authentication.k8s.io "devs" is forbidden: User "alice" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope: access denied$/,
+      )
+    })
+
+    it('makes no person of a service account or node, and takes no odd identity', async () => {
+      const anybody: Authorizer = {
+        authorize: async (_user, { verb }) => ({
+          effect: verb.includes('user-info') ? 'allow' : 'no opinion',
+          reason: 'access denied',
+        }),
+      }
+      assert.equal(
+        (await becoming(alice, ['Impersonate-User', 'bob'], anybody)).constraint,
+        'impersonate:user-info',
+      )
+      for (const lines of [
+        ['system:serviceaccount:ns:robot'],
+        ['system:node:n1'],
+        ['bob', 'Impersonate-Group', ''],
+        ['bob', 'Impersonate-Extra-plain', 'v'],
+        ['bob', 'Impersonate-Extra-example.org%2Fkey', ''],
+      ])
+        await assert.rejects(be(alice, ['Impersonate-User', ...lines], anybody), { code: 403 }, lines.join())
+    })
+  })
+})

@@ -1,0 +1,94 @@
+import { parseServiceAccount } from '../authn/accountname.ts'
+import type { ResourceWish } from '../authorize.ts'
+import type { NonResourceRequest, RequestInfo } from '../request/requestinfo.ts'
+import { systemMasters } from '../user.ts'
+import type { Wanted } from './wanted.ts'
+
+/** One of the ways in which policy may allow impersonation. */
+export interface ImpersonationMode {
+  /** What must be allowed on each part of the identity. */
+  readonly verb: string
+  /** Of users, groups and service accounts, as far as this mode knows them. */
+  readonly apiGroup: string
+  /** Before the request's own verb: that must be allowed, too, on what the request is about. */
+  readonly on?: string
+  /** Whether it is for such an identity at all. */
+  suits(wanted: Wanted): boolean
+  /** The groups of everybody whom it is for. */
+  readonly groups?: readonly string[]
+}
+
+/** Constrained to one kind of identity, and to what is done with it (chapter 40, rule 9.14). */
+const constrained = (kind: string, suits: ImpersonationMode['suits']): ImpersonationMode => ({
+  verb: `impersonate:${kind}`,
+  on: `impersonate-on:${kind}:`,
+  apiGroup: 'authentication.k8s.io',
+  suits,
+})
+
+/**
+ * In the order in which they are tried. `associated-node` is missing: no token here is of a pod, which has a node.
+ */
+export const impersonationModes: readonly ImpersonationMode[] = [
+  {
+    ...constrained('arbitrary-node', wanted => isBare(wanted) && nodeIn(wanted.name) !== undefined),
+    groups: ['system:nodes'],
+  },
+  constrained('serviceaccount', wanted => isBare(wanted) && parseServiceAccount(wanted.name) !== undefined),
+  constrained('user-info', wanted => isPerson(wanted.name) && isPlain(wanted)),
+  { verb: 'impersonate', apiGroup: '', suits: () => true },
+]
+
+const isBare = ({ uid, groups, extra }: Wanted): boolean =>
+  uid === '' && groups.length === 0 && Object.keys(extra).length === 0
+
+const isPerson = (name: string): boolean =>
+  nodeIn(name) === undefined && parseServiceAccount(name) === undefined
+
+/** Constrained impersonation makes nobody a member of `system:masters`, and takes nothing that is empty or without a domain. */
+const isPlain = ({ groups, extra }: Wanted): boolean =>
+  !groups.some(group => group === '' || group === systemMasters) &&
+  Object.entries(extra).every(([key, values]) => domainPrefixed.test(key) && !values.includes(''))
+
+const domainPrefixed = /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?\/[^/%\s]+$/
+
+/** The name of a node as its user name has it: `system:node:<name>`. */
+const nodeIn = (user: string): string | undefined =>
+  /^system:node:(?<name>[a-z0-9]([-.a-z0-9]*[a-z0-9])?)$/.exec(user)?.groups?.name
+
+/** What must be allowed, one by one (chapter 40, rule 9.11). */
+export const impersonationWishes = (
+  mode: ImpersonationMode,
+  identity: Wanted,
+  info: RequestInfo,
+): readonly (ResourceWish | NonResourceRequest)[] => [
+  ...(mode.on === undefined ? [] : [{ ...info, verb: mode.on + info.verb }]),
+  ...partsOf(mode, identity).map(part => ({ ...nothing, verb: mode.verb, ...part })),
+]
+
+const nothing = { isResource: true, version: 'v1', subresource: '', namespace: '', path: '' } as const
+
+type Part = Pick<ResourceWish, 'group' | 'resource' | 'name'> & Partial<ResourceWish>
+
+function partsOf({ apiGroup: group }: ImpersonationMode, wanted: Wanted): readonly Part[] {
+  const { uid, groups, extra } = wanted
+  const about = 'authentication.k8s.io'
+  return [
+    userPart(group, wanted.name),
+    ...groups.map(name => ({ group, resource: 'groups', name })),
+    ...(uid === '' ? [] : [{ group: about, resource: 'uids', name: uid }]),
+    ...Object.entries(extra).flatMap(([subresource, values]) =>
+      values.map(name => ({ group: about, resource: 'userextras', subresource, name })),
+    ),
+  ]
+}
+
+/** Nodes are known to constrained modes only. */
+function userPart(group: string, user: string): Part {
+  const account = parseServiceAccount(user)
+  if (account !== undefined) return { group, resource: 'serviceaccounts', ...account }
+  const node = group === '' ? undefined : nodeIn(user)
+  return node === undefined
+    ? { group, resource: 'users', name: user }
+    : { group, resource: 'nodes', name: node }
+}

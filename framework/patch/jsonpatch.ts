@@ -1,0 +1,242 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isMembers } from '../encoding/json.ts'
+import { bodyLimit } from '../encoding/mediatypes.ts'
+import { badRequest, StatusError, tooLarge } from '../errors.ts'
+
+/**
+ * RFC 6902, ours because the documents are tenants': the libraries evaluate pointers through inherited members, so that
+ * `/toString/call` would change this process. Here only own members exist.
+ */
+export interface JsonPatch {
+  readonly operations: readonly Operation[]
+  /** Strict problems: members that operations do not have (chapter 40, rule 2.49). */
+  readonly problems: readonly string[]
+}
+
+type Operation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string }
+
+type Members = Record<string, unknown>
+
+const maxOperations = 10_000
+const known = ['op', 'path', 'from', 'value']
+
+/** 422 in Kubernetes' words; what failed is only a cause (chapter 40, rule 5.6). */
+class PatchFailed extends StatusError {
+  constructor(why: string) {
+    const text = 'the server rejected our request due to an error in our request'
+    super(422, 'Invalid', text, { causes: [{ message: why }] })
+  }
+}
+
+/** A `test` operation found another value. */
+export class TestFailed extends PatchFailed {}
+
+const failed = (why: string): StatusError => new PatchFailed(why)
+
+/** Checks a decoded patch, of which null is an empty one: 400 when it is no list of objects, 413 for too many operations,
+ * 422 for malformed ones. */
+export function readJsonPatch(value: unknown): JsonPatch {
+  if (value === null) return { operations: [], problems: [] }
+  if (!Array.isArray(value)) {
+    throw badRequest(
+      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
+    )
+  }
+  if (value.length > maxOperations) {
+    throw tooLarge(`The allowed maximum operations in a JSON patch is ${maxOperations}, got ${value.length}`)
+  }
+  const problems = value.flatMap((operation, i) =>
+    Object.keys(operation ?? {})
+      .filter(key => !known.includes(key))
+      .map(key => `json patch unknown field "[${i}].${key}"`),
+  )
+  return { operations: value.map(readOperation), problems }
+}
+
+function readOperation(value: unknown): Operation {
+  if (!isMembers(value)) throw badRequest('error decoding patch: an operation must be an object')
+  const { op, path, from } = value
+  if (typeof path !== 'string') throw missing('operation missing path field')
+  switch (op) {
+    case 'add':
+    case 'replace':
+    case 'test':
+      if (!Object.hasOwn(value, 'value')) throw missing('operation, missing value field')
+      return { op, path, value: value.value }
+    case 'remove':
+      return { op, path }
+    case 'move':
+    case 'copy':
+      if (typeof from !== 'string') throw missing('operation, missing from field')
+      return { op, path, from }
+    default:
+      throw failed(`Unexpected kind: ${op === undefined ? 'unknown' : String(op)}`)
+  }
+}
+
+/** Applies the operations to a copy of the document. Throws 422 for the first that fails, 413 when copies grow too large. */
+export function applyJsonPatch(document: unknown, { operations }: JsonPatch): unknown {
+  // The document hangs under a root, so that the empty path is a member like any other.
+  const state: State = { root: { '': clone(document) }, copied: 0 }
+  for (const operation of operations) apply(state, operation)
+  return state.root['']
+}
+
+interface State {
+  readonly root: Members
+  copied: number
+}
+
+function apply(state: State, operation: Operation): void {
+  const { root } = state
+  const { path } = operation
+  switch (operation.op) {
+    case 'add':
+      add(root, path, clone(operation.value))
+      break
+    case 'remove':
+      remove(root, path)
+      break
+    case 'replace':
+      replace(root, path, clone(operation.value))
+      break
+    case 'test':
+      test(root, path, operation.value)
+      break
+    case 'move':
+      move(root, operation.from, path)
+      break
+    default:
+      copy(state, operation.from, path)
+  }
+}
+
+/** An item has to be there; a member need not: upstream's library sets it. */
+function replace(root: Members, path: string, value: unknown): void {
+  const place = placeAt(root, path, `replace operation does not apply: doc is missing path: ${path}`)
+  const { parent, key } = place
+  if (Array.isArray(parent)) {
+    if (!exists(place)) throw missing(`replace operation does not apply: doc is missing key: ${path}`)
+    parent[indexOf(key)] = value
+  } else insert(place, value, '')
+}
+
+function move(root: Members, from: string, path: string): void {
+  if (path.startsWith(`${from}/`)) throw failed('cannot move a value into itself')
+  const what = 'move operation does not apply: doc is missing'
+  const source = placeAt(root, from, `${what} from path: ${from}`)
+  const value = take(source, `error in move for path: '${source.key}'`)
+  const target = placeAt(root, path, `${what} destination path: ${path}`)
+  insert(target, value, `error in move for path: '${path}'`)
+}
+
+function copy(state: State, from: string, path: string): void {
+  const { root } = state
+  const what = 'copy operation does not apply: doc is missing'
+  const value = read(placeAt(root, from, `${what} from path: ${from}`), `error in copy for from: '${from}'`)
+  state.copied += weigh(value, bodyLimit - state.copied)
+  if (state.copied > bodyLimit) throw tooLarge(`the copies of a JSON patch may not exceed ${bodyLimit} bytes`)
+  const target = placeAt(root, path, `${what} destination path: ${path}`)
+  insert(target, clone(value), 'error while adding value during copy')
+}
+
+function clone(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(clone)
+  if (!isMembers(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, clone(member)]))
+}
+
+/** About how many bytes a value is as JSON; stops counting when it is more than `budget`. */
+function weigh(value: unknown, budget: number): number {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value !== 'object' || value === null) return 4
+  let weight = 2
+  for (const [key, member] of Object.entries(value)) {
+    weight += (Array.isArray(value) ? 1 : key.length + 4) + weigh(member, budget - weight)
+    if (weight > budget) break
+  }
+  return weight
+}
+
+/** A member or an item: where a pointer leads, which need not exist. */
+interface Place {
+  readonly parent: Members | unknown[]
+  readonly key: string
+}
+
+/** What is wrong where something is missing, as upstream's library says it. */
+const missing = (why: string): StatusError => failed(`${why}: missing value`)
+
+/** Throws `why` where there is nothing that could have such a member. */
+function placeAt(root: Members, path: string, why: string): Place {
+  if (path !== '' && !path.startsWith('/')) throw missing(why)
+  const tokens = path.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+  let parent: Members | unknown[] = root
+  for (const key of tokens.slice(0, -1)) {
+    const place: Place = { parent, key }
+    const child: unknown = exists(place) ? valueAt(place) : undefined
+    if (!isMembers(child) && !Array.isArray(child)) throw missing(why)
+    parent = child
+  }
+  return { parent, key: tokens.at(-1) ?? '' }
+}
+
+const indexOf = (key: string): number => (/^(0|[1-9]\d*)$/.test(key) ? Number(key) : -1)
+
+const exists = ({ parent, key }: Place): boolean =>
+  Array.isArray(parent) ? indexOf(key) >= 0 && indexOf(key) < parent.length : Object.hasOwn(parent, key)
+
+const valueAt = ({ parent, key }: Place): unknown =>
+  Array.isArray(parent) ? parent[indexOf(key)] : parent[key]
+
+/** What is wrong with a key of a list. */
+const noIndex = (key: string): string =>
+  /^[-+]?\d+$/.test(key)
+    ? `Unable to access invalid index: ${Number(key)}: invalid index referenced`
+    : `value was not a proper array index: '${key}': strconv.Atoi: parsing ${JSON.stringify(key)}: invalid syntax`
+
+/** Throws `what`, and why. */
+function read(place: Place, what: string): unknown {
+  if (exists(place)) return valueAt(place)
+  const { parent, key } = place
+  if (Array.isArray(parent)) throw failed(`${what}: ${noIndex(key)}`)
+  throw missing(`${what}: Unable to remove nonexistent key: ${key}`)
+}
+
+function insert({ parent, key }: Place, value: unknown, what: string): void {
+  if (!Array.isArray(parent)) {
+    Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true })
+    return
+  }
+  const index = key === '-' ? parent.length : indexOf(key)
+  if (index < 0 || index > parent.length) throw failed(`${what}: ${noIndex(key)}`)
+  parent.splice(index, 0, value)
+}
+
+function take(place: Place, what: string): unknown {
+  const value = read(place, what)
+  const { parent, key } = place
+  if (Array.isArray(parent)) parent.splice(indexOf(key), 1)
+  else delete parent[key]
+  return value
+}
+
+function add(root: Members, path: string, value: unknown): void {
+  const place = placeAt(root, path, `add operation does not apply: doc is missing path: "${path}"`)
+  insert(place, value, `error in add for path: '${path}'`)
+}
+
+function remove(root: Members, path: string): void {
+  const place = placeAt(root, path, `remove operation does not apply: doc is missing path: "${path}"`)
+  take(place, `error in remove for path: '${path}'`)
+}
+
+/** As in Kubernetes, an absent member equals null. */
+function test(root: Members, path: string, expected: unknown): void {
+  const place = placeAt(root, path, `test operation does not apply: is missing path: ${path}`)
+  const actual = exists(place) ? valueAt(place) : null
+  if (!isDeepStrictEqual(actual, expected)) throw new TestFailed(`testing value ${path} failed: test failed`)
+}

@@ -1,0 +1,25 @@
+import { isMembers } from '../encoding/json.ts'
+import { badRequest } from '../errors.ts'
+import { jsonType } from '../metadata.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Throws 400 for a patch that is no object (chapter 40, rule 5.8). */
+export function readMergePatch(value: unknown): Members {
+  if (isMembers(value)) return value
+  if (value === null) throw badRequest('Invalid JSON Patch')
+  throw badRequest(
+    `error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`,
+  )
+}
+
+/** RFC 7386: null deletes, lists are replaced whole, nulls inside new objects are stripped. Modifies nothing. */
+export function applyMergePatch(document: unknown, patch: unknown): unknown {
+  if (!isMembers(patch)) return patch
+  const members = new Map(Object.entries(isMembers(document) ? document : {}))
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) members.delete(key)
+    else members.set(key, applyMergePatch(members.get(key), value))
+  }
+  return Object.fromEntries(members)
+}

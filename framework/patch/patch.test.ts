@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { createPatch } from 'rfc6902'
+import { canonicalJson } from '../encoding/json.ts'
+import { StatusError } from '../errors.ts'
+import { applyJsonPatch, readJsonPatch } from './jsonpatch.ts'
+import { applyMergePatch, readMergePatch } from './mergepatch.ts'
+
+const patch = (document: unknown, operations: unknown): unknown =>
+  applyJsonPatch(document, readJsonPatch(operations))
+
+const code = (run: () => unknown): number => {
+  try {
+    run()
+  } catch (error) {
+    assert.ok(error instanceof StatusError, String(error))
+    return error.code
+  }
+  return 200
+}
+
+// Ordinary member names only: the oracle reads inherited members.
+const key = fc.constantFrom('a', 'b', 'c', '0', 'a/b', 'm~n', '')
+const { document } = fc.letrec<{ document: unknown }>(tie => ({
+  document: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom<unknown>(null, true, 0, 1, 'x'),
+    fc.array(tie('document'), { maxLength: 3 }),
+    fc.dictionary(key, tie('document'), { maxKeys: 3, noNullPrototype: true }),
+  ),
+}))
+const members = fc.dictionary(key, document, { maxKeys: 4, noNullPrototype: true })
+
+describe('JSON patch', () => {
+  it('gets from any object to any other by the oracle’s patch', () => {
+    fc.assert(
+      fc.property(members, members, (from, to) => {
+        const before = canonicalJson(from)
+        assert.equal(canonicalJson(patch(from, createPatch(from, to))), canonicalJson(to))
+        assert.equal(canonicalJson(from), before, 'the document was modified')
+      }),
+    )
+  })
+
+  it('never fails with anything but a Status', () => {
+    const path = fc
+      .array(fc.constantFrom('a', 'b', '0', '1', '-', '__proto__', 'toString', 'length'), { maxLength: 3 })
+      .map(tokens => tokens.map(token => `/${token}`).join(''))
+    const op = fc.constantFrom('add', 'replace', 'test', 'remove', 'copy', 'move', 'x')
+    const operation = fc.record({ op, path, from: path, value: document }, { requiredKeys: ['op'] })
+    fc.assert(
+      fc.property(document, fc.array(operation, { maxLength: 6 }), (from, operations) => {
+        code(() => patch(from, operations))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  const cases: readonly [name: string, document: unknown, operations: unknown, result: unknown][] = [
+    ['appends at -', { a: [1] }, [{ op: 'add', path: '/a/-', value: 2 }], { a: [1, 2] }],
+    [
+      'replaces a member that is not there',
+      { a: 1 },
+      [{ op: 'replace', path: '/b', value: 2 }],
+      { a: 1, b: 2 },
+    ],
+    ['replaces the document', { a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }], { b: 2 }],
+    ['moves', { a: 1 }, [{ op: 'move', from: '/a', path: '/b' }], { b: 1 }],
+    ['reads escapes', { 'a/b': { 'm~n': 1 } }, [{ op: 'remove', path: '/a~1b/m~0n' }], { 'a/b': {} }],
+    ['takes absent for null in test', {}, [{ op: 'test', path: '/a', value: null }], {}],
+    [
+      'writes __proto__ as a member',
+      { a: {} },
+      [{ op: 'add', path: '/a/__proto__', value: 1 }],
+      JSON.parse('{"a":{"__proto__":1}}'),
+    ],
+    [
+      'writes constructor as a member',
+      {},
+      [{ op: 'add', path: '/constructor', value: 1 }],
+      { constructor: 1 },
+    ],
+  ]
+  for (const [name, document, operations, result] of cases) {
+    it(name, () => assert.equal(canonicalJson(patch(document, operations)), canonicalJson(result)))
+  }
+
+  const words: readonly [operation: object, why: string][] = [
+    [{ op: 'x', path: '/a' }, 'Unexpected kind: x'],
+    [
+      { op: 'remove', path: '/x' },
+      "error in remove for path: '/x': Unable to remove nonexistent key: x: missing value",
+    ],
+    [
+      { op: 'remove', path: '/x/y' },
+      'remove operation does not apply: doc is missing path: "/x/y": missing value',
+    ],
+    [
+      { op: 'remove', path: '/list/3' },
+      "error in remove for path: '/list/3': Unable to access invalid index: 3: invalid index referenced",
+    ],
+    [
+      { op: 'add', path: '/x/y', value: 1 },
+      'add operation does not apply: doc is missing path: "/x/y": missing value',
+    ],
+    [
+      { op: 'add', path: 'x', value: 1 },
+      'add operation does not apply: doc is missing path: "x": missing value',
+    ],
+    [
+      { op: 'add', path: '/list/b', value: 1 },
+      `error in add for path: '/list/b': value was not a proper array index: 'b': strconv.Atoi: parsing "b": invalid syntax`,
+    ],
+    [
+      { op: 'replace', path: '/x/y', value: 1 },
+      'replace operation does not apply: doc is missing path: /x/y: missing value',
+    ],
+    [
+      { op: 'replace', path: '/list/9', value: 1 },
+      'replace operation does not apply: doc is missing key: /list/9: missing value',
+    ],
+    [
+      { op: 'move', from: '/x', path: '/b' },
+      "error in move for path: 'x': Unable to remove nonexistent key: x: missing value",
+    ],
+    [
+      { op: 'move', from: '/a', path: '/x/y' },
+      'move operation does not apply: doc is missing destination path: /x/y: missing value',
+    ],
+    [
+      { op: 'copy', from: '/x/y', path: '/b' },
+      'copy operation does not apply: doc is missing from path: /x/y: missing value',
+    ],
+    [
+      { op: 'test', path: '/x/y', value: 1 },
+      'test operation does not apply: is missing path: /x/y: missing value',
+    ],
+    [{ op: 'test', path: '/a', value: 2 }, 'testing value /a failed: test failed'],
+  ]
+  for (const [operation, why] of words)
+    it(`says as upstream: ${why}`, () =>
+      assert.throws(
+        () => patch({ a: 1, list: ['x'] }, [operation]),
+        ({ status }: StatusError) => status.details?.causes?.[0]?.message === why,
+      ))
+
+  const bad: readonly [name: string, operations: unknown, code: number][] = [
+    ['a patch that is no list', {}, 400],
+    ['an operation that is no object', [1], 400],
+    ['an unknown operation', [{ op: 'x', path: '/a' }], 422],
+    ['a missing value', [{ op: 'add', path: '/a' }], 422],
+    ['a failing test', [{ op: 'test', path: '/a', value: 2 }], 422],
+    ['removing what is not there', [{ op: 'remove', path: '/x' }], 422],
+    ['replacing an item that is not there', [{ op: 'replace', path: '/list/9', value: 1 }], 422],
+    ['a missing parent', [{ op: 'add', path: '/x/y', value: 1 }], 422],
+    ['an inherited parent', [{ op: 'add', path: '/toString/x', value: 1 }], 422],
+    ['an index out of range', [{ op: 'add', path: '/list/2', value: 1 }], 422],
+    ['an index with zeros in front', [{ op: 'add', path: '/list/00', value: 1 }], 422],
+    ['a move into itself', [{ op: 'move', from: '/list', path: '/list/0' }], 422],
+    ['too many operations', Array(10_001).fill({ op: 'test', path: '/a', value: 1 }), 413],
+    ['copies that explode', Array(40).fill({ op: 'copy', from: '/list', path: '/list/-' }), 413],
+  ]
+  for (const [name, operations, expected] of bad) {
+    it(`refuses ${name}`, () => {
+      assert.equal(
+        code(() => patch({ a: 1, list: ['x'] }, operations)),
+        expected,
+      )
+    })
+  }
+
+  it('names members that operations do not have', () => {
+    const { problems } = readJsonPatch([{ op: 'remove', path: '/a', foo: 1 }])
+    assert.deepEqual(problems, ['json patch unknown field "[0].foo"'])
+  })
+})
+
+describe('merge patch', () => {
+  it('has RFC 7386’s meaning', () => {
+    const document = { a: 'b', c: { d: 'e', f: 'g' }, list: [1, 2] }
+    const result = applyMergePatch(document, { a: 'z', c: { f: null }, list: [3], new: { x: null, y: 1 } })
+    assert.deepEqual(result, { a: 'z', c: { d: 'e' }, list: [3], new: { y: 1 } })
+  })
+
+  it('is idempotent, and an empty patch changes nothing', () => {
+    fc.assert(
+      fc.property(members, members, (document, change) => {
+        const once = applyMergePatch(document, change)
+        assert.equal(canonicalJson(applyMergePatch(once, change)), canonicalJson(once))
+        assert.equal(canonicalJson(applyMergePatch(document, {})), canonicalJson(document))
+      }),
+    )
+  })
+
+  it('keeps __proto__ an ordinary member', () => {
+    const change = JSON.parse('{"__proto__":{"polluted":true}}')
+    assert.equal(canonicalJson(applyMergePatch({}, change)), '{"__proto__":{"polluted":true}}')
+    assert.equal(Object.hasOwn(Object.prototype, 'polluted'), false)
+  })
+
+  it('refuses what is no object', () =>
+    assert.equal(
+      code(() => readMergePatch([])),
+      400,
+    ))
+})

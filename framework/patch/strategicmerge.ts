@@ -1,0 +1,148 @@
+import { goText } from '../encoding/gotext.ts'
+import { isMembers } from '../encoding/json.ts'
+import { badRequest } from '../errors.ts'
+import { jsonType } from '../metadata.ts'
+import { itemSchema, type MergeSchema, memberSchema, mergeKeyOf, strategyOf } from './mergeschema.ts'
+import { badArgument, mergeFailed } from './strategicmergefailure.ts'
+import { deleteScalars, mergeList, orderedList } from './strategicmergelist.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+const directive = '$patch'
+const retainKeys = '$retainKeys'
+const deleteFromList = '$deleteFromPrimitiveList'
+const setOrder = '$setElementOrder'
+
+/** null changes nothing. Throws 400 for a patch that is no object. */
+export function readStrategicMergePatch(value: unknown): Members {
+  if (value === null) return {}
+  if (isMembers(value)) return value
+  throw badRequest(`json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`)
+}
+
+/**
+ * Applies a strategic merge patch (chapter 40, section 5.2): like a merge patch, but lists whose schema says so are merged
+ * by key, and directives delete, replace and order. Modifies nothing. Throws 400, 422 and 500 in Kubernetes' words.
+ */
+export function applyStrategicMergePatch(document: Members, patch: Members, schema: MergeSchema): Members {
+  if (Object.hasOwn(patch, directive)) return directed(patch)
+  const members = new Map(Object.entries(document))
+  const { [retainKeys]: retained, ...changes } = patch
+  if (Object.hasOwn(patch, retainKeys)) retain(members, changes, retained)
+  const left = new Map(Object.entries(changes))
+  for (const key of Object.keys(changes)) {
+    if (key.startsWith(setOrder)) order({ members, changes: left, schema }, key)
+  }
+  // What a patch both deletes and adds is there.
+  const isDeletion = (key: string): boolean => key.startsWith(deleteFromList)
+  for (const change of left) if (isDeletion(change[0])) mergeMember(members, schema, change)
+  for (const change of left) if (!isDeletion(change[0])) mergeMember(members, schema, change)
+  return Object.fromEntries(members)
+}
+
+/** `$patch` in an object: it replaces or empties the whole object. */
+function directed(patch: Members): Members {
+  const { [directive]: what, ...rest } = patch
+  if (what === 'replace') return rest
+  if (what === 'delete') return {}
+  throw mergeFailed(`unknown patch type: ${goText(what)} in map: ${goText(patch)}`)
+}
+
+const isParallel = (key: string): boolean => key.startsWith(deleteFromList) || key.startsWith(setOrder)
+
+/** Union types: members that the patch does not name go. */
+function retain(members: Map<string, unknown>, changes: Members, retained: unknown): void {
+  const refuse = () => badRequest('invalid patch format of retainKeys')
+  if (!Array.isArray(retained)) throw refuse()
+  for (const [key, value] of Object.entries(changes)) {
+    if (value !== null && !isParallel(key) && !retained.includes(key)) throw refuse()
+  }
+  for (const key of [...members.keys()]) if (!retained.includes(key)) members.delete(key)
+}
+
+/** The field that a parallel list is about: `$setElementOrder/ports`. */
+function fieldOf(key: string, prefix: string, what: string): string {
+  if (!key.startsWith(`${prefix}/`)) throw badRequest(`invalid patch format of ${what}`)
+  return key.slice(prefix.length + 1)
+}
+
+interface Ordering {
+  readonly members: Map<string, unknown>
+  readonly changes: Map<string, unknown>
+  readonly schema: MergeSchema
+}
+
+const listIn = (members: Map<string, unknown>, field: string): readonly unknown[] | undefined => {
+  const value = members.get(field)
+  if (value === undefined || Array.isArray(value)) return value
+  throw badArgument([], value)
+}
+
+/** Merges and orders one list; its change is done then. */
+function order({ members, changes, schema }: Ordering, key: string): void {
+  const wanted = changes.get(key)
+  changes.delete(key)
+  if (!Array.isArray(wanted)) throw badArgument([], wanted)
+  const field = fieldOf(key, setOrder, 'setElementOrder list')
+  const [live, change] = [listIn(members, field), listIn(changes, field)]
+  if (live === undefined && change === undefined) return
+  const own = memberSchema(schema, field)
+  const merging = {
+    mergeKey: mergeKeyOf(own),
+    isMerged: strategyOf(own) === 'merge',
+    mergeItem: mergeItem(own),
+  }
+  members.set(field, orderedList({ live, change, wanted }, { ...merging, plain: withoutDirectives }))
+  changes.delete(field)
+}
+
+const mergeItem =
+  (schema: MergeSchema) =>
+  (live: Members, change: Members): Members =>
+    applyStrategicMergePatch(live, change, itemSchema(schema))
+
+function mergeMember(
+  members: Map<string, unknown>,
+  schema: MergeSchema,
+  [name, change]: readonly [string, unknown],
+): void {
+  const isDeletion = name.startsWith(deleteFromList)
+  const key = isDeletion ? fieldOf(name, deleteFromList, 'primitive list') : name
+  if (change === null) return void members.delete(key)
+  const live = members.get(key)
+  const own = memberSchema(schema, key)
+  if (isMembers(live) && isMembers(change)) {
+    members.set(key, strategyOf(own) === 'replace' ? change : applyStrategicMergePatch(live, change, own))
+  } else if (Array.isArray(live) && Array.isArray(change)) {
+    members.set(key, isDeletion ? deleteScalars(live, change) : mergedList(live, change, own))
+  } else if (!isDeletion) {
+    set(members, key, withoutDirectives(withoutNulls(change)))
+  }
+}
+
+function mergedList(live: readonly unknown[], change: readonly unknown[], schema: MergeSchema): unknown {
+  if (strategyOf(schema) !== 'merge') return change
+  return mergeList(live, change, { mergeKey: mergeKeyOf(schema), mergeItem: mergeItem(schema) })
+}
+
+function set(members: Map<string, unknown>, key: string, value: unknown): void {
+  if (value === undefined) members.delete(key)
+  else members.set(key, value)
+}
+
+/** Nulls in what is new delete nothing. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isMembers(value)) return value
+  const entries = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(entries.map(([key, member]) => [key, withoutNulls(member)]))
+}
+
+/** What is new, without the directives inside it; undefined when it is one itself. */
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDirectives).filter(item => item !== undefined)
+  if (!isMembers(value)) return value
+  if (Object.hasOwn(value, directive)) return undefined
+  const entries = Object.entries(value).map(([key, member]) => [key, withoutDirectives(member)] as const)
+  return Object.fromEntries(entries.filter(([, member]) => member !== undefined))
+}

@@ -1,0 +1,49 @@
+import { messages } from './kinds.ts'
+
+const fieldPattern = /^(\d+) ([\w$-]+)([*!^]?)(?::(\{?)(\w+)\}?(\[\])?)?$/
+
+/** One field of a message, as protobuf and as JSON. */
+export interface Field {
+  /** In JSON. */
+  readonly name: string
+  /** The name of a message, or of a type that is none. */
+  readonly type: string
+  readonly shape: 'one' | 'list' | 'map'
+  /** `*`: zero is a value; `!`: a boolean that JSON never leaves out; `^`: in JSON its members are the parent's. */
+  readonly mark: string
+}
+
+/** By field number, in that order. */
+export type Fields = ReadonlyMap<number, Field>
+
+const known = new Map<string, Fields>()
+
+/** The fields of a message; undefined where nothing is known of it. */
+export function messageFields(name: string): Fields | undefined {
+  const text = Object.hasOwn(messages, name) ? messages[name] : undefined
+  if (text === undefined) return undefined
+  const fields = known.get(name) ?? fieldsOf(text)
+  known.set(name, fields)
+  return fields
+}
+
+/** The fields of a kind: a few kinds of different groups have one name. */
+export const kindFields = (group: string, kind: string): Fields | undefined =>
+  messageFields(`${group}/${kind}`) ?? messageFields(kind)
+
+/** Reads `1 name, 2 items:Item[], …`. */
+export function fieldsOf(text: string): Fields {
+  const fields = new Map(text === '' ? [] : text.split(', ').map(fieldOf))
+  return new Map([...fields].sort(([one], [other]) => one - other))
+}
+
+function fieldOf(text: string): [number, Field] {
+  const [, number, name = '', mark = '', map, type = 'text', list] = fieldPattern.exec(text) ?? []
+  const shape = map ? 'map' : list ? 'list' : 'one'
+  return [Number(number), { name, type, shape, mark }]
+}
+
+/** What stands before every message of Kubernetes. */
+export const magic = Buffer.from('k8s\0')
+export const envelope = fieldsOf('1 type:TypeMeta, 2 raw:raw, 3 contentEncoding, 4 contentType')
+export const typeMeta = fieldsOf('1 apiVersion, 2 kind')

@@ -1,0 +1,152 @@
+import { badRequest, methodNotSupported, notServed } from '../errors.ts'
+import { parseFieldSelector } from '../selectors/fieldselector.ts'
+import { requiredField } from '../selectors/selectors.ts'
+import { decodeSegment, isPathSegment } from './segments.ts'
+
+/** What a Kubernetes URL can ask for. */
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+/** A request for a resource: `/api/v1/…` or `/apis/<group>/<version>/…` with at least one more segment. */
+export interface ResourceRequest {
+  readonly isResource: true
+  readonly verb: Verb
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  /** From `widgets:<identityHash>` (chapter 20, section 6.3). */
+  readonly identity?: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+  readonly path: string
+}
+
+/** Everything else: discovery, OpenAPI, health, version. `verb` is the lower-case HTTP method. */
+export interface NonResourceRequest {
+  readonly isResource: false
+  readonly verb: string
+  readonly path: string
+}
+
+export type RequestInfo = ResourceRequest | NonResourceRequest
+
+/** A request as HTTP has it: the method, the path below the view's prefix, still percent-encoded, and the query. */
+export interface KubernetesUrl {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+/**
+ * Reads what a Kubernetes URL asks for (chapter 40, section 1.1). The only reader of paths below the cluster segment.
+ * Throws a `StatusError`: 400 for a malformed path, 404 for empty segments and the removed `proxy` prefix, 405 for
+ * methods that no resource has.
+ */
+export function parseRequestInfo(url: KubernetesUrl): RequestInfo {
+  const parts = decodeAll(url.path)
+  const path = `/${parts.join('/')}`
+  const version = parts[0] === 'api' ? 1 : 2
+  if ((parts[0] !== 'api' && parts[0] !== 'apis') || parts.length < version + 2) {
+    return { isResource: false, verb: url.method.toLowerCase(), path }
+  }
+  const isWatch = parts[version + 1] === 'watch'
+  if (parts[version + 1] === 'proxy') throw notServed()
+  if (isWatch && parts.length === version + 2) {
+    throw badRequest(`unable to determine kind and namespace from url, ${url.path}`)
+  }
+  const group = version === 1 ? '' : (parts[1] ?? '')
+  const gv = { group, version: parts[version] ?? '' }
+  const target = targetOf(parts, version + (isWatch ? 2 : 1))
+  const verb = isWatch ? legacyWatch(url.method, group, target) : verbOf(url, group, target)
+  const name = target.name || selectedName(verb, url.query)
+  return { isResource: true, verb, ...gv, ...target, name, path }
+}
+
+function decodeAll(path: string): readonly string[] {
+  const trimmed = path.replace(/^\/+|\/+$/g, '')
+  if (trimmed === '') return []
+  return trimmed.split('/').map(raw => {
+    if (raw === '') throw notServed()
+    const text = decodeSegment(raw)
+    if (text === undefined) throw badRequest(`the path segment ${JSON.stringify(raw)} is malformed`)
+    return text
+  })
+}
+
+interface Target {
+  readonly resource: string
+  readonly identity?: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/**
+ * From part `at` on: `namespaces/<ns>/<resource>…` or `<resource>…`; `namespaces/<ns>[/status|finalize]` is the namespace
+ * itself (rule 1.6).
+ */
+function targetOf(parts: readonly string[], at: number): Target {
+  const namespace = parts[at] === 'namespaces' ? (parts[at + 1] ?? '') : ''
+  const third = parts[at + 2]
+  const isItself = third === undefined || third === 'status' || third === 'finalize'
+  const start = namespace !== '' && !isItself ? at + 2 : at
+  // What follows `proxy` is for the server behind it.
+  if (parts.length > start + 3 && parts[start + 2] !== 'proxy') throw notServed()
+  const written = parts[start] ?? ''
+  const place = { name: parts[start + 1] ?? '', subresource: parts[start + 2] ?? '', namespace }
+  const colon = written.indexOf(':')
+  if (colon < 0) return { resource: written, ...place }
+  return { resource: written.slice(0, colon), identity: identityIn(written, colon), ...place }
+}
+
+/** `widgets:<identityHash>` (chapter 20, section 6.3). */
+function identityIn(segment: string, colon: number): string {
+  const identity = segment.slice(colon + 1)
+  if (identity === '') throw badRequest(`invalid resource "${segment}": missing identity`)
+  return identity
+}
+
+const verbs: Readonly<Record<string, Verb>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+function verbOf(url: KubernetesUrl, group: string, { resource, name }: Target): Verb {
+  const verb = verbs[url.method]
+  if (verb === undefined) throw methodNotSupported({ group, resource, name }, url.method.toLowerCase())
+  if (name !== '') return verb
+  if (verb === 'delete') return 'deletecollection'
+  if (verb !== 'get') return verb
+  return url.method === 'GET' && isTrue(url.query.get('watch')) ? 'watch' : 'list'
+}
+
+/** `/api/v1/watch/…`: only old clients use it (rule 1.11). */
+function legacyWatch(method: string, group: string, { resource, name }: Target): Verb {
+  if (method !== 'GET') throw methodNotSupported({ group, resource, name }, method.toLowerCase())
+  return 'watch'
+}
+
+/** Kubernetes' lenient booleans: what is present and neither `0` nor `false` is true (chapter 40, rule 1.9). */
+export const isTrue = (value: string | null): boolean =>
+  value !== null && value !== '0' && value.toLowerCase() !== 'false'
+
+/** A field selector that wants one name sets the name, so that authorization sees it (rule 1.10). */
+function selectedName(verb: Verb, query: URLSearchParams): string {
+  if (verb !== 'list' && verb !== 'watch' && verb !== 'deletecollection') return ''
+  const name = nameIn(query.get('fieldSelector') ?? '')
+  return name !== undefined && isPathSegment(name) ? name : ''
+}
+
+function nameIn(fieldSelector: string): string | undefined {
+  if (fieldSelector === '') return undefined
+  try {
+    return requiredField(parseFieldSelector(fieldSelector), 'metadata.name')
+  } catch {
+    // The verb refuses it, after authorization.
+    return undefined
+  }
+}

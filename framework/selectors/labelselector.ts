@@ -1,0 +1,165 @@
+import { badRequest, fieldErrorBody } from '../errors.ts'
+import { labelValueErrors, qualifiedNameErrors } from '../names.ts'
+import { integerOf, type LabelRequirement, type LabelSelector } from './selectors.ts'
+
+type TokenType = 'identifier' | 'end' | '(' | ')' | ',' | '!' | '=' | '==' | '!=' | '>' | '<' | 'in' | 'notin'
+
+interface Token {
+  readonly type: TokenType
+  readonly literal: string
+}
+
+/** Where `in` and `notin` are operators, and where they are words. */
+type Position = 'word' | 'operator'
+
+interface Tokens {
+  readonly all: readonly Token[]
+  at: number
+}
+
+const pattern = /\s*(?:(==|!=|[()=!,<>])|([^\s()=!,<>]+))/gy
+const end: Token = { type: 'end', literal: '' }
+
+function tokenize(text: string): Tokens {
+  const all = [...text.matchAll(pattern)].map(([, symbol, word = '']): Token => {
+    if (symbol !== undefined) return { type: symbol as TokenType, literal: symbol }
+    return { type: word === 'in' || word === 'notin' ? word : 'identifier', literal: word }
+  })
+  return { all, at: 0 }
+}
+
+function peek({ all, at }: Tokens, position: Position): Token {
+  const token = all[at] ?? end
+  const isWord = position === 'word' && (token.type === 'in' || token.type === 'notin')
+  return isWord ? { type: 'identifier', literal: token.literal } : token
+}
+
+function take(tokens: Tokens, position: Position): Token {
+  const token = peek(tokens, position)
+  tokens.at++
+  return token
+}
+
+/** What is wrong inside one requirement; clients see it behind `unable to parse requirement: `. */
+class RequirementError extends Error {}
+
+/** Reads the query parameter `labelSelector`; throws 400 with Kubernetes' words (chapter 40, section 4.4). */
+export function parseLabelSelector(text: string): LabelSelector {
+  const tokens = tokenize(text)
+  const requirements: LabelRequirement[] = []
+  while (peek(tokens, 'word').type !== 'end') {
+    const { type, literal } = peek(tokens, 'word')
+    if (type !== 'identifier' && type !== '!') {
+      throw badRequest(`found '${literal}', expected: !, identifier, or 'end of string'`)
+    }
+    requirements.push(requirementOrRefuse(tokens))
+    endOfRequirement(tokens)
+  }
+  return { requirements }
+}
+
+function requirementOrRefuse(tokens: Tokens): LabelRequirement {
+  try {
+    return parseRequirement(tokens)
+  } catch (error) {
+    if (error instanceof RequirementError) throw badRequest(`unable to parse requirement: ${error.message}`)
+    throw error
+  }
+}
+
+function endOfRequirement(tokens: Tokens): void {
+  const { type, literal } = take(tokens, 'word')
+  if (type === 'end') return
+  if (type !== ',') throw badRequest(`found '${literal}', expected: ',' or 'end of string'`)
+  const next = peek(tokens, 'word')
+  if (next.type !== 'identifier' && next.type !== '!') {
+    throw badRequest(`found '${next.literal}', expected: identifier after ','`)
+  }
+}
+
+function parseRequirement(tokens: Tokens): LabelRequirement {
+  const first = take(tokens, 'word')
+  const negated = first.type === '!'
+  const { type, literal: key } = negated ? take(tokens, 'word') : first
+  if (type !== 'identifier') throw new RequirementError(`found '${key}', expected: identifier`)
+  refuse('<nil>', key, qualifiedNameErrors(key))
+  const next = peek(tokens, 'word').type
+  if (negated) return { key, operator: '!', values: [] }
+  if (next === 'end' || next === ',') return { key, operator: 'exists', values: [] }
+  return withValues(key, take(tokens, 'operator'), tokens)
+}
+
+const operators = new Map<TokenType, LabelRequirement['operator']>([
+  ['in', 'in'],
+  ['notin', 'notin'],
+  ['=', 'in'],
+  ['==', 'in'],
+  ['!=', 'notin'],
+  ['>', 'gt'],
+  ['<', 'lt'],
+])
+
+function withValues(key: string, token: Token, tokens: Tokens): LabelRequirement {
+  const operator = operators.get(token.type)
+  if (operator === undefined) {
+    throw new RequirementError(`found '${token.literal}', expected: in, notin, =, ==, !=, gt, lt`)
+  }
+  const isSet = token.type === 'in' || token.type === 'notin'
+  const values = isSet ? [...new Set(parseValues(tokens))].sort() : [parseExactValue(tokens)]
+  validateValues(key, operator, values)
+  return { key, operator, values }
+}
+
+function parseExactValue(tokens: Tokens): string {
+  const { type } = peek(tokens, 'word')
+  if (type === 'end' || type === ',') return ''
+  const token = take(tokens, 'word')
+  if (token.type !== 'identifier')
+    throw new RequirementError(`found '${token.literal}', expected: identifier`)
+  return token.literal
+}
+
+/** What may come next in a list of values. */
+const awaited = { '(': "',', ')' or identifier", ',': "',', or identifier", identifier: "',' or ')'" }
+
+/** `(a,b)`; between commas nothing is the empty value. */
+function parseValues(tokens: Tokens): readonly string[] {
+  const open = take(tokens, 'word')
+  if (open.type !== '(') throw new RequirementError(`found '${open.literal}' expected: '('`)
+  const values: string[] = []
+  let value = ''
+  let last: keyof typeof awaited = '('
+  while (true) {
+    const { type, literal } = take(tokens, 'word')
+    if (type === ')' || type === ',') {
+      values.push(value)
+      value = ''
+      if (type === ')') return values
+      last = type
+    } else if (type === 'identifier' && last !== type) {
+      value = literal
+      last = type
+    } else {
+      throw new RequirementError(`found '${literal}', expected: ${awaited[last]}`)
+    }
+  }
+}
+
+function validateValues(
+  key: string,
+  operator: LabelRequirement['operator'],
+  values: readonly string[],
+): void {
+  values.forEach((value, i) => {
+    if ((operator === 'gt' || operator === 'lt') && integerOf(value) === undefined) {
+      refuse(`values[${i}]`, value, ["for 'Gt', 'Lt' operators, the value must be an integer"])
+    }
+    refuse(`values[${i}][${key}]`, value, labelValueErrors(value))
+  })
+}
+
+function refuse(field: string, value: string, errors: readonly string[]): void {
+  if (errors.length === 0) return
+  const body = fieldErrorBody({ type: 'FieldValueInvalid', field, value, detail: errors.join('; ') })
+  throw new RequirementError(`${field}: ${body}`)
+}

@@ -1,0 +1,48 @@
+import type { ApiResource } from '../apis.ts'
+import type { RequestContext } from '../context.ts'
+import { badRequest } from '../errors.ts'
+import type { ResourceRequest } from '../request/requestinfo.ts'
+import type { Selection } from '../storage.ts'
+import { parseFieldSelector } from './fieldselector.ts'
+import { parseLabelSelector } from './labelselector.ts'
+import { type FieldSelector, fieldEquals, requiredField } from './selectors.ts'
+
+type Selectable = Pick<ApiResource, 'selectableFields' | 'namespaced' | 'custom'>
+
+/** What a list, watch or deletecollection is about. Throws 400 for selectors that are malformed or not supported. */
+export function selectionOf(
+  ctx: RequestContext,
+  info: ResourceRequest,
+  query: URLSearchParams,
+  resource: Selectable,
+): Selection {
+  const labels = parseLabelSelector(query.get('labelSelector') ?? '')
+  const fields = namedFields(info.name, parseFieldSelector(query.get('fieldSelector') ?? ''))
+  for (const { field } of fields.requirements) refuseUnknownField(field, resource)
+  return {
+    cluster: ctx.cluster,
+    ...(info.namespace === '' ? {} : { namespace: info.namespace }),
+    ...(labels.requirements.length === 0 ? {} : { labels }),
+    ...(fields.requirements.length === 0 ? {} : { fields }),
+  }
+}
+
+/** A name in the path is a field selector (chapter 40, rule 1.12). */
+function namedFields(name: string, fields: FieldSelector): FieldSelector {
+  if (name === '') return fields
+  if (fields.requirements.length === 0) return fieldEquals('metadata.name', name)
+  if (requiredField(fields, 'metadata.name') !== name) {
+    throw badRequest("fieldSelector metadata.name doesn't match requested name")
+  }
+  return fields
+}
+
+function refuseUnknownField(field: string, { selectableFields, namespaced, custom }: Selectable): void {
+  if (field === 'metadata.name' || (field === 'metadata.namespace' && (namespaced || !custom))) return
+  const fields = Object.keys(selectableFields ?? {})
+  if (fields.includes(field)) return
+  if (custom || fields.length > 0) throw badRequest(`field label not supported: ${field}`)
+  throw badRequest(
+    `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  )
+}

@@ -1,0 +1,109 @@
+import type { RequestContext } from '../context.ts'
+import { type BodyFormat, bodyFormat, bodyLimit } from '../encoding/mediatypes.ts'
+import { type ParsedBody, parseBody, preview } from '../encoding/parsebody.ts'
+import { badRequest, type StatusError } from '../errors.ts'
+import type { VerbRequest } from '../exchange.ts'
+import { DecodeError, decodeMetadata, jsonType, MissingKindError } from '../metadata.ts'
+import type { KubeObject } from '../object.ts'
+import type { FieldValidation } from '../request/options.ts'
+import { typeOf, UnrecognizedError } from '../typemeta.ts'
+import { refuseMistyped } from './mistyped.ts'
+import type { Served } from './served.ts'
+
+/** A decoded object and what a strict reader complains about: `unknown field "spec.foo"`. */
+export interface DecodedObject {
+  readonly object: KubeObject
+  readonly problems: readonly string[]
+}
+
+/** Reads the object in a request's body: 415, 413, then 400 and 422 of chapter 40, sections 2.8 and 2.9. */
+export async function readObject(
+  ctx: RequestContext,
+  served: Served,
+  request: VerbRequest,
+  validation: FieldValidation,
+): Promise<KubeObject> {
+  const format = bodyFormat(request, served.resource.custom)
+  const bytes = await request.body(bodyLimit)
+  const { object, problems } = decodeOrRefuse(bytes, format, served)
+  report(ctx, validation, problems, text =>
+    cannotBeHandled(object.kind, served, `strict decoding error: ${text}`),
+  )
+  return object
+}
+
+/** Throws 400 for what is not written in that format. */
+export function parseOrRefuse(bytes: Buffer, format: BodyFormat, kind: string): ParsedBody {
+  try {
+    return parseBody(bytes, format)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    const why = format === 'json' ? `json parse error: ${error.message}` : error.message
+    throw unrecognized(kind, `couldn't get version/kind; ${why}`, bytes)
+  }
+}
+
+const unrecognized = (kind: string, why: string, bytes: Buffer): StatusError =>
+  badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${preview(bytes)})`)
+
+const cannotBeHandled = (kind: string, { version, kind: expected }: Served, why: string): StatusError =>
+  badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`)
+
+function decodeOrRefuse(bytes: Buffer, format: BodyFormat, served: Served): DecodedObject {
+  const parsed = parseOrRefuse(bytes, format, served.kind)
+  try {
+    const { object, problems } = decodeValue(parsed.value, served)
+    const duplicates = served.resource.custom ? parsed.duplicates : outside(problems, parsed.duplicates)
+    return { object, problems: [...duplicates, ...problems] }
+  } catch (error) {
+    if (error instanceof UnrecognizedError) throw unrecognized(served.kind, error.message, bytes)
+    if (error instanceof DecodeError) throw cannotBeHandled(served.kind, served, error.message)
+    if (error instanceof MissingKindError)
+      throw unrecognized(served.kind, missingKind(bytes.toString('utf8')), bytes)
+    throw error
+  }
+}
+
+/** Go's readers of types skip what they do not know, and what is there twice in it. */
+const outside = (unknown: readonly string[], duplicates: readonly string[]): readonly string[] =>
+  duplicates.filter(
+    duplicate => !unknown.some(problem => pathIn(duplicate).startsWith(`${pathIn(problem)}.`)),
+  )
+const pathIn = (problem: string): string => /"(.*)"/s.exec(problem)?.[1] ?? ''
+
+export const missingKind = (body: string): string => `Object 'Kind' is missing in '${body}'`
+
+/**
+ * Turns a JSON value into an object of the served kind: kind and apiVersion are filled in where they may be left out,
+ * metadata is checked, the schema prunes and applies defaults. Throws a `DecodeError` for wrong types, a
+ * `MissingKindError`, 400 or 422 for another kind or version.
+ */
+export function decodeValue(value: unknown, served: Served): DecodedObject {
+  if (jsonType(value) !== 'object') {
+    throw new DecodeError(
+      `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`,
+    )
+  }
+  const fields = value as Readonly<Record<string, unknown>>
+  const typed = typeOf(fields, served)
+  const { metadata, unknown } = decodeMetadata(fields.metadata)
+  const decoded = served.schema.decode({ ...fields, ...typed, metadata })
+  refuseMistyped(decoded.object, served)
+  const paths = [...new Set([...unknown, ...decoded.unknown])].sort()
+  return { object: completed(decoded.object, served), problems: paths.map(path => `unknown field "${path}"`) }
+}
+
+const completed = (object: KubeObject, { kind, resource }: Served): KubeObject =>
+  kind === resource.names.kind ? (resource.complete?.(object) ?? object) : object
+
+/** Ignores, warns or refuses, as the client asked (chapter 40, rule 2.46). */
+export function report(
+  ctx: RequestContext,
+  validation: FieldValidation,
+  problems: readonly string[],
+  refuse: (text: string) => StatusError,
+): void {
+  if (problems.length === 0 || validation === 'Ignore') return
+  if (validation === 'Strict') throw refuse(problems.join(', '))
+  for (const problem of problems) ctx.record.warn(problem)
+}

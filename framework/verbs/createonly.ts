@@ -1,0 +1,17 @@
+import { type About, methodNotSupported } from '../errors.ts'
+import type { ResourceStorage } from '../storage.ts'
+
+/** A storage of which only `create` does something, such as that of reviews. What else is asked of it is 405. */
+export function createOnly(about: About, create: ResourceStorage['create']): ResourceStorage {
+  const refuse = (verb: string): never => {
+    throw methodNotSupported(about, verb)
+  }
+  return {
+    create,
+    get: async () => refuse('get'),
+    list: () => refuse('list'),
+    watch: () => refuse('watch'),
+    update: async () => refuse('update'),
+    delete: async () => refuse('delete'),
+  }
+}

@@ -1,0 +1,149 @@
+import { type BodyFormat, bodyFormat, bodyLimit } from '../encoding/mediatypes.ts'
+import { badRequest, type FieldError } from '../errors.ts'
+import type { VerbRequest } from '../exchange.ts'
+import { jsonType } from '../metadata.ts'
+import {
+  booleanOf,
+  dryRunErrors,
+  integerOption,
+  refuseOptions,
+  unsupportedOption,
+} from '../request/options.ts'
+import type { DeleteOptions, SentOptions } from '../storage.ts'
+import { parseOrRefuse } from './body.ts'
+
+/** DeleteOptions as they were sent, in the body or in the query. */
+interface Sent {
+  readonly propagationPolicy?: string
+  readonly orphanDependents?: boolean
+  readonly dryRun: readonly string[]
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly gracePeriodSeconds?: number
+}
+
+export interface DeleteRequest {
+  readonly options: DeleteOptions
+  /** The caller set `orphanDependents=false`: an object that stays is 202 (chapter 40, rule 6.8). */
+  readonly accepted: boolean
+}
+
+/** Reads the options of a deletion: the body if there is one, else the query; never both (chapter 40, section 6.1). */
+export async function readDeleteOptions(request: VerbRequest): Promise<DeleteRequest> {
+  const body = await request.body(bodyLimit)
+  const sent = body.length > 0 ? fromBody(body, bodyFormat(request)) : fromQuery(request.query)
+  refuseOptions('DeleteOptions', [...policyErrors(sent), ...dryRunErrors(sent.dryRun)])
+  const propagation = propagationOf(sent)
+  const options: DeleteOptions = {
+    dryRun: sent.dryRun.length > 0,
+    ...(sent.uid === undefined ? {} : { uid: sent.uid }),
+    ...(sent.resourceVersion === undefined ? {} : { resourceVersion: sent.resourceVersion }),
+    ...(propagation === undefined ? {} : { propagation }),
+    asSent: asSent(sent),
+  }
+  return { options, accepted: sent.orphanDependents === false }
+}
+
+/** As admission sees the options (`meta.k8s.io/v1`). */
+function asSent({ uid, resourceVersion, dryRun, ...sent }: Sent): SentOptions {
+  const preconditions = {
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  }
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: 'meta.k8s.io/v1',
+    ...sent,
+    ...(dryRun.length > 0 && { dryRun }),
+    ...(Object.keys(preconditions).length > 0 && { preconditions }),
+  }
+}
+
+function fromQuery(query: URLSearchParams): Sent {
+  const seconds = integerOption(query, 'gracePeriodSeconds')
+  const policy = query.get('propagationPolicy')
+  const orphan = booleanOf(query, 'orphanDependents')
+  return {
+    dryRun: query.getAll('dryRun'),
+    ...(seconds === undefined ? {} : { gracePeriodSeconds: seconds }),
+    ...(policy === null || policy === '' ? {} : { propagationPolicy: policy }),
+    ...(orphan === undefined ? {} : { orphanDependents: orphan }),
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function fromBody(body: Buffer, format: BodyFormat): Sent {
+  const members = membersOf(parseOrRefuse(body, format, 'DeleteOptions').value, 'DeleteOptions')
+  const kind = read(members, 'kind', 'string') ?? ''
+  if (kind !== '' && kind !== 'DeleteOptions') {
+    throw badRequest(
+      `decoded object cannot be converted to DeleteOptions: its kind is ${JSON.stringify(kind)}`,
+    )
+  }
+  const seconds = read(members, 'gracePeriodSeconds', 'number')
+  const preconditions = membersOf(members.preconditions ?? {}, 'preconditions')
+  const policy = read(members, 'propagationPolicy', 'string')
+  const orphan = read(members, 'orphanDependents', 'bool')
+  const uid = read(preconditions, 'uid', 'string')
+  const resourceVersion = read(preconditions, 'resourceVersion', 'string')
+  return {
+    dryRun: dryRunOf(members.dryRun ?? []),
+    ...(seconds === undefined ? {} : { gracePeriodSeconds: seconds }),
+    ...(policy === undefined || policy === '' ? {} : { propagationPolicy: policy }),
+    ...(orphan === undefined ? {} : { orphanDependents: orphan }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  }
+}
+
+const cannotBeHandled = (value: unknown, field: string): Error =>
+  badRequest(
+    `DeleteOptions in version "v1" cannot be handled as a DeleteOptions: json: cannot unmarshal ${jsonType(value)} into Go struct field DeleteOptions.${field}`,
+  )
+
+function membersOf(value: unknown, field: string): Members {
+  if (jsonType(value) !== 'object') throw cannotBeHandled(value, field)
+  return value as Members
+}
+
+interface MemberTypes {
+  readonly string: string
+  readonly number: number
+  readonly bool: boolean
+}
+
+function read<T extends keyof MemberTypes>(
+  members: Members,
+  field: string,
+  type: T,
+): MemberTypes[T] | undefined {
+  const value = Object.hasOwn(members, field) ? (members[field] ?? undefined) : undefined
+  if (value === undefined) return undefined
+  if (jsonType(value) !== type) throw cannotBeHandled(value, field)
+  return value as MemberTypes[T]
+}
+
+function dryRunOf(value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.every(item => typeof item === 'string')) return value
+  throw cannotBeHandled(value, 'dryRun')
+}
+
+const policies = ['Foreground', 'Background', 'Orphan'] as const
+
+function policyErrors({ propagationPolicy: policy, orphanDependents }: Sent): readonly FieldError[] {
+  if (policy === undefined) return []
+  const field = 'propagationPolicy'
+  if (orphanDependents !== undefined) {
+    const detail = 'orphanDependents and deletionPropagation cannot be both set'
+    return [{ type: 'FieldValueInvalid', field, value: policy, detail }]
+  }
+  return policies.some(known => known === policy)
+    ? []
+    : [unsupportedOption(field, policy, [...policies, 'nil'])]
+}
+
+function propagationOf({ propagationPolicy, orphanDependents }: Sent): DeleteOptions['propagation'] {
+  if (orphanDependents !== undefined) return orphanDependents ? 'Orphan' : 'Background'
+  return policies.find(known => known === propagationPolicy)
+}

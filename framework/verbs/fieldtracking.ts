@@ -1,0 +1,99 @@
+import type { ApiResource } from '../apis.ts'
+import type { Versions } from '../apply/change.ts'
+import { type Endpoint, trackUpdate, zeroValue } from '../apply/fieldmanager.ts'
+import { type FieldSet, recursiveDifference, setOfFields } from '../apply/fieldset.ts'
+import { typeOf } from '../apply/types.ts'
+import { apiVersionOf, type KubeObject } from '../object.ts'
+import type { MergeSchema } from '../patch/mergeschema.ts'
+import { timestamp } from '../timestamp.ts'
+import { wholeSchema } from '../wholeschema.ts'
+import type { Call, Surroundings } from './call.ts'
+import type { Served } from './served.ts'
+
+/** What endpoints may not write, and nobody comes to own through them (chapter 40, rule 5.51 k). */
+const status = setOfFields(['status'])
+const allButStatus = setOfFields(['metadata'], ['spec'])
+const allButSpec = setOfFields(['metadata'], ['status'])
+
+function resetFields({ resource, subresource }: Served): FieldSet {
+  if (subresource === 'finalize') return allButSpec
+  if (subresource !== '') return allButStatus
+  return resource.subresources.some(each => each.name === 'status') ? status : setOfFields()
+}
+
+const integer: MergeSchema = { type: 'integer' }
+
+/** `autoscaling/v1 Scale`: its replicas are owned, and storages carry that over to the object. */
+const scaleSchema = wholeSchema({
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties: { replicas: integer }, default: {} },
+    status: { type: 'object', properties: { replicas: integer, selector: { type: 'string' } }, default: {} },
+  },
+})
+
+function scaleEndpoint({ group, version, kind, subresource }: Served): Endpoint {
+  const apiVersion = apiVersionOf(group, version)
+  const type = typeOf(scaleSchema)
+  return {
+    group,
+    version,
+    kind,
+    apiVersion,
+    subresource,
+    type,
+    versions: other => (other === apiVersion ? type : undefined),
+    filter: fields => fields,
+    zero: { ...zeroValue(scaleSchema), apiVersion, kind, metadata: {} },
+  }
+}
+
+/**
+ * The endpoint of a call, as field management sees it; undefined for subresources that have objects of another kind: what
+ * is written there has no fields of its own.
+ */
+export function endpointOf({ served, around }: Call): Endpoint | undefined {
+  const { group, version, kind, resource, subresource } = served
+  if (subresource === 'scale') return scaleEndpoint(served)
+  if (kind !== resource.names.kind || group !== resource.group) return undefined
+  const schema = wholeSchema(resource.openapi)
+  const reset = resetFields(served)
+  const apiVersion = apiVersionOf(group, version)
+  const zero = resource.custom ? {} : zeroValue(schema)
+  return {
+    group,
+    version,
+    kind,
+    apiVersion,
+    subresource,
+    type: typeOf(schema),
+    versions: versionsOf(resource, around),
+    filter: fields => recursiveDifference(fields, reset),
+    zero: { ...zero, apiVersion, kind, metadata: {} },
+  }
+}
+
+/** Fields carry over between versions by their names. */
+const versionsOf =
+  ({ group, version, openapi }: ApiResource, around: Surroundings): Versions =>
+  apiVersion => {
+    if (apiVersion === apiVersionOf(group, version)) return typeOf(wholeSchema(openapi))
+    const other = apiVersion.startsWith(`${group}/`)
+      ? around.atVersion(apiVersion.slice(group.length + 1))
+      : undefined
+    return other && typeOf(wholeSchema(other.openapi))
+  }
+
+/** An object on its way to the storage, with its managedFields brought up to date. `live` is absent on create. */
+export function tracked(call: Call, manager: string, next: KubeObject, live?: KubeObject): KubeObject {
+  const endpoint = endpointOf(call)
+  if (endpoint === undefined) return next
+  const sent = call.served.resource.custom ? withoutEmptyList(next) : next
+  return trackUpdate(endpoint, { manager, time: timestamp() }, sent, live)
+}
+
+/** What is empty in the metadata of a custom resource is not there. */
+function withoutEmptyList(object: KubeObject): KubeObject {
+  const { managedFields, ...metadata } = object.metadata
+  return managedFields?.length === 0 ? { ...object, metadata } : object
+}

@@ -1,0 +1,208 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FieldError } from '../../framework/errors.ts'
+import { dns1123SubdomainErrors } from '../../framework/names.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { invalidValue, required, unsupported } from '../fielderror.ts'
+import { type Fields, isObject, listAt, memberOf, textAt, valueAt } from '../json.ts'
+import { patternCostErrors } from '../structural/patterns.ts'
+import type { RawSchema } from '../structural/schema.ts'
+import { approvalErrors } from './approval.ts'
+import { conversionErrors } from './conversion.ts'
+import { hoisted } from './hoisting.ts'
+import { missingNames, nameErrors } from './names.ts'
+import {
+  partErrors,
+  selectableFieldErrors,
+  versionErrors,
+  versionSchemaErrors,
+  versionSetErrors,
+} from './version.ts'
+
+/** Fills in what a CustomResourceDefinition may leave out (chapter 40, rule 7.1). Takes objects of any shape. */
+export function defaultCustomResourceDefinition(crd: KubeObject): KubeObject {
+  if (!isObject(crd.spec)) return crd
+  const { spec } = crd
+  return {
+    ...crd,
+    spec: {
+      ...spec,
+      names: defaultNames(spec.names),
+      conversion: isObject(spec.conversion) ? defaultPort(spec.conversion) : { strategy: 'None' },
+    },
+    status: defaultStatus(crd),
+  }
+}
+
+function defaultNames(names: unknown): unknown {
+  const kind = textAt(names, 'kind')
+  if (!isObject(names) || kind === '') return names
+  return {
+    ...names,
+    singular: textAt(names, 'singular') || kind.toLowerCase(),
+    listKind: textAt(names, 'listKind') || `${kind}List`,
+  }
+}
+
+function defaultPort(conversion: Fields): Fields {
+  const service = valueAt(conversion, 'webhook', 'clientConfig', 'service')
+  if (!isObject(service) || service.port !== undefined) return conversion
+  const webhook = conversion.webhook as Fields
+  const clientConfig = { ...(webhook.clientConfig as Fields), service: { ...service, port: 443 } }
+  return { ...conversion, webhook: { ...webhook, clientConfig } }
+}
+
+function defaultStatus(crd: KubeObject): unknown {
+  if (listAt(crd.status, 'storedVersions').length > 0) return crd.status
+  const stored = listAt(crd.spec, 'versions').find(version => memberOf(version, 'storage') === true)
+  const storedVersions = stored === undefined ? [] : [textAt(stored, 'name')]
+  return { ...(isObject(crd.status) ? crd.status : {}), storedVersions }
+}
+
+/**
+ * What is wrong with a CustomResourceDefinition that has its defaults (chapter 40, section 7.1), beyond its own schema
+ * and metadata. With `old`, what may not change is compared, and schemas that have not changed are not checked again.
+ */
+export function validateCustomResourceDefinition(crd: KubeObject, old?: KubeObject): readonly FieldError[] {
+  const { spec, status } = crd
+  const versions = listAt(spec, 'versions')
+  const tooLarge = patternCostErrors(versions, 'spec.versions')
+  if (tooLarge.length > 0) return tooLarge
+  const { common, own } = hoisted(versions)
+  return [
+    ...objectNameErrors(crd),
+    ...groupErrors(textAt(spec, 'group')),
+    ...scopeErrors(textAt(spec, 'scope')),
+    ...missingSchemas(versions),
+    ...own.flatMap((version, i) => crdVersionErrors(version, `spec.versions[${i}]`, old)),
+    ...versionSetErrors(versions, 'spec.versions'),
+    ...missingNames(memberOf(spec, 'names'), 'spec.names'),
+    ...nameErrors(memberOf(spec, 'names'), 'spec.names'),
+    ...commonErrors(common, versions, old),
+    ...conversionErrors(memberOf(spec, 'conversion'), 'spec.conversion'),
+    ...(old === undefined ? [] : immutableErrors(crd, old)),
+    ...nameErrors(memberOf(status, 'acceptedNames'), 'status.acceptedNames'),
+    ...storedVersionErrors(listAt(status, 'storedVersions').map(String), versions),
+    ...approvalErrors(crd, old),
+    ...preserveErrors(spec),
+  ]
+}
+
+function objectNameErrors({ metadata, spec }: KubeObject): readonly FieldError[] {
+  const expected = `${textAt(spec, 'names', 'plural')}.${textAt(spec, 'group')}`
+  const text = 'must be spec.names.plural+"."+spec.group'
+  return metadata.name === expected ? [] : [invalidValue('metadata.name', metadata.name ?? '', text)]
+}
+
+function groupErrors(group: string): readonly FieldError[] {
+  if (group === '') return [required('spec.group')]
+  const problems = dns1123SubdomainErrors(group)
+  if (problems.length > 0) return [invalidValue('spec.group', group, problems.join(','))]
+  return group.includes('.')
+    ? []
+    : [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
+}
+
+const scopes = ['Cluster', 'Namespaced']
+
+function scopeErrors(scope: string): readonly FieldError[] {
+  if (scope === '') return [required('spec.scope')]
+  return scopes.includes(scope) ? [] : [unsupported('spec.scope', scope, scopes)]
+}
+
+const schemaOf = (version: unknown): unknown => valueAt(version, 'schema', 'openAPIV3Schema')
+
+const hasStatus = (version: unknown): boolean => isObject(valueAt(version, 'subresources', 'status'))
+
+const missingSchemas = (versions: readonly unknown[]): readonly FieldError[] =>
+  versions.flatMap((version, i) =>
+    schemaOf(version) === undefined ? [required(`spec.versions[${i}].schema.openAPIV3Schema`)] : [],
+  )
+
+const isUnchanged = (version: unknown, schema: unknown, old: KubeObject | undefined): boolean =>
+  listAt(old?.spec, 'versions').some(
+    before =>
+      textAt(before, 'name') === textAt(version, 'name') && isDeepStrictEqual(schemaOf(before), schema),
+  )
+
+/** What is wrong with one version beyond what all have in common. */
+function crdVersionErrors(
+  version: unknown,
+  path: string,
+  old: KubeObject | undefined,
+): readonly FieldError[] {
+  const schema = schemaOf(version)
+  const checked = schema === undefined || isUnchanged(version, schema, old)
+  const at = `${path}.schema.openAPIV3Schema`
+  const schemaErrors = checked ? [] : versionSchemaErrors(schema, hasStatus(version), at)
+  const isSound = schema !== undefined && schemaErrors.length === 0
+  const fields = listAt(version, 'selectableFields')
+  return [
+    ...versionErrors(version, path),
+    ...schemaErrors,
+    ...(isSound ? selectableFieldErrors(fields, schema as RawSchema, `${path}.selectableFields`) : []),
+  ]
+}
+
+/** The same of what all versions have in common. */
+function commonErrors(
+  common: Fields,
+  versions: readonly unknown[],
+  old: KubeObject | undefined,
+): readonly FieldError[] {
+  const schema = schemaOf(common)
+  const checked = schema === undefined || versions.every(version => isUnchanged(version, schema, old))
+  const at = 'spec.validation.openAPIV3Schema'
+  const schemaErrors = checked ? [] : versionSchemaErrors(schema, versions.some(hasStatus), at)
+  const isSound = schema !== undefined && schemaErrors.length === 0
+  const fields = listAt(common, 'selectableFields')
+  return [
+    ...schemaErrors,
+    ...partErrors(common, 'spec'),
+    ...(isSound ? selectableFieldErrors(fields, schema as RawSchema, 'spec.selectableFields') : []),
+  ]
+}
+
+const isEstablished = (crd: KubeObject): boolean =>
+  listAt(crd.status, 'conditions').some(
+    condition => textAt(condition, 'type') === 'Established' && textAt(condition, 'status') === 'True',
+  )
+
+/** Group and plural are in the object's name; scope and kind are in what is stored (chapter 40, rule 7.4). */
+function immutableErrors(crd: KubeObject, old: KubeObject): readonly FieldError[] {
+  const always = [['group'], ['names', 'plural']]
+  const established = [['scope'], ['names', 'kind']]
+  return [...(isEstablished(old) ? established : []), ...always]
+    .filter(path => textAt(crd.spec, ...path) !== textAt(old.spec, ...path))
+    .map(path => invalidValue(['spec', ...path].join('.'), textAt(crd.spec, ...path), 'field is immutable'))
+}
+
+const missing = (name: string): string =>
+  `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
+
+function storedVersionErrors(stored: readonly string[], versions: readonly unknown[]): readonly FieldError[] {
+  const path = 'status.storedVersions'
+  if (stored.length === 0) return [invalidValue(path, stored, 'must have at least one stored version')]
+  const names = versions.map(version => textAt(version, 'name'))
+  const storage = versions
+    .filter(version => memberOf(version, 'storage') === true)
+    .map(version => textAt(version, 'name'))
+  return [
+    ...storage
+      .filter(name => !stored.includes(name))
+      .map(name => invalidValue(path, stored, `must have the storage version ${name}`)),
+    ...stored.flatMap((name, i) =>
+      names.includes(name) ? [] : [invalidValue(`${path}[${i}]`, name, missing(name))],
+    ),
+  ]
+}
+
+const preserveErrors = (spec: unknown): readonly FieldError[] =>
+  memberOf(spec, 'preserveUnknownFields') === true
+    ? [
+        invalidValue(
+          'spec.preserveUnknownFields',
+          true,
+          'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+        ),
+      ]
+    : []

@@ -1,0 +1,182 @@
+import type { FieldError } from '../../framework/errors.ts'
+import { dns1035LabelErrors } from '../../framework/names.ts'
+import { duplicate, invalidValue, required, tooMany } from '../fielderror.ts'
+import { findField } from '../fieldpath.ts'
+import { isObject, listAt, memberOf, textAt, valueAt } from '../json.ts'
+import { isSchema, type RawSchema } from '../structural/schema.ts'
+import { checkStructural } from '../structural/structural.ts'
+
+/** What a version of a CRD and a version of an APIResourceSchema have in common, but for their schema. */
+export const versionErrors = (version: unknown, path: string): readonly FieldError[] => [
+  ...versionNameErrors(textAt(version, 'name'), `${path}.name`),
+  ...deprecationErrors(version, `${path}.deprecationWarning`),
+  ...partErrors(version, path),
+]
+
+/** What is wrong with subresources and columns. */
+export const partErrors = (version: unknown, path: string): readonly FieldError[] => [
+  ...scaleErrors(valueAt(version, 'subresources', 'scale'), `${path}.subresources.scale`),
+  ...listAt(version, 'additionalPrinterColumns').flatMap((column, i) =>
+    columnErrors(column, `${path}.additionalPrinterColumns[${i}]`),
+  ),
+]
+
+function versionNameErrors(name: string, path: string): readonly FieldError[] {
+  const problems = dns1035LabelErrors(name)
+  return problems.length === 0 ? [] : [invalidValue(path, name, problems.join(','))]
+}
+
+/** The names of versions are unique, and one of them is stored. */
+export function versionSetErrors(versions: readonly unknown[], path: string): readonly FieldError[] {
+  const names = versions.map(version => textAt(version, 'name'))
+  const stored = versions.filter(version => memberOf(version, 'storage') === true)
+  return [
+    ...(new Set(names).size < names.length
+      ? [invalidValue(path, names, 'must contain unique version names')]
+      : []),
+    ...(stored.length === 1
+      ? []
+      : [invalidValue(path, names, 'must have exactly one version marked as storage version')]),
+  ]
+}
+
+const unprintable = /[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/u
+
+function deprecationErrors(version: unknown, path: string): readonly FieldError[] {
+  const warning = memberOf(version, 'deprecationWarning')
+  if (typeof warning !== 'string') return []
+  if (memberOf(version, 'deprecated') !== true)
+    return [invalidValue(path, warning, 'can only be set for deprecated versions')]
+  const at = warning.search(unprintable)
+  const index = Buffer.byteLength(warning.slice(0, Math.max(at, 0)))
+  const printable = 'must only contain printable UTF-8 characters; non-printable character found at index'
+  return [
+    ...(Buffer.byteLength(warning) > 256
+      ? [invalidValue(path, warning, 'must be <= 256 characters long')]
+      : []),
+    ...(warning === '' ? [invalidValue(path, warning, 'must not be an empty string')] : []),
+    ...(at < 0 ? [] : [invalidValue(path, warning, `${printable} ${index}`)]),
+  ]
+}
+
+/** The schema of a version is structural, and fits to a status subresource when there is one. */
+export function versionSchemaErrors(schema: unknown, status: boolean, path: string): readonly FieldError[] {
+  const structural = checkStructural(schema, path)
+  return status && isSchema(schema) ? [...statusRootErrors(schema, path), ...structural] : structural
+}
+
+/** With a status subresource, status is validated alone: what the root says about the whole would be lost. */
+const notWithStatus = [
+  'default',
+  'enum',
+  'nullable',
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'minProperties',
+  'maxProperties',
+  'x-kubernetes-embedded-resource',
+  'x-kubernetes-int-or-string',
+  'x-kubernetes-list-type',
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-map-type',
+] as const
+const withStatus =
+  'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations'
+
+function statusRootErrors(schema: RawSchema, path: string): readonly FieldError[] {
+  const { type = '' } = schema
+  const text = 'of the schema if the status subresource is enabled'
+  if (type !== '' && type !== 'object')
+    return [invalidValue(`${path}.type`, type, `only "object" is allowed as the type at the root ${text}`)]
+  const strange = notWithStatus.find(keyword => schema[keyword] !== undefined && schema[keyword] !== false)
+  return strange === undefined
+    ? []
+    : [invalidValue(path, strange, `only [${withStatus}] fields are allowed at the root ${text}`)]
+}
+
+const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
+const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
+
+/** One of additionalPrinterColumns (chapter 40, rule 7.6). */
+function columnErrors(column: unknown, path: string): readonly FieldError[] {
+  const [type, format, jsonPath] = [
+    textAt(column, 'type'),
+    textAt(column, 'format'),
+    textAt(column, 'jsonPath'),
+  ]
+  const typeText = `must be one of ${columnTypes.join(',')}`
+  const formatText = `must be one of ${columnFormats.join(',')}`
+  const isType = columnTypes.includes(type)
+  return [
+    ...(textAt(column, 'name') === '' ? [required(`${path}.name`)] : []),
+    ...(type === '' ? [required(`${path}.type`, typeText)] : []),
+    ...(type === '' || isType ? [] : [invalidValue(`${path}.type`, type, typeText)]),
+    ...(format === '' || columnFormats.includes(format)
+      ? []
+      : [invalidValue(`${path}.format`, format, formatText)]),
+    ...(jsonPath === '' ? [required(`${path}.JSONPath`)] : simplePathErrors(jsonPath, `${path}.JSONPath`)),
+  ]
+}
+
+const simplePathErrors = (value: string, path: string): readonly FieldError[] =>
+  value.startsWith('.') ? [] : [invalidValue(path, value, 'must be a simple json path starting with .')]
+
+/** The paths of the scale subresource (chapter 40, rule 7.8). */
+function scaleErrors(scale: unknown, path: string): readonly FieldError[] {
+  if (!isObject(scale)) return []
+  return [
+    ...scalePathErrors(scale, `${path}.specReplicasPath`, ['.spec.']),
+    ...scalePathErrors(scale, `${path}.statusReplicasPath`, ['.status.']),
+    ...(textAt(scale, 'labelSelectorPath') === ''
+      ? []
+      : scalePathErrors(scale, `${path}.labelSelectorPath`, ['.spec.', '.status.'])),
+  ]
+}
+
+function scalePathErrors(scale: unknown, path: string, roots: readonly string[]): readonly FieldError[] {
+  const value = textAt(scale, path.slice(path.lastIndexOf('.') + 1))
+  if (value === '') return [required(path)]
+  const simple = simplePathErrors(value, path)
+  if (simple.length > 0) return simple
+  if (value.includes('[')) return [invalidValue(path, value, 'must be a json path in the dot notation')]
+  if (roots.some(root => value.startsWith(root))) return []
+  const where = roots.length > 1 ? 'either .spec or .status' : (roots[0]?.slice(0, -1) ?? '')
+  return [invalidValue(path, value, `should be a json path under ${where}`)]
+}
+
+const maxSelectableFields = 8
+const selectableTypes = ['string', 'boolean', 'integer']
+
+/** Selectable fields name scalars of the schema (chapter 40, rule 7.7). For schemas that are structural. */
+export function selectableFieldErrors(
+  fields: readonly unknown[],
+  schema: RawSchema,
+  path: string,
+): readonly FieldError[] {
+  const paths = fields.map(field => textAt(field, 'jsonPath'))
+  const count = new Set(paths.filter(jsonPath => typeof findField(jsonPath, schema, false) !== 'string')).size
+  return [
+    ...paths.flatMap((jsonPath, i) => [
+      ...selectableErrors(jsonPath, schema, `${path}[${i}].jsonPath`),
+      ...(paths.indexOf(jsonPath) < i ? [duplicate(`${path}[${i}].jsonPath`, jsonPath)] : []),
+    ]),
+    ...(count > maxSelectableFields ? [tooMany(path, count, maxSelectableFields)] : []),
+  ]
+}
+
+function selectableErrors(jsonPath: string, schema: RawSchema, path: string): readonly FieldError[] {
+  if (jsonPath === '') return [required(path)]
+  const found = findField(jsonPath, schema, false)
+  if (typeof found === 'string') return [invalidValue(path, jsonPath, `is an invalid path: ${found}`)]
+  const typeText =
+    'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
+  return [
+    ...(found.names[0] === 'metadata'
+      ? [invalidValue(path, jsonPath, 'must not point to fields in metadata')]
+      : []),
+    ...(selectableTypes.includes(found.schema.type ?? '') ? [] : [invalidValue(path, jsonPath, typeText)]),
+  ]
+}

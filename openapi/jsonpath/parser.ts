@@ -1,0 +1,153 @@
+import type { Node, Nodes, Operator } from './nodes.ts'
+
+/** What is wrong with a path, in the words of kubectl where it has any. */
+export class JsonPathError extends Error {
+  override readonly name = 'JsonPathError'
+}
+
+const fail = (message: string): never => {
+  throw new JsonPathError(message)
+}
+
+/** The expression, and how much of it has been read. */
+interface Scanner {
+  readonly text: string
+  at: number
+}
+
+/** Longer paths are refused. */
+const maxLength = 4096
+/** Filters and unions lie in each other; nobody goes this deep. */
+const maxNesting = 16
+
+/** Reads a path as in `{…}` of kubectl, without the braces: `.a.b[0]`, `..c`, `[?(@.type=="Ready")].status`. */
+export function parsePath(text: string, nesting = maxNesting): Nodes {
+  if (text.length > maxLength) fail(`the path is longer than ${maxLength} characters`)
+  if (nesting === 0) fail('the path is nested too deep')
+  const scanner: Scanner = { text, at: 0 }
+  const nodes: Node[] = []
+  while (scanner.at < text.length) nodes.push(...parseStep(scanner, nodes.at(-1), nesting))
+  return nodes
+}
+
+function take(scanner: Scanner, pattern: RegExp): string | undefined {
+  pattern.lastIndex = scanner.at
+  const found = pattern.exec(scanner.text)
+  if (found === null) return undefined
+  scanner.at += found[0].length
+  return found[0]
+}
+
+/** Up to the next character that ends an identifier; a backslash takes what follows. */
+const identifier = /(?:\\.|[^\s.,[\]$@{}\\])*/sy
+const number = /[+-]?[\d.]+/y
+
+function parseStep(scanner: Scanner, previous: Node | undefined, nesting: number): Nodes {
+  if (scanner.text.startsWith('[?(', scanner.at)) return [parseFilter(scanner, nesting)]
+  if (scanner.text.startsWith('..', scanner.at)) return parseDescent(scanner, previous)
+  const start = scanner.text.charAt(scanner.at)
+  switch (start) {
+    case ' ':
+    case '@':
+    case '$':
+      scanner.at++
+      return []
+    case '.':
+      scanner.at++
+      return [parseField(scanner)]
+    case '[':
+      return parseBrackets(scanner, nesting)
+    case '"':
+    case "'":
+      return [{ type: 'literal', value: parseQuoted(scanner, start) }]
+    default:
+      return [parseWord(scanner)]
+  }
+}
+
+function parseField(scanner: Scanner): Node {
+  const name = take(scanner, identifier) ?? ''
+  return name === '*' ? { type: 'wildcard' } : { type: 'field', name: name.replaceAll('\\', '') }
+}
+
+function parseDescent(scanner: Scanner, previous: Node | undefined): Nodes {
+  if (previous?.type === 'descent') fail('invalid multiple recursive descent')
+  scanner.at += 2
+  const next = scanner.text.charAt(scanner.at)
+  return /[\p{L}\d_]/u.test(next) ? [{ type: 'descent' }, parseField(scanner)] : [{ type: 'descent' }]
+}
+
+/** Numbers and booleans; words such as `range` belong to templates, not to paths. */
+function parseWord(scanner: Scanner): Node {
+  const digits = take(scanner, number)
+  if (digits !== undefined) {
+    const value = Number(digits)
+    return Number.isNaN(value) ? fail(`cannot parse number ${digits}`) : { type: 'literal', value }
+  }
+  const character = scanner.text.charAt(scanner.at)
+  if (!/[\p{L}_]/u.test(character)) fail(`unrecognized character in action: ${describe(character)}`)
+  const word = take(scanner, identifier) ?? ''
+  if (word === 'true' || word === 'false') return { type: 'literal', value: word === 'true' }
+  return fail(`unrecognized identifier ${word}`)
+}
+
+const describe = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')} '${character}'`
+
+function parseQuoted(scanner: Scanner, quote: string): string {
+  const pattern = quote === '"' ? /"((?:[^"\\\n]|\\.)*)"/y : /'((?:[^'\\\n]|\\.)*)'/y
+  const text = take(scanner, pattern) ?? fail('unterminated quoted string')
+  return text.slice(1, -1).replace(/\\(.)/g, (_, escaped: string) => escapes[escaped] ?? escaped)
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
+
+/** `[0]`, `[1:3]`, `[*]`, `['a.b']`, or several of them with commas. */
+function parseBrackets(scanner: Scanner, nesting: number): Nodes {
+  const end = scanner.text.indexOf(']', scanner.at)
+  if (end < 0) fail('unterminated array')
+  const text = scanner.text.slice(scanner.at + 1, end)
+  scanner.at = end + 1
+  const parts = text.split(',')
+  if (parts.length > 1)
+    return [{ type: 'union', parts: parts.map(part => parsePath(`[${part.trim()}]`, nesting - 1)) }]
+  const key = /^'([^']*)'$/.exec(text)?.[1]
+  return key === undefined ? [parseIndex(text)] : [{ type: 'field', name: key.replaceAll('\\', '') }]
+}
+
+function parseIndex(text: string): Node {
+  if (text === '*') return { type: 'slice' }
+  if (/^-?\d+$/.test(text)) return { type: 'index', index: Number(text) }
+  const [, from, to, step] =
+    /^(-?\d*)(?::(-?\d*))(?::(-?\d*))?$/.exec(text) ?? fail(`invalid array index ${text}`)
+  return {
+    type: 'slice',
+    ...(from ? { from: toInteger(from) } : {}),
+    ...(to ? { to: toInteger(to) } : {}),
+    ...(step ? { step: toInteger(step) } : {}),
+  }
+}
+
+const toInteger = (text: string): number =>
+  text === '-' ? fail(`array index ${text} is not a number`) : Number(text)
+
+/** `[?(@.type=="Ready")]`: the brackets end at a parenthesis that is not in quotes. */
+const filterText = /\[\?\(((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"')])*)\)\]/y
+const comparison = /^([^!<>=]+)([!<>=]+)(.+)$/s
+
+function parseFilter(scanner: Scanner, nesting: number): Node {
+  const found = take(scanner, filterText) ?? fail('unterminated filter')
+  const text = found.slice(3, -2)
+  const [, left, operator = '', right] = comparison.exec(text) ?? []
+  if (left === undefined || right === undefined)
+    return { type: 'filter', left: parsePath(text, nesting - 1), operator: 'exists', right: [] }
+  if (!isOperator(operator)) return fail(`unrecognized filter operator ${operator}`)
+  return {
+    type: 'filter',
+    left: parsePath(left, nesting - 1),
+    operator,
+    right: parsePath(right, nesting - 1),
+  }
+}
+
+const isOperator = (text: string): text is Operator => ['==', '!=', '<', '<=', '>', '>='].includes(text)

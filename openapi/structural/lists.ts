@@ -1,0 +1,119 @@
+import type { FieldError } from '../../framework/errors.ts'
+import { forbidden, invalidValue, required, unsupported } from '../fielderror.ts'
+import { itemsOf, key, type RawSchema, type SchemaCheck } from './schema.ts'
+
+const listType = 'x-kubernetes-list-type'
+const mapType = 'x-kubernetes-map-type'
+const mapKeys = 'x-kubernetes-list-map-keys'
+
+/** List types, list map keys and map types (chapter 40, rule 7.15). */
+export const listErrors: SchemaCheck = (schema, path) => [
+  ...topologyErrors(schema, path, [mapType, 'object', ['atomic', 'granular']]),
+  ...topologyErrors(schema, path, [listType, 'array', ['atomic', 'set', 'map']]),
+  ...setErrors(schema, path),
+  ...keysErrors(schema, path),
+  ...(schema[listType] === 'map' ? mapErrors(schema, path) : []),
+]
+
+type Topology = readonly [keyword: typeof mapType | typeof listType, type: string, values: readonly string[]]
+
+function topologyErrors(
+  schema: RawSchema,
+  path: string,
+  [keyword, type, values]: Topology,
+): readonly FieldError[] {
+  const value = schema[keyword]
+  if (value === undefined) return []
+  const text = `must be ${type} if ${keyword} is specified`
+  const actual = schema.type ?? ''
+  return [
+    ...(actual === ''
+      ? [required(`${path}.type`, text)]
+      : actual === type
+        ? []
+        : [invalidValue(`${path}.type`, actual, text)]),
+    ...(values.includes(value) ? [] : [unsupported(`${path}.${keyword}`, value, values)]),
+  ]
+}
+
+/** Items of sets and maps are compared as wholes: nothing may merge into them, and none is null. */
+function setErrors(schema: RawSchema, path: string): readonly FieldError[] {
+  const type = schema[listType]
+  const items = itemsOf(schema)
+  if ((type !== 'set' && type !== 'map') || items === undefined) return []
+  const at = `${path}.items`
+  const nullable =
+    items.nullable === true
+      ? [forbidden(`${at}.nullable`, `cannot be nullable when x-kubernetes-list-type is ${type}`)]
+      : []
+  return type === 'set' && schema.type === 'array' ? [...atomicErrors(items, at), ...nullable] : nullable
+}
+
+function atomicErrors(items: RawSchema, at: string): readonly FieldError[] {
+  const text = 'must be atomic as item of a list with x-kubernetes-list-type=set'
+  if (items.type === 'array' && (items[listType] ?? 'atomic') !== 'atomic')
+    return [invalidValue(`${at}.${listType}`, items[listType], text)]
+  if (items.type === 'object' && items[mapType] !== 'atomic')
+    return [invalidValue(`${at}.${mapType}`, items[mapType] ?? null, text)]
+  return []
+}
+
+function keysErrors(schema: RawSchema, path: string): readonly FieldError[] {
+  const type = schema[listType]
+  if ((schema[mapKeys] ?? []).length === 0 || type === 'map') return []
+  const text = 'must be map if x-kubernetes-list-map-keys is non-empty'
+  const at = `${path}.${listType}`
+  return [type === undefined ? required(at, text) : invalidValue(at, type, text)]
+}
+
+function mapErrors(schema: RawSchema, path: string): readonly FieldError[] {
+  const keys = schema[mapKeys] ?? []
+  const items = itemsOf(schema)
+  const at = `${path}.items`
+  const noKeys =
+    keys.length === 0
+      ? [required(`${path}.${mapKeys}`, 'must not be empty if x-kubernetes-list-type is map')]
+      : []
+  if (items === undefined)
+    return schema.items === undefined
+      ? [...noKeys, required(at, 'must have a schema if x-kubernetes-list-type is map')]
+      : noKeys
+  if (items.type !== 'object') {
+    const text = "must be object if parent array's x-kubernetes-list-type is map"
+    return [...noKeys, invalidValue(`${at}.type`, items.type ?? '', text)]
+  }
+  return [
+    ...noKeys,
+    ...keys.flatMap((name, i) => [
+      ...(keys.indexOf(name) < i
+        ? [invalidValue(`${path}.${mapKeys}`, keys, 'must not contain duplicate entries')]
+        : []),
+      ...mapKeyErrors(schema, items, [path, name]),
+    ]),
+  ]
+}
+
+function mapKeyErrors(
+  schema: RawSchema,
+  items: RawSchema,
+  [path, name]: readonly [string, string],
+): readonly FieldError[] {
+  const properties = items.properties ?? {}
+  const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+  if (property === undefined) {
+    const text = 'entries must all be names of item properties'
+    return [invalidValue(`${path}.${mapKeys}`, schema[mapKeys], text)]
+  }
+  const at = key(`${path}.items.properties`, name)
+  const own = 'this property is in x-kubernetes-list-map-keys, so it'
+  const scalar = "must be a scalar type if parent array's x-kubernetes-list-type is map"
+  return [
+    ...(property.type === 'array' || property.type === 'object'
+      ? [invalidValue(`${at}.type`, property.type, scalar)]
+      : []),
+    ...((items.required ?? []).includes(name) || (property.default ?? null) !== null
+      ? []
+      : [required(`${at}.default`, `${own} must have a default or be a required property`)]),
+    ...(property.nullable === true ? [forbidden(`${at}.nullable`, `${own} cannot be nullable`)] : []),
+  ]
+}

@@ -1,0 +1,120 @@
+import { invalidValue, required, tooMany } from '../fielderror.ts'
+import { type Fields, isObject, memberOf } from '../json.ts'
+import type { JSONSchemaProps } from '../jsonschema.ts'
+import { allRules } from './scalar.ts'
+import { type Check, type Compile, checkBelow, isFull, pathOf, type Rule, type Walk } from './validation.ts'
+
+/** Items first, then their number. */
+export function listCheck(schema: JSONSchemaProps, compile: Compile): Check | undefined {
+  const items = schema.items === undefined ? undefined : compile(schema.items)
+  const size = sizeRule(schema)
+  if (items === undefined && size === undefined) return undefined
+  const correlate = schema['x-kubernetes-list-type'] === 'map' ? byKeys(schema) : uncorrelated
+  return (value, old, walk) => {
+    const list = value as readonly unknown[]
+    if (items !== undefined) {
+      const oldOf = correlate(old)
+      for (let i = 0; i < list.length && !isFull(walk); i++)
+        checkBelow(i, items, [list[i], oldOf(list[i])], walk)
+    }
+    size?.(list, walk)
+  }
+}
+
+type OldItem = (item: unknown) => unknown
+
+/** Only lists of type map tell which old item a new one was (chapter 40, rule 7.27). */
+const uncorrelated = (): OldItem => () => undefined
+
+function byKeys(schema: JSONSchemaProps): (old: unknown) => OldItem {
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  const keyOf = (item: unknown): string =>
+    JSON.stringify(
+      keys.map(key => memberOf(item, key) ?? null),
+      asText,
+    )
+  return old => {
+    if (!Array.isArray(old)) return () => undefined
+    const items = new Map(old.map(item => [keyOf(item), item]))
+    return item => items.get(keyOf(item))
+  }
+}
+
+const asText = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? value.toString() : value
+
+const sizeRule = ({ minItems, maxItems }: JSONSchemaProps): Rule<readonly unknown[]> | undefined =>
+  allRules<readonly unknown[]>([
+    minItems === undefined
+      ? undefined
+      : ({ length }, walk) => {
+          if (length < minItems) tooFew(walk, length, `${minItems} items`)
+        },
+    maxItems === undefined
+      ? undefined
+      : ({ length }, walk) => {
+          if (length > maxItems) walk.errors.push(tooMany(pathOf(walk), length, maxItems))
+        },
+  ])
+
+function tooFew(walk: Walk, count: number, text: string): void {
+  const path = pathOf(walk)
+  walk.errors.push(invalidValue(path, count, `${path} in body should have at least ${text}`))
+}
+
+interface Members {
+  readonly known: ReadonlyMap<string, Check>
+  readonly other: Check | undefined
+}
+
+/** The number of members, then each of them, then those that are missing. */
+export function objectCheck(schema: JSONSchemaProps, compile: Compile): Check {
+  const { properties = {}, additionalProperties: other, required: names = [] } = schema
+  const members: Members = {
+    known: new Map(Object.entries(properties).map(([key, below]) => [key, compile(below)])),
+    other: isObject(other) ? compile(other) : other === false ? notAllowed : undefined,
+  }
+  const count = countRule(schema)
+  return (value, old, walk) => {
+    const fields = value as Fields
+    count?.(fields, walk)
+    if (members.known.size > 0 || members.other !== undefined) checkMembers(members, [fields, old], walk)
+    for (const name of names)
+      if (memberOf(fields, name) === undefined) walk.errors.push(required(pathBelow(walk, name)))
+  }
+}
+
+function checkMembers({ known, other }: Members, values: readonly [Fields, unknown], walk: Walk): void {
+  const [fields, old] = values
+  for (const key of Object.keys(fields)) {
+    if (isFull(walk)) return
+    const check = known.get(key) ?? other
+    const value = fields[key]
+    if (check === undefined || value === undefined) continue
+    const ratchets = walk.steps.length > 0 || (key !== 'apiVersion' && key !== 'kind')
+    checkBelow(key, check, [value, ratchets ? memberOf(old, key) : undefined], walk)
+  }
+}
+
+function pathBelow(walk: Walk, name: string): string {
+  walk.steps.push(name)
+  const path = pathOf(walk)
+  walk.steps.pop()
+  return path
+}
+
+const notAllowed: Check = (_value, _old, walk) => {
+  const parent = { ...walk, steps: walk.steps.slice(0, -1) }
+  const text = `${pathOf(walk)} in body is a forbidden property`
+  walk.errors.push(invalidValue(pathOf(parent), walk.steps.at(-1), text))
+}
+
+const countRule = ({ minProperties, maxProperties }: JSONSchemaProps): Rule<Fields> | undefined =>
+  minProperties === undefined && maxProperties === undefined
+    ? undefined
+    : (fields, walk) => {
+        const count = Object.keys(fields).length
+        if (count < (minProperties ?? 0)) tooFew(walk, count, `${minProperties} properties`)
+        if (maxProperties !== undefined && count > maxProperties)
+          walk.errors.push(tooMany(pathOf(walk), count, maxProperties))
+      }

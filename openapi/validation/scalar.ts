@@ -1,0 +1,164 @@
+import { isDeepStrictEqual } from 'node:util'
+import { formatJson } from '../../framework/encoding/json.ts'
+import type { FieldError } from '../../framework/errors.ts'
+import { invalidType, invalidValue, tooLong, unsupported } from '../fielderror.ts'
+import { codePoints, formatNumber } from '../json.ts'
+import type { JSONSchemaProps } from '../jsonschema.ts'
+import { lazyPattern } from '../pattern.ts'
+import { formatCheck } from './formats.ts'
+import { effectiveFormat } from './type.ts'
+import { pathOf, type Rule } from './validation.ts'
+
+/** Runs the rules that the schema has; undefined when it has none. */
+export function allRules<T>(rules: readonly (Rule<T> | undefined)[]): Rule<T> | undefined {
+  const present = rules.filter(rule => rule !== undefined)
+  if (present.length <= 1) return present[0]
+  return (value, walk) => {
+    for (const rule of present) rule(value, walk)
+  }
+}
+
+const rule =
+  <T>(isGood: (value: T) => boolean, problem: (path: string, value: T) => FieldError): Rule<T> =>
+  (value, walk) => {
+    if (!isGood(value)) walk.errors.push(problem(pathOf(walk), value))
+  }
+
+/** Kubernetes stops at the first of length and pattern that fails; the format is looked at in any case. */
+export function stringRule(schema: JSONSchemaProps): Rule<string> | undefined {
+  const text = firstOf([
+    schema.maxLength === undefined ? undefined : maxLength(schema.maxLength),
+    schema.minLength === undefined ? undefined : minLength(schema.minLength),
+    schema.pattern === undefined || schema.pattern === '' ? undefined : pattern(schema.pattern),
+  ])
+  return allRules([text, format(schema)])
+}
+
+function firstOf(rules: readonly (Rule<string> | undefined)[]): Rule<string> | undefined {
+  const present = rules.filter(r => r !== undefined)
+  if (present.length <= 1) return present[0]
+  return (value, walk) => {
+    const before = walk.errors.length
+    for (const r of present) {
+      r(value, walk)
+      if (walk.errors.length > before) return
+    }
+  }
+}
+
+/** A string is at most as long in code points as in UTF-16 units. */
+const maxLength = (max: number): Rule<string> =>
+  rule(
+    value => value.length <= max || codePoints(value) <= max,
+    path => tooLong(path, max),
+  )
+
+const minLength = (min: number): Rule<string> =>
+  rule(
+    value => codePoints(value) >= min,
+    (path, value) => invalidValue(path, value, `${path} in body should be at least ${min} chars long`),
+  )
+
+/** What all patterns of one validation may cost together: about a second. */
+const maxMatching = 50_000_000
+
+function pattern(source: string): Rule<string> {
+  const regex = lazyPattern(source)
+  return (value, walk) => {
+    walk.matching += regex.steps(value)
+    const tooMuch = walk.matching > maxMatching
+    if (!tooMuch && regex.test(value)) return
+    const path = pathOf(walk)
+    const text = tooMuch ? `is too long to be matched against '${source}'` : `should match '${source}'`
+    walk.errors.push(invalidValue(path, tooMuch ? '' : value, `${path} in body ${text}`))
+  }
+}
+
+function format(schema: JSONSchemaProps): Rule<string> | undefined {
+  const name = effectiveFormat(schema)
+  const check = name === undefined ? undefined : formatCheck(name)
+  if (check === undefined) return undefined
+  return rule(check, (path, value) =>
+    invalidType(path, value, `${path} in body must be of type ${name}: ${JSON.stringify(value)}`),
+  )
+}
+
+type Numeric = number | bigint
+
+export const numberRule = (schema: JSONSchemaProps): Rule<Numeric> | undefined =>
+  allRules([
+    range(schema),
+    schema.multipleOf === undefined ? undefined : multipleOf(schema.multipleOf),
+    minimum(schema),
+    maximum(schema),
+  ])
+
+const largestFloat32 = (2 - 2 ** -23) * 2 ** 127
+const fits: Readonly<Record<string, (value: Numeric) => boolean>> = {
+  int32: value => value >= -(2 ** 31) && value < 2 ** 31,
+  float: value => value >= -largestFloat32 && value <= largestFloat32,
+}
+
+/** The text of Kubernetes names the path; the field itself is the root. */
+function range(schema: JSONSchemaProps): Rule<Numeric> | undefined {
+  const name = effectiveFormat(schema) ?? ''
+  const fitsFormat = fits[name]
+  if (fitsFormat === undefined) return undefined
+  return rule(fitsFormat, path =>
+    invalidValue('', '', `Checked value must be of type ${schema.type} with format ${name} in ${path}`),
+  )
+}
+
+/** Within the rounding of one division, as Kubernetes has it. */
+function isMultiple(value: Numeric, factor: number): boolean {
+  if (Number.isInteger(factor) && typeof value === 'bigint') return value % BigInt(factor) === 0n
+  const quotient = factor < 1 ? (1 / factor) * Number(value) : Number(value) / factor
+  const whole = Math.trunc(quotient)
+  return whole === quotient || Math.abs(quotient - whole) / Math.abs(quotient + whole) < 1e-9
+}
+
+function multipleOf(factor: number): Rule<Numeric> {
+  const printed = formatNumber(factor)
+  if (factor <= 0)
+    return rule(
+      () => false,
+      path =>
+        invalidValue(path, factor, `factor MultipleOf declared for ${path} must be positive: ${printed}`),
+    )
+  return rule(
+    value => isMultiple(value, factor),
+    (path, value) => invalidValue(path, value, `${path} in body should be a multiple of ${printed}`),
+  )
+}
+
+function minimum({ minimum: min, exclusiveMinimum }: JSONSchemaProps): Rule<Numeric> | undefined {
+  if (min === undefined) return undefined
+  const text = exclusiveMinimum === true ? 'greater than' : 'greater than or equal to'
+  return rule(
+    value => (exclusiveMinimum === true ? value > min : value >= min),
+    (path, value) => invalidValue(path, value, `${path} in body should be ${text} ${formatNumber(min)}`),
+  )
+}
+
+function maximum({ maximum: max, exclusiveMaximum }: JSONSchemaProps): Rule<Numeric> | undefined {
+  if (max === undefined) return undefined
+  const text = exclusiveMaximum === true ? 'less than' : 'less than or equal to'
+  return rule(
+    value => (exclusiveMaximum === true ? value < max : value <= max),
+    (path, value) => invalidValue(path, value, `${path} in body should be ${text} ${formatNumber(max)}`),
+  )
+}
+
+const printed = (value: unknown): string => (typeof value === 'string' ? value : formatJson(value))
+
+/** Also for null, which is in an enumeration only when it is written there. */
+export function enumRule(schema: JSONSchemaProps): Rule | undefined {
+  const values = schema.enum ?? []
+  if (values.length === 0) return undefined
+  const scalars = new Set(values)
+  const compound = values.filter(value => typeof value === 'object' && value !== null)
+  return rule(
+    value => scalars.has(value) || compound.some(allowed => isDeepStrictEqual(allowed, value)),
+    (path, value) => unsupported(path, value, values.map(printed)),
+  )
+}
