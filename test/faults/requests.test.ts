@@ -320,10 +320,11 @@ describe('mutated requests', function () {
         const sent = { method: asked.method, headers, ...(asked.method !== 'HEAD' && { body: asked.body }) }
         const client = clients[asked.who] as Client
         const { status, text: told } = await answer(client, url, sent)
-        // The answer to HEAD has no words: GET has them.
-        const text = asked.method === 'HEAD' ? (await answer(client, url, { headers })).text : told
+        // The answer to HEAD has no words: GET has them, though it may be a watch, which fails for other reasons.
+        const isHead = asked.method === 'HEAD'
+        const text = isHead ? (await answer(client, url, { headers })).text : told
         assert.ok((status >= 200 && status < 500) || isKubernetesOwn(text), `${status} ${text}`)
-        if (status >= 400 && /\/apis?\//.test(url) && /^\{/.test(text))
+        if (!isHead && status >= 400 && /\/apis?\//.test(url) && /^\{/.test(text))
           assert.equal(JSON.parse(text).code ?? status, status)
       }),
       { numRuns: 1_500 },
