@@ -67,7 +67,10 @@ export function bare(plan: Plan, expr: Expr): Eval {
 
 function variable(plan: Plan, name: string): Eval {
   const slot = slotOf(plan, name)
-  return ({ slots }) => slots[slot] ?? new CelError(`no such attribute(s): ${name}`)
+  return ({ slots }) => {
+    const value = slots[slot]
+    return value === undefined ? new CelError(`no such attribute(s): ${name}`) : value
+  }
 }
 
 /** Only the branch that is taken costs. */

@@ -131,6 +131,7 @@ const values: readonly (readonly [expression: string, value: string])[] = [
   ['1 in {1:2}', 'true'],
   ["'k' in {'k':2}", 'true'],
   ['[1,2,3].all(i, v, v > i)', 'true'],
+  ['[dyn(null), dyn(1)].exists_one(x, x == null)', 'true'],
   ['true ? 1 : 2', '1'],
   ['1/0 > 1 || true', 'true'],
   ['false && 1/0 > 1', 'false'],
