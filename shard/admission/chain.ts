@@ -38,6 +38,8 @@ export interface AdmissionPlugin {
   /** What follows from the object as it is going to be stored, whichever part of it was written: labels that say the
    * status, for instance. Called last, before validation; not for DELETE. */
   complete?(request: ShardAdmissionRequest & { readonly object: KubeObject }): KubeObject
+  /** What `mutate` is for other writes, where there is no object to change: called before the validation of a DELETE. */
+  admitDeletion?(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
   validate?(ctx: RequestContext, request: ShardAdmissionRequest): void | Promise<void>
 }
 
@@ -49,6 +51,7 @@ export interface AdmissionChain {
     request: ShardAdmissionRequest & { readonly object: KubeObject },
   ): Promise<KubeObject>
   complete(request: ShardAdmissionRequest & { readonly object: KubeObject }): KubeObject
+  admitDeletion(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
   validate(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
 }
 
@@ -79,6 +82,9 @@ export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionCh
     let { object } = request
     for (const plugin of plugins) object = plugin.complete?.({ ...request, object }) ?? object
     return object
+  },
+  async admitDeletion(ctx, request) {
+    for (const plugin of plugins) await plugin.admitDeletion?.(ctx, request)
   },
   async validate(ctx, request) {
     for (const plugin of plugins) await plugin.validate?.(ctx, request)

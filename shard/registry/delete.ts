@@ -3,6 +3,7 @@ import { sameJson } from '../../framework/encoding/json.ts'
 import { conflict, modified, notFound, type StatusError } from '../../framework/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { Check, DeleteOptions, Deletion } from '../../framework/storage.ts'
+import type { ShardAdmissionRequest } from '../admission/chain.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { aboutOf, type Registry, storedObject } from './registry.ts'
@@ -37,8 +38,8 @@ export async function remove(registry: Registry, ctx: RequestContext, wish: Remo
   }
 }
 
-const admit = (registry: Registry, ctx: RequestContext, wish: Removal, old: KubeObject): Promise<void> =>
-  registry.admission.validate(ctx, {
+async function admit(registry: Registry, ctx: RequestContext, wish: Removal, old: KubeObject): Promise<void> {
+  const request: ShardAdmissionRequest = {
     operation: 'DELETE',
     group: registry.group,
     resource: registry.resource,
@@ -49,7 +50,10 @@ const admit = (registry: Registry, ctx: RequestContext, wish: Removal, old: Kube
     dryRun: wish.options.dryRun,
     ...(wish.options.asSent === undefined ? {} : { options: wish.options.asSent }),
     old,
-  })
+  }
+  await registry.admission.admitDeletion(ctx, request)
+  await registry.admission.validate(ctx, request)
+}
 
 /** Texts of chapter 40, rule 6.9; the subject is the kind, not the resource. */
 function checkPreconditions(

@@ -2,7 +2,7 @@ import type { RequestContext } from '../../framework/context.ts'
 import { silent } from '../../framework/log.ts'
 import type { ClusterScope } from '../../framework/object.ts'
 import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
-import { loopback } from '../../framework/user.ts'
+import { loopback, type UserInfo } from '../../framework/user.ts'
 
 /** A request's context as the server would build it; `warnings` are collected. */
 export interface TestContext extends RequestContext {
@@ -13,10 +13,16 @@ export interface TestRequest {
   readonly cluster?: ClusterScope
   readonly info?: Partial<ResourceRequest>
   readonly signal?: AbortSignal
+  readonly user?: UserInfo
 }
 
 /** A context of the server's own user, about `widgets` in `example.com/v1` unless told otherwise. */
-export function testContext({ cluster = 'one', info, signal }: TestRequest = {}): TestContext {
+export function testContext({
+  cluster = 'one',
+  info,
+  signal,
+  user = loopback,
+}: TestRequest = {}): TestContext {
   const warnings: string[] = []
   return {
     workspace: '',
@@ -34,8 +40,8 @@ export function testContext({ cluster = 'one', info, signal }: TestRequest = {})
       path: '/',
       ...info,
     },
-    user: loopback,
-    actAs: loopback,
+    user,
+    actAs: user,
     hops: 0,
     signal: signal ?? new AbortController().signal,
     record: { warn: text => void warnings.push(text), annotate: () => undefined, log: silent },

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../framework/object.ts'
 import type { ResourceRequest, Verb } from '../../framework/request/requestinfo.ts'
 import type { ObjectSchema } from '../../framework/schema.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
+import type { UserInfo } from '../../framework/user.ts'
 import { handle } from '../../framework/verbs/index.ts'
 import type { Admission } from '../../framework/workspace.ts'
 import { testContext } from './context.ts'
@@ -75,6 +76,8 @@ export interface Asked {
   readonly body?: string | object
   readonly signal?: AbortSignal
   readonly cluster?: string
+  /** The server's own when absent. */
+  readonly user?: UserInfo
   readonly admission?: readonly Admission[]
   /** Throws unless what is missing may be created. */
   readonly mayCreate?: () => Promise<void>
@@ -102,6 +105,7 @@ export async function ask(resource: ApiResource, asked: Asked): Promise<Told> {
     cluster: asked.cluster ?? 'one',
     info,
     ...(asked.signal && { signal: asked.signal }),
+    ...(asked.user && { user: asked.user }),
   })
   const request: VerbRequest = {
     method: 'GET',

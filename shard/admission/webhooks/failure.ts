@@ -9,6 +9,12 @@ export const failedCall = (name: string, why: string): StatusError =>
 export const noDryRun = (name: string): StatusError =>
   badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`)
 
+/** 500, whatever its failure policy: there is no object that a patch could be for. */
+export const nothingToPatch = (name: string): StatusError =>
+  internalError(
+    `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
+  )
+
 /** What a webhook said when it refused, with its own code and reason where it gave some. */
 export function denied(name: string, result: unknown): StatusError {
   const by = `admission webhook ${JSON.stringify(name)} denied the request`

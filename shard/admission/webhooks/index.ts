@@ -8,6 +8,7 @@ import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import type { NamespaceLookup } from '../namespace-lifecycle.ts'
 import { configurationsOf, policyClusters } from '../policies/source.ts'
 import { type FindWebhooks, webhookFinder } from './configuration.ts'
+import { nothingToPatch } from './failure.ts'
 import { type Answer, type AskWebhook, webhookClient, withCluster, withoutCluster } from './review.ts'
 import { webhookRules } from './specrules.ts'
 
@@ -78,6 +79,16 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
     const object = isChanged ? await convertedBack(latest, request) : request.object
     revisits.leave(object)
     return object
+  },
+  async admitDeletion(ctx, request) {
+    const { webhooks, subject, seen } = find(ctx, request)
+    for (const candidate of webhooks) {
+      const { webhook } = candidate
+      const shown = await seen(candidate, subject)
+      const answer = shown && (await ask(webhook, shown, true))
+      if (answer?.patch !== undefined && readJsonPatch(answer.patch).operations.length > 0)
+        throw nothingToPatch(webhook.name)
+    }
   },
 })
 
