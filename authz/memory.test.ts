@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Action } from '../framework/authorizer.ts'
 import type { KubeObject } from '../framework/object.ts'
+import { fieldEquals, labelEquals } from '../framework/selectors/selectors.ts'
 import type { UserInfo } from '../framework/user.ts'
 import { createAuthorizer } from './authorizer.ts'
 import type { BoundExport } from './maximalpolicy.ts'
@@ -45,6 +46,20 @@ describe('an authorizer that remembers', () => {
       decide?.(alice, listPods).trace,
       createAuthorizer(fixture.sources).decide?.(alice, listPods).trace,
     )
+  })
+
+  it('tells the objects apart that are asked about', () => {
+    const { decide } = fixture.authorizer
+    const some = [
+      { ...listPods, labelSelector: labelEquals('app', 'x') },
+      { ...listPods, labelSelector: labelEquals('app', 'y') },
+      { ...listPods, fieldSelector: fieldEquals('spec.nodeName', 'x') },
+      { ...listPods, fieldSelector: fieldEquals('spec.nodeName', 'y') },
+      listPods,
+    ]
+    for (const one of some)
+      for (const other of some)
+        assert.equal(decide?.(alice, one) === decide?.(alice, structuredClone(other)), one === other)
   })
 
   for (const [what, object] of [

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { type Action, type Authorizer, type Decision, fromMemory } from '../framework/authorizer.ts'
 import type { UserInfo } from '../framework/user.ts'
@@ -73,9 +74,14 @@ function isSameAction(a: Action, b: Action): boolean {
     a.cluster === b.cluster &&
     a.path === b.path &&
     a.deep === b.deep &&
-    isSameResource(a.resource, b.resource)
+    isSameResource(a.resource, b.resource) &&
+    isSameSelector(a.fieldSelector, b.fieldSelector) &&
+    isSameSelector(a.labelSelector, b.labelSelector)
   )
 }
+
+const isSameSelector = (a: object | undefined, b: object | undefined): boolean =>
+  a === b || isDeepStrictEqual(a, b)
 
 function isSameResource(a: Action['resource'], b: Action['resource']): boolean {
   if (a === undefined || b === undefined) return a === b

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { parseFieldSelector } from '../framework/selectors/fieldselector.ts'
+import { parseLabelSelector } from '../framework/selectors/labelselector.ts'
 import { action, user } from './testing/fixture.ts'
 import { type WebhookOptions, webhookAuthorizer } from './webhook.ts'
 
@@ -36,6 +38,37 @@ describe('the authorization webhook', () => {
     })
     await ask(alice, action('get /metrics'))
     assert.deepEqual(asked[1]?.spec.nonResourceAttributes, { path: '/metrics', verb: 'get' })
+  })
+
+  it('is told which objects are asked about', async () => {
+    const { ask, asked } = webhook([{ allowed: true }, { allowed: false }, { allowed: false }])
+    const fieldSelector = parseFieldSelector('spec.nodeName=a,status.phase!=Failed')
+    const labelSelector = parseLabelSelector('app in (x,y),tier!=z,new,!old,size>3')
+    assert.equal((await ask(alice, { ...pods, fieldSelector, labelSelector })).effect, 'allow')
+    assert.deepEqual(asked[0]?.spec.resourceAttributes, {
+      namespace: 'ns',
+      verb: 'list',
+      version: 'v1',
+      resource: 'pods',
+      fieldSelector: {
+        requirements: [
+          { key: 'spec.nodeName', operator: 'In', values: ['a'] },
+          { key: 'status.phase', operator: 'NotIn', values: ['Failed'] },
+        ],
+      },
+      labelSelector: {
+        requirements: [
+          { key: 'app', operator: 'In', values: ['x', 'y'] },
+          { key: 'tier', operator: 'NotIn', values: ['z'] },
+          { key: 'new', operator: 'Exists' },
+          { key: 'old', operator: 'DoesNotExist' },
+        ],
+      },
+    })
+    assert.equal((await ask()).effect, 'no opinion', 'all of them are another question')
+    await ask(alice, { ...pods, cluster: 'other', labelSelector: parseLabelSelector('size>3') })
+    const { resourceAttributes: all } = asked[1]?.spec ?? {}
+    assert.deepEqual(asked[2]?.spec.resourceAttributes, all, 'numbers are not compared there')
   })
 
   it('speaks the old version, too', async () => {

@@ -8,6 +8,7 @@ import {
   noOpinion,
 } from '../framework/authorizer.ts'
 import type { UserInfo } from '../framework/user.ts'
+import { attributesOf } from './attributes.ts'
 import { effectiveUsers } from './effectiveusers.ts'
 import { record, text } from './objects.ts'
 
@@ -81,14 +82,6 @@ function specOf(
       'authorization.kubernetes.io/cluster-name': [action.cluster],
     },
   }
-}
-
-/** What an access review says about an action. */
-export function attributesOf({ verb, resource, path = '' }: Action): object {
-  if (resource === undefined) return { nonResourceAttributes: { path, verb } }
-  const { namespace, group, version, resource: plural, subresource, name } = resource
-  const given = { namespace, verb, group, version: version || '*', resource: plural, subresource, name }
-  return { resourceAttributes: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')) }
 }
 
 function decisionIn(answer: unknown): Decision {

@@ -1,5 +1,6 @@
 import type { Awaitable } from './awaitable.ts'
 import type { ClusterScope } from './object.ts'
+import type { FieldSelector, LabelSelector } from './selectors/selectors.ts'
 import type { UserInfo } from './user.ts'
 
 /** What somebody wants to do. A resource action names group and resource; anything else is a path. */
@@ -14,6 +15,9 @@ export interface Action {
     readonly namespace: string
     readonly name: string
   }
+  /** The objects that a resource action is limited to, for authorizers that tell them apart: RBAC does not. */
+  readonly fieldSelector?: FieldSelector
+  readonly labelSelector?: LabelSelector
   /** Evaluates rules as if the user were already inside the logical cluster (chapter 30, section 2.8, deep SAR). */
   readonly deep?: boolean
   /** For non-resource actions: the path below the view and cluster prefix, such as `/healthz` or `/`. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { attributesOf } from '../../authz/webhook.ts'
+import { attributesOf } from '../../authz/attributes.ts'
 import type { Action, Authorizer, Decision } from '../../framework/authorizer.ts'
 import { noOpinion } from '../../framework/authorizer.ts'
 import type { UserInfo } from '../../framework/user.ts'

@@ -14,6 +14,9 @@ export interface Question {
   readonly subresource?: string
   readonly namespace?: string
   readonly name?: string
+  /** As written, whether or not they can be read. */
+  readonly fieldSelector?: string
+  readonly labelSelector?: string
 }
 
 export interface Answer {
@@ -80,13 +83,6 @@ const saying = (
   return declare(name, member(id, [from, stringType], to, run))
 }
 
-/** Selectors are read by no authorizer here: who may not see all may not see some. */
-const selecting = (name: string, id: string): FunctionDecl =>
-  declare(
-    name,
-    member(id, [resourceCheckType, stringType], resourceCheckType, ([check = null]) => check),
-  )
-
 const serviceAccount: Run = ([check, namespace, name]) => {
   if (dns1123SubdomainErrors(String(name)).length > 0) return new CelError('Invalid service account name')
   if (dns1123LabelErrors(String(namespace)).length > 0)
@@ -123,8 +119,8 @@ export const authorizer: readonly FunctionDecl[] = [
   saying('subresource', 'resourcecheck_subresource', [resourceCheckType, resourceCheckType]),
   saying('namespace', 'resourcecheck_namespace', [resourceCheckType, resourceCheckType]),
   saying('name', 'resourcecheck_name', [resourceCheckType, resourceCheckType]),
-  selecting('fieldSelector', 'authorizer_fieldselector'),
-  selecting('labelSelector', 'authorizer_labelselector'),
+  saying('fieldSelector', 'authorizer_fieldselector', [resourceCheckType, resourceCheckType]),
+  saying('labelSelector', 'authorizer_labelselector', [resourceCheckType, resourceCheckType]),
   declare(
     'check',
     member('pathcheck_check', [pathCheckType, stringType], decisionType, check),

@@ -32,7 +32,11 @@ const binding = (policyName: string, more: object = {}): KubeObject => ({
 const asked: string[] = []
 
 /** Alice may read secrets, and the account `robot` may see `/healthz`; questions about `broken` cannot be answered. */
-async function authorize({ name }: UserInfo, { verb, resource, path, cluster }: Action) {
+/** What questions were limited to. */
+const limits: Pick<Action, 'fieldSelector' | 'labelSelector'>[] = []
+
+async function authorize({ name }: UserInfo, { verb, resource, path, cluster, ...limit }: Action) {
+  if (resource?.resource === 'pods') limits.push(limit)
   asked.push(`${name} ${verb} ${resource?.resource ?? path} in ${cluster}`)
   if (resource?.name === 'broken') throw new Error('nobody knows')
   const isReading = name === 'alice' && verb === 'get' && resource?.resource === 'secrets'
@@ -73,6 +77,30 @@ describe('validating admission policies', () => {
       'alice get secrets in c1',
       'alice get secrets in c1',
       'system:serviceaccount:default:robot get /healthz in c1',
+    ])
+  })
+
+  it('ask about some objects, and about all where a selector cannot be read', async () => {
+    const pods = `authorizer.group('').resource('pods')`
+    const validations = [
+      `${pods}.fieldSelector('spec.nodeName=a').labelSelector('app!=x,tier').check('list')`,
+      `${pods}.fieldSelector('spec.nodeName').labelSelector('=').check('list')`,
+      `${pods}.fieldSelector('').labelSelector('').check('watch')`,
+    ].map(check => ({ expression: `!${check}.allowed()` }))
+    await enact('limited', { validations })
+    await create('limited')
+    assert.deepEqual(limits, [
+      {
+        fieldSelector: { requirements: [{ field: 'spec.nodeName', operator: '=', value: 'a' }] },
+        labelSelector: {
+          requirements: [
+            { key: 'app', operator: 'notin', values: ['x'] },
+            { key: 'tier', operator: 'exists', values: [] },
+          ],
+        },
+      },
+      {},
+      {},
     ])
   })
 
