@@ -7,7 +7,7 @@ import {
   role,
   userNamed,
 } from '../authz/testing/fixture.ts'
-import type { Authorizer } from '../framework/authorizer.ts'
+import type { Action, Authorizer } from '../framework/authorizer.ts'
 import type { UserInfo } from '../framework/user.ts'
 import type { Benchmark, Row } from './result.ts'
 import { percentile } from './statistics.ts'
@@ -38,36 +38,46 @@ function workspace(bindings: number, shared: number): Authorizer {
   return fixture.authorizer
 }
 
-/** Microseconds of each decision: half of them allowed, by a RoleBinding, and half refused. */
-async function measure(authorizer: Authorizer): Promise<readonly number[]> {
-  const asked = [action('list core/configmaps ns-7/'), action('delete core/configmaps ns-7/a')]
+/** Half of them are allowed, by a RoleBinding, and half refused. `names`: so many different ones are asked about. */
+const questions = (names: number): readonly Action[] =>
+  Array.from({ length: names }, (_, i) => action(`${i % 2 ? 'get' : 'delete'} core/configmaps ns-7/a${i}`))
+
+/** Microseconds of each decision. */
+async function measure(authorizer: Authorizer, asked: readonly Action[]): Promise<readonly number[]> {
   const taken: number[] = []
   for (let i = 0; i < rounds; i++) {
+    const each = asked[i % asked.length] ?? action('get /')
     const begin = performance.now()
-    await authorizer.authorize(user, asked[i % 2] ?? action('get /'), signal)
+    await authorizer.authorize(user, each, signal)
     taken.push((performance.now() - begin) * 1000)
   }
   // The first half is for the compiler.
   return taken.slice(rounds / 2)
 }
 
-const rowsOf = (bindings: number, what: string, taken: readonly number[]): readonly Row[] =>
+const rowsOf = (bindings: number, kind: string, what: string, taken: readonly number[]): readonly Row[] =>
   [50, 99].map(share => ({
-    id: `authorization/${bindings}${what === '' ? '' : '-shared'}/p${share}`,
+    id: `authorization/${bindings}${kind}/p${share}`,
     measure: `one decision among ${bindings} role bindings${what}, p${share}`,
     value: percentile(taken, share / 100),
     unit: 'µs',
     ...(bindings === 10_000 && share === 50 ? { target: { atMost: 50 } } : {}),
   }))
 
-/** What the whole chain costs a request, in process. */
+/** What the whole chain costs a request, in process: one that nobody has asked before, and one that was decided already. */
 export const authorization: Benchmark = async ({ progress }) => {
   const rows: Row[] = []
+  const [different, two] = [questions(rounds), questions(2)]
   for (const bindings of [10, 10_000]) {
     progress(`${bindings} role bindings`)
-    rows.push(...rowsOf(bindings, '', await measure(workspace(bindings, 0))))
+    const authorizer = workspace(bindings, 0)
+    rows.push(...rowsOf(bindings, '', '', await measure(authorizer, different)))
+    rows.push(...rowsOf(bindings, '-again', ', asked again', await measure(authorizer, two)))
   }
   progress('10000 role bindings of one group')
-  const shared = await measure(workspace(10_000, 10_000))
-  return [...rows, ...rowsOf(10_000, ' that name a group of the user, 100 in the namespace', shared)]
+  const shared = await measure(workspace(10_000, 10_000), different)
+  return [
+    ...rows,
+    ...rowsOf(10_000, '-shared', ' that name a group of the user, 100 in the namespace', shared),
+  ]
 }
