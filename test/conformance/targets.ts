@@ -1,11 +1,11 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KubeObject } from '../../framework/index.ts'
 import { type Client, clientOf } from '../support/client.ts'
 import { discard, eventually, kubectlFor, type Oriel, readText, startOriel } from '../support/oriel.ts'
 import { readPeer, startProxyService } from '../support/peer.ts'
 import { mount, remoteClusters } from '../support/remoteclusters.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import {
   apply,
   bind,
@@ -49,7 +49,7 @@ export async function viewTarget(oriel: Oriel): Promise<Target> {
 /** Lets a server under test mount clusters on this machine. */
 export async function mountFlags(): Promise<readonly string[]> {
   if (process.env.KCP_BIN) return []
-  const file = join(await mkdtemp(join(tmpdir(), 'oriel-mount-')), 'ca.crt')
+  const file = join(await temporaryDirectory('mount'), 'ca.crt')
   await writeFile(file, testCertificates().authority.certificate)
   return ['--mount-allow', '127.0.0.1', '--mount-ca-file', file]
 }

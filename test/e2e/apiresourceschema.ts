@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fixture } from '../conformance/fixture.ts'
 import { type Client, clientOf } from '../support/client.ts'
 import { certificates } from '../support/crds.ts'
 import { discard, eventually, type Kubectl, kubectlFor, type Oriel } from '../support/oriel.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import {
   apply,
   bind,
@@ -46,7 +46,7 @@ export const schemaFlows = (start: (args: readonly string[]) => Promise<Oriel>) 
     let kubectl: Kubectl
 
     before(async () => {
-      const directory = await mkdtemp(join(tmpdir(), 'schemas-'))
+      const directory = await temporaryDirectory('schemas')
       const file = join(directory, 'tokens.csv')
       await writeFile(file, tokens)
       oriel = await start(['--token-auth-file', file])

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gadgets } from '../support/crds.ts'
 import { compiled, discard, eventually, type Kubectl, type Oriel, run, startOriel } from '../support/oriel.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import {
   bind,
   bindingOf,
@@ -38,7 +38,7 @@ describe('authorization, from outside', function () {
   let directory: string
 
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'oriel-authorization-'))
+    directory = await temporaryDirectory('authorization')
     hook = await startWebhook(({ spec }) => {
       const allowed = (spec as { user: string }).user === 'carol'
       return {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Explanation } from '../../authz/index.ts'
 import { gadgets } from '../support/crds.ts'
 import { discard, eventually, readText } from '../support/oriel.ts'
 import { bound, clusterRole, masters, type People, startWithPeople } from '../support/people.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import {
   apply,
   bind,
@@ -40,7 +40,7 @@ describe('what a view decides is explained', function () {
   let view: (cluster: string) => string
 
   before(async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'oriel-explain-'))
+    const directory = await temporaryDirectory('explain')
     log = join(directory, 'audit.log')
     await writeFile(join(directory, 'policy.yaml'), policy)
     people = await startWithPeople([

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   CustomObjectsApi,
@@ -16,6 +15,7 @@ import type { KubeObject } from '../../framework/index.ts'
 import { clientOf } from '../support/client.ts'
 import { discard, eventually, kubectlFor, type Oriel, startOriel } from '../support/oriel.ts'
 import { root } from '../support/source.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { apply, type Tenant } from '../support/tenants.ts'
 import { configAt, userAt } from '../support/watcher.ts'
 
@@ -68,7 +68,7 @@ describe('informers of @kubernetes/client-node', function () {
   const walkthrough = (file: string) => ['apply', '-f', join(root, 'examples/walkthrough', file)]
 
   before(async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'oriel-informers-'))
+    const directory = await temporaryDirectory('informers')
     await writeFile(join(directory, 'tokens.csv'), 'controller-token,controller,1\n')
     oriel = await start(directory)
     const admin = kubectlFor(oriel, 'root')

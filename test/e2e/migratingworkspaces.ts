@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Client, clientOf } from '../support/client.ts'
 import { discard, type Oriel } from '../support/oriel.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { userAt } from '../support/watcher.ts'
 
 const view = '/services/migratingworkspaces/clusters'
@@ -21,7 +21,7 @@ export const migrationFlows = (start: (args: readonly string[]) => Promise<Oriel
     let mallory: Client
 
     before(async () => {
-      const file = join(await mkdtemp(join(tmpdir(), 'migrating-')), 'tokens.csv')
+      const file = join(await temporaryDirectory('migrating'), 'tokens.csv')
       await writeFile(file, tokens)
       const gates = process.env.KCP_BIN ? ['--feature-gates=LogicalClusterMigration=true'] : []
       oriel = await start(['--token-auth-file', file, ...gates])

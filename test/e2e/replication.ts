@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KubeObject } from '../../framework/index.ts'
 import { type Client, clientOf } from '../support/client.ts'
@@ -14,6 +13,7 @@ import {
   sliceUrl,
   virtualExport,
 } from '../support/published.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { apply, createWorkspaces, rolesFor, type Tenant } from '../support/tenants.ts'
 import { configAt, userAt, watch } from '../support/watcher.ts'
 
@@ -47,7 +47,7 @@ export const replicationFlows = (start: (args: readonly string[]) => Promise<Ori
       (await client(at)).json<List>().items.map(({ metadata }) => metadata.name ?? '')
 
     before(async () => {
-      const file = join(await mkdtemp(join(tmpdir(), 'replication-')), 'tokens.csv')
+      const file = join(await temporaryDirectory('replication'), 'tokens.csv')
       await writeFile(file, tokens)
       oriel = await start([
         ...['--token-auth-file', file],

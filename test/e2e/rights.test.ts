@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { discard, type Kubectl, kubectlFor, type Oriel, run, startOriel } from '../support/oriel.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 const tokens = 'alice-token,alice,1,"devs"\nbob-token,bob,2\n'
 const team = '/clusters/root:team'
@@ -17,7 +17,7 @@ describe('rights of ordinary users', function () {
   let oriel: Oriel
   let admin: Kubectl
   before(async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'oriel-rights-'))
+    const directory = await temporaryDirectory('rights')
     const file = join(directory, 'tokens.csv')
     await writeFile(file, tokens)
     oriel = await startOriel({ directory, args: ['--token-auth-file', file, '--store', 'memory:'] })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KubeObject } from '../../framework/index.ts'
 import { fixture, merge, post, put, widget } from '../conformance/fixture.ts'
 import { type Client, clientOf } from '../support/client.ts'
 import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Oriel } from '../support/oriel.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import {
   apply,
   bind,
@@ -63,7 +63,7 @@ describe('an ordinary user', function () {
   let user: Client
   let object: KubeObject
   before(async () => {
-    const file = join(await mkdtemp(join(tmpdir(), 'oriel-verbs-')), 'tokens.csv')
+    const file = join(await temporaryDirectory('verbs'), 'tokens.csv')
     await writeFile(file, 'user-token,user,1\n')
     oriel = await startServer(['--token-auth-file', file])
     ;[provider, consumer] = (await createWorkspaces(oriel, ['provider', 'consumer'])) as [Tenant, Tenant]

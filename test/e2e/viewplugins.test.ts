@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KubeObject } from '../../framework/index.ts'
 import { fixture } from '../conformance/fixture.ts'
@@ -8,6 +7,7 @@ import { type Client, clientOf } from '../support/client.ts'
 import { compiled, discard, eventually, type Oriel, run, startOriel } from '../support/oriel.ts'
 import { root } from '../support/source.ts'
 import { startStandalone } from '../support/standalone.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { apply, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
 import { userAt } from '../support/watcher.ts'
 
@@ -65,7 +65,7 @@ const pluginFlows = (start: Start) =>
       (await client(path)).json<{ items: readonly KubeObject[] }>().items
 
     before(async () => {
-      const file = join(await mkdtemp(join(tmpdir(), 'plugins-')), 'tokens.csv')
+      const file = join(await temporaryDirectory('plugins'), 'tokens.csv')
       await writeFile(file, tokens)
       oriel = await start(['--token-auth-file', file])
       ;[one, two] = (await createWorkspaces(oriel, ['one', 'two'])) as [Tenant, Tenant]
@@ -132,7 +132,7 @@ describe('a view that cannot be loaded', function () {
   this.timeout(60_000)
   let directory: string
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'bad-views-'))
+    directory = await temporaryDirectory('bad-views')
   })
   const started = async (content: string | undefined) => {
     const file = join(directory, `${Math.random()}.mjs`)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { fixture, widget } from '../conformance/fixture.ts'
 import { type Client, clientOf, readReply, type Sent } from '../support/client.ts'
 import { discard, type Oriel, startOriel } from '../support/oriel.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import {
   bind,
   bindingOf,
@@ -256,7 +256,7 @@ describe('mutated requests', function () {
   let clients: readonly Client[]
   let prefixes: readonly string[]
   before(async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'oriel-requests-'))
+    const directory = await temporaryDirectory('requests')
     const file = join(directory, 'tokens.csv')
     await writeFile(file, 'alice-token,alice,1\n')
     oriel = await startOriel({ directory, args: ['--token-auth-file', file, '--store', 'memory:'] })

@@ -1,17 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { endOf, eventually, type Oriel, run, startOriel } from './oriel.ts'
+import { temporaryDirectory } from './temporary.ts'
 
 /** The server under test: Oriel, or, where KCP_BIN names a kcp binary, real kcp, which judges the test itself. */
 export const startServer = (more: readonly string[] = []): Promise<Oriel> =>
   process.env.KCP_BIN ? startKcp(process.env.KCP_BIN, more) : startOriel({ args: more })
 
 async function startKcp(binary: string, more: readonly string[]): Promise<Oriel> {
-  const directory = await mkdtemp(join(tmpdir(), 'kcp-'))
+  const directory = await temporaryDirectory('kcp')
   const [port, client, peer] = await Promise.all([freePort(), freePort(), freePort()])
   const kubeconfig = join(directory, 'admin.kubeconfig')
   const args = [

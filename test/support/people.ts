@@ -1,8 +1,8 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startServer } from './kcp.ts'
 import { type Kubectl, kubectlFor, type Oriel, readText, startOriel } from './oriel.ts'
+import { temporaryDirectory } from './temporary.ts'
 import { ask, type WireRequest } from './wire.ts'
 
 /** An answer, and its body as far as tests look at it. */
@@ -34,7 +34,7 @@ export const masters = 'system:masters'
 
 /** `args` are Oriel's own. With KCP_BIN it is real kcp that answers, and judges the test itself. */
 export async function startWithPeople(args: readonly string[] = []): Promise<People> {
-  const directory = await mkdtemp(join(tmpdir(), 'oriel-people-'))
+  const directory = await temporaryDirectory('people')
   const file = join(directory, 'people.csv')
   const users = [1, 2, 3, 4, 5].map(n => `user-${n}-token,user-${n},${n},"team-${n}"`)
   await writeFile(file, [...users, 'masters-token,shard-admin,6,"system:masters"'].join('\n'))

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { issueAuthority, issueServing, type KeyPair } from '../../cmd/certificates/certificates.ts'
 import { issueClient } from './clientcertificates.ts'
+import { temporaryDirectory } from './temporary.ts'
 
 /** What a server is asked, and what it answers. */
 export interface Question {
@@ -92,7 +92,7 @@ export async function startSickServer(options: SickOptions = {}): Promise<SickSe
   ).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const directory = await mkdtemp(join(tmpdir(), 'doctor-'))
+  const directory = await temporaryDirectory('doctor')
   const admin = await issueClient(authority, {
     subject: 'CN=shard-admin, O=system:masters',
     ...(hours && { hours }),

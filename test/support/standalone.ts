@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { issueAuthority, issueServing } from '../../cmd/certificates/certificates.ts'
 import { issueClient } from './clientcertificates.ts'
 import { freePort, startServer } from './kcp.ts'
 import { compiled, endOf, type Oriel } from './oriel.ts'
+import { temporaryDirectory } from './temporary.ts'
 
 /** Views in one process, their shard in another. */
 export interface Standalone extends Oriel {
@@ -39,7 +39,7 @@ export async function startStandalone(
 
 /** kcp's own controllers are clients of the views, and the other way round: one authority for all. */
 async function issueFiles(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'oriel-certificates-'))
+  const directory = await temporaryDirectory('certificates')
   const authority = issueAuthority()
   const serving = issueServing(authority, ['localhost', '127.0.0.1'])
   const client = await issueClient(authority, { subject: 'CN=shard, O=system:masters' })

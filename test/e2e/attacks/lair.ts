@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KubeObject } from '../../../framework/index.ts'
 import { fixture, widget } from '../../conformance/fixture.ts'
 import { type Client, clientOf, type Reply } from '../../support/client.ts'
 import { type Oriel, startOriel } from '../../support/oriel.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import {
   apply,
   bind,
@@ -73,7 +73,7 @@ export interface Lair {
 }
 
 export async function openLair(): Promise<Lair> {
-  const directory = await mkdtemp(join(tmpdir(), 'oriel-attacks-'))
+  const directory = await temporaryDirectory('attacks')
   const file = join(directory, 'tokens.csv')
   await writeFile(file, tokens)
   const oriel = await startOriel({ directory, args: ['--token-auth-file', file, '--store', 'memory:'] })

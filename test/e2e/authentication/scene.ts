@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { issueAuthority } from '../../../cmd/certificates/certificates.ts'
 import { type Issuer, startIssuer } from '../../support/issuer.ts'
 import { type Kubectl, kubectlFor, type Oriel, readText, startOriel } from '../../support/oriel.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply } from '../../support/tenants.ts'
 import { startWebhook } from '../../support/webhook.ts'
 import { ask, type OpenReply, open, protocols, type WireRequest } from '../../support/wire.ts'
@@ -85,7 +85,7 @@ const reviewed = ({ spec }: Readonly<Record<string, unknown>>): object => {
 export type Scene = Awaited<ReturnType<typeof openScene>>
 
 export async function openScene() {
-  const directory = await mkdtemp(join(tmpdir(), 'oriel-identities-'))
+  const directory = await temporaryDirectory('identities')
   const [company, team] = await Promise.all([startIssuer(), startIssuer({ algorithm: 'ES256' })])
   const [users, proxies] = [issueAuthority(), issueAuthority()]
   const files = {
