@@ -1,5 +1,6 @@
 import type { Random } from '../model/random.ts'
 import { badMetadata } from './creates.ts'
+import { fields } from './erasing.ts'
 import { about, bodyOf, labels, type Maker, manifest, names, options, sends } from './making.ts'
 import type { Subject } from './step.ts'
 
@@ -35,7 +36,7 @@ const jsonPatches = (subject: Subject, random: Random): readonly unknown[] => [
     { op: 'test', path: '/metadata/name', value: 'a' },
     { op: 'add', path: '/metadata/annotations', value: { note: 'n' } },
   ],
-  [{ op: 'replace', path: '/spec', value: subject.random().spec ?? {} }],
+  [{ op: 'replace', path: '/spec', value: fields(subject.random()).spec ?? {} }],
   [{ op: 'copy', from: '/metadata/name', path: '/metadata/annotations/copy' }],
   [{ op: 'move', from: '/metadata/labels', path: '/metadata/annotations' }],
   [{ op: 'bogus', path: '/x' }],
