@@ -1,10 +1,11 @@
+import type { Texts } from '../../framework/encoding/encode.ts'
 import { canonicalJson } from '../../framework/encoding/json.ts'
 import type { ObjectMeta } from '../../framework/item.ts'
 import { relabel } from '../../framework/lens/relabel.ts'
 import type { ObjectKey } from '../../framework/object.ts'
 import type { StoredValue } from '../store/store.ts'
 import { Arena, atRevision, type Place, shapeIn } from './codec.ts'
-import { CachedItem, type Texts } from './item.ts'
+import { CachedItem } from './item.ts'
 import type { StoredResource } from './key.ts'
 
 /** A stored object, and what it is called in the cache. */
