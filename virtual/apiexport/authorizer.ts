@@ -1,6 +1,6 @@
 import { bindingUser } from '../../authz/index.ts'
 import {
-  type Action,
+  actionOf,
   allAnswers,
   allow,
   askedIn,
@@ -31,6 +31,7 @@ export interface ExportAuthorizer {
 }
 
 const self = 'virtual.apiexport'
+const contentStep = `${self}.content`
 
 /**
  * First what the consumer's binding allows, then the provider's `apiexports/content`, then the policies of claimed
@@ -39,7 +40,7 @@ const self = 'virtual.apiexport'
  */
 export function exportAuthorizer(host: Host, exports: Exports): ExportAuthorizer {
   const content = async (ctx: Context): Promise<Decision> =>
-    askedIn(ctx.params.provider, `${self}.content`, await mayUseContent(host, ctx, ctx.params))
+    askedIn(ctx.params.provider, contentStep, await mayUseContent(host, ctx, ctx.params))
   const stepsFor = (ctx: Context): readonly ViewStep[] => {
     const object = exports.find(ctx.params)
     const { provider: cluster } = ctx.params
@@ -53,8 +54,11 @@ export function exportAuthorizer(host: Host, exports: Exports): ExportAuthorizer
   }
   return {
     async authorize(ctx) {
-      const decision = viewDecision(self, await untilRefused(stepsFor(ctx)))
-      return decision.effect === 'allow' ? decision : { ...decision, ...hintFrom(await content(ctx)) }
+      const answers = await untilRefused(stepsFor(ctx))
+      const decision = viewDecision(self, answers)
+      if (decision.effect === 'allow') return decision
+      const asked = answers.find(({ authorizer }) => authorizer === contentStep)
+      return { ...decision, ...hintFrom(asked ?? (await content(ctx))) }
     },
     explain: async ctx => ({
       ...viewDecision(self, await allAnswers(stepsFor(ctx))),
@@ -144,12 +148,6 @@ async function maximalPermissions(
   }
   return allow('all claimed API exports granted access', by)
 }
-
-const actionOf = (info: ResourceRequest, cluster: string): Action => ({
-  verb: info.verb,
-  cluster,
-  resource: info,
-})
 
 /**
  * Asks the consumer's logical cluster, as which the request is then carried out. The warrant opens the cluster and its
