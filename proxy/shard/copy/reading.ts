@@ -1,7 +1,8 @@
 import { take } from '../../../framework/cache/batch.ts'
 import { bookmarks, follow } from '../../../framework/cache/following.ts'
-import { Reader } from '../../../framework/cache/reader.ts'
+import { Reader, tooOld } from '../../../framework/cache/reader.ts'
 import { matcherOf, rangeOf } from '../../../framework/cache/selection.ts'
+import { expired } from '../../../framework/errors.ts'
 import type { ItemEvent } from '../../../framework/item.ts'
 import type { ItemList, ItemWatch, ListQuery, Selection, WatchQuery } from '../../../framework/storage.ts'
 import type { Progress } from '../connected.ts'
@@ -39,11 +40,12 @@ export interface Followed {
 
 /**
  * What happens from the position on, which moves. Ends with the copy. The client may know more than has come here: then
- * that is left out.
+ * that is left out. Throws 410 where the copy does not remember the position, or not any more.
  */
 export async function* watch({ copy, query, signal }: Followed, progress: Progress): ItemWatch {
   const after = Number(progress.position)
-  const position = copy.positionAfter(after) ?? copy.ring.line.end
+  const position = copy.positionAfter(after)
+  if (position === undefined) throw expired(tooOld(after, copy.ring))
   const reader = new Reader(copy.ring, { position, revision: after }, query, copy.kind)
   const isNew = ({ item }: ItemEvent): boolean => Number(item.meta.resourceVersion) > after
   let isAhead = after > copy.revision
