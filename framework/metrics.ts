@@ -43,6 +43,7 @@ export type Meter = (labels: Readonly<Record<string, string>>, value: number) =>
 
 /** Tenants name resources, so only so many are told apart; the rest is counted together as `other`. */
 const mostResources = 200
+
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -59,9 +60,11 @@ export function createMetrics(): Metrics {
   const known = new WeakMap<ResourceRequest, Series>()
   const book: Book = {
     of(request) {
-      const found = known.get(request) ?? all.of(labelsOf(request, bounded(request)))
-      known.set(request, found)
-      return found
+      const found = known.get(request)
+      if (found !== undefined) return found
+      const series = all.of(labelsOf(request, bounded(request)))
+      known.set(request, series)
+      return series
     },
     other: method => all.of(otherLabels(method)),
   }
