@@ -6,9 +6,9 @@ import type { VerbRequest } from '../exchange.ts'
 import { DecodeError, decodeMetadata, jsonType, MissingKindError } from '../metadata.ts'
 import type { KubeObject } from '../object.ts'
 import type { FieldValidation } from '../request/options.ts'
-import { typeOf, UnrecognizedError } from '../typemeta.ts'
 import { refuseMistyped } from './mistyped.ts'
 import type { Served } from './served.ts'
+import { typeOf, UnrecognizedError } from './typemeta.ts'
 
 /** A decoded object and what a strict reader complains about: `unknown field "spec.foo"`. */
 export interface DecodedObject {

@@ -1,7 +1,7 @@
 import { isMembers } from '../encoding/json.ts'
 import type { ObjectKey } from '../object.ts'
-import { checkType, readApiVersion } from '../typemeta.ts'
 import { type Call, checkName } from './call.ts'
+import { checkType, readApiVersion } from './typemeta.ts'
 
 /**
  * A patch may make another type of an object, of which nobody says that it is not expected: it is read as what it is.

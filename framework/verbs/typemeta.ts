@@ -1,7 +1,7 @@
-import { badRequest, type FieldError, invalid } from './errors.ts'
-import { DecodeError, jsonType, MissingKindError } from './metadata.ts'
-import { apiVersionOf } from './object.ts'
-import type { Served } from './verbs/served.ts'
+import { badRequest, type FieldError, invalid } from '../errors.ts'
+import { DecodeError, jsonType, MissingKindError } from '../metadata.ts'
+import { apiVersionOf } from '../object.ts'
+import type { Served } from './served.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
