@@ -4,6 +4,7 @@ import { eventually } from '../../support/oriel.ts'
 import { masters } from '../../support/people.ts'
 import { apply, bindingOf, type Tenant } from '../../support/tenants.ts'
 import {
+  allTaken,
   answers,
   bindAs,
   bindings,
@@ -38,14 +39,7 @@ export const claimsAreWhatIsAccepted = (scene: Scene): void => {
     const all = (await viewOf(provider, name))() + bindings
     await scene.becomes(all, [name])
     const accept = (state: string) =>
-      apply(
-        consumer.kubectl,
-        bindingOf(
-          provider,
-          name,
-          claims.map(each => taken(each, { state })),
-        ),
-      )
+      apply(consumer.kubectl, bindingOf(provider, name, allTaken(claims, { state })))
     await accept('Accepted')
     await eventually(
       () => scene.namesAt(all),
@@ -84,14 +78,7 @@ export const claimsAreWhatIsAccepted = (scene: Scene): void => {
     ]
     for (const path of lists) await scene.becomes(all + path, [])
     await scene.becomes(all + bindings, [name])
-    await apply(
-      consumer.kubectl,
-      bindingOf(
-        provider,
-        name,
-        claims.map(each => taken(each)),
-      ),
-    )
+    await apply(consumer.kubectl, bindingOf(provider, name, allTaken(claims)))
     await scene.becomes(all + sheriffs, ['before'])
     await scene.post(at(consumer) + namespaced, sheriff('later'))
     await scene.becomes(all + sheriffs, ['before', 'later'])
@@ -118,12 +105,7 @@ export const claimsAreWhatIsAccepted = (scene: Scene): void => {
     const [provider, consumer] = (await scene.workspaces('p', 'c')) as [Tenant, Tenant]
     const claims = [claim('', 'configmaps', { defaultSelector: { matchAll: true } })]
     const name = await exportKind(provider, cowboyKind, { claims })
-    await bindAs(
-      consumer,
-      provider,
-      name,
-      claims.map(each => taken(each)),
-    )
+    await bindAs(consumer, provider, name, allTaken(claims))
     await scene.post(`/clusters/${consumer.path}${configMaps}`, configMap('seen'))
     const view = (await viewOf(provider, name))(consumer)
     await scene.becomes(view + configMaps, ['kube-root-ca.crt', 'seen'])
@@ -143,12 +125,7 @@ export const claimsAreWhatIsAccepted = (scene: Scene): void => {
       return claim(group.join('.'), resource)
     })
     const name = await exportKind(provider, cowboyKind, { claims })
-    await bindAs(
-      consumer,
-      provider,
-      name,
-      claims.map(each => taken(each)),
-    )
+    await bindAs(consumer, provider, name, allTaken(claims))
     const offered = await scene.discovered((await viewOf(provider, name))(consumer))
     for (const each of wanted) assert.ok(offered.includes(each), `${each} cannot be claimed`)
   })
@@ -161,12 +138,7 @@ export const claimsAreWhatIsAccepted = (scene: Scene): void => {
       claim('', 'secrets', { verbs }),
     ]
     const name = await exportKind(provider, cowboyKind, { claims: claimed(reading) })
-    await bindAs(
-      consumer,
-      provider,
-      name,
-      claimed(reading).map(each => taken(each)),
-    )
+    await bindAs(consumer, provider, name, allTaken(claimed(reading)))
     await contentFor('user-2', provider)
     const view = (await viewOf(provider, name))(consumer)
     const makeSecret = () => scene.post(`${view}/api/v1/namespaces/default/secrets`, secret('made'), 'user-2')
@@ -177,14 +149,7 @@ export const claimsAreWhatIsAccepted = (scene: Scene): void => {
     const patch = JSON.stringify({ spec: { permissionClaims: more } })
     await provider.kubectl(['patch', 'apiexport', name, '--type=merge', '-p', patch])
     assert.equal((await makeSecret()).status, 403)
-    await apply(
-      consumer.kubectl,
-      bindingOf(
-        provider,
-        name,
-        more.map(each => taken(each)),
-      ),
-    )
+    await apply(consumer.kubectl, bindingOf(provider, name, allTaken(more)))
     await answers(makeSecret, 201)
     await answers(applyNew, appliedNew)
     const fewer = more.map(each => taken(each.resource === 'configmaps' ? { ...each, verbs: reading } : each))
@@ -237,16 +202,11 @@ export const claimsAreWhatIsAccepted = (scene: Scene): void => {
     const inside = `/clusters/${consumer.path}${configMaps}`
     await scene.post(inside, configMap('foo', { foo: 'bar' }))
     await scene.post(inside, configMap('plain'))
-    await bindAs(
-      consumer,
-      provider,
-      name,
-      claims.map(each => taken(each)),
-    )
+    await bindAs(consumer, provider, name, allTaken(claims))
     const view = (await viewOf(provider, name))(consumer)
     await scene.becomes(view + configMaps, ['foo', 'kube-root-ca.crt', 'plain'])
     const selector = { matchLabels: { foo: 'bar' } }
-    const narrowed = claims.map(each => taken(each, { selector }))
+    const narrowed = allTaken(claims, { selector })
     await apply(consumer.kubectl, bindingOf(provider, name, narrowed))
     await scene.becomes(view + configMaps, ['foo'])
   })

@@ -67,6 +67,8 @@ export const taken = ({ defaultSelector: _, ...given }: Claim, more: object = {}
   ...more,
 })
 
+export const allTaken = (claims: readonly Claim[], more: object = {}) => claims.map(each => taken(each, more))
+
 export interface Exported {
   readonly claims?: readonly Claim[]
   /** Consumers need the right that the provider's policy gives. */

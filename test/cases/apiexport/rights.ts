@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { bound, clusterRole } from '../../support/people.ts'
 import { apply, bindingOf, type Tenant } from '../../support/tenants.ts'
 import {
+  allTaken,
   answers,
   bindAs,
   bindings,
@@ -16,7 +17,6 @@ import {
   sheriff,
   sheriffKind,
   sheriffs,
-  taken,
   viewOf,
 } from './exports.ts'
 import type { Scene } from './scene.ts'
@@ -29,12 +29,7 @@ export const rightsAreAskedOfEverybody = (scene: Scene): void => {
     const claims = [claim('', 'configmaps'), claim('wild.wild.west', 'sheriffs', { identityHash })]
     const name = await exportKind(provider, cowboyKind, { claims })
     await bindAs(consumer, wild, wildName)
-    await bindAs(
-      consumer,
-      provider,
-      name,
-      claims.map(each => taken(each)),
-    )
+    await bindAs(consumer, provider, name, allTaken(claims))
     await contentFor('user-2', provider)
     const view = await viewOf(provider, name)
     await answers(() => scene.get('user-2', `${view()}/api/v1/configmaps`), 200)
@@ -72,14 +67,7 @@ export const rightsAreAskedOfEverybody = (scene: Scene): void => {
       )
     for (const ask of [make, makeSheriff]) assert.equal((await ask()).status, 403)
     const accept = (state: string) =>
-      apply(
-        tenant.kubectl,
-        bindingOf(
-          provider,
-          name,
-          claims.map(each => taken(each, { state })),
-        ),
-      )
+      apply(tenant.kubectl, bindingOf(provider, name, allTaken(claims, { state })))
     await accept('Rejected')
     await answers(makeSheriff, 201)
     assert.equal((await make()).status, 403)
@@ -96,12 +84,7 @@ export const rightsAreAskedOfEverybody = (scene: Scene): void => {
     ])
     const claims = [claim('tenancy.kcp.io', 'workspacetypes', { identityHash })]
     const name = await exportKind(provider, cowboyKind, { claims })
-    await bindAs(
-      tenant,
-      provider,
-      name,
-      claims.map(each => taken(each)),
-    )
+    await bindAs(tenant, provider, name, allTaken(claims))
     await contentFor('user-2', provider)
     const view = (await viewOf(provider, name))(tenant)
     const types = '/apis/tenancy.kcp.io/v1alpha1/workspacetypes'
@@ -123,12 +106,7 @@ export const rightsAreAskedOfEverybody = (scene: Scene): void => {
     const claims = [claim('apis.kcp.io', 'apibindings')]
     const name = await exportKind(manager, cowboyKind, { claims })
     const other = await exportKind(restricted, sheriffKind)
-    await bindAs(
-      consumer,
-      manager,
-      name,
-      claims.map(each => taken(each)),
-    )
+    await bindAs(consumer, manager, name, allTaken(claims))
     await contentFor('user-2', manager)
     const view = (await viewOf(manager, name))(consumer)
     const make = () => scene.post(view + bindings, bindingOf(restricted, other, []), 'user-2')

@@ -3,7 +3,17 @@ import type { KubeObject } from '../../../framework/index.ts'
 import { apiResourceSchemaOf } from '../../support/crds.ts'
 import { bound, masters } from '../../support/people.ts'
 import { apply, type Tenant } from '../../support/tenants.ts'
-import { answers, bindAs, claim, contentFor, cowboyKind, exportKind, kind, taken, viewOf } from './exports.ts'
+import {
+  allTaken,
+  answers,
+  bindAs,
+  claim,
+  contentFor,
+  cowboyKind,
+  exportKind,
+  kind,
+  viewOf,
+} from './exports.ts'
 import type { Scene } from './scene.ts'
 
 interface TokenStatus {
@@ -20,12 +30,7 @@ export const consumersAnswer = (scene: Scene): void => {
       claim('authentication.k8s.io', 'tokenreviews'),
     ]
     const name = await exportKind(provider, cowboyKind, { claims })
-    await bindAs(
-      consumer,
-      provider,
-      name,
-      claims.map(each => taken(each)),
-    )
+    await bindAs(consumer, provider, name, allTaken(claims))
     await contentFor('user-2', provider)
     await apply(consumer.kubectl, bound('cluster-admin', 'user-3'))
     const view = (await viewOf(provider, name))(consumer)
