@@ -13,6 +13,7 @@ import {
 } from '../support/tenants.ts'
 import { configAt, watch } from '../support/watcher.ts'
 import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
+import { type Spec, specIn, thing, thingsOf, versionOf } from './things.ts'
 
 // Conversion webhooks through the running server (chapter 40, rules 7.42, 7.43, 4.60).
 
@@ -26,19 +27,10 @@ interface Review {
   }
 }
 
-interface Spec {
-  readonly host?: string
-  readonly port?: string
-  readonly address?: string
-}
-
-/** v1 has host and port, v2 has both as one address. */
+/** Also what no schema knows, and where it came from. */
 function converted(object: KubeObject, apiVersion: string): KubeObject {
-  const { host = '', port = '', address = '' } = (object.spec ?? {}) as Spec
-  const [h, p] = address.split(':', 2)
-  const spec = apiVersion.endsWith('/v1')
-    ? { host: h, port: p, unknown: 'x' }
-    : { address: `${host}:${port}` }
+  const known = specIn(object, apiVersion)
+  const spec = apiVersion.endsWith('/v1') ? { ...known, unknown: 'x' } : known
   const annotations = { ...object.metadata.annotations, 'example.com/from': object.apiVersion.slice(-2) }
   return { ...object, apiVersion, spec, metadata: { ...object.metadata, annotations } }
 }
@@ -94,18 +86,6 @@ const answers: Answers<Review> = {
 }
 
 const text = { type: 'string' }
-const versionOf = (name: string, fields: object, storage: boolean) => ({
-  name,
-  served: true,
-  storage,
-  schema: {
-    openAPIV3Schema: {
-      type: 'object',
-      properties: { spec: { type: 'object', properties: fields } },
-    },
-  },
-})
-
 interface Shape {
   readonly group?: string
   readonly stored?: 'v1' | 'v2'
@@ -116,33 +96,12 @@ function definition(
   path: string,
   { group = `${path}.example.com`, stored = 'v2' }: Shape = {},
 ): KubeObject {
-  const webhook = {
-    conversionReviewVersions: ['v1'],
-    clientConfig: { url: `${webhooks.url}/${path}`, caBundle: webhooks.caBundle },
-  }
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `things.${group}` },
-    spec: {
-      group,
-      scope: 'Cluster',
-      names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-      versions: [
-        versionOf('v1', { host: text, port: { ...text, maxLength: 5 } }, stored === 'v1'),
-        versionOf('v2', { address: text }, stored === 'v2'),
-      ],
-      conversion: { strategy: 'Webhook', webhook },
-    },
-  }
+  const versions = [
+    versionOf('v1', { host: text, port: { ...text, maxLength: 5 } }, { storage: stored === 'v1' }),
+    versionOf('v2', { address: text }, { storage: stored === 'v2' }),
+  ]
+  return thingsOf(group, versions, webhooks, path)
 }
-
-const thing = (apiVersion: string, name: string, spec: Spec): KubeObject => ({
-  apiVersion,
-  kind: 'Thing',
-  metadata: { name },
-  spec,
-})
 
 describe('conversion webhooks', function () {
   this.timeout(180_000)

@@ -5,6 +5,7 @@ import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.
 import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
 import { configAt, watch } from '../support/watcher.ts'
 import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
+import { type Spec, specIn, thing, thingsOf, versionOf } from './things.ts'
 
 // What admission and selectors see of a kind with several versions (chapter 40, rules 2.58, 3.35, 7.61).
 
@@ -27,22 +28,14 @@ interface Review {
   }
 }
 
-interface Spec {
-  readonly host?: string
-  readonly port?: string
-  readonly address?: string
-}
-
 const group = 'versions.example.com'
 const things = (version: string): string => `things.${version}.${group}`
 
-/** v1 has host and port, v2 has both as one address. */
-function converted(object: KubeObject, apiVersion: string): KubeObject {
-  const { host = '', port = '', address = '' } = (object.spec ?? {}) as Spec
-  const [h, p] = address.split(':', 2)
-  const spec = apiVersion.endsWith('/v1') ? { host: h, port: p } : { address: `${host}:${port}` }
-  return { ...object, apiVersion, spec }
-}
+const converted = (object: KubeObject, apiVersion: string): KubeObject => ({
+  ...object,
+  apiVersion,
+  spec: specIn(object, apiVersion),
+})
 
 const shown = (object: KubeObject | null): string =>
   object === null ? 'null' : `${object.apiVersion.slice(-2)} ${JSON.stringify(object.spec)}`
@@ -65,41 +58,14 @@ const answers: Answers<Review> = {
 }
 
 const text = { type: 'string' }
-const versionOf = (name: string, fields: object, selectable: string) => ({
-  name,
-  served: true,
-  storage: name === 'v2',
-  selectableFields: [{ jsonPath: selectable }],
-  schema: {
-    openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: fields } } },
-  },
-})
-
-const definition = ({ url, caBundle }: Webhooks): KubeObject => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `things.${group}` },
-  spec: {
-    group,
-    scope: 'Cluster',
-    names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-    versions: [
-      versionOf('v1', { host: text, port: text }, '.spec.host'),
-      versionOf('v2', { address: text }, '.spec.address'),
-    ],
-    conversion: {
-      strategy: 'Webhook',
-      webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: `${url}/convert`, caBundle } },
-    },
-  },
-})
-
-const thing = (name: string, spec: Spec, version = 'v1'): KubeObject => ({
-  apiVersion: `${group}/${version}`,
-  kind: 'Thing',
-  metadata: { name },
-  spec,
-})
+const versions = [
+  versionOf(
+    'v1',
+    { host: text, port: text },
+    { storage: false, selectableFields: [{ jsonPath: '.spec.host' }] },
+  ),
+  versionOf('v2', { address: text }, { storage: true, selectableFields: [{ jsonPath: '.spec.address' }] }),
+]
 
 describe('a kind of several versions', function () {
   this.timeout(180_000)
@@ -115,10 +81,10 @@ describe('a kind of several versions', function () {
     assert.ok(first)
     tenant = first
     kubectl = tenant.kubectl
-    await apply(kubectl, definition(webhooks))
+    await apply(kubectl, thingsOf(group, versions, webhooks, 'convert'))
     await kubectl(['wait', '--for=condition=Established', `crd/things.${group}`])
     await eventually(
-      () => apply(kubectl, thing('first', { host: 'h', port: '1' })).catch(String),
+      () => apply(kubectl, thing(`${group}/v1`, 'first', { host: 'h', port: '1' })).catch(String),
       said => said.includes('created'),
     )
   })
@@ -134,7 +100,7 @@ describe('a kind of several versions', function () {
   async function createdSaying(name: string, said: string): Promise<void> {
     let count = 0
     await eventually(
-      () => create(thing(`${name}-${count++}`, { host: 'h', port: '1' })),
+      () => create(thing(`${group}/v1`, `${name}-${count++}`, { host: 'h', port: '1' })),
       answer => answer.includes(said),
     )
   }
@@ -180,8 +146,8 @@ describe('a kind of several versions', function () {
     await configure('Validating', 'none', 'look', { rules: [rule('v9')] })
     await configure('Validating', 'exact-later', 'look', { rules: [rule('v1')], matchPolicy: 'Exact' })
     await createdSaying('exact-later', 'denied the request: v1, v1')
-    assert.match(await create(thing('exact', { host: 'h', port: '1' })), /created/)
-    assert.match(await create(thing('none', { host: 'h', port: '1' })), /created/)
+    assert.match(await create(thing(`${group}/v1`, 'exact', { host: 'h', port: '1' })), /created/)
+    assert.match(await create(thing(`${group}/v1`, 'none', { host: 'h', port: '1' })), /created/)
   })
 
   it('is changed in the version of the rule, and stored as the change converts', async () => {
@@ -192,7 +158,7 @@ describe('a kind of several versions', function () {
     const spec = await eventually(
       async () => {
         const name = `moved-${count++}`
-        await create(thing(name, { host: 'h', port: '1' }))
+        await create(thing(`${group}/v1`, name, { host: 'h', port: '1' }))
         return (await kubectl.json<KubeObject>(['get', things('v1'), name])).spec as Spec
       },
       ({ host }) => host !== 'h',
@@ -201,7 +167,7 @@ describe('a kind of several versions', function () {
   })
 
   it('has its old state in the same version as the new one', async () => {
-    await create(thing('kept', { host: 'h', port: '1' }))
+    await create(thing(`${group}/v1`, 'kept', { host: 'h', port: '1' }))
     await configure('Validating', 'kept', 'look', { rules: [rule('v2')] })
     const patch = ['patch', things('v1'), 'kept', '--type=merge', '-p', '{"spec":{"port":"2"}}']
     await eventually(
@@ -240,7 +206,7 @@ describe('a kind of several versions', function () {
   })
 
   it('is selected by the fields of the version that is asked for', async () => {
-    await create(thing('selected', { host: 'there', port: '7' }))
+    await create(thing(`${group}/v1`, 'selected', { host: 'there', port: '7' }))
     const names = async (version: string, selector: string): Promise<string> =>
       kubectl(['get', things(version), '-o', 'name', '--field-selector', selector])
     assert.equal(await names('v1', 'spec.host=there'), `thing.${group}/selected\n`)
@@ -256,8 +222,8 @@ describe('a kind of several versions', function () {
       resourceVersion: '0',
       fieldSelector: 'spec.host=watched',
     })
-    await create(thing('other', { host: 'h', port: '1' }))
-    await create(thing('watched', { host: 'watched', port: '1' }))
+    await create(thing(`${group}/v1`, 'other', { host: 'h', port: '1' }))
+    await create(thing(`${group}/v1`, 'watched', { host: 'watched', port: '1' }))
     await kubectl(['patch', things('v2'), 'watched', '--type=merge', '-p', '{"spec":{"address":"gone:1"}}'])
     const left = await watcher.next(event => event.type === 'DELETED')
     assert.deepEqual(
@@ -269,7 +235,7 @@ describe('a kind of several versions', function () {
   })
 
   it('is deleted by the fields of the version that is asked for', async () => {
-    await create(thing('doomed', { host: 'doomed', port: '1' }))
+    await create(thing(`${group}/v1`, 'doomed', { host: 'doomed', port: '1' }))
     const query = '?fieldSelector=spec.host%3Ddoomed'
     await kubectl(['delete', '--raw', `/clusters/${tenant.path}/apis/${group}/v1/things${query}`])
     assert.equal(await kubectl(['get', things('v2'), 'doomed', '--ignore-not-found']), '')
