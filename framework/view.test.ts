@@ -3,19 +3,15 @@ import fc from 'fast-check'
 import { testContext } from '../test/support/context.ts'
 import { memoryStorage } from '../test/support/memorystorage.ts'
 import { ask, bodyOf, jsonOf, widget, widgets } from '../test/support/widgets.ts'
-import type { ApiResource } from './apis.ts'
-import { PickedBatch } from './batch.ts'
-import { encodeObject } from './encoding/encode.ts'
-import { forbidden, StatusError } from './errors.ts'
-import { type Item, type ItemEvent, itemFrom, itemOf } from './item.ts'
-import { annotator } from './lens/annotate.ts'
+import type { Item, ItemEvent } from './item.ts'
+import { code, hidden, kind, merge, namesIn, scene, visible } from './lens/testing/scene.ts'
 import type { KubeObject } from './object.ts'
 import { andLabels, formatLabelSelector, labelEquals } from './selectors/selectors.ts'
-import type { ItemBatch, ItemList, ResourceStorage, Selection } from './storage.ts'
+import type { ItemList, Selection } from './storage.ts'
 import { type Lens, viewOf } from './view.ts'
 
-const kind = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' }
 const isRed = (object: KubeObject): boolean => (object.spec as { color?: string }).color === 'red'
+
 const hasApp = ({ labels }: { labels: Readonly<Record<string, string>> }): boolean => labels.app === 'x'
 
 const appLabel = <Q extends Selection>(query: Q): Q => ({
@@ -30,36 +26,6 @@ const filtering: Readonly<Record<string, Lens>> = {
   matchesObject: { matchesObject: isRed },
   'all of them': { narrow: appLabel, matches: hasApp, matchesObject: isRed },
 }
-
-const visible = (name: string): KubeObject => widget(name, { color: 'red' }, { labels: { app: 'x' } })
-const hidden = (name: string): KubeObject => widget(name, { color: 'blue' }, { labels: { app: 'y' } })
-
-interface Scene {
-  readonly all: ApiResource
-  readonly seen: ApiResource
-}
-
-async function scene(lens: Lens): Promise<Scene> {
-  const storage = memoryStorage(kind)
-  const all = widgets(storage, { unconditionalUpdate: true })
-  for (const body of [visible('a'), hidden('b')]) await ask(all, { verb: 'create', body })
-  return { all, seen: { ...all, storage: viewOf(storage, () => lens) } }
-}
-
-const code = async (run: Promise<unknown>): Promise<number> => {
-  const error = await run.then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  if (error === undefined) return 200
-  assert.ok(error instanceof StatusError, String(error))
-  return error.code
-}
-
-const namesIn = async (resource: ApiResource): Promise<unknown> =>
-  ((await jsonOf(ask(resource, { verb: 'list' }))).items as KubeObject[]).map(item => item.metadata.name)
-
-const merge = { 'content-type': 'application/merge-patch+json' }
 
 describe('a filter', () => {
   for (const [name, lens] of Object.entries(filtering)) {
@@ -188,140 +154,6 @@ describe('what a view demands', () => {
     const [{ labels: all, view } = {}] = asked as Partial<Selection>[]
     assert.equal(formatLabelSelector(all ?? labels), 'color=red,team=y,app=x')
     assert.equal(formatLabelSelector(view ?? labels), 'team=y,app=x')
-  })
-})
-
-describe('a rewriting lens', () => {
-  const stamp: Lens = {
-    relabel: meta => ({ ...meta, annotations: { ...meta.annotations, seen: 'yes' } }),
-    present: object => ({ ...object, extra: object.metadata.annotations?.seen }),
-  }
-
-  it('is read-only without accept', async () => {
-    const { seen } = await scene(stamp)
-    for (const [verb, extra] of [
-      ['create', { name: '', body: widget('c') }],
-      ['update', { body: visible('a') }],
-      ['patch', { body: {}, headers: merge }],
-      ['delete', {}],
-      ['deletecollection', { name: '' }],
-    ] as const) {
-      assert.equal(await code(ask(seen, { verb, name: 'a', ...extra })), 405, verb)
-    }
-  })
-
-  it('rewrites what get, list and watch show', async () => {
-    const { seen } = await scene(stamp)
-    const check = (object: Readonly<Record<string, unknown>>): void => {
-      assert.equal((object.metadata as KubeObject['metadata']).annotations?.seen, 'yes')
-      assert.equal(object.extra, 'yes')
-    }
-    check(await jsonOf(ask(seen, { verb: 'get', name: 'a' })))
-    const { items } = (await jsonOf(ask(seen, { verb: 'list' }))) as { items: KubeObject[] }
-    assert.equal(items.length, 2)
-    for (const item of items) check(item)
-    const ending = new AbortController()
-    const { body } = await ask(seen, { verb: 'watch', signal: ending.signal })
-    assert.ok(!Buffer.isBuffer(body))
-    const { value } = await body[Symbol.asyncIterator]().next()
-    const [line] = String(value).split('\n')
-    check(JSON.parse(line ?? '').object)
-    ending.abort()
-  })
-
-  it('hands accept what the client sees, and the storage what accept gives', async () => {
-    const accepted: unknown[] = []
-    const { all, seen } = await scene({
-      ...stamp,
-      accept: (object, current) => {
-        accepted.push([object.extra, current?.extra])
-        const { extra: _, ...rest } = object
-        return rest as KubeObject
-      },
-    })
-    const told = await jsonOf(
-      ask(seen, { verb: 'patch', name: 'a', headers: merge, body: { spec: { size: 1 } } }),
-    )
-    assert.equal(told.extra, 'yes')
-    assert.deepEqual(accepted, [[undefined, 'yes']], 'the schema prunes what it does not know')
-    const stored = await jsonOf(ask(all, { verb: 'get', name: 'a' }))
-    assert.deepEqual(stored.spec, { color: 'red', size: 1 })
-    await ask(seen, { verb: 'delete', name: 'a' })
-    assert.deepEqual(await namesIn(all), ['b'])
-  })
-
-  it('can refuse', async () => {
-    const { seen } = await scene({
-      accept: () => {
-        throw forbidden(undefined, 'no')
-      },
-    })
-    assert.equal(await code(ask(seen, { verb: 'create', body: widget('c') })), 403)
-    assert.equal(await code(ask(seen, { verb: 'patch', name: 'a', headers: merge, body: {} })), 403)
-  })
-})
-
-describe('what a lens leaves alone', () => {
-  const items = ['a', 'b'].map(name => itemOf(widget(name), 'one'))
-  const batch: ItemBatch = Object.assign([...items], { bytes: Buffer.from('{}') })
-  const events: readonly ItemEvent[] = items.map(item => ({ type: 'ADDED', item }))
-  const storage = {
-    async *list() {
-      yield batch
-      return { resourceVersion: '1' }
-    },
-    async *watch() {
-      yield events
-    },
-  } as unknown as ResourceStorage
-  const ctx = testContext()
-  const query = { cluster: 'one', initialEvents: false, bookmarks: false }
-
-  const lenses: readonly Lens[] = [
-    {},
-    { narrow: query => query },
-    { matches: () => true },
-    { relabel: meta => meta, present: object => object },
-  ]
-  for (const lens of lenses) {
-    it(`passes by identity: ${Object.keys(lens).join(', ') || 'nothing'}`, async () => {
-      const view = viewOf(storage, () => lens)
-      assert.equal((await view.list(ctx, query).next()).value, batch)
-      assert.equal((await view.watch(ctx, query).next()).value, events)
-    })
-  }
-
-  it('is handed over without another generator when it only narrows', async () => {
-    const list = storage.list(ctx, query)
-    const view = viewOf({ ...storage, list: () => list }, () => ({ narrow: query => query }))
-    assert.equal(view.list(ctx, query), list)
-  })
-})
-
-describe('a lens that hides and annotates', () => {
-  const encoded = ['a', 'b', 'c'].map(name =>
-    itemFrom(encodeObject(widget(name)), { cluster: 'one', namespace: '', name }),
-  )
-  const storage = {
-    async *list() {
-      yield new PickedBatch(encoded)
-      return { resourceVersion: '1', remainingItemCount: 3 }
-    },
-  } as unknown as ResourceStorage
-
-  it('shows the same in bytes and one by one', async () => {
-    const lens: Lens = { matches: ({ name }) => name !== 'b', annotate: annotator({ 'a.dev/b': 'c' }) }
-    const list = viewOf(storage, () => lens).list(testContext(), { cluster: 'one' })
-    const batch = (await list.next()).value as ItemBatch
-    const wanted = ['a', 'c'].map(name =>
-      encodeObject(widget(name, undefined, { annotations: { 'a.dev/b': 'c' } })).bytes.toString(),
-    )
-    assert.equal(String(batch.bytes), wanted.join(','))
-    assert.deepEqual(
-      Array.from(batch, item => item.bytes.toString()),
-      wanted,
-    )
-    assert.deepEqual((await list.next()).value, { resourceVersion: '1' })
   })
 })
 

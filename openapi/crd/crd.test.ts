@@ -1,27 +1,10 @@
 import assert from 'node:assert/strict'
-import { type FieldError, fieldErrorBody } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
 import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd.ts'
+import { crdOf, names, schema, text, v1 } from './testing/definition.ts'
 
-const text = (error: FieldError): string => `${error.field}: ${fieldErrorBody(error)}`
-
-const schema = {
-  type: 'object',
-  properties: { spec: { type: 'object', properties: { color: { type: 'string' } } } },
-}
-const v1 = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }
-const names = { plural: 'widgets', kind: 'Widget' }
-
-const crdOf = (spec: object = {}, more: object = {}): KubeObject =>
-  defaultCustomResourceDefinition({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'widgets.example.com' },
-    spec: { group: 'example.com', names, scope: 'Namespaced', versions: [v1], ...spec },
-    ...more,
-  })
 const errorsOf = (spec: object, more: object = {}): readonly string[] =>
   validateCustomResourceDefinition(crdOf(spec, more)).map(text)
+
 /** The errors of a version, whose path is written `@`. */
 const versionErrors = (version: object): readonly string[] => errorsOf({ versions: [{ ...v1, ...version }] })
 
@@ -300,46 +283,5 @@ describe('CustomResourceDefinitions', () => {
       { names: 1, versions: [null, { schema: [] }], conversion: [] },
     ])
       assert.ok(validateCustomResourceDefinition({ ...crdOf(), spec }).length > 0)
-  })
-})
-
-describe('updates of CustomResourceDefinitions', () => {
-  const established = { conditions: [{ type: 'Established', status: 'True' }], storedVersions: ['v1'] }
-  const update = (
-    spec: object,
-    oldStatus: object = established,
-    status: object = oldStatus,
-  ): readonly string[] =>
-    validateCustomResourceDefinition(crdOf(spec, { status }), crdOf({}, { status: oldStatus })).map(text)
-
-  it('may not change scope and kind once established', () => {
-    const changed = { scope: 'Cluster', names: { ...names, kind: 'Gadget' } }
-    assert.deepEqual(update(changed), [
-      'spec.scope: Invalid value: "Cluster": field is immutable',
-      'spec.names.kind: Invalid value: "Gadget": field is immutable',
-    ])
-    assert.deepEqual(update(changed, { storedVersions: ['v1'] }), [])
-  })
-
-  it('may never change group and plural', () => {
-    const errors = update({ group: 'other.com' }, { storedVersions: ['v1'] })
-    assert.ok(errors.includes('spec.group: Invalid value: "other.com": field is immutable'))
-  })
-
-  it('keep stored versions', () => {
-    const v2 = { ...v1, name: 'v2' }
-    assert.deepEqual(update({ versions: [v2] }), [
-      'status.storedVersions: Invalid value: ["v1"]: must have the storage version v2',
-      'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions',
-    ])
-    const both = { ...established, storedVersions: ['v1', 'v2'] }
-    assert.deepEqual(update({ versions: [{ ...v1, storage: false }, v2] }, established, both), [])
-  })
-
-  it('do not look again at a schema that has not changed', () => {
-    const broken = { versions: [{ ...v1, schema: { openAPIV3Schema: { type: 'object', nullable: true } } }] }
-    const crd = crdOf(broken)
-    assert.equal(validateCustomResourceDefinition(crd).length, 1)
-    assert.deepEqual(validateCustomResourceDefinition(crd, crdOf(broken)), [])
   })
 })

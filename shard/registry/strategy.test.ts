@@ -1,42 +1,20 @@
 import assert from 'node:assert/strict'
-import { fieldErrorBody } from '../../framework/errors.ts'
 import type { KubeObject, Metadata } from '../../framework/object.ts'
-import { dedupOwners, finalizerWarnings, metadataUpdateErrors, newMetadataErrors } from './metadata.ts'
+import { metadataUpdateErrors } from './metadata.ts'
 import {
   generatedName,
   isHeld,
   prepareForCreate,
   prepareForUpdate,
   propagationFinalizers,
-  type Strategy,
   startDeletion,
   withSystemMetadata,
 } from './strategy.ts'
-import { customTraits, traitsOf } from './traits.ts'
+import { builtin, texts, widget, widgets } from './testing/widgets.ts'
+import { traitsOf } from './traits.ts'
 
-const widgets: Strategy = {
-  group: 'example.com',
-  resource: 'widgets',
-  kind: 'Widget',
-  namespaced: true,
-  status: true,
-  traits: customTraits,
-}
-const builtin = (resource: string, kind: string, status = false): Strategy => ({
-  group: '',
-  resource,
-  kind,
-  namespaced: resource !== 'namespaces',
-  status,
-  traits: traitsOf(resource),
-})
 const key = { cluster: 'c1', namespace: 'ns', name: 'a' }
-const widget = (metadata: Metadata = {}, rest: object = {}): KubeObject => ({
-  apiVersion: 'example.com/v1',
-  kind: 'Widget',
-  metadata: { name: 'a', ...metadata },
-  ...rest,
-})
+
 const stored = (metadata: Metadata = {}, rest: object = {}): KubeObject =>
   widget(
     {
@@ -49,8 +27,6 @@ const stored = (metadata: Metadata = {}, rest: object = {}): KubeObject =>
     },
     rest,
   )
-const texts = (errors: ReturnType<typeof newMetadataErrors>): readonly string[] =>
-  errors.map(error => `${error.field}: ${fieldErrorBody(error)}`)
 
 describe('metadata on create', () => {
   it('wipes what belongs to the server, and fills it', () => {
@@ -89,125 +65,6 @@ describe('metadata on create', () => {
       /^w-.{5}$/,
     )
     assert.equal(prepareForCreate(widgets, widget({ generateName: 'w-' })).metadata.name, 'a')
-  })
-})
-
-describe('metadata validation', () => {
-  const cases: readonly (readonly [what: string, metadata: Metadata, expected: RegExp | undefined])[] = [
-    ['a good object', { namespace: 'ns', labels: { 'a.b/c': 'd' } }, undefined],
-    [
-      'no name',
-      { namespace: 'ns', name: '' },
-      /^metadata\.name: Required value: name or generateName is required$/,
-    ],
-    [
-      'a capital',
-      { namespace: 'ns', name: 'A' },
-      /^metadata\.name: Invalid value: "A": a lowercase RFC 1123 subdomain must/,
-    ],
-    ['a generateName', { namespace: 'ns', generateName: 'a-' }, undefined],
-    [
-      'a bad generateName',
-      { namespace: 'ns', generateName: 'AB-' },
-      /^metadata\.generateName: Invalid value: "AB-"/,
-    ],
-    ['no namespace', {}, /^metadata\.namespace: Required value$/],
-    [
-      'a label key',
-      { namespace: 'ns', labels: { 'a b': '' } },
-      /^metadata\.labels: Invalid value: "a b": name part must consist/,
-    ],
-    [
-      'a label value',
-      { namespace: 'ns', labels: { a: '!' } },
-      /^metadata\.labels: Invalid value: "!": a valid label must/,
-    ],
-    [
-      'annotations',
-      { namespace: 'ns', annotations: { a: 'x'.repeat(262_144) } },
-      /^metadata\.annotations: Too long: may not be more than 262144 bytes$/,
-    ],
-    ['capital annotations', { namespace: 'ns', annotations: { 'Example.COM/A': '' } }, undefined],
-    [
-      'an owner',
-      { namespace: 'ns', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '' }] },
-      /^metadata\.ownerReferences\.uid: Invalid value: "": must not be empty$/,
-    ],
-    [
-      'an owner version',
-      { namespace: 'ns', ownerReferences: [{ apiVersion: 'a/b/c', kind: 'K', name: 'x', uid: 'u' }] },
-      /ownerReferences\.apiVersion: Invalid value: "a\/b\/c": version must not be empty$/,
-    ],
-    ['a finalizer', { namespace: 'ns', finalizers: ['a b'] }, /^metadata\.finalizers: Invalid value: "a b"/],
-    [
-      'both policies',
-      { namespace: 'ns', finalizers: ['orphan', 'foregroundDeletion'] },
-      /finalizer orphan and foregroundDeletion cannot be both set$/,
-    ],
-  ]
-  for (const [what, metadata, expected] of cases) {
-    it(`judges ${what}`, () => {
-      const found = texts(newMetadataErrors(widgets, widget(metadata)))
-      if (expected === undefined) assert.deepEqual(found, [])
-      else assert.match(found.join('\n'), expected)
-    })
-  }
-
-  it('allows one controller only', () => {
-    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '1', controller: true }
-    const ownerReferences = [owner, { ...owner, kind: 'Secret', name: 'y', uid: '2' }]
-    const [found] = texts(newMetadataErrors(widgets, widget({ namespace: 'ns', ownerReferences })))
-    assert.match(
-      found ?? '',
-      /Only one reference can have Controller set to true\. Found "true" in references for ConfigMap\/x and Secret\/y$/,
-    )
-  })
-
-  it('asks for qualified finalizers of built-in kinds, definitions excepted', () => {
-    const found = (strategy: Strategy) =>
-      texts(
-        newMetadataErrors(
-          strategy,
-          widget({ namespace: 'ns', finalizers: ['orphan', 'example.com/a', 'x'] }),
-        ),
-      )
-    assert.deepEqual(found(widgets), [])
-    const traits = traitsOf('customresourcedefinitions.apiextensions.k8s.io')
-    assert.deepEqual(found({ ...widgets, group: 'apiextensions.k8s.io', traits }), [])
-    assert.deepEqual(found(builtin('configmaps', 'ConfigMap')), [
-      'metadata.finalizers[2]: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
-    ])
-  })
-
-  it('takes any path segment as the name of a role, and labels only as the name of a namespace', () => {
-    const named = (strategy: Strategy, name: string) =>
-      texts(newMetadataErrors(strategy, widget({ name, namespace: 'ns' })))
-    assert.deepEqual(
-      named({ ...widgets, traits: traitsOf('clusterroles.rbac.authorization.k8s.io') }, 'system:foo'),
-      [],
-    )
-    assert.match(named(builtin('namespaces', 'Namespace'), 'a.b').join(), /must not contain dots$/)
-  })
-
-  it('warns about finalizers without a domain or a path, once per new one', () => {
-    const next = widget({ finalizers: ['mine', 'example.com', 'example.com/ok', 'orphan'] })
-    assert.equal(finalizerWarnings(widgets, next).length, 2)
-    assert.deepEqual(finalizerWarnings(widgets, next, next), [])
-    assert.match(
-      finalizerWarnings(widgets, next)[0] ?? '',
-      /"mine": prefer a domain-qualified finalizer name to avoid/,
-    )
-    assert.match(
-      finalizerWarnings(widgets, next)[1] ?? '',
-      /"example.com": prefer a domain-qualified finalizer name including a path \(\/\)/,
-    )
-  })
-
-  it('collapses equal owners, and says whose', () => {
-    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u9' }
-    const { object, warning } = dedupOwners(widget({ ownerReferences: [owner, owner] }))
-    assert.deepEqual(object.metadata.ownerReferences, [owner])
-    assert.match(warning ?? '', /duplicate UID\(s\) observed: u9$/)
   })
 })
 

@@ -89,7 +89,7 @@ export const rules: Readonly<Record<string, Places>> = {
   24: [[e2e('mounts'), 'goes with the phase of its object']],
 }
 
-/** Attacks: one line each in `test/e2e/attacklist.ts`, or what says it. */
+/** Attacks: one line each in `test/e2e/attacklist/`, or what says it. */
 export const tried: Readonly<Record<string, Places>> = {
   1: [list, [identity, 'hide no identity in folded headers, in trailers']],
   2: [list],

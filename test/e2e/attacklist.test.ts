@@ -11,7 +11,9 @@ import { discard, eventually, type Oriel, readText, startOriel } from '../suppor
 import { startViews, type ViewsProcess } from '../support/standalone.ts'
 import { bind, bindingOf, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
 import { ask, type Protocol, protocols } from '../support/wire.ts'
-import { type Attack, attacksIn, oldAttacksIn, type Scene, secrets } from './attacklist.ts'
+import { attacksIn } from './attacklist/all.ts'
+import { type Attack, type Scene, secrets } from './attacklist/attack.ts'
+import { oldAttacksIn } from './attacklist/headers.ts'
 
 /** Where somebody comes in. */
 interface Door {

@@ -5,7 +5,8 @@ import { startServer } from '../support/kcp.ts'
 import { discard, type Oriel } from '../support/oriel.ts'
 import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
 import { configAt } from '../support/watcher.ts'
-import { type BadRequest, badRequests } from './badrequests.ts'
+import { badRequests } from './badrequests/all.ts'
+import type { BadRequest } from './badrequests/request.ts'
 
 /** With KCP_BIN the table is tried on kcp, except for what kcp is known to answer worse. */
 const isKcp = process.env.KCP_BIN !== undefined

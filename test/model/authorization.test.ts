@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import type { Action } from '../../framework/authorizer.ts'
-import { mayPlainly, mayThroughView } from './oracle.ts'
+import { createAction } from './actions.ts'
+import { mayThroughView } from './content.ts'
+import { createWorld } from './createworld.ts'
+import { mayPlainly } from './oracle.ts'
 import { randomFrom } from './random.ts'
 import { decisions, describeWorld, firstSeed } from './running.ts'
 import { serveWorld } from './served.ts'
-import { createAction, createUser, createWorld, everywhere, type World } from './world.ts'
+import { createUser } from './users.ts'
+import { everywhere, type World } from './world.ts'
 
 const perWorld = 10_000
 

@@ -2,11 +2,11 @@ import type { PolicyRule } from '../../authz/policyrule.ts'
 import type { Subject } from '../../authz/subjects.ts'
 import type { Action } from '../../framework/authorizer.ts'
 import type { UserInfo } from '../../framework/user.ts'
-import { type Bound, type Claim, type ConfigMap, type Export, systemAdmin, type World } from './world.ts'
+import { identitiesOf, isLocalRobot, marked } from './identities.ts'
+import { type Export, systemAdmin, type World } from './world.ts'
 
 // Says who may do what by looking at everything, in the words of chapter 30 (sections 1.8 and 2) and chapter 10 (section
 // 3.5). It shares no code with what it judges, and nothing in it is there to be fast.
-
 /** At the plain endpoint. */
 export function mayPlainly(world: World, user: UserInfo, action: Action): boolean {
   if (user.groups.includes('system:masters')) return true
@@ -69,6 +69,7 @@ const tenancyExport: Export = {
   policy: 'local',
   claims: [],
 }
+
 const ofTenancy = ['workspaces', 'workspacetypes', 'workspaceauthenticationconfigurations']
 
 /** 04: every export whose resource this is. Every logical cluster binds root's tenancy. */
@@ -141,174 +142,3 @@ export function allows(rule: PolicyRule, { verb, resource, path = '' }: Action):
     ((rule.resourceNames ?? []).length === 0 || (rule.resourceNames ?? []).includes(name))
   )
 }
-
-const homeKey = 'authentication.kcp.io/cluster-name'
-const scopeKey = 'authentication.kcp.io/scopes'
-const warrantKey = 'authorization.kcp.io/warrant'
-const robotPrefix = 'system:serviceaccount:'
-const listed = (user: UserInfo, key: string): readonly string[] => user.extra?.[key] ?? []
-const isRobot = (user: UserInfo): boolean => user.name.startsWith(robotPrefix)
-
-function isValidIn(user: UserInfo, cluster: string): boolean {
-  const homes = listed(user, homeKey)
-  if (isRobot(user) && homes.length > 0 && homes.join('|') !== cluster) return false
-  return listed(user, scopeKey).every(value => value.split(',').some(scope => scope === `cluster:${cluster}`))
-}
-
-const isLocalRobot = (user: UserInfo, cluster: string): boolean => isRobot(user) && isValidIn(user, cluster)
-
-/** As whom somebody counts in a cluster. */
-export function identitiesOf(user: UserInfo, cluster: string): readonly UserInfo[] {
-  const all = withWarrants(user)
-  const valid = all.filter(one => isValidIn(one, cluster))
-  const lost = all.filter(one => !isValidIn(one, cluster))
-  const isKnown = (one: UserInfo): boolean => one.groups.includes('system:authenticated')
-  const nobody = (...groups: string[]): UserInfo => ({ name: 'system:anonymous', groups })
-  return [
-    ...valid,
-    ...all.filter(one => isRobot(one) && listed(one, homeKey).length === 1).map(worldwide),
-    ...(lost.some(isKnown) ? [nobody('system:authenticated', ...agreed(user))] : []),
-    ...(lost.some(one => !isKnown(one)) ? [nobody('system:unauthenticated')] : []),
-  ]
-}
-
-function withWarrants(user: UserInfo): readonly UserInfo[] {
-  const warrants = listed(user, warrantKey)
-    .flatMap(text => warrantIn(text) ?? [])
-    .filter(one => !isRobot(one) || listed(one, homeKey).length > 0)
-    .map(one => ({ ...one, groups: [...one.groups, ...agreed(one)] }))
-  return [user, ...warrants.flatMap(withWarrants)]
-}
-
-function warrantIn(text: string): UserInfo | undefined {
-  try {
-    const { user, groups, extra } = JSON.parse(text)
-    const good =
-      [user ?? ''].every(each => typeof each === 'string') && (groups === undefined || Array.isArray(groups))
-    return good ? { name: user ?? '', groups: groups ?? [], ...(extra && { extra }) } : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const worldwideName = (user: UserInfo): string =>
-  `system:kcp:serviceaccount:${listed(user, homeKey)[0]}:${user.name.slice(robotPrefix.length)}`
-
-const worldwide = (user: UserInfo): UserInfo => ({
-  name: worldwideName(user),
-  groups: [...user.groups.filter(group => group === 'system:authenticated'), ...agreed(user)],
-})
-
-/** `system:cluster:<name>` for what all scopes agree on. */
-function agreed(user: UserInfo): readonly string[] {
-  const scopes = listed(user, scopeKey).map(value => value.split(','))
-  const all = [...new Set(scopes.flat())].filter(scope => scopes.every(each => each.includes(scope)))
-  return all.filter(scope => scope.startsWith('cluster:')).map(scope => `system:${scope}`)
-}
-
-const mark = 'apis.kcp.io:binding:'
-
-/** As policies of exports name somebody. */
-function marked(user: UserInfo): UserInfo {
-  const isLost = isRobot(user) && listed(user, homeKey).length !== 1
-  if (isLost) {
-    const group = user.groups.includes('system:authenticated')
-      ? 'system:authenticated'
-      : 'system:unauthenticated'
-    return { name: `${mark}system:anonymous`, groups: [mark + group] }
-  }
-  const warrants = listed(user, warrantKey)
-    .flatMap(text => warrantIn(text) ?? [])
-    .map(marked)
-  const asText = warrants.map(({ name, groups, extra }) => JSON.stringify({ user: name, groups, extra }))
-  return {
-    name: mark + (isRobot(user) ? worldwideName(user) : user.name),
-    groups: user.groups.map(group => mark + group),
-    extra: { ...user.extra, [warrantKey]: asText },
-  }
-}
-
-/** Through the view of an export; `action.cluster` is one cluster or `*`. */
-export function mayThroughView(world: World, of: Export, user: UserInfo, action: Action): boolean {
-  if (user.groups.includes('system:masters')) return true
-  const { cluster, resource, verb } = action
-  const binding = world.apiBindings.find(
-    each => each.cluster === cluster && each.to.cluster === of.cluster && each.to.name === of.name,
-  )
-  if (cluster !== '*' && resource !== undefined && !isCovered(of, binding, action)) return false
-  const content = {
-    group: 'apis.kcp.io',
-    version: 'v1alpha1',
-    resource: 'apiexports',
-    subresource: 'content',
-  }
-  const asking = { verb, cluster: of.cluster, resource: { ...content, namespace: '', name: of.name } }
-  if (!mayPlainly(world, user, asking)) return false
-  if (resource === undefined) return true
-  if (!claimedPoliciesAllow(world, of, user, action)) return false
-  return cluster === '*' || mayPlainly(world, warranted(user, cluster), action)
-}
-
-function isCovered(of: Export, binding: Bound | undefined, { resource, verb }: Action): boolean {
-  if (binding === undefined || resource === undefined) return false
-  const { group, resource: plural } = resource
-  if (binding.resources.some(b => b.group === group && b.resource === plural && b.identity === of.identity))
-    return true
-  const claim = claimOn(of, group, plural)
-  const has = (each: Claim): boolean => each.verbs.includes('*') || each.verbs.includes(verb)
-  const isTaken = binding.claims.some(
-    each =>
-      claim !== undefined &&
-      each.state === 'Accepted' &&
-      each.group === group &&
-      each.resource === plural &&
-      each.identityHash === claim.identityHash &&
-      has(each) &&
-      has(claim),
-  )
-  if (isTaken) return true
-  return group === 'apis.kcp.io' && plural === 'apibindings' && ['get', 'list', 'watch'].includes(verb)
-}
-
-const claimOn = (of: Export, group: string, resource: string): Claim | undefined =>
-  of.claims.find(claim => claim.group === group && claim.resource === resource)
-
-function claimedPoliciesAllow(world: World, of: Export, user: UserInfo, action: Action): boolean {
-  const { resource } = action
-  const claim = resource && claimOn(of, resource.group, resource.resource)
-  if (claim?.identityHash === undefined) return true
-  const from = world.exports.filter(each => each.identity === claim.identityHash)
-  const { [homeKey]: _home, [scopeKey]: _scopes, ...kept } = marked(user).extra ?? {}
-  const asker = isRobot(user) ? { ...marked(user), extra: kept } : marked(user)
-  return (
-    from.length > 0 &&
-    from.every(
-      each =>
-        each.policy !== 'local' || mayPlainly(world, asker, { ...action, cluster: each.cluster, deep: true }),
-    )
-  )
-}
-
-function warranted(user: UserInfo, cluster: string): UserInfo {
-  const extra = { [homeKey]: [cluster] }
-  const warrant = { user: 'system:serviceaccount:default:rest', groups: ['system:kcp:admin'], extra }
-  const all = [...listed(user, warrantKey), JSON.stringify(warrant)]
-  return { ...user, extra: { ...user.extra, [warrantKey]: all } }
-}
-
-/** The config maps that an export's view shows: those of claims that were accepted, and that the selectors take. */
-export const claimedConfigMaps = (world: World, of: Export): readonly ConfigMap[] =>
-  world.configMaps.filter(({ cluster, labels }) =>
-    world.apiBindings.some(
-      binding =>
-        binding.cluster === cluster &&
-        binding.to.cluster === of.cluster &&
-        binding.to.name === of.name &&
-        binding.claims.some(
-          ({ resource, state, selector }) =>
-            resource === 'configmaps' &&
-            state === 'Accepted' &&
-            (selector.matchAll === true || labels.tier === selector.matchLabels?.tier),
-        ),
-    ),
-  )

@@ -1,4 +1,4 @@
-import { claimedConfigMaps } from './oracle.ts'
+import { claimedConfigMaps } from './content.ts'
 import { exportNamed, isOwn, publicationNamed, type ViewRequest, waitingFor } from './viewsoracle.ts'
 import type { World } from './world.ts'
 

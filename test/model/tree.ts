@@ -1,8 +1,10 @@
 import type { PolicyRule } from '../../authz/policyrule.ts'
 import type { Subject } from '../../authz/subjects.ts'
 import type { UserInfo } from '../../framework/user.ts'
+import { ruleOf, subjectOf } from './policies.ts'
 import type { Random } from './random.ts'
-import { consumers, createUser, providers, type Rbac, ruleOf, subjectOf } from './world.ts'
+import { createUser } from './users.ts'
+import { consumers, providers, type Rbac } from './world.ts'
 
 /** What the views other than an export's show of a world: the tree of workspaces, and who is waited for in it. */
 export interface Tree {

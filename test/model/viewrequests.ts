@@ -1,9 +1,10 @@
 import type { Action } from '../../framework/authorizer.ts'
 import type { UserInfo } from '../../framework/user.ts'
+import { createAction } from './actions.ts'
 import type { Random } from './random.ts'
 import { childNames, identifiers } from './tree.ts'
 import { dumps, type ViewName, type ViewRequest } from './viewsoracle.ts'
-import { consumers, createAction, everywhere, namespaces } from './world.ts'
+import { consumers, everywhere, namespaces } from './world.ts'
 
 export const verbs = [
   ...(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const),

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import type { UserInfo } from '../../framework/user.ts'
+import { createWorld } from './createworld.ts'
 import { type Random, randomFrom } from './random.ts'
 import { decisions, describeWorld, firstSeed, listen } from './running.ts'
 import { type Served, serveWorld } from './served.ts'
 import { shownTo } from './shown.ts'
+import { createUser } from './users.ts'
 import { createViewRequest, sentFor, verbs, viewNames } from './viewrequests.ts'
 import { type Answer, answerOf, type ViewRequest } from './viewsoracle.ts'
-import { createUser, createWorld, type World } from './world.ts'
+import type { World } from './world.ts'
 
 const perWorld = 10_000
 const requestsPerWorld = 500

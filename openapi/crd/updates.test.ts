@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { validateCustomResourceDefinition } from './crd.ts'
+import { crdOf, names, text, v1 } from './testing/definition.ts'
+
+describe('updates of CustomResourceDefinitions', () => {
+  const established = { conditions: [{ type: 'Established', status: 'True' }], storedVersions: ['v1'] }
+  const update = (
+    spec: object,
+    oldStatus: object = established,
+    status: object = oldStatus,
+  ): readonly string[] =>
+    validateCustomResourceDefinition(crdOf(spec, { status }), crdOf({}, { status: oldStatus })).map(text)
+
+  it('may not change scope and kind once established', () => {
+    const changed = { scope: 'Cluster', names: { ...names, kind: 'Gadget' } }
+    assert.deepEqual(update(changed), [
+      'spec.scope: Invalid value: "Cluster": field is immutable',
+      'spec.names.kind: Invalid value: "Gadget": field is immutable',
+    ])
+    assert.deepEqual(update(changed, { storedVersions: ['v1'] }), [])
+  })
+
+  it('may never change group and plural', () => {
+    const errors = update({ group: 'other.com' }, { storedVersions: ['v1'] })
+    assert.ok(errors.includes('spec.group: Invalid value: "other.com": field is immutable'))
+  })
+
+  it('keep stored versions', () => {
+    const v2 = { ...v1, name: 'v2' }
+    assert.deepEqual(update({ versions: [v2] }), [
+      'status.storedVersions: Invalid value: ["v1"]: must have the storage version v2',
+      'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions',
+    ])
+    const both = { ...established, storedVersions: ['v1', 'v2'] }
+    assert.deepEqual(update({ versions: [{ ...v1, storage: false }, v2] }, established, both), [])
+  })
+
+  it('do not look again at a schema that has not changed', () => {
+    const broken = { versions: [{ ...v1, schema: { openAPIV3Schema: { type: 'object', nullable: true } } }] }
+    const crd = crdOf(broken)
+    assert.equal(validateCustomResourceDefinition(crd).length, 1)
+    assert.deepEqual(validateCustomResourceDefinition(crd, crdOf(broken)), [])
+  })
+})

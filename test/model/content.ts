@@ -1,0 +1,83 @@
+import type { Action } from '../../framework/authorizer.ts'
+import type { UserInfo } from '../../framework/user.ts'
+import { homeKey, isRobot, marked, scopeKey, warranted } from './identities.ts'
+import { mayPlainly } from './oracle.ts'
+import type { Bound, Claim, ConfigMap, Export, World } from './world.ts'
+
+/** Through the view of an export; `action.cluster` is one cluster or `*`. */
+export function mayThroughView(world: World, of: Export, user: UserInfo, action: Action): boolean {
+  if (user.groups.includes('system:masters')) return true
+  const { cluster, resource, verb } = action
+  const binding = world.apiBindings.find(
+    each => each.cluster === cluster && each.to.cluster === of.cluster && each.to.name === of.name,
+  )
+  if (cluster !== '*' && resource !== undefined && !isCovered(of, binding, action)) return false
+  const content = {
+    group: 'apis.kcp.io',
+    version: 'v1alpha1',
+    resource: 'apiexports',
+    subresource: 'content',
+  }
+  const asking = { verb, cluster: of.cluster, resource: { ...content, namespace: '', name: of.name } }
+  if (!mayPlainly(world, user, asking)) return false
+  if (resource === undefined) return true
+  if (!claimedPoliciesAllow(world, of, user, action)) return false
+  return cluster === '*' || mayPlainly(world, warranted(user, cluster), action)
+}
+
+function isCovered(of: Export, binding: Bound | undefined, { resource, verb }: Action): boolean {
+  if (binding === undefined || resource === undefined) return false
+  const { group, resource: plural } = resource
+  if (binding.resources.some(b => b.group === group && b.resource === plural && b.identity === of.identity))
+    return true
+  const claim = claimOn(of, group, plural)
+  const has = (each: Claim): boolean => each.verbs.includes('*') || each.verbs.includes(verb)
+  const isTaken = binding.claims.some(
+    each =>
+      claim !== undefined &&
+      each.state === 'Accepted' &&
+      each.group === group &&
+      each.resource === plural &&
+      each.identityHash === claim.identityHash &&
+      has(each) &&
+      has(claim),
+  )
+  if (isTaken) return true
+  return group === 'apis.kcp.io' && plural === 'apibindings' && ['get', 'list', 'watch'].includes(verb)
+}
+
+const claimOn = (of: Export, group: string, resource: string): Claim | undefined =>
+  of.claims.find(claim => claim.group === group && claim.resource === resource)
+
+function claimedPoliciesAllow(world: World, of: Export, user: UserInfo, action: Action): boolean {
+  const { resource } = action
+  const claim = resource && claimOn(of, resource.group, resource.resource)
+  if (claim?.identityHash === undefined) return true
+  const from = world.exports.filter(each => each.identity === claim.identityHash)
+  const { [homeKey]: _home, [scopeKey]: _scopes, ...kept } = marked(user).extra ?? {}
+  const asker = isRobot(user) ? { ...marked(user), extra: kept } : marked(user)
+  return (
+    from.length > 0 &&
+    from.every(
+      each =>
+        each.policy !== 'local' || mayPlainly(world, asker, { ...action, cluster: each.cluster, deep: true }),
+    )
+  )
+}
+
+/** The config maps that an export's view shows: those of claims that were accepted, and that the selectors take. */
+export const claimedConfigMaps = (world: World, of: Export): readonly ConfigMap[] =>
+  world.configMaps.filter(({ cluster, labels }) =>
+    world.apiBindings.some(
+      binding =>
+        binding.cluster === cluster &&
+        binding.to.cluster === of.cluster &&
+        binding.to.name === of.name &&
+        binding.claims.some(
+          ({ resource, state, selector }) =>
+            resource === 'configmaps' &&
+            state === 'Accepted' &&
+            (selector.matchAll === true || labels.tier === selector.matchLabels?.tier),
+        ),
+    ),
+  )
