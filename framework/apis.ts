@@ -17,6 +17,9 @@ export interface ResourceNames {
   readonly categories?: readonly string[]
 }
 
+/** Paths of fields, by the subresource that does not write them; '' is the object itself. */
+export type ResetFields = Readonly<Record<string, readonly (readonly string[])[]>>
+
 /** `status`, `scale`, `token`, …: what is below an object's name. */
 export interface Subresource<P extends Params = Params> {
   readonly name: string
@@ -65,6 +68,8 @@ export interface ApiResource<P extends Params = Params> {
   readonly complete?: (object: KubeObject) => KubeObject
   /** DELETE answers with the object instead of a Status (chapter 40, rule 6.6). */
   readonly deleteReturnsObject?: boolean
+  /** What an endpoint leaves as it is, where that is not what it is for custom resources (chapter 40, rule 5.51 k). */
+  readonly resetFields?: ResetFields
   /** Field selectors besides metadata.name and metadata.namespace: field → value as a string, '' when absent. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>
   /** Sent as a warning with every request to a deprecated version (chapter 40, rule 7.44). */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ApiResource, ResourceNames, Subresource } from '../framework/apis.ts'
+import type { ApiResource, ResetFields, ResourceNames, Subresource } from '../framework/apis.ts'
 import type { Params } from '../framework/context.ts'
 import { apiVersionOf, type KubeObject } from '../framework/object.ts'
 import type { Verb } from '../framework/request/requestinfo.ts'
@@ -39,6 +39,7 @@ export interface ResourceWiring<P extends Params = Params> {
   readonly createOnUpdate?: boolean
   readonly deleteReturnsObject?: boolean
   readonly complete?: (object: KubeObject) => KubeObject
+  readonly resetFields?: ResetFields
   readonly selectableFields?: ApiResource['selectableFields']
   /** Other subresources, such as namespaces/finalize. */
   readonly subresources?: readonly Subresource<P>[]
@@ -86,6 +87,7 @@ function apiResourceOf<P extends Params>(
     createOnUpdate: wiring.createOnUpdate ?? false,
     deleteReturnsObject: wiring.deleteReturnsObject ?? false,
     ...(wiring.complete === undefined ? {} : { complete: wiring.complete }),
+    ...(wiring.resetFields === undefined ? {} : { resetFields: wiring.resetFields }),
     selectableFields: selectable,
     ...(version.deprecationWarning === undefined ? {} : { deprecationWarning: version.deprecationWarning }),
     openapi: { ...version.schema },

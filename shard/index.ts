@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { createTargets } from '../framework/targets.ts'
+import { signerAdmission } from './admission/certificates.ts'
 import type { AdmissionPlugin } from './admission/chain.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { tenantPolicies } from './admission/policies/index.ts'
@@ -56,6 +57,7 @@ function pluginsOf(options: ShardOptions, host: ShardHost): readonly AdmissionPl
   const webhooks = tenantWebhooks({ ...tenancy, targets })
   return [
     ...(options.admission?.(host) ?? []),
+    signerAdmission(host.backend.authorizer),
     webhooks.mutating,
     ...tenantPolicies(tenancy),
     ...webhooks.validating,

@@ -13,10 +13,10 @@ import type { Served } from './served.ts'
 /** What endpoints may not write, and nobody comes to own through them (chapter 40, rule 5.51 k). */
 const status = setOfFields(['status'])
 const allButStatus = setOfFields(['metadata'], ['spec'])
-const allButSpec = setOfFields(['metadata'], ['status'])
 
 function resetFields({ resource, subresource }: Served): FieldSet {
-  if (subresource === 'finalize') return allButSpec
+  const own = resource.resetFields?.[subresource]
+  if (own !== undefined) return setOfFields(...own)
   if (subresource !== '') return allButStatus
   return resource.subresources.some(each => each.name === 'status') ? status : setOfFields()
 }

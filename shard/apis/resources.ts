@@ -98,6 +98,7 @@ function makeResources(wiring: Wiring, served: Served): readonly ApiResource[] {
     createOnUpdate: traits.createOnUpdate,
     deleteReturnsObject: traits.deleteReturnsObject,
     ...(traits.complete === undefined ? {} : { complete: traits.complete }),
+    ...(traits.resetFields === undefined ? {} : { resetFields: traits.resetFields }),
     ...(fields === undefined || traits.custom ? {} : { selectableFields: fields }),
     subresources: subresourcesOf(wiring, served),
   })
@@ -215,7 +216,7 @@ function shelfIn(wiring: Wiring, served: Served, version: string): Shelf {
 const ownSubresources: Readonly<Record<string, readonly [name: string, verbs: readonly Verb[], part: Part]>> =
   {
     namespaces: ['finalize', ['update'], 'finalize'],
-    'certificatesigningrequests.certificates.k8s.io': ['approval', subresourceVerbs, 'status'],
+    'certificatesigningrequests.certificates.k8s.io': ['approval', subresourceVerbs, 'approval'],
   }
 
 function subresourcesOf(wiring: Wiring, served: Served): readonly Subresource[] {

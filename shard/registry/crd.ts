@@ -1,6 +1,8 @@
+import type { FieldError } from '../../framework/errors.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import { timestamp } from '../../framework/timestamp.ts'
 import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from '../../openapi/crd/crd.ts'
+import { nameErrors } from '../../openapi/crd/names.ts'
 import { withMetadata } from './strategy.ts'
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
@@ -91,6 +93,9 @@ export function startDefinitionDeletion(object: KubeObject): KubeObject {
   const held = withMetadata(object, { finalizers: [...finalizers] })
   return { ...held, status: { ...(object.status as object), conditions } }
 }
+
+export const acceptedNameErrors = (object: KubeObject): readonly FieldError[] =>
+  nameErrors(asCrd(object).status?.acceptedNames, 'status.acceptedNames')
 
 /** What is wrong with a definition beyond its schema; not for `/status`, which cannot change it. */
 export { validateCustomResourceDefinition as definitionErrors }

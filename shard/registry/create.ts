@@ -31,7 +31,7 @@ export async function create(
     object: collapseOwners(ctx, withSystemMetadata(rules.strategy, key, object)),
   })
   for (let attempt = 1; ; attempt++) {
-    const prepared = withInitialStatus(rules, prepareForCreate(rules.strategy, admitted))
+    const prepared = withInitialStatus(rules, prepareForCreate(rules.strategy, admitted, ctx.actAs))
     const freshKey = { ...key, name: prepared.metadata.name ?? '' }
     const fresh = registry.admission.complete({ ...request, key: freshKey, object: prepared })
     validate(registry, fresh)

@@ -122,13 +122,14 @@ const generic: ReadonlySet<string> = new Set([
 /** Built-in kinds take standard names and qualified ones; the others are warned (chapter 40, rule 3.16). */
 function foreignErrors({ group, traits }: Strategy, finalizers: readonly string[]): readonly FieldError[] {
   if (traits.custom || generic.has(group)) return []
-  const detail = 'name is neither a standard finalizer name nor is it fully qualified'
-  return finalizers.flatMap((f, i) =>
-    f.includes('/') || standardFinalizers.includes(f)
-      ? []
-      : invalidValues(`metadata.finalizers[${i}]`, f, [detail]),
-  )
+  return finalizers.flatMap((f, i) => invalidValues(`metadata.finalizers[${i}]`, f, foreignFinalizer(f)))
 }
+
+/** What is wrong with a finalizer that says neither whose it is nor is one of Kubernetes' own. */
+export const foreignFinalizer = (name: string): readonly string[] =>
+  name.includes('/') || standardFinalizers.includes(name)
+    ? []
+    : ['name is neither a standard finalizer name nor is it fully qualified']
 
 function finalizerErrors(strategy: Strategy, finalizers: readonly string[]): readonly FieldError[] {
   const each = [

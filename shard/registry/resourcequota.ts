@@ -13,18 +13,20 @@ interface Quota extends KubeObject {
   readonly status?: { readonly hard?: Quantities; readonly used?: Quantities }
 }
 
-const quantityFields = ['hard', 'used']
+const quantityFields = ['hard', 'used'] as const
 
 /** Quantities as Kubernetes writes them. Throws a `DecodeError` for what is none. */
 export function canonicalQuota(object: KubeObject): KubeObject {
   const { spec, status } = object as Quota
   const part = (fields: Quantities): Quantities =>
-    mapped(fields, (value, field) => (quantityFields.includes(field) ? canonical(value) : value))
+    mapped(fields, (value, field) => (isQuantities(field) ? canonical(value) : value))
   return { ...object, ...(spec && { spec: part(spec) }), ...(status && { status: part(status) }) }
 }
 
 const mapped = (fields: Quantities, change: (value: unknown, name: string) => unknown): Quantities =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, change(value, name)]))
+
+const isQuantities = (field: string): boolean => quantityFields.some(name => name === field)
 
 const canonical = (quantities: unknown): unknown =>
   typeof quantities === 'object' && quantities !== null
@@ -66,9 +68,16 @@ const limited = (name: string): boolean =>
 
 /** What is wrong with the limits of a quota, in upstream's words. */
 export const quotaErrors = (object: KubeObject): readonly FieldError[] =>
-  Object.entries((object as Quota).spec?.hard ?? {})
+  quantityErrors((object as Quota).spec?.hard, 'spec.hard')
+
+/** The same of what its status says. */
+export const quotaStatusErrors = (object: KubeObject): readonly FieldError[] =>
+  quantityFields.flatMap(field => quantityErrors((object as Quota).status?.[field], `status.${field}`))
+
+const quantityErrors = (quantities: Quantities = {}, path: string): readonly FieldError[] =>
+  Object.entries(quantities)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([name, value]) => limitErrors(name, String(value), `spec.hard[${name}]`))
+    .flatMap(([name, value]) => limitErrors(name, String(value), `${path}[${name}]`))
 
 function limitErrors(name: string, value: string, path: string): readonly FieldError[] {
   const quantity = parseQuantity(value)

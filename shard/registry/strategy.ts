@@ -1,8 +1,10 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { ResetFields } from '../../framework/apis.ts'
 import type { FieldError } from '../../framework/errors.ts'
 import type { KubeObject, Metadata, ObjectKey } from '../../framework/object.ts'
 import { timestamp } from '../../framework/timestamp.ts'
+import type { UserInfo } from '../../framework/user.ts'
 import { claimLabelPrefix } from '../../openapi/labels.ts'
 
 /** What of an object raises `metadata.generation`: nothing, everything but metadata (custom resources), or `spec`. */
@@ -18,14 +20,17 @@ export interface Traits {
   readonly unconditionalUpdate: boolean
   readonly createOnUpdate: boolean
   readonly deleteReturnsObject: boolean
+  readonly resetFields?: ResetFields
   /** The garbage collector and other finalizer keepers may hold it; false for events. */
   readonly collected: boolean
   /** Defaults that no schema can say: part of what the client has written, also for field management. */
   readonly complete?: (object: KubeObject) => KubeObject
-  /** Fills in what the kind's own rules add, after defaults. `old` is absent on create. */
-  readonly prepare?: (object: KubeObject, old?: KubeObject) => KubeObject
+  /** Fills in what the kind's own rules add, after defaults. `old` is absent on create, `author` on update. */
+  readonly prepare?: (object: KubeObject, old?: KubeObject, author?: UserInfo) => KubeObject
   /** The kind's own rules beyond its schema. */
   readonly validate?: (object: KubeObject, old?: KubeObject) => readonly FieldError[]
+  /** The same for writes to a subresource. */
+  readonly parts?: { readonly [P in Exclude<Part, ''>]?: PartRules }
   /** Changes the object when its deletion starts. */
   readonly onDelete?: (object: KubeObject) => KubeObject
   /** Whether something besides `metadata.finalizers` keeps a terminating object. */
@@ -33,7 +38,13 @@ export interface Traits {
 }
 
 /** What one endpoint may write: the main one everything but what `status` owns, a subresource only its own part. */
-export type Part = '' | 'status' | 'finalize'
+export type Part = '' | 'status' | 'finalize' | 'approval'
+
+/** What is particular about one part of a kind. */
+interface PartRules {
+  readonly prepare?: (object: KubeObject, old: KubeObject) => KubeObject
+  readonly validate?: (object: KubeObject, old: KubeObject) => readonly FieldError[]
+}
 
 /** The rules of one kind in one version. */
 export interface Strategy {
@@ -101,13 +112,13 @@ export function withSystemMetadata(strategy: Strategy, key: ObjectKey, object: K
 }
 
 /** A new object after admission: its name, its generation, no status where status has its own endpoint (3.4, 3.8, 3.31). */
-export function prepareForCreate(strategy: Strategy, object: KubeObject): KubeObject {
+export function prepareForCreate(strategy: Strategy, object: KubeObject, author?: UserInfo): KubeObject {
   const { name, generateName } = object.metadata
   const named = name ? object : withMetadata(object, { name: generateName && generatedName(generateName) })
   const content = strategy.status ? withoutField(named, 'status') : named
   const generation = strategy.traits.generation === 'none' ? undefined : 1
   const counted = withMetadata(content, { generation })
-  return strategy.traits.prepare?.(counted) ?? counted
+  return strategy.traits.prepare?.(counted, undefined, author) ?? counted
 }
 
 /**
@@ -131,10 +142,14 @@ export function prepareForUpdate(
     namespace,
     name,
   })
-  const prepared = part === '' ? (strategy.traits.prepare?.(kept, old) ?? kept) : kept
+  const prepared = rulesOf(strategy, part)?.prepare?.(kept, old) ?? kept
   const raised = generation !== undefined && raisesGeneration(strategy, prepared, old)
   return raised ? withMetadata(prepared, { generation: generation + 1 }) : prepared
 }
+
+/** The kind's own rules for what one endpoint writes. */
+export const rulesOf = ({ traits }: Strategy, part: Part): PartRules | undefined =>
+  part === '' ? traits : traits.parts?.[part]
 
 const filled = (own: Metadata, old: MetadataChanges): MetadataChanges => {
   const said = Object.entries(own).filter(([field]) => field in old)
@@ -142,13 +157,17 @@ const filled = (own: Metadata, old: MetadataChanges): MetadataChanges => {
 }
 
 function ownPart(strategy: Strategy, part: Part, next: KubeObject, old: KubeObject): KubeObject {
+  if (part === '') return strategy.status ? withField(next, 'status', old.status) : next
   // Who owns which field is part of every write.
   const { managedFields } = next.metadata
-  if (part === 'status') return withMetadata(withField(old, 'status', next.status), { managedFields })
-  if (part === 'finalize')
-    return withMetadata(withField(old, 'spec', withSpecFinalizers(old, next)), { managedFields })
-  return strategy.status ? withField(next, 'status', old.status) : next
+  const { metadata } = writesMetadata(strategy, part) ? next : withMetadata(old, { managedFields })
+  const rest = { ...old, metadata }
+  if (part === 'finalize') return withField(rest, 'spec', withSpecFinalizers(old, next))
+  return withField(rest, 'status', next.status)
 }
+
+const writesMetadata = ({ traits }: Strategy, part: Part): boolean =>
+  traits.resetFields?.[part]?.every(([field]) => field !== 'metadata') ?? false
 
 const withField = (object: KubeObject, field: string, value: unknown): KubeObject =>
   value === undefined ? withoutField(object, field) : { ...object, [field]: value }

@@ -1,10 +1,11 @@
 import { dns1123LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/names.ts'
-import type { KubeObject } from '../../framework/object.ts'
 import { defaultCustomResourceDefinition } from '../../openapi/crd/crd.ts'
 import { mannersOf } from '../../openapi/definitions/kubernetes/manners.ts'
-import { definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
+import { signingRequestRules } from './certificates.ts'
+import { acceptedNameErrors, definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
 import { configMapErrors, mergeStringData, secretErrors } from './data.ts'
 import { leaseErrors } from './lease.ts'
+import { namespaceRules } from './namespaces.ts'
 import {
   clusterRoleBindingErrors,
   clusterRoleErrors,
@@ -14,8 +15,8 @@ import {
   roleBindingErrors,
   roleErrors,
 } from './rbac.ts'
-import { canonicalQuota, quotaErrors } from './resourcequota.ts'
-import { type Traits, withMetadata } from './strategy.ts'
+import { canonicalQuota, quotaErrors, quotaStatusErrors } from './resourcequota.ts'
+import type { Traits } from './strategy.ts'
 
 type NameErrors = Traits['nameErrors']
 
@@ -50,36 +51,6 @@ const plain: Traits = { ...customTraits, custom: false, generation: 'none' }
 const policy: Traits = { ...plain, generation: 'spec' }
 const webhooks: Traits = { ...policy, generation: 'content' }
 
-const kubernetesFinalizer = 'kubernetes'
-type NamespaceSpec = { readonly finalizers?: readonly string[] } | undefined
-const specFinalizers = (object: KubeObject): readonly string[] =>
-  (object.spec as NamespaceSpec)?.finalizers ?? []
-
-/** Without a name yet, there is nothing to say. */
-function labelNamespace(object: KubeObject): KubeObject {
-  const { name = '', labels } = object.metadata
-  return name === ''
-    ? object
-    : withMetadata(object, { labels: { ...labels, 'kubernetes.io/metadata.name': name } })
-}
-
-/** Namespaces: held by `spec.finalizers`, Active until their deletion starts, labelled with their own name. */
-function prepareNamespace(object: KubeObject, old?: KubeObject): KubeObject {
-  const labelled = labelNamespace(object)
-  if (old !== undefined) return { ...labelled, spec: old.spec }
-  const finalizers = new Set([...specFinalizers(object), kubernetesFinalizer])
-  return { ...labelled, spec: { finalizers: [...finalizers] }, status: { phase: 'Active' } }
-}
-
-const namespaces: Traits = {
-  ...plain,
-  nameErrors: labelName,
-  complete: labelNamespace,
-  prepare: prepareNamespace,
-  held: object => specFinalizers(object).length > 0,
-  onDelete: object => ({ ...object, status: { ...(object.status as object), phase: 'Terminating' } }),
-}
-
 const rbacGroup = 'rbac.authorization.k8s.io'
 
 const named: Traits = { ...plain, nameErrors: pathSegmentName }
@@ -92,6 +63,7 @@ const definitions: Traits = {
   complete: defaultCustomResourceDefinition,
   prepare: prepareDefinition,
   validate: definitionErrors,
+  parts: { status: { validate: acceptedNameErrors } },
   onDelete: startDefinitionDeletion,
 }
 
@@ -99,8 +71,13 @@ const definitions: Traits = {
 const builtinTraits: Readonly<Record<string, Traits>> = {
   configmaps: { ...plain, validate: configMapErrors },
   secrets: { ...plain, complete: mergeStringData, prepare: mergeStringData, validate: secretErrors },
-  resourcequotas: { ...plain, complete: canonicalQuota, validate: quotaErrors },
-  namespaces,
+  resourcequotas: {
+    ...plain,
+    complete: canonicalQuota,
+    validate: quotaErrors,
+    parts: { status: { validate: quotaStatusErrors } },
+  },
+  namespaces: { ...plain, ...namespaceRules, nameErrors: labelName },
   events,
   'events.events.k8s.io': events,
   'leases.coordination.k8s.io': {
@@ -111,7 +88,11 @@ const builtinTraits: Readonly<Record<string, Traits>> = {
   [`clusterroles.${rbacGroup}`]: { ...roles, validate: clusterRoleErrors },
   [`rolebindings.${rbacGroup}`]: { ...roleBindings, validate: roleBindingErrors },
   [`clusterrolebindings.${rbacGroup}`]: { ...roleBindings, validate: clusterRoleBindingErrors },
-  'certificatesigningrequests.certificates.k8s.io': { ...plain, nameErrors: pathSegmentName },
+  'certificatesigningrequests.certificates.k8s.io': {
+    ...plain,
+    ...signingRequestRules,
+    nameErrors: pathSegmentName,
+  },
   'customresourcedefinitions.apiextensions.k8s.io': definitions,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': webhooks,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': webhooks,

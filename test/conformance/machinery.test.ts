@@ -7,6 +7,8 @@ import { definitionCases, publishedCases } from './definitions.ts'
 import type { Target } from './fixture.ts'
 import { pathCases } from './paths.ts'
 import { readingCases } from './reading.ts'
+import { signingCases } from './signing.ts'
+import { finalizeCases, statusCases } from './status.ts'
 import { mountFlags, mountTarget, viewTarget, workspaceTarget } from './targets.ts'
 import { updateCases } from './update.ts'
 
@@ -14,6 +16,7 @@ const areas: Readonly<Record<string, (target: () => Target) => void>> = {
   'paths and negotiation': pathCases,
   'create and metadata': createCases,
   'update, patch and delete': updateCases,
+  'status of built-in kinds': statusCases,
   'server-side apply': applyCases,
   'answers and owners': answerCases,
   'list and watch': readingCases,
@@ -40,7 +43,11 @@ describe('Kubernetes on the wire', function () {
         describe(area, () => cases(() => target))
     })
 
-  served('in a workspace with a CRD', workspaceTarget, { 'a definition’s life': definitionCases })
+  served('in a workspace with a CRD', workspaceTarget, {
+    'a definition’s life': definitionCases,
+    'finalizers of namespaces': finalizeCases,
+    'requests for certificates': signingCases,
+  })
   served('through the apiexport view', viewTarget)
   if (!process.env.KCP_BIN) served('at a mount', mountTarget)
 })

@@ -19,7 +19,7 @@ import { configAt } from '../support/watcher.ts'
 import { testCertificates } from '../support/wire.ts'
 import { expect, fixture, namespaces, post, type Target, widgetsIn } from './fixture.ts'
 
-const claimed = ['namespaces', 'configmaps']
+const claimed = ['namespaces', 'configmaps', 'resourcequotas']
 const claims = claimed.map(resource => ({ group: '', resource, verbs: ['*'] }))
 const accepted = claims.map(claim => ({ ...claim, selector: { matchAll: true }, state: 'Accepted' }))
 

@@ -1,3 +1,5 @@
+import type { ResetFields } from '../../../framework/apis.ts'
+
 /** How the endpoint of a kind behaves on writes, which no schema says (chapter 40, rules 3.22, 3.23, 6.6). */
 export interface Manners {
   /** PUT without a resourceVersion: last write wins. */
@@ -6,6 +8,8 @@ export interface Manners {
   readonly createOnUpdate: boolean
   /** DELETE answers with the object instead of a Status. */
   readonly deleteReturnsObject: boolean
+  /** What parts of the object an endpoint leaves as they are; `/status` writes metadata, too, unless it is named. */
+  readonly resetFields?: ResetFields
 }
 
 const usual: Manners = { unconditionalUpdate: true, createOnUpdate: false, deleteReturnsObject: false }
@@ -13,11 +17,18 @@ const creating: Manners = { ...usual, createOnUpdate: true }
 const returning: Manners = { ...usual, deleteReturnsObject: true }
 const locked: Manners = { ...usual, unconditionalUpdate: false }
 
+const allButStatus: ResetFields = { status: [['spec']] }
+const requests: ResetFields = {
+  '': [['spec'], ['status']],
+  status: [['spec'], ['status', 'conditions']],
+  approval: [['spec'], ['status', 'certificate']],
+}
+
 /** Built-in kinds by `<plural>.<group>`; those that are not named here have the usual ones. */
 const builtin: Readonly<Record<string, Manners>> = {
-  namespaces: returning,
+  namespaces: { ...returning, resetFields: { ...allButStatus, finalize: [['status']] } },
   serviceaccounts: returning,
-  resourcequotas: returning,
+  resourcequotas: { ...returning, resetFields: allButStatus },
   events: creating,
   'events.events.k8s.io': creating,
   'leases.coordination.k8s.io': { ...locked, createOnUpdate: true },
@@ -25,7 +36,12 @@ const builtin: Readonly<Record<string, Manners>> = {
   'clusterroles.rbac.authorization.k8s.io': creating,
   'rolebindings.rbac.authorization.k8s.io': creating,
   'clusterrolebindings.rbac.authorization.k8s.io': creating,
-  'customresourcedefinitions.apiextensions.k8s.io': { ...locked, deleteReturnsObject: true },
+  'customresourcedefinitions.apiextensions.k8s.io': {
+    ...locked,
+    deleteReturnsObject: true,
+    resetFields: allButStatus,
+  },
+  'certificatesigningrequests.certificates.k8s.io': { ...usual, resetFields: requests },
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': locked,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': locked,
   'validatingadmissionpolicies.admissionregistration.k8s.io': locked,

@@ -1,0 +1,67 @@
+import type { FieldError } from '../../framework/errors.ts'
+import { qualifiedNameErrors } from '../../framework/names.ts'
+import type { KubeObject } from '../../framework/object.ts'
+import { invalidValue } from '../../openapi/fielderror.ts'
+import { foreignFinalizer } from './metadata.ts'
+import { type Traits, withMetadata } from './strategy.ts'
+
+interface Namespace extends KubeObject {
+  readonly spec?: { readonly finalizers?: readonly string[] }
+  readonly status?: { readonly phase?: string }
+}
+
+const kubernetesFinalizer = 'kubernetes'
+
+const specFinalizers = (object: KubeObject): readonly string[] => (object as Namespace).spec?.finalizers ?? []
+
+/** Without a name yet, there is nothing to say. */
+function labelNamespace(object: KubeObject): KubeObject {
+  const { name = '', labels } = object.metadata
+  return name === ''
+    ? object
+    : withMetadata(object, { labels: { ...labels, 'kubernetes.io/metadata.name': name } })
+}
+
+/** Held by `spec.finalizers`, Active until their deletion starts, labelled with their own name. */
+function prepareNamespace(object: KubeObject, old?: KubeObject): KubeObject {
+  const labelled = labelNamespace(object)
+  if (old !== undefined) return { ...labelled, spec: old.spec }
+  const finalizers = new Set([...specFinalizers(object), kubernetesFinalizer])
+  return { ...labelled, spec: { finalizers: [...finalizers] }, status: { phase: 'Active' } }
+}
+
+function finalizerErrors(field: string, name: string): readonly FieldError[] {
+  const problems = [...qualifiedNameErrors(name), ...foreignFinalizer(name)]
+  return problems.map(problem => invalidValue(field, name, problem))
+}
+
+/** A phase that nobody names is Active. */
+const prepareStatus = (object: KubeObject): KubeObject =>
+  labelNamespace({ ...object, status: { phase: 'Active', ...(object as Namespace).status } })
+
+function statusErrors(object: KubeObject): readonly FieldError[] {
+  const phase = (object as Namespace).status?.phase
+  const isGoing = object.metadata.deletionTimestamp !== undefined
+  if (phase === (isGoing ? 'Terminating' : 'Active')) return []
+  const text = isGoing
+    ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+    : "may only be 'Active' if `deletionTimestamp` is empty"
+  return [invalidValue('status.Phase', phase, text)]
+}
+
+/** What namespaces have of their own, beside what all built-in kinds have. */
+export const namespaceRules: Partial<Traits> = {
+  complete: labelNamespace,
+  prepare: prepareNamespace,
+  validate: object => specFinalizers(object).flatMap(name => finalizerErrors('spec.finalizers', name)),
+  parts: {
+    status: { prepare: prepareStatus, validate: statusErrors },
+    finalize: {
+      prepare: labelNamespace,
+      validate: object =>
+        specFinalizers(object).flatMap((name, i) => finalizerErrors(`spec.finalizers[${i}]`, name)),
+    },
+  },
+  held: object => specFinalizers(object).length > 0,
+  onDelete: object => ({ ...object, status: { ...(object.status as object), phase: 'Terminating' } }),
+}
