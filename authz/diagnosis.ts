@@ -31,15 +31,22 @@ function missingAt(sources: AuthorizationSources, gate: Gate, asking: Asking): r
   const verdict = gate.check(asking)
   if ('delegate' in verdict || verdict.effect === 'allow') return []
   if (gate.name === '04-maxpermissionpolicy') return missingPolicies(sources, gate.name, asking)
+  if (verdict.reason.startsWith('no verb=access')) return [noAccess(asking)]
+  return [{ authorizer: gate.name, cluster: asking.action.cluster, why: sentenceOf(verdict), grant: [] }]
+}
+
+/** That the user may not enter the workspace. */
+export function noAccess(asking: Asking): Missing {
   const subject = subjectOf(asking)
-  const about = { authorizer: gate.name, cluster: asking.action.cluster }
-  const noAccess = verdict.reason.startsWith('no verb=access') && subject !== undefined
-  return [{ ...about, why: sentenceOf(verdict), grant: noAccess ? [accessBinding(subject)] : [] }]
+  return {
+    authorizer: '02-content',
+    cluster: asking.action.cluster,
+    why: 'The user has no access to the workspace: the verb "access" on the path "/".',
+    grant: subject === undefined ? [] : [accessBinding(subject)],
+  }
 }
 
 const sentences: Readonly<Record<string, string>> = {
-  'no verb=access permission on /':
-    'The user has no access to the workspace: the verb "access" on the path "/".',
   'LogicalCluster not found': 'There is no such logical cluster.',
   'logical cluster not found': 'There is no such logical cluster.',
   'empty or system workspace': 'Only system:masters may reach system clusters and all clusters at once.',
@@ -67,14 +74,17 @@ function missingPolicies(
 
 const noResource = { group: '', version: '', resource: '', subresource: '', name: '', namespace: '' }
 
-function missingRule(sources: AuthorizationSources, asking: Asking): readonly Missing[] {
+const missingRule = (sources: AuthorizationSources, asking: Asking): readonly Missing[] =>
+  stepsOf(sources).some(step => step(asking).effect === 'allow') ? [] : [noRule(asking)]
+
+/** That nothing in the workspace allows the action. */
+export function noRule(asking: Asking): Missing {
   const { action } = asking
-  if (stepsOf(sources).some(step => step(asking).effect === 'allow')) return []
   const subject = subjectOf(asking)
   const grant = subject === undefined ? [] : roleAndBinding(action, subject)
   const why =
     subject === undefined
       ? 'The identity is out of scope in this workspace: it counts as anybody.'
       : 'No role that is bound to the user, or to a group of the user, allows this.'
-  return [{ authorizer: '05-local', cluster: action.cluster, why, grant }]
+  return { authorizer: '05-local', cluster: action.cluster, why, grant }
 }

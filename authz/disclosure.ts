@@ -40,12 +40,6 @@ export interface ExplainRequest {
   readonly signal: AbortSignal
 }
 
-/** What explaining takes. */
-export interface Explaining {
-  readonly authorizer: Authorizer
-  readonly sources: AuthorizationSources
-}
-
 /** The right to ask about others is the right to be told why: `create` on `subjectaccessreviews`, in that cluster. */
 export async function mayAskIn(
   authorizer: Authorizer,
@@ -93,15 +87,17 @@ export async function shown(
   return plain(entry, known ? cluster : from.path)
 }
 
+/** What each authorizer said, in order, without the policies of exports in workspaces where the asker may not ask. */
 export async function stepsOf(
-  { authorizer, sources }: Explaining,
-  request: Omit<ExplainRequest, 'user'>,
+  authorizer: Authorizer,
+  { exports }: Pick<AuthorizationSources, 'exports'>,
+  request: ExplainRequest,
   decision: Decision,
 ): Promise<readonly ExplainedStep[]> {
   const steps = stepsIn(decision)
   const { cluster, resource } = request.action
   if (resource === undefined) return steps
-  for (const from of sources.exports.of(cluster, resource.group, resource.resource))
+  for (const from of exports.of(cluster, resource.group, resource.resource))
     if (from.cluster === undefined || !(await mayAskIn(authorizer, request, from.cluster)))
       return steps.map(step => (step.authorizer === '04-maxpermissionpolicy' ? withheld(step) : step))
   return steps

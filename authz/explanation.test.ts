@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { loopback, type UserInfo } from '../framework/user.ts'
 import type { Explanation } from './disclosure.ts'
 import { createExplainer } from './explanation.ts'
+import { insightInto } from './insight.ts'
 import type { BoundExport } from './maximalpolicy.ts'
 import {
   action,
@@ -21,7 +22,11 @@ const { signal } = new AbortController()
 
 function explaining(options: FixtureOptions = {}) {
   const fixture = createFixture(options)
-  const { explain } = createExplainer({ ...fixture, views: () => [] })
+  const { explain } = createExplainer({
+    ...fixture,
+    insight: insightInto(fixture.authorizer, fixture.sources),
+    views: () => [],
+  })
   fixture.put('ws', clusterBinding('cluster-admin', userNamed('admin')))
   const ask = (what: string, who: UserInfo = alice, asker = admin, cluster = 'ws'): Promise<Explanation> =>
     explain({ asker, user: who, action: action(what, cluster), signal })

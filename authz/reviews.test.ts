@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { loopback, type UserInfo } from '../framework/user.ts'
 import { createExplainer } from './explanation.ts'
+import { insightInto } from './insight.ts'
 import { type ReviewResource, reviewStorages } from './reviews.ts'
 import {
   clusterBinding,
@@ -198,7 +199,11 @@ describe('reviews', () => {
   })
 
   it('explain themselves only when they are asked to', async () => {
-    const explainer = createExplainer({ ...fixture, views: () => [] })
+    const explainer = createExplainer({
+      ...fixture,
+      insight: insightInto(fixture.authorizer, fixture.sources),
+      views: () => [],
+    })
     const told = async (annotations: Record<string, string>) => {
       const storage = reviewStorages(fixture.authorizer, fixture.rbac, explainer)[
         'subjectaccessreviews.authorization.k8s.io'

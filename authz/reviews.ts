@@ -20,11 +20,24 @@ type Answer = (ctx: RequestContext, object: KubeObject) => Promise<KubeObject>
  * The review kinds by `<plural>.<group>`, each a storage of which only `create` does something: it stores nothing and returns the
  * object with its status (chapter 40, section 9.3; chapter 30, section 2.8).
  */
-export function reviewStorages(
+export const reviewStorages = (
   authorizer: Authorizer,
   rbac: RbacSource,
   explainer?: Explainer,
-): Readonly<Record<ReviewResource, ResourceStorage>> {
+): Readonly<Record<ReviewResource, ResourceStorage>> => ({
+  ...accessReviewStorages(authorizer, explainer),
+  ...storagesOf({
+    'selfsubjectrulesreviews.authorization.k8s.io': rulesAnswer(rbac),
+    'selfsubjectreviews.authentication.k8s.io': async (ctx, object) =>
+      withStatus(object, { userInfo: printUser(ctx.actAs) }),
+  }),
+})
+
+/** Those that ask whether somebody may do something. */
+export function accessReviewStorages(
+  authorizer: Authorizer,
+  explainer?: Explainer,
+): Readonly<Record<AccessReviewResource, ResourceStorage>> {
   const access =
     (userOf: (ctx: RequestContext, object: KubeObject) => UserInfo): Answer =>
     async (ctx, object) => {
@@ -36,25 +49,30 @@ export function reviewStorages(
       const reviewed = withStatus(object, await accessStatus(authorizer, ctx, question))
       return explainer === undefined ? reviewed : explained(explainer, ctx, question, reviewed)
     }
-  const answers: Readonly<Record<ReviewResource, Answer>> = {
+  return storagesOf({
     'selfsubjectaccessreviews.authorization.k8s.io': access(callerOf),
     'subjectaccessreviews.authorization.k8s.io': access(subjectOf),
     'localsubjectaccessreviews.authorization.k8s.io': access(subjectOf),
-    'selfsubjectrulesreviews.authorization.k8s.io': rulesAnswer(rbac),
-    'selfsubjectreviews.authentication.k8s.io': async (ctx, object) =>
-      withStatus(object, { userInfo: printUser(ctx.actAs) }),
-  }
-  const storages = Object.entries(answers).map(([resource, answer]) => [resource, review(resource, answer)])
-  return Object.fromEntries(storages)
+  })
 }
+
+const storagesOf = <R extends ReviewResource>(
+  answers: Readonly<Record<R, Answer>>,
+): Readonly<Record<R, ResourceStorage>> =>
+  Object.fromEntries(
+    Object.entries<Answer>(answers).map(([resource, answer]) => [resource, review(resource, answer)]),
+  ) as Record<R, ResourceStorage>
 
 /** `<plural>.<group>` */
 export type ReviewResource =
+  | AccessReviewResource
+  | 'selfsubjectrulesreviews.authorization.k8s.io'
+  | 'selfsubjectreviews.authentication.k8s.io'
+
+type AccessReviewResource =
   | 'selfsubjectaccessreviews.authorization.k8s.io'
   | 'subjectaccessreviews.authorization.k8s.io'
   | 'localsubjectaccessreviews.authorization.k8s.io'
-  | 'selfsubjectrulesreviews.authorization.k8s.io'
-  | 'selfsubjectreviews.authentication.k8s.io'
 
 function review(name: string, answer: Answer): ResourceStorage {
   const [resource = '', group = ''] = name.split(/\.(.*)/s)

@@ -5,6 +5,7 @@ import type { UserInfo } from '../framework/user.ts'
 import { askedIn, viewDecision } from '../framework/viewsteps.ts'
 import { defineVirtualWorkspace, type WorkspaceFactory } from '../framework/workspace.ts'
 import { createExplainer } from './explanation.ts'
+import { insightInto } from './insight.ts'
 import { action, clusterBinding, createFixture, user, userNamed } from './testing/fixture.ts'
 
 const admin = user('admin')
@@ -30,7 +31,11 @@ const joint = defineVirtualWorkspace('joint', '/services/joint', ({ backend }) =
 function explaining(...factories: readonly WorkspaceFactory[]) {
   const fixture = createFixture()
   const views = factories.map(factory => factory({ backend: fixture } as never))
-  const { throughView } = createExplainer({ ...fixture, views: () => views })
+  const { throughView } = createExplainer({
+    ...fixture,
+    insight: insightInto(fixture.authorizer, fixture.sources),
+    views: () => views,
+  })
   fixture.put('ws', clusterBinding('cluster-admin', userNamed('admin')))
   const record = { log: silent, warn: () => undefined, annotate: () => undefined }
   const { signal } = new AbortController()

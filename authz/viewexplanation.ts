@@ -1,26 +1,25 @@
 import { actionOf } from '../framework/authorize.ts'
-import { type Action, allow, type Decision } from '../framework/authorizer.ts'
+import { type Action, type Authorizer, allow, type Decision } from '../framework/authorizer.ts'
 import type { Params, Recorder, RequestContext } from '../framework/context.ts'
 import { printStep } from '../framework/decisionsteps.ts'
 import { badRequest } from '../framework/errors.ts'
 import type { RequestInfo, Verb } from '../framework/request/requestinfo.ts'
 import { createContext } from '../framework/requestcontext.ts'
-import { isPrivileged, type UserInfo } from '../framework/user.ts'
+import { isPrivileged } from '../framework/user.ts'
 import { askedIn } from '../framework/viewsteps.ts'
 import type { VirtualWorkspace } from '../framework/workspace.ts'
 import { askingOf } from './asking.ts'
-import { type Missing, sentenceOf } from './diagnosis.ts'
+import { sentenceOf } from './diagnosis.ts'
 import {
   type ExplainedMissing,
   type ExplainedStep,
-  type Explaining,
   type ExplainRequest,
   type Explanation,
   limited,
   mayAskIn,
   shown,
-  stepsOf,
 } from './disclosure.ts'
+import type { Insight } from './insight.ts'
 
 /** A request to a view that somebody wants to have explained, in the logical cluster that decides about the view. */
 export interface ViewExplainRequest extends ExplainRequest {
@@ -29,9 +28,10 @@ export interface ViewExplainRequest extends ExplainRequest {
   readonly record: Recorder
 }
 
-export interface ViewExplaining extends Explaining {
+export interface ViewExplaining {
+  readonly authorizer: Authorizer
+  readonly insight: Insight
   readonly views: () => readonly VirtualWorkspace[]
-  readonly missing: (user: UserInfo, action: Action) => readonly Missing[]
 }
 
 /**
@@ -94,7 +94,7 @@ function infoOf({ verb, resource, path = '' }: Action): RequestInfo {
   return { isResource: true, ...resource, verb: verb as Verb, path }
 }
 
-/** Views that ask the plain question have one step. */
+/** Views that ask the plain question have one step, and so have those that ask nobody. */
 async function decisionOf(
   { authorizer }: ViewExplaining,
   workspace: VirtualWorkspace,
@@ -106,8 +106,9 @@ async function decisionOf(
   // Nothing but a guard stops them.
   if (isPrivileged(user) && workspace.guard === undefined)
     return { ...answer, effect: 'allow', trace: [allow('member of system:masters', 'AlwaysAllowGroups')] }
-  if (answer.asked === undefined) return answer
-  return { ...answer, trace: [askedIn(cluster, `virtual.${workspace.name}`, answer)] }
+  if (answer.asked !== undefined)
+    return { ...answer, trace: [askedIn(cluster, `virtual.${workspace.name}`, answer)] }
+  return answer.trace === undefined ? { ...answer, trace: [answer] } : answer
 }
 
 type Step = Decision & { readonly cluster: string }
@@ -115,44 +116,46 @@ type Step = Decision & { readonly cluster: string }
 const questionOf = ({ trace }: Step): Decision['asked'] => trace?.[0]?.asked
 
 /** About himself, somebody inside the deciding workspace is told what he lacks there. */
-function limitedTo(
-  { missing }: ViewExplaining,
-  { action: { cluster } }: ViewExplainRequest,
+async function limitedTo(
+  { insight }: ViewExplaining,
+  { action: { cluster }, signal }: ViewExplainRequest,
   allowed: boolean,
   steps: readonly Step[],
-): Explanation {
+): Promise<Explanation> {
   const refused = steps.find(step => step.cluster === cluster && step.effect !== 'allow')
   const asked = refused && questionOf(refused)
   if (asked === undefined) return { allowed, limited: true, steps: [], missing: [] }
-  return limited(allowed, missing(asked.user, asked.action), askingOf(asked.user, asked.action))
+  const missing = await insight.missing({ ...asked, signal })
+  return limited(allowed, missing, askingOf(asked.user, asked.action))
 }
 
 async function stepsAt(
-  parts: ViewExplaining,
+  { authorizer, insight }: ViewExplaining,
   request: ViewExplainRequest,
   step: Step,
 ): Promise<readonly ExplainedStep[]> {
-  const { cluster: workspace, authorizer = '' } = step
-  if (!(await mayAskIn(parts.authorizer, request, workspace)))
-    return [{ authorizer, decision: 'Withheld', reason: 'it lies in a workspace where you may not ask' }]
+  const { cluster: workspace, authorizer: by = '' } = step
+  if (!(await mayAskIn(authorizer, request, workspace)))
+    return [{ authorizer: by, decision: 'Withheld', reason: 'it lies in a workspace where you may not ask' }]
   const own = printStep(step)
   const [answer] = step.trace ?? []
   if (answer?.asked === undefined) return [own]
-  const inner = await stepsOf(parts, { ...request, action: answer.asked.action }, answer)
+  const inner = await insight.steps({ ...request, ...answer.asked }, answer)
   return [own, ...inner.map(each => ({ ...each, workspace }))]
 }
 
 async function missingAt(
-  parts: ViewExplaining,
+  { authorizer, insight }: ViewExplaining,
   request: ViewExplainRequest,
   step: Step,
 ): Promise<readonly ExplainedMissing[]> {
-  const { cluster: workspace, authorizer = '' } = step
-  if (step.effect === 'allow' || !(await mayAskIn(parts.authorizer, request, workspace))) return []
+  const { cluster: workspace, authorizer: by = '' } = step
+  if (step.effect === 'allow' || !(await mayAskIn(authorizer, request, workspace))) return []
   const elsewhere = workspace === request.action.cluster ? {} : { elsewhere: true as const }
   const asked = questionOf(step)
-  if (asked === undefined) return [{ authorizer, workspace, ...elsewhere, why: sentenceOf(step), grant: [] }]
-  const found = parts.missing(asked.user, asked.action)
-  const entries = await Promise.all(found.map(entry => shown(parts.authorizer, request, entry)))
+  if (asked === undefined)
+    return [{ authorizer: by, workspace, ...elsewhere, why: sentenceOf(step), grant: [] }]
+  const found = await insight.missing({ ...request, ...asked })
+  const entries = await Promise.all(found.map(entry => shown(authorizer, request, entry)))
   return entries.map(entry => ({ ...entry, ...elsewhere }))
 }

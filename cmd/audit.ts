@@ -34,9 +34,9 @@ export const missingFor = (
   { backend }: Pick<Shard, 'backend'>,
   authorization: AuthorizationParts,
 ): NonNullable<AuditorOptions['missing']> => {
-  const explainer = authorization.explainer(backend.authorizer)
+  const missingFor = authorization.missing(backend.authorizer)
   return ({ user, action }) => {
-    const missing = explainer.missing(user, action)
+    const missing = missingFor(user, action)
     return missing.length === 0 ? undefined : JSON.stringify(missing)
   }
 }

@@ -6,11 +6,15 @@ import {
   createStamps,
   type Explainer,
   escalationPrevention,
+  insightInto,
+  type Missing,
+  missingIn,
   reviewStorages,
   webhookDefaults,
 } from '../authz/index.ts'
-import type { Authorizer } from '../framework/authorizer.ts'
+import type { Action, Authorizer } from '../framework/authorizer.ts'
 import type { Informers } from '../framework/informer.ts'
+import type { UserInfo } from '../framework/user.ts'
 import type { VirtualWorkspace } from '../framework/workspace.ts'
 import { boundExportsOf } from '../shard/boundexports.ts'
 import { clusterStatesOf } from '../shard/clusterstates.ts'
@@ -27,10 +31,16 @@ export interface AuthorizationParts {
   authorizer(informers: Informers): Authorizer
   reviews(authorizer: Authorizer): ReturnType<typeof reviewStorages>
   admission(authorizer: Authorizer): ReturnType<typeof escalationPrevention>
-  /** Of an authorizer that was made here. */
-  explainer(authorizer: Authorizer): Explainer
+  /** Everything that would have to be given, for those who see everything. */
+  missing(authorizer: Authorizer): Explaining['missing']
   /** The views that are served, so that what they decide can be explained. */
   explains(views: readonly VirtualWorkspace[]): void
+}
+
+/** Of one authorizer. */
+interface Explaining {
+  readonly explainer: Explainer
+  readonly missing: (user: UserInfo, action: Action) => readonly Missing[]
 }
 
 /** What the flags ask for. Throws `StartError` on a bad webhook file. */
@@ -57,10 +67,10 @@ async function webhookOf(options: StartOptions): Promise<Authorizer | undefined>
 export function authorizationParts(options: AuthorizationOptions = {}): AuthorizationParts {
   const stamps = createStamps()
   const rbac = createRbacIndex(stamps.changed)
-  const explainers = new WeakMap<Authorizer, Explainer>()
+  const explaining = new WeakMap<Authorizer, Explaining>()
   let served: readonly VirtualWorkspace[] = []
-  const explainer = (authorizer: Authorizer): Explainer => {
-    const known = explainers.get(authorizer)
+  const explainingOf = (authorizer: Authorizer): Explaining => {
+    const known = explaining.get(authorizer)
     if (known === undefined) throw new Error('not an authorizer of these parts')
     return known
   }
@@ -73,12 +83,16 @@ export function authorizationParts(options: AuthorizationOptions = {}): Authoriz
         exports: boundExportsOf(informers, stamps.changed),
       }
       const authorizer = createAuthorizer({ ...sources, ...options, stamps })
-      explainers.set(authorizer, createExplainer({ authorizer, sources, views: () => served }))
+      const insight = insightInto(authorizer, sources)
+      explaining.set(authorizer, {
+        explainer: createExplainer({ authorizer, insight, views: () => served }),
+        missing: (user, action) => missingIn(sources, user, action),
+      })
       return authorizer
     },
-    reviews: authorizer => reviewStorages(authorizer, rbac, explainer(authorizer)),
+    reviews: authorizer => reviewStorages(authorizer, rbac, explainingOf(authorizer).explainer),
     admission: authorizer => escalationPrevention(rbac, authorizer),
-    explainer,
+    missing: authorizer => explainingOf(authorizer).missing,
     explains(views) {
       served = views
     },

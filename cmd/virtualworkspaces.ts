@@ -6,7 +6,7 @@ import { createMetrics } from '../framework/metrics.ts'
 import { onlyUrl } from '../framework/publisher.ts'
 import { createServer, type Server } from '../framework/server.ts'
 import { versionInfo } from '../framework/version.ts'
-import type { WorkspaceFactory } from '../framework/workspace.ts'
+import type { VirtualWorkspace, WorkspaceFactory } from '../framework/workspace.ts'
 import { createOpenApiDocuments } from '../openapi/index.ts'
 import { type RemoteShard, remoteShard } from '../proxy/shard/backend.ts'
 import type { ShardConnection } from '../proxy/shard/connection.ts'
@@ -14,6 +14,7 @@ import { shardWorkspaces } from '../virtual/index.ts'
 import { prepareAudit } from './audit.ts'
 import { build } from './build.ts'
 import { allAuthorities } from './certificates/authorities.ts'
+import { explanations } from './explanations.ts'
 import { warningsAbout } from './flags/ignored.ts'
 import type { VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
 import { listenError, publicUrl, withPort } from './options.ts'
@@ -95,12 +96,16 @@ async function serve({ log }: ViewSetup, parts: Parts): Promise<Server> {
   const version = versionInfo(build())
   const { listening } = serving
   const clientCA = allAuthorities(authentication.authorities())
+  const served: readonly VirtualWorkspace[] = viewsOver(
+    [...shardWorkspaces.map(unpublished), ...views, explanations(() => served)],
+    { ...shard, log },
+  )
   try {
     return await createServer({
       host: listening.bindAddress,
       port: listening.port,
       tls: { ...serving.current, ...(clientCA && { clientCA }) },
-      workspaces: viewsOver([...shardWorkspaces.map(unpublished), ...views], { ...shard, log }),
+      workspaces: served,
       ...shard,
       authenticator: authentication.authenticator,
       isIdentityHeader: isIdentityHeader(authentication.identityHeaders),

@@ -48,4 +48,5 @@ export {
   readOnlyResourcesOf,
   subresourceVerbs,
 } from './resource.ts'
+export { reviewResourcesOf } from './reviewresources.ts'
 export { checkStructural } from './structural/structural.ts'

@@ -1,15 +1,13 @@
-import type { ApiResource } from '../framework/apis.ts'
 import type { Backend } from '../framework/backend.ts'
 import type { Informers } from '../framework/informer.ts'
 import { groupResource } from '../framework/object.ts'
 import type { SharedCache } from '../framework/sharedcache.ts'
-import type { ResourceStorage } from '../framework/storage.ts'
 import { createTargets } from '../framework/targets.ts'
 import { createWorkspaceTree } from '../framework/tree.ts'
 import type { KindDefinition } from '../openapi/definitions/definition.ts'
 import { kcpKinds } from '../openapi/definitions/kcp/index.ts'
 import { builtinKinds, reviewKinds } from '../openapi/definitions/kubernetes/index.ts'
-import { apiResourcesOf } from '../openapi/resource.ts'
+import { reviewResourcesOf } from '../openapi/reviewresources.ts'
 import { type AdmissionPlugin, admissionChain } from './admission/chain.ts'
 import { type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
 import { createWatchEnds } from './apis/ends.ts'
@@ -90,7 +88,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const served: ClusterApisOptions = {
     system: systemKinds.map(systemServed),
     builtin: storedKinds.map(builtinServed),
-    unstored: reviewResources(options.reviews?.(authorizer, informers) ?? {}),
+    unstored: reviewResourcesOf(options.reviews?.(authorizer, informers) ?? {}),
     resourcesOf,
     ends,
   }
@@ -102,11 +100,3 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const backend = shardBackend({ cache, wiring, served, clusters, tree, authorizer, inactive })
   return { backend, shared, resourcesOf, isBound: clusters.isBound }
 }
-
-/** Review kinds that somebody answers: they are created, and nothing else. */
-const reviewResources = (storages: Readonly<Record<string, ResourceStorage>>): readonly ApiResource[] =>
-  reviewKinds.flatMap(kind => {
-    const storage = storages[nameOf(kind)]
-    if (storage === undefined) return []
-    return apiResourcesOf(kind, { storage: () => storage, custom: false, verbs: ['create'] })
-  })

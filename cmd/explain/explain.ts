@@ -6,7 +6,7 @@ import {
 } from '../../authz/index.ts'
 import type { Connection } from '../connection.ts'
 import { connectionOf } from '../flags/connection.ts'
-import { type JsonClient, jsonClient } from '../jsonclient.ts'
+import { type JsonAnswer, type JsonClient, jsonClient } from '../jsonclient.ts'
 import { StartError } from '../starterror.ts'
 import type { Asked, Explained, ExplainOptions } from './explained.ts'
 import { explainText, explainYaml } from './explaintext.ts'
@@ -22,23 +22,36 @@ export async function explain(asked: Asked, options: ExplainOptions): Promise<nu
   const typed = await findResource(jsonClient(connection), asked, options)
   const answered = isView(connection.server)
     ? await askAboutView(connection, typed, { ...options, verb: asked.verb })
-    : { question: typed, explained: await review(jsonClient(connection), typed, options) }
+    : { question: typed, explained: explainedBy(await review(jsonClient(connection), typed, options)) }
   process.stdout.write(printed(answered.explained, answered.question, options))
   return answered.explained.allowed || options.output !== 'text' ? 0 : 1
 }
 
-/** Servers that do not explain views, such as kcp, are asked what the view would ask them first. */
+/**
+ * A process of views is asked in place of the logical cluster that decides. Servers that explain no views, such as kcp,
+ * are asked what the view would ask them first.
+ */
 async function askAboutView(
   connection: Connection,
   typed: ResourceQuestion,
   { verb, ...options }: ExplainOptions & { readonly verb: string },
 ): Promise<{ readonly question: ResourceQuestion; readonly explained: Explained }> {
-  const { server, view, question } = behindView(connection.server, typed, verb)
+  const { server, explainer, view, question } = behindView(connection.server, typed, verb)
+  for (const at of [explainer, server]) {
+    const client = jsonClient({ ...connection, server: at })
+    const answer = await review(client, typed, options, { [viewAnnotation]: view })
+    if (at === explainer && !isServed(answer)) continue
+    const explained = explainedBy(answer)
+    if (explained.explanation !== undefined) return { question: question ?? typed, explained }
+  }
+  if (question === undefined) throw new StartError('The server does not explain this view.')
   const client = jsonClient({ ...connection, server })
-  const whole = await review(client, typed, options, { [viewAnnotation]: view })
-  const explained = whole.explanation === undefined ? await review(client, question, options) : whole
-  return { question, explained }
+  return { question, explained: explainedBy(await review(client, question, options)) }
 }
+
+/** Who may not review is told so of a resource; where nothing is served, of a path. */
+const isServed = ({ status, body }: JsonAnswer): boolean =>
+  (status !== 403 && status !== 404) || (body as Answered | undefined)?.details?.group === group
 
 function printed(explained: Explained, question: ResourceQuestion, { as, output }: ExplainOptions): string {
   if (output === 'json') return `${JSON.stringify(explained, undefined, 2)}\n`
@@ -52,15 +65,14 @@ async function review(
   { attributes }: ResourceQuestion,
   { as, asGroup }: ExplainOptions,
   more: Readonly<Record<string, string>> = {},
-): Promise<Explained> {
+): Promise<JsonAnswer> {
   const kind = as === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview'
   const subject = as === undefined ? {} : { user: as, groups: groupsOf(as, asGroup ?? []) }
   const metadata = { annotations: { [explainAnnotation]: 'true', ...more } }
   const body = { apiVersion: `${group}/v1`, kind, metadata, spec: { ...subject, ...attributes } }
-  const answer = await client(`/apis/${group}/v1/${kind.toLowerCase()}s`, { body }).catch(error => {
+  return client(`/apis/${group}/v1/${kind.toLowerCase()}s`, { body }).catch(error => {
     throw new StartError(`The server does not answer: ${(error as Error).message}.`)
   })
-  return explainedBy(answer.status, answer.body as Answered | undefined)
 }
 
 /** Reviews take groups as they are given; who is anybody is in `system:authenticated`. */
@@ -76,9 +88,11 @@ interface Answered {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> }
   readonly status?: { readonly allowed?: boolean; readonly reason?: string }
   readonly message?: string
+  readonly details?: { readonly group?: string }
 }
 
-function explainedBy(code: number, answered: Answered | undefined): Explained {
+function explainedBy({ status: code, body }: JsonAnswer): Explained {
+  const answered = body as Answered | undefined
   if (code !== 201 || answered?.status?.allowed === undefined)
     throw new StartError(`The server refuses to review: ${answered?.message ?? `it answered ${code}`}.`)
   const { allowed, reason = '' } = answered.status

@@ -13,6 +13,7 @@ describe('a question about a view', () => {
     const content = { group: 'apis.kcp.io', resource: 'apiexports', subresource: 'content' }
     assert.deepEqual(behind('/services/apiexport/2hx8/widgets.example.com/clusters/*'), {
       server: at('2hx8'),
+      explainer: 'https://localhost:6443/services/explain/clusters/2hx8',
       view: '/services/apiexport/2hx8/widgets.example.com/clusters/*',
       question: {
         attributes: { resourceAttributes: { verb: 'list', ...content, name: 'widgets.example.com' } },
@@ -27,14 +28,14 @@ describe('a question about a view', () => {
       const { server, question } = behind(`/services/${view}/root:universal/clusters/*`)
       assert.equal(server, at('root'))
       const type = { group: 'tenancy.kcp.io', resource: 'workspacetypes', name: 'universal' }
-      assert.deepEqual(question.attributes, { resourceAttributes: { verb, ...type } })
+      assert.deepEqual(question?.attributes, { resourceAttributes: { verb, ...type } })
     }
   })
 
   it('is as much as can be said of views that name no export', () => {
     const { server, question } = behind('/services/replication/2hx8/slice/clusters/*')
     assert.equal(server, 'https://localhost:6443/clusters/2hx8')
-    assert.deepEqual(question.attributes, {
+    assert.deepEqual(question?.attributes, {
       resourceAttributes: {
         verb: 'list',
         group: 'apis.kcp.io',
@@ -43,7 +44,7 @@ describe('a question about a view', () => {
       },
     })
     assert.match(
-      behind('/services/apiresourceschema/2hx8/clusters/*').question.words,
+      behind('/services/apiresourceschema/2hx8/clusters/*').question?.words ?? '',
       /which takes get apibindings/,
     )
   })
@@ -54,9 +55,14 @@ describe('a question about a view', () => {
     assert.equal(question, asked)
   })
 
+  it('is for the servers of views to answer where nobody else knows what they ask', () => {
+    const { server, question } = behind('/services/unknown/clusters/root')
+    assert.deepEqual([server, question], ['https://localhost:6443/clusters/root', undefined])
+  })
+
   it('is refused where nobody can say', () => {
     for (const path of [
-      '/services/unknown/clusters/root',
+      '/services/unknown/clusters/*',
       '/services/workspaces/clusters/*',
       '/services/initializingworkspaces/nothing/clusters/*',
       '/services/apiexport',

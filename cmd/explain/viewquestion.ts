@@ -5,10 +5,12 @@ import type { ResourceQuestion } from './resourcequestion.ts'
 export interface ViewQuestion {
   /** Of the logical cluster that decides. */
   readonly server: string
+  /** Where a views process answers for that logical cluster. */
+  readonly explainer: string
   /** The view's own path. */
   readonly view: string
-  /** What that logical cluster is asked first, for servers that know nothing of views. */
-  readonly question: ResourceQuestion
+  /** What that logical cluster is asked first, for servers that know nothing of views; undefined: nobody knows. */
+  readonly question?: ResourceQuestion
 }
 
 interface ViewUrl {
@@ -60,15 +62,18 @@ export const isView = (server: string): boolean => /^https?:\/\/[^/]+\/services\
 /** Who has to be asked about a request to a view. Throws `StartError` where nobody can say. */
 export function behindView(server: string, asked: ResourceQuestion, verb: string): ViewQuestion {
   const [, origin = '', view = '', name = '', params = '', cluster = ''] = viewUrl.exec(server) ?? []
-  if (plain.has(name) && cluster !== '*')
-    return { server: `${origin}/clusters/${cluster}`, view, question: asked }
-  const target = deciders[name]?.(
-    { params: params.split('/').slice(1).map(decodeURIComponent), cluster },
-    verb,
-  )
-  if (target === undefined)
+  const url = { params: params.split('/').slice(1).map(decodeURIComponent), cluster }
+  const target = deciders[name]?.(url, verb)
+  const decider = target?.cluster ?? cluster
+  if (decider === '' || decider === '*' || (name in deciders && target === undefined))
     throw new StartError(`Who decides at ${server} cannot be asked: give the URL of a workspace.`)
-  return { server: `${origin}/clusters/${target.cluster}`, view, question: questionOf(target, asked, name) }
+  return {
+    server: `${origin}/clusters/${decider}`,
+    explainer: `${origin}/services/explain/clusters/${decider}`,
+    view,
+    ...(target && { question: questionOf(target, asked, name) }),
+    ...(plain.has(name) && { question: asked }),
+  }
 }
 
 function questionOf(

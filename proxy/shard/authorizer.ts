@@ -56,7 +56,7 @@ async function review(connection: ShardConnection, user: UserInfo, action: Actio
     }),
     signal: AbortSignal.timeout(30_000),
   })
-  return decisionIn(await textOf(answer))
+  return { ...decisionIn(await textOf(answer)), asked: { user, action } }
 }
 
 const subjectOf = ({ name, uid, groups, extra }: UserInfo) => ({

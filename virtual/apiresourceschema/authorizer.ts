@@ -1,13 +1,26 @@
-import { type Decision, deny, type Host, type RequestContext } from '../../framework/index.ts'
+import {
+  askedIn,
+  type Decision,
+  deny,
+  type Host,
+  type RequestContext,
+  viewDecision,
+} from '../../framework/index.ts'
 
 const authorizer = 'virtual.apiresourceschema'
 const bindings = { group: 'apis.kcp.io', version: 'v1alpha2', resource: 'apibindings' }
 
 /** Who may `get` bindings in the consumer's logical cluster may read what they lead to (chapter 10, section 7). */
-export async function mayRead({ backend }: Host, ctx: RequestContext): Promise<Decision> {
+export async function mayRead(host: Host, ctx: RequestContext): Promise<Decision> {
+  const decision = viewDecision(authorizer, [await answerTo(host, ctx)])
+  return { ...decision, reason: 'access denied' }
+}
+
+async function answerTo({ backend }: Host, ctx: RequestContext): Promise<Decision> {
   const { cluster, info, user, signal } = ctx
-  if (!['get', 'list', 'watch'].includes(info.verb)) return deny('access denied', authorizer)
+  if (!['get', 'list', 'watch'].includes(info.verb))
+    return deny('write access to the schemas that a workspace has bound is not allowed', authorizer)
   const resource = { ...bindings, subresource: '', namespace: '', name: '' }
   const decision = await backend.authorizer.authorize(user, { verb: 'get', cluster, resource }, signal)
-  return { effect: decision.effect, reason: 'access denied', authorizer, trace: [decision] }
+  return askedIn(cluster, authorizer, decision)
 }

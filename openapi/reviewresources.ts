@@ -1,0 +1,15 @@
+import type { ApiResource } from '../framework/apis.ts'
+import { groupResource } from '../framework/object.ts'
+import type { ResourceStorage } from '../framework/storage.ts'
+import { reviewKinds } from './definitions/kubernetes/index.ts'
+import { apiResourcesOf } from './resource.ts'
+
+/** Review kinds that somebody answers, by `<plural>.<group>`: they are created, and nothing else. */
+export const reviewResourcesOf = (
+  storages: Readonly<Record<string, ResourceStorage>>,
+): readonly ApiResource[] =>
+  reviewKinds.flatMap(kind => {
+    const storage = storages[groupResource(kind.group, kind.names.plural)]
+    if (storage === undefined) return []
+    return apiResourcesOf(kind, { storage: () => storage, custom: false, verbs: ['create'] })
+  })
