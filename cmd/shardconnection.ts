@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expiryOf } from '../framework/expiry.ts'
 import { connectShard, type ShardConnection, textOf } from '../proxy/shard/connection.ts'
 import { type Connection, readConnection } from './connection.ts'
@@ -8,7 +9,7 @@ import type { ViewSetup } from './viewsetup.ts'
 export interface ConnectionSource {
   readonly flag: string
   readonly path: string
-  /** What is asked when the file has changed, so that it is known at once whether it can be used. */
+  /** What is asked when the file has changed, until it is answered: so it is known at once whether it can be used. */
   readonly probe?: string
 }
 
@@ -20,15 +21,36 @@ export async function openConnection(
   const read = async () => checked(await readConnection(path, context), path)
   const current = await read()
   const connection = connectShard(current, log)
+  let proving = new AbortController()
   const use = (next: Connection): void => {
     connection.use(next)
-    connection.ask({ method: 'GET', target: probe, signal }).then(textOf).catch(toldByTheConnection)
+    proving.abort()
+    proving = new AbortController()
+    void prove(connection, probe, AbortSignal.any([signal, proving.signal]))
   }
   follow({ what: `kubeconfig of ${flag}`, current, read, use, log, signal })
   return connection
 }
 
-const toldByTheConnection = (): void => undefined
+const firstPause = 500
+const longestPause = 5_000
+
+/** Asks until there is an answer: what goes wrong is told by the connection, may pass, and nobody else may ask for long. */
+async function prove(connection: ShardConnection, target: string, signal: AbortSignal): Promise<void> {
+  const isAnswered = (): Promise<boolean> =>
+    connection
+      .ask({ method: 'GET', target, signal })
+      .then(textOf)
+      .then(
+        () => true,
+        () => false,
+      )
+  let pause = firstPause
+  while (!(await isAnswered()) && !signal.aborted) {
+    await sleep(pause, undefined, { signal }).catch(() => undefined)
+    pause = Math.min(pause * 2, longestPause)
+  }
+}
 
 function checked(access: Connection, path: string): Connection {
   try {

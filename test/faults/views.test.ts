@@ -92,6 +92,8 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
       .slice(0, -1)
       .filter(line => /cannot be used|has expired|used again/.test(line))
       .map(line => (JSON.parse(line) as { msg: string }).msg)
+      // A busy machine has also healthy shards answer late: that is told, and passes.
+      .filter(text => !text.includes('does not answer in time'))
       .slice(told)
   /** Waits for a line about a problem. Resolves with how many others came before it. */
   async function says(line: RegExp): Promise<number> {
