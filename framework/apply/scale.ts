@@ -1,7 +1,7 @@
 import type { Json } from '../object.ts'
 import { fieldElement, type Path } from './fieldpath.ts'
-import { difference, has, insert, newFieldSet, setOfFields } from './fieldset.ts'
-import { type Entry, formatManaged, type Managed, managedFrom, parseManaged } from './managed.ts'
+import { difference, has, insert, isEmpty, newFieldSet, setOfFields } from './fieldset.ts'
+import { type Entry, formatManaged, type Managed, parseManaged } from './managed.ts'
 
 type ManagedFields = readonly Json[] | undefined
 
@@ -37,7 +37,8 @@ export function managedFieldsOfScale(parent: ManagedFields, paths: ReplicasPaths
 
 /**
  * The managedFields of an object after a write to its Scale: who has lost the replicas loses their path, who has gained
- * them gets an entry of the subresource.
+ * them gets an entry of the subresource. Updaters always do both: as Kubernetes, which knows them by their version, and the
+ * Scale has another one. Theirs become two entries.
  */
 export function managedFieldsOfScaled(
   parent: ManagedFields,
@@ -45,24 +46,21 @@ export function managedFieldsOfScaled(
   paths: ReplicasPaths,
   apiVersion: string,
 ): ManagedFields {
-  const owners = [...read(scale).values()].filter(({ fields }) => has(fields, replicasPath))
-  const kept = [...read(parent).values()].filter(entry => paths.has(entry.apiVersion))
-  const isKept = (owner: Entry): boolean =>
-    kept.some(entry => isSame(entry, owner) && ownsReplicas(paths, entry))
-  const left = kept.map(entry =>
-    owners.some(owner => isSame(entry, owner)) ? entry : withoutReplicas(entry, paths),
+  const owners = new Map([...read(scale)].filter(([, { fields }]) => has(fields, replicasPath)))
+  const kept = [...read(parent)].filter(([, entry]) => paths.has(entry.apiVersion))
+  const isKept = new Set(
+    kept.filter(([id, entry]) => owners.has(id) && ownsReplicas(paths, entry)).map(([id]) => id),
   )
-  const gained = owners
-    .filter(owner => !isKept(owner))
-    .map(owner => ({ ...owner, apiVersion, fields: replicasAt(pathOf(paths, apiVersion) ?? []) }))
-  return write(managedFrom([...left, ...gained.map(untimed)]))
+  const left = kept.map(([id, entry]): [string, Entry] => [
+    id,
+    isKept.has(id) ? entry : withoutReplicas(entry, paths),
+  ])
+  const fields = replicasAt(pathOf(paths, apiVersion) ?? [])
+  const gained = [...owners]
+    .filter(([id]) => !isKept.has(id))
+    .map(([id, { time: _, ...owner }]): [string, Entry] => [id, { ...owner, apiVersion, fields }])
+  return write(new Map([...left, ...gained].filter(([, entry]) => !isEmpty(entry.fields))))
 }
-
-/** The Scale has every entry in its own version. */
-const isSame = (entry: Entry, owner: Entry): boolean =>
-  entry.manager === owner.manager &&
-  entry.operation === owner.operation &&
-  entry.subresource === owner.subresource
 
 function withoutReplicas(entry: Entry, paths: ReplicasPaths): Entry {
   const path = pathOf(paths, entry.apiVersion)
@@ -73,9 +71,4 @@ function replicasAt(path: Path): Entry['fields'] {
   const set = newFieldSet()
   insert(set, path)
   return set
-}
-
-/** As in Kubernetes, nobody knows when. */
-function untimed({ time: _, ...entry }: Entry): Entry {
-  return entry
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Sent } from '../support/client.ts'
-import { configMapsIn, expect, group, merge, post, type Target, widget, widgetsIn } from './fixture.ts'
+import { configMapsIn, expect, group, merge, post, put, type Target, widget, widgetsIn } from './fixture.ts'
 import { applyPatch, entriesOf, item, mergeBy, own, ownersOf, spec, type Widgets } from './owners.ts'
 
 export function updateCases({ fresh, at, apply, create }: Widgets): void {
@@ -72,7 +72,7 @@ export function updateCases({ fresh, at, apply, create }: Widgets): void {
   })
 }
 
-export function partCases({ fresh, at, apply }: Widgets, target: () => Target): void {
+export function partCases({ fresh, at, apply, create }: Widgets, target: () => Target): void {
   it('43: applies to the status alone, and never creates there (5.51 k, 5.56)', async () => {
     const name = fresh()
     const body = { ...widget(name, { color: 'blue' }), status: { phase: 'P' } }
@@ -98,6 +98,28 @@ export function partCases({ fresh, at, apply }: Widgets, target: () => Target): 
       message ?? '',
       /conflict with "scaler" with subresource "scale" using example\.com\/v1: \.spec\.replicas$/,
     )
+  })
+
+  it('takes replicas from updaters with every write to a Scale, and gives them back apart (5.57)', async () => {
+    const name = fresh()
+    const made = await expect(201, create(widget(name, { replicas: 1, size: 2 })))
+    const maker = entriesOf(made)[0]?.manager
+    const scale = await expect(200, at(name, undefined, '/scale'))
+    await expect(200, at(name, { ...put(scale), headers: { 'user-agent': 'other/8' } }, '/scale'))
+    const timed = async () =>
+      entriesOf(await expect(200, at(name))).map(({ manager, time, fieldsV1 }) => [
+        manager,
+        time !== undefined,
+        fieldsV1,
+      ])
+    const rest = spec({ '.': {}, 'f:size': own })
+    assert.deepEqual(await timed(), [
+      [maker, false, spec({ 'f:replicas': own })],
+      [maker, true, rest],
+    ])
+    // Of two entries of one manager the second is known.
+    await expect(200, at(name, mergeBy('another', { spec: { replicas: 1 } }), '/scale'))
+    assert.deepEqual(await timed(), [[maker, true, rest]])
   })
 
   it('has one entry per applier, whose version moves, and one per version of an updater (5.18)', async () => {
