@@ -1,6 +1,6 @@
 import { startServer } from '../support/kcp.ts'
 import { startStandalone } from '../support/standalone.ts'
-import { replicationFlows } from './replication.ts'
+import { replicationFlows } from './replication/flows.ts'
 
 /** `KCP_BIN=… npm run test:kcp` asks real kcp, and puts the view in front of it. */
 describe('the replication view', replicationFlows(startServer))

@@ -12,7 +12,7 @@ import {
 } from '../support/tenants.ts'
 import { configAt, type Seen, watch } from '../support/watcher.ts'
 import { apiexportFlows } from './apiexport.ts'
-import { lifecycleFlows } from './lifecycle.ts'
+import { lifecycleFlows } from './lifecycle/flows.ts'
 
 /** The views in a process of their own: `KCP_BIN=… npm run test:kcp` puts them in front of real kcp. */
 describe('the apiexport view in front of a shard', apiexportFlows(startStandalone))
