@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { StoreConflict } from '../../../shard/store/store.ts'
+import { commit, del, type Opened, pairs, put, text } from './opened.ts'
+
+export const values = (scene: Opened): void => {
+  describe('values', () => {
+    it('begin empty, at revision 0', async () => {
+      assert.equal(scene.store.revision, 0)
+      assert.equal(scene.store.compacted, 0)
+      assert.equal(await scene.store.get('a'), undefined)
+      assert.deepEqual(await pairs(scene.store.range('', '~')), [])
+    })
+
+    it('carry the revisions of their creation and of their last change', async () => {
+      assert.equal(await commit(scene, put('a', '1')), 1)
+      assert.equal(await commit(scene, put('b', '1')), 2)
+      assert.equal(await commit(scene, put('a', '2')), 3)
+      const found = await scene.store.get('a')
+      assert.deepEqual([text(found), found?.created, found?.modified], ['2', 1, 3])
+      assert.equal(scene.store.revision, 3)
+    })
+
+    it('are created anew after a deletion', async () => {
+      await commit(scene, put('a', '1'))
+      await commit(scene, del('a'))
+      assert.equal(await scene.store.get('a'), undefined)
+      await commit(scene, put('a', '2'))
+      assert.equal((await scene.store.get('a'))?.created, 3)
+    })
+
+    it('may be any bytes, none and many', async () => {
+      const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i % 256))
+      await scene.store.commit([{ key: 'a', value: bytes }])
+      await scene.store.commit([{ key: 'b', value: Buffer.alloc(0) }])
+      assert.deepEqual((await scene.store.get('a'))?.value, bytes)
+      assert.equal((await scene.store.get('b'))?.value.length, 0)
+    })
+
+    it('stay what they were in the hands of readers', async () => {
+      await commit(scene, put('a', 'first'))
+      const found = await scene.store.get('a')
+      for (let i = 0; i < 50; i++) await commit(scene, put('a', `later ${i}`))
+      assert.equal(text(found), 'first')
+    })
+  })
+}
+
+export const commits = (scene: Opened): void => {
+  describe('commit', () => {
+    it('is all or nothing', async () => {
+      await commit(scene, put('a', '1'))
+      await assert.rejects(commit(scene, put('b', '1'), put('a', '2', 7)), StoreConflict)
+      assert.equal(await scene.store.get('b'), undefined)
+      assert.equal(text(await scene.store.get('a')), '1')
+      assert.equal(scene.store.revision, 1)
+    })
+
+    it('gives all its changes one revision', async () => {
+      await commit(scene, put('a', '1'), put('b', '1'))
+      assert.equal((await scene.store.get('a'))?.modified, 1)
+      assert.equal((await scene.store.get('b'))?.modified, 1)
+    })
+
+    it('compares with the expected revision; 0 is "not there"', async () => {
+      await commit(scene, put('a', '1', 0))
+      await assert.rejects(commit(scene, put('a', '2', 0)), { name: 'StoreConflict', key: 'a' })
+      await commit(scene, put('a', '2', 1))
+      await assert.rejects(commit(scene, del('a', 1)), StoreConflict)
+      await commit(scene, del('a', 2))
+      await commit(scene, put('a', '3', 0))
+      assert.equal(text(await scene.store.get('a')), '3')
+    })
+
+    it('sees earlier commits that are still on their way', async () => {
+      const first = commit(scene, put('a', '1', 0))
+      const second = commit(scene, put('a', '2', 0))
+      const third = commit(scene, put('a', '3', 1))
+      const fourth = commit(scene, del('a', 2))
+      await assert.rejects(second, StoreConflict)
+      assert.deepEqual(await Promise.all([first, third, fourth]), [1, 2, 3])
+      assert.equal(await scene.store.get('a'), undefined)
+    })
+
+    it('lets one of many racing writers win', async () => {
+      await commit(scene, put('n', '0'))
+      const raced = await Promise.allSettled(
+        Array.from({ length: 20 }, () => commit(scene, put('n', '1', 1))),
+      )
+      assert.equal(raced.filter(({ status }) => status === 'fulfilled').length, 1)
+    })
+
+    it('is seen by nobody before it is acknowledged', async () => {
+      await commit(scene, put('a', '1'))
+      const pending = commit(scene, put('a', '2'), put('b', '2'))
+      assert.equal(scene.store.revision, 1)
+      assert.equal(text(await scene.store.get('a')), '1')
+      assert.deepEqual(await pairs(scene.store.range('', '~', { revision: 1 })), ['a=1'])
+      await pending
+      assert.deepEqual(await pairs(scene.store.range('', '~')), ['a=2', 'b=2'])
+    })
+
+    it('that deletes what is not there makes no revision', async () => {
+      await commit(scene, put('a', '1'))
+      assert.equal(await commit(scene, del('b')), 1)
+      assert.equal(scene.store.revision, 1)
+    })
+
+    it('refuses a key twice, and keys that are too long', async () => {
+      await assert.rejects(commit(scene, put('a', '1'), put('a', '2')), /names a twice/)
+      await assert.rejects(commit(scene, put('k'.repeat(2_000), '1')), /at most 1900 bytes/)
+      assert.equal(await commit(scene, put('k'.repeat(1_900), '1')), 1)
+    })
+
+    it('keeps acknowledged revisions in the order of the calls', async () => {
+      const revisions = await Promise.all(
+        Array.from({ length: 200 }, (_, i) => commit(scene, put(`k${i}`, ''))),
+      )
+      assert.deepEqual(
+        revisions,
+        Array.from({ length: 200 }, (_, i) => i + 1),
+      )
+    })
+  })
+
+  it('refuses commits after it was closed, and has kept those before', async () => {
+    const last = commit(scene, put('a', '1'))
+    await scene.store.close()
+    assert.equal(await last, 1)
+    await assert.rejects(commit(scene, put('b', '1')), /closed/)
+  })
+}
