@@ -96,10 +96,7 @@ describe('copies of what a shard has', () => {
     })
 
     it('leave out what a client knows that they have not heard of yet', async () => {
-      await events(
-        watch(scene, { resourceVersion: String(scene.shard.put('a')), initialEvents: true }),
-        1,
-      )
+      await events(watch(scene, { resourceVersion: String(scene.shard.put('a')), initialEvents: true }), 1)
       scene.shard.hold()
       scene.shard.put('b')
       const from = (await list(scene)).at(-1) ?? ''
