@@ -126,6 +126,28 @@ const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
     /FAIL\] views of root: .*answers 502\n/,
   ],
   [
+    'a server where views are advertised that has none',
+    { sick: ({ path }) => (path.startsWith('/services') ? { status: 404, body: 'not found' } : undefined) },
+    /FAIL\] views of root: .* does not serve views: it answers 404\n.*correct --shard-virtual-workspace-url/,
+  ],
+  [
+    'a server where views are advertised that has a page for everything',
+    {
+      sick: ({ path }) => (path.startsWith('/services') ? { status: 200, body: '<html></html>' } : undefined),
+    },
+    /FAIL\] views of root: .* does not serve views: it answers 200\n/,
+  ],
+  [
+    'a server of another kind where views are advertised',
+    {
+      sick: ({ path }) =>
+        path.startsWith('/services')
+          ? { status: 403, body: { message: `forbidden: User "shard-admin" cannot get path "${path}"` } }
+          : undefined,
+    },
+    /FAIL\] views of root: .* does not serve views: it answers 403\n/,
+  ],
+  [
     'a published URL that is not advertised',
     {
       sick: ({ path }) =>

@@ -1,6 +1,7 @@
 import type { Connection } from '../connection.ts'
 import { type Finding, failed, ok, skipped } from './finding.ts'
 import { jsonOf, probe } from './probe.ts'
+import { everyView } from './views.ts'
 
 /** A client certificate by which a front proxy, or a shard, vouches for users. */
 export interface Voucher {
@@ -46,7 +47,6 @@ export async function headerFindings(
 
 /** Refusals say who was refused. */
 async function believed(access: Connection, url: string): Promise<boolean> {
-  const path = '/services/apiexport/doctor/doctor/clusters/*/api'
-  const seen = await probe(access, `${url}${path}`, { headers: asserted })
+  const seen = await probe(access, url + everyView, { headers: asserted })
   return seen.status === 403 && (jsonOf<{ message: string }>(seen).message ?? '').includes(`"${pretended}"`)
 }

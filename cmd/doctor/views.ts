@@ -42,7 +42,7 @@ export async function viewsFindings(
 ): Promise<readonly Finding[]> {
   const where = `views of ${shard}`
   try {
-    const seen = await probe(access, `${url}/services/apiexport/doctor/doctor/clusters/*/api`)
+    const seen = await probe(access, url + everyView)
     return [
       answered(where, url, seen),
       certificateFinding(where, url, seen, setting),
@@ -54,7 +54,11 @@ export async function viewsFindings(
   }
 }
 
-/** There is no such export: who serves views says so, or that it is not for the asker. */
+const versions = '/apis/core.kcp.io/v1alpha1'
+
+/** What every process of views answers by itself, whatever its shard has: no initializer needs to be there for it. */
+export const everyView = `/services/initializingworkspaces/doctor:doctor/clusters/*${versions}`
+
 function answered(where: string, url: string, seen: Seen): Finding {
   if (seen.status === 401)
     return failed(
@@ -62,9 +66,23 @@ function answered(where: string, url: string, seen: Seen): Finding {
       `${url} does not know the credentials that the shard knows`,
       'give it the shard’s --client-ca-file, and a kubeconfig by which it reviews tokens',
     )
-  return seen.status === 403 || seen.status === 404 || seen.status === 200
+  return isOfViews(seen)
     ? ok(where, `${url} serves views`)
     : failed(where, `${url} does not serve views: it answers ${seen.status}`, `correct ${setting}`)
+}
+
+/** Only views serve this to everybody who may ask, and name others what is asked of the view, not of the server. */
+function isOfViews(seen: Seen): boolean {
+  const { message = '', groupVersion, resources = [] } = jsonOf<Discovered>(seen)
+  if (seen.status === 403) return message.includes(` path "${versions}": `)
+  if (seen.status === 503) return message.endsWith('virtual workspace controllers are not started')
+  return versions.endsWith(`/${groupVersion}`) && resources.some(({ name }) => name === 'logicalclusters')
+}
+
+interface Discovered {
+  readonly message: string
+  readonly groupVersion: string
+  readonly resources: readonly { readonly name: string }[]
 }
 
 async function readiness(access: Connection, where: string, url: string): Promise<Finding> {

@@ -46,11 +46,13 @@ export interface SickOptions {
 
 const user = { username: 'shard-admin', groups: ['system:masters'] }
 
-function healthy(url: string, { path, headers, commonName }: Question): Reply {
+function healthy(url: string, { path, method, headers, commonName }: Question): Reply {
   const vouched = commonName === 'front-proxy' ? headers['x-remote-user'] : undefined
   const isShard = commonName === 'shard-admin' && headers['impersonate-user'] === undefined
   const name = vouched ?? headers['impersonate-user'] ?? commonName ?? 'system:anonymous'
-  const forbidden = { status: 403, body: { message: `User "${String(name)}" cannot` } }
+  const inside = path.replace(/^\/services\/.*\/clusters\/[^/]+/, '')
+  const message = `forbidden: User "${String(name)}" cannot ${method.toLowerCase()} path "${inside}": access denied`
+  const forbidden = { status: 403, body: { message } }
   if (path === '/version') return { status: 200, body: { gitVersion: 'v1.36.0' } }
   if (path === '/metrics')
     return { status: 200, body: 'workqueue_depth{name="kcp-cluster-cached-resources-controller"} 0\n' }
@@ -67,7 +69,12 @@ function healthy(url: string, { path, headers, commonName }: Question): Reply {
     const endpoints = [{ url: `${url}/services/apiexport/abc/widgets` }]
     return { status: 200, body: { items: [{ metadata: { name: 'widgets' }, status: { endpoints } }] } }
   }
-  return path.includes('/doctor/') ? { status: 404, body: {} } : { status: 200, body: { items: [] } }
+  if (path.includes('/doctor:doctor/'))
+    return {
+      status: 200,
+      body: { groupVersion: 'core.kcp.io/v1alpha1', resources: [{ name: 'logicalclusters' }] },
+    }
+  return { status: 200, body: { items: [] } }
 }
 
 export async function startSickServer(options: SickOptions = {}): Promise<SickServer> {
