@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import type { KubeObject } from '../../../framework/object.ts'
+import { loopback } from '../../../framework/user.ts'
+import { admitting, create } from './testing/admitting.ts'
+
+describe('admission of authentication configurations', () => {
+  const scene = admitting()
+  const configurations = () => ({
+    ...scene.tenancy.workspaceTypes,
+    resource: 'workspaceauthenticationconfigurations',
+  })
+  const configuration = (name: string, ...jwt: readonly object[]): KubeObject => ({
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'WorkspaceAuthenticationConfiguration',
+    metadata: { name },
+    spec: { jwt },
+  })
+  const groups = { claim: 'groups', prefix: '' }
+  const entry = (expression: string, issuer: object = {}) => ({
+    issuer: { url: 'https://idp.example.com', audiences: ['a'], ...issuer },
+    claimMappings: { username: { expression }, groups },
+  })
+  const warningsOf = async (object: KubeObject): Promise<readonly string[]> => {
+    const before = scene.shard.warnings.length
+    await create(scene, loopback, configurations(), object)
+    return scene.shard.warnings.slice(before)
+  }
+
+  it('says nothing about what can be used', async () => {
+    assert.deepEqual(await warningsOf(configuration('good', entry('claims.sub'))), [])
+  })
+
+  it('warns of what lets nobody in', async () => {
+    const nonsense = entry("concat('oidc:', email)")
+    const [why, ...more] = await warningsOf(configuration('nonsense', entry('claims.sub'), nonsense))
+    assert.match(
+      why ?? '',
+      /^this issuer will not be used: spec.jwt\[1\].claimMappings.username.expression: /,
+    )
+    assert.deepEqual(more, [])
+    const [plain] = await warningsOf(
+      configuration('plain', entry('claims.sub', { url: 'http://idp.example.com' })),
+    )
+    assert.match(plain ?? '', /URL scheme must be https/)
+    const [silent] = await warningsOf(configuration('nobody', entry('claims.sub', { audiences: [] })))
+    assert.match(silent ?? '', /at least one spec.jwt\[0\].issuer.audiences is required/)
+  })
+
+  it('leaves what has another shape to its schema', async () => {
+    for (const jwt of [7, [7], [{ issuer: 'a' }], [{ claimMappings: { extra: {} } }]])
+      await assert.rejects(
+        create(scene, loopback, configurations(), { ...configuration('shapeless'), spec: { jwt } }),
+        { code: 422 },
+      )
+  })
+})

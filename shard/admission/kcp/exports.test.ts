@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import type { KubeObject } from '../../../framework/object.ts'
+import { exportHash } from '../../../openapi/labels.ts'
+import { resources } from '../../controllers/objects.ts'
+import { admitting, alice, bob, create, refusal, update } from './testing/admitting.ts'
+
+describe('admission of exports, bindings and slices', () => {
+  const scene = admitting()
+  const exported = (name: string, spec: object = {}): KubeObject => ({
+    apiVersion: 'apis.kcp.io/v1alpha2',
+    kind: 'APIExport',
+    metadata: { name },
+    spec,
+  })
+  const binding = (name: string, path: string, spec: object = {}): KubeObject => ({
+    apiVersion: 'apis.kcp.io/v1alpha2',
+    kind: 'APIBinding',
+    metadata: { name },
+    spec: { reference: { export: { path, name: 'e' } }, ...spec },
+  })
+  const aboutBinding = (name: string, text: string) => refusal(`apibindings.apis.kcp.io "${name}"`, text)
+  before(() => create(scene, alice, resources.apiExports, exported('e')))
+
+  it('puts the path on exports', async () => {
+    const made = await create(scene, alice, resources.apiExports, exported('path'))
+    assert.equal(made.metadata.annotations?.['kcp.io/path'], 'root')
+  })
+  it('wants to know whose resource is claimed', async () => {
+    const claims = [{ group: 'example.io', resource: 'widgets', verbs: ['*'], identityHash: '' }]
+    await assert.rejects(
+      create(scene, alice, resources.apiExports, exported('c', { permissionClaims: claims })),
+      refusal(
+        'apiexports.apis.kcp.io "c"',
+        'spec.permissionClaims[0].identityHash: Invalid value: "": identityHash is required for API types that are not built-in',
+      ),
+    )
+  })
+  it('labels a binding, gives it its finalizer and path', async () => {
+    const { metadata } = await create(scene, alice, resources.apiBindings, binding('ok', 'root'))
+    assert.equal(metadata.labels?.['internal.apis.kcp.io/export'], exportHash({ cluster: 'root', name: 'e' }))
+    assert.deepEqual(metadata.finalizers, ['apis.kcp.io/apibinding-finalizer'])
+    assert.equal(metadata.annotations?.['kcp.io/path'], 'root')
+  })
+  it('says the same about what is missing and what is not permitted', async () => {
+    const text = (path: string) => `unable to create APIBinding: no permission to bind to export ${path}:e`
+    await assert.rejects(
+      create(scene, bob, resources.apiBindings, binding('no', 'root')),
+      aboutBinding('no', text('root')),
+    )
+    await assert.rejects(
+      create(scene, alice, resources.apiBindings, binding('no', 'root:nowhere')),
+      aboutBinding('no', text('root:nowhere')),
+    )
+  })
+  it('takes claims that select in one way', async () => {
+    const claims = (selector: object) => ({
+      permissionClaims: [{ resource: 'secrets', verbs: ['*'], state: 'Accepted', selector }],
+    })
+    const both = { matchAll: true, matchLabels: { a: 'b' } }
+    await assert.rejects(create(scene, alice, resources.apiBindings, binding('both', 'root', claims(both))), {
+      code: 403,
+      message: /matchLabels cannot be used with matchAll/,
+    })
+    await assert.rejects(create(scene, alice, resources.apiBindings, binding('none', 'root', claims({}))), {
+      code: 403,
+      message: /either one of matchAll, matchLabels, or matchExpressions must be set/,
+    })
+  })
+  it('keeps the reference of a binding', async () => {
+    await create(scene, alice, resources.apiBindings, binding('kept', 'root'))
+    const elsewhere = { reference: { export: { path: 'root', name: 'path' } } }
+    await assert.rejects(
+      update(scene, alice, [resources.apiBindings, 'kept'], object => ({ ...object, spec: elsewhere })),
+      { code: 422, message: /APIExport reference must not be changed/ },
+    )
+  })
+  it('lets nobody hide what a label says', async () => {
+    const label = 'internal.apis.kcp.io/export'
+    await create(scene, alice, resources.apiBindings, binding('forged', 'root'))
+    const { metadata } = await update(scene, alice, [resources.apiBindings, 'forged'], object => ({
+      ...object,
+      metadata: { ...object.metadata, labels: { [label]: 'x' } },
+    }))
+    assert.equal(metadata.labels?.[label], exportHash({ cluster: 'root', name: 'e' }))
+  })
+  it('asks for the right to bind for a slice', () =>
+    assert.rejects(
+      create(scene, bob, resources.endpointSlices, {
+        apiVersion: 'apis.kcp.io/v1alpha1',
+        kind: 'APIExportEndpointSlice',
+        metadata: { name: 's' },
+        spec: { export: { path: 'root', name: 'e' } },
+      }),
+      refusal(
+        'apiexportendpointslices.apis.kcp.io "s"',
+        'unable to create APIExportEndpointSlice: no permission to bind to export root:e',
+      ),
+    ))
+  it('checks schemas', () =>
+    assert.rejects(
+      create(scene, alice, resources.apiResourceSchemas, {
+        apiVersion: 'apis.kcp.io/v1alpha1',
+        kind: 'APIResourceSchema',
+        metadata: { name: 'wrong' },
+        spec: {
+          group: 'example.io',
+          names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+          scope: 'Cluster',
+          versions: [{ name: 'v1', served: true, storage: true, schema: { type: 'object' } }],
+        },
+      }),
+      refusal(
+        'apiresourceschemas.apis.kcp.io "wrong"',
+        'metadata.name: Invalid value: "wrong": must end in .widgets.example.io',
+      ),
+    ))
+  it('reserves kcp’s own group', () =>
+    assert.rejects(
+      create(scene, alice, resources.crds, {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: {
+          name: 'things.apis.kcp.io',
+          annotations: { 'api-approved.kubernetes.io': 'unapproved' },
+        },
+        spec: {
+          group: 'apis.kcp.io',
+          names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
+          scope: 'Cluster',
+          versions: [
+            { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+          ],
+        },
+      }),
+      refusal(
+        'customresourcedefinitions.apiextensions.k8s.io "things.apis.kcp.io"',
+        'apis.kcp.io is a reserved group',
+      ),
+    ))
+})

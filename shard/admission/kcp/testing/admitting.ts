@@ -1,0 +1,90 @@
+import { type Action, allow, noOpinion } from '../../../../framework/authorizer.ts'
+import type { ResourceRef } from '../../../../framework/backend.ts'
+import type { RequestContext } from '../../../../framework/context.ts'
+import type { KubeObject } from '../../../../framework/object.ts'
+import { isPrivileged, type UserInfo } from '../../../../framework/user.ts'
+import { bootstrap } from '../../../bootstrap/bootstrap.ts'
+import type { TenancyResources } from '../../../controllers/deps.ts'
+import { kcpParts } from '../../../kcp.ts'
+import { openMemoryStore } from '../../../store/memory.ts'
+import { type TestShard, testShard } from '../../../testing/shard.ts'
+
+const url = 'https://localhost:6443'
+const addresses = { name: 'root', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
+export const alice: UserInfo = { name: 'alice', uid: '7', groups: ['dev'], extra: { team: ['a'] } }
+export const bob: UserInfo = { name: 'bob', groups: [] }
+
+/** Alice may bind and use; the system may do everything. */
+const authorize = async (user: UserInfo, { verb }: Action) =>
+  isPrivileged(user) || (user.name === 'alice' && (verb === 'bind' || verb === 'use'))
+    ? allow('')
+    : noOpinion('')
+
+const options = { dryRun: false, fieldManager: '' }
+export const keyOf = (name: string) => ({ cluster: 'root', namespace: '', name })
+
+export const refusal = (subject: string, text: string) => ({
+  code: 403,
+  message: `${subject} is forbidden: ${text}`,
+})
+
+/** A shard with all admission of kcp's. */
+export interface Admitting {
+  readonly shard: TestShard
+  readonly tenancy: TenancyResources
+}
+
+/** One for all tests of a suite. */
+export function admitting(): Admitting {
+  const scene = {} as Admitting
+  before(async () => void Object.assign(scene, await openAdmitting()))
+  after(async () => {
+    await scene.shard.stop()
+    await scene.shard.store.close()
+  })
+  return scene
+}
+
+async function openAdmitting(): Promise<Admitting> {
+  const store = openMemoryStore()
+  const tenancy = await bootstrap({ store, shard: addresses })
+  const shard = await testShard({
+    store,
+    authorizer: () => ({ authorize }),
+    ...kcpParts({ tenancy, shard: addresses, rootCA: '' }),
+  })
+  return { shard, tenancy }
+}
+
+export const contextFor = (scene: Admitting, user: UserInfo, ref: ResourceRef): RequestContext => ({
+  ...scene.shard.context(ref, 'root'),
+  user,
+  actAs: user,
+})
+
+export async function create(
+  scene: Admitting,
+  user: UserInfo,
+  ref: ResourceRef,
+  object: KubeObject,
+): Promise<KubeObject> {
+  const storage = scene.shard.backend.storage(ref)
+  const key = keyOf(object.metadata.name ?? '')
+  return (await storage.create(contextFor(scene, user, ref), key, object, options)).object
+}
+
+export async function update(
+  scene: Admitting,
+  user: UserInfo,
+  [ref, name]: readonly [ResourceRef, string],
+  change: (object: KubeObject) => KubeObject,
+): Promise<KubeObject> {
+  const storage = scene.shard.backend.storage(ref)
+  const item = await storage.update(
+    contextFor(scene, user, ref),
+    keyOf(name),
+    ({ object }) => change(object),
+    options,
+  )
+  return item.object
+}

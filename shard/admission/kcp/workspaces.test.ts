@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import type { KubeObject } from '../../../framework/object.ts'
+import { loopback, type UserInfo } from '../../../framework/user.ts'
+import { type LogicalCluster, resources, type Workspace } from '../../controllers/objects.ts'
+import { admitting, alice, bob, contextFor, create, keyOf, refusal, update } from './testing/admitting.ts'
+
+const workspace = (name: string, spec: object = {}, metadata: object = {}): KubeObject => ({
+  apiVersion: 'tenancy.kcp.io/v1alpha1',
+  kind: 'Workspace',
+  metadata: { name, ...metadata },
+  spec,
+})
+
+const aboutWorkspace = (name: string, text: string) => refusal(`workspaces.tenancy.kcp.io "${name}"`, text)
+
+describe('admission of workspaces', () => {
+  const scene = admitting()
+  it('records who makes one, and resolves its type', async () => {
+    const made = await create(scene, alice, scene.tenancy.workspaces, workspace('a'))
+    assert.equal(
+      made.metadata.annotations?.['experimental.tenancy.kcp.io/owner'],
+      '{"username":"alice","uid":"7","groups":["dev"],"extra":{"team":["a"]}}',
+    )
+    assert.deepEqual((made as Workspace).spec?.type, { name: 'organization', path: 'root' })
+  })
+  it('records no owner for the system', async () => {
+    const made = await create(scene, loopback, scene.tenancy.workspaces, workspace('system'))
+    assert.equal(made.metadata.annotations?.['experimental.tenancy.kcp.io/owner'], undefined)
+  })
+  it('lets nobody choose the logical cluster', async () => {
+    const annotation = 'internal.tenancy.kcp.io/cluster'
+    const metadata = { annotations: { [annotation]: 'mine', other: 'kept' } }
+    const made = await create(scene, alice, scene.tenancy.workspaces, workspace('mine', {}, metadata))
+    assert.notEqual(made.metadata.annotations?.[annotation], 'mine')
+    assert.equal(made.metadata.annotations?.other, 'kept')
+  })
+  const refused: Record<string, [user: UserInfo, spec: object, text: string]> = {
+    'a cluster': [alice, { cluster: 'x' }, 'spec.Cluster can only be set by system privileged users'],
+    'a URL': [alice, { URL: 'https://x' }, 'spec.URL can only be set by system privileged users'],
+    'an unknown type': [alice, { type: { name: 'none' } }, 'workspace type "none" cannot be resolved'],
+    'an unknown type somewhere': [
+      alice,
+      { type: { name: 'none', path: 'root:x' } },
+      'workspace type "root:x:none" cannot be resolved',
+    ],
+    'a type without permission': [
+      bob,
+      { type: { name: 'universal', path: 'root' } },
+      `unable to use workspace type root:universal: missing verb='use' permission on workspacetype`,
+    ],
+    'a type that has no parents': [
+      alice,
+      { type: { name: 'home', path: 'root' } },
+      'workspace type root:home cannot have any parent',
+    ],
+    'a type for other parents': [
+      alice,
+      { type: { name: 'team', path: 'root' } },
+      'workspace type root:team only allows [root:organization root:team] parent workspaces, ' +
+        'but parent type root:root only implements [root:root root:universal]',
+    ],
+  }
+  for (const [what, [user, spec, text]] of Object.entries(refused)) {
+    it(`refuses ${what}`, () =>
+      assert.rejects(
+        create(scene, user, scene.tenancy.workspaces, workspace('w', spec)),
+        aboutWorkspace('w', text),
+      ))
+  }
+  it('keeps type and place', async () => {
+    await create(scene, alice, scene.tenancy.workspaces, workspace('fixed', { type: { name: 'universal' } }))
+    const change = (spec: object) =>
+      update(scene, alice, [scene.tenancy.workspaces, 'fixed'], object => ({
+        ...object,
+        spec: { ...(object.spec as object), ...spec },
+      }))
+    await assert.rejects(change({ type: { name: 'team', path: 'root' } }), {
+      code: 422,
+      message: 'Workspace.tenancy.kcp.io "fixed" is invalid: spec.type: Invalid value: name is immutable',
+    })
+    await assert.rejects(change({ cluster: 'x' }), {
+      code: 422,
+      message:
+        'Workspace.tenancy.kcp.io "fixed" is invalid: spec.cluster: Invalid value: "x": cluster is immutable',
+    })
+  })
+})
+
+describe('admission of logical clusters', () => {
+  const scene = admitting()
+  const about = (text: string) => refusal('logicalclusters.core.kcp.io "cluster"', text)
+  const change = (change: (object: LogicalCluster) => LogicalCluster, subresource = '') =>
+    update(scene, alice, [{ ...resources.logicalClusters, subresource }, 'cluster'], object =>
+      change(object as LogicalCluster),
+    )
+  it('is not for users to delete', () =>
+    assert.rejects(
+      scene.shard.backend
+        .storage(resources.logicalClusters)
+        .delete(contextFor(scene, alice, resources.logicalClusters), keyOf('cluster'), () => undefined, {
+          dryRun: false,
+        }),
+      about('LogicalCluster cannot be deleted'),
+    ))
+  it('keeps what was decided at creation', async () => {
+    await assert.rejects(
+      change(object => ({ ...object, spec: { ...object.spec, initializers: ['root:other'] } })),
+      about('spec.initializers is immutable'),
+    )
+    await assert.rejects(
+      change(object => ({ ...object, spec: { ...object.spec, createdBy: { username: 'eve' } } })),
+      about('spec.createdBy: Invalid value: {"username":"eve"}: field is immutable'),
+    )
+  })
+  it('does not go back', () =>
+    assert.rejects(
+      change(object => ({ ...object, status: { ...object.status, phase: 'Scheduling' } }), 'status'),
+      about('cannot transition from "Ready" to "Scheduling"'),
+    ))
+  it('keeps the annotations that the system believes', async () => {
+    const kept = await change(object => ({
+      ...object,
+      metadata: { ...object.metadata, annotations: { 'kcp.io/path': 'root:other' } },
+    }))
+    assert.equal(kept.metadata.annotations?.['kcp.io/path'], 'root')
+    assert.equal(kept.metadata.annotations?.['internal.tenancy.kcp.io/type'], 'root:root')
+  })
+  it('keeps its finalizer', async () => {
+    const kept = await change(object => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }))
+    assert.deepEqual(kept.metadata.finalizers, ['core.kcp.io/logicalcluster-deletion'])
+  })
+})
