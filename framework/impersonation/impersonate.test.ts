@@ -1,66 +1,17 @@
 import assert from 'node:assert/strict'
-import type { Action, Authorizer } from '../authorizer.ts'
-import { StatusError } from '../errors.ts'
-import type { RequestInfo } from '../request/requestinfo.ts'
 import type { UserInfo } from '../user.ts'
-import { impersonate } from './impersonate.ts'
-import { type Wanted, wantedIdentity } from './wanted.ts'
+import { alice, be, policy, refused, scopes, wanted } from './testing/people.ts'
 
-const signal = new AbortController().signal
-const alice: UserInfo = { name: 'alice', groups: ['devs', 'system:authenticated'] }
 const admin: UserInfo = { name: 'admin', groups: ['system:kcp:admin', 'system:authenticated'] }
+
 const master: UserInfo = { name: 'root', groups: ['system:masters'] }
-const scopes = 'authentication.kcp.io/scopes'
+
 const warrant = 'authorization.kcp.io/warrant'
+
 const home = 'authentication.kcp.io/cluster-name'
 
-/** Allows to impersonate all but what is named, in no constrained way, and remembers what it was asked for that. */
-function policy(...refused: readonly string[]): Authorizer & { readonly asked: string[] } {
-  const asked: string[] = []
-  return {
-    asked,
-    authorize: async (_user, { verb, resource, cluster }: Action) => {
-      if (verb !== 'impersonate') return { effect: 'no opinion', reason: 'access denied' }
-      const {
-        group = '',
-        resource: plural = '',
-        subresource = '',
-        namespace = '',
-        name = '',
-      } = resource ?? {}
-      const what = [group, plural, subresource, namespace, name].filter(part => part !== '').join('/')
-      asked.push(`${verb} ${what} in ${cluster}`)
-      const isRefused = refused.some(prefix => what.startsWith(prefix))
-      return { effect: isRefused ? 'no opinion' : 'allow', reason: 'access denied' }
-    },
-  }
-}
-
-const headers = (...lines: readonly string[]) => ({
-  headers: Object.fromEntries(
-    lines.map((line, i) => [line.toLowerCase(), lines[i + 1] ?? '']).filter((_, i) => i % 2 === 0),
-  ),
-  rawHeaders: lines,
-})
-const wanted = (...lines: readonly string[]): Wanted => wantedIdentity(headers(...lines))
-const list: RequestInfo = {
-  ...{ isResource: true, verb: 'list', group: '', version: 'v1', resource: 'configmaps', path: '' },
-  ...{ subresource: '', namespace: 'ns', name: '' },
-}
-const becoming = (requestor: UserInfo, lines: readonly string[], authorizer: Authorizer, cluster = 'one') =>
-  impersonate({ requestor, wanted: wanted(...lines), cluster, info: list, authorizer, signal })
-const be = async (
-  requestor: UserInfo,
-  lines: readonly string[],
-  authorizer: Authorizer = policy(),
-  cluster?: string,
-) => (await becoming(requestor, lines, authorizer, cluster)).user
-const refused = (promise: Promise<unknown>, code: number, why: RegExp): Promise<void> =>
-  assert.rejects(
-    promise,
-    error => error instanceof StatusError && error.code === code && why.test(error.message),
-  )
 const gate = /^forbidden: impersonation is not allowed for the requestor$/
+
 const warranted = (identity: object): string[] => [
   'Impersonate-User',
   'alice',
@@ -254,75 +205,5 @@ describe('impersonation', () => {
       '*',
     )
     assert.deepEqual(user, { name: 'bob', groups: ['system:masters', 'system:authenticated'] })
-  })
-
-  describe('for some requests only', () => {
-    /** Allows exactly what is named: `impersonate:user-info users/bob`. */
-    const only = (...allowed: readonly string[]): Authorizer => ({
-      authorize: async (_user, { verb, resource }: Action) => {
-        const { resource: plural = '', subresource = '', name = '' } = resource ?? {}
-        const what = [plural, subresource, name].filter(part => part !== '').join('/')
-        const isAllowed = allowed.includes(`${verb} ${what}`)
-        return { effect: isAllowed ? 'allow' : 'no opinion', reason: 'access denied' }
-      },
-    })
-    const on = (kind: string) => `impersonate-on:${kind}:list configmaps`
-
-    for (const [kind, part, lines, groups] of [
-      ['user-info', 'users/bob', ['bob'], ['system:authenticated']],
-      [
-        'serviceaccount',
-        'serviceaccounts/robot',
-        ['system:serviceaccount:ns:robot'],
-        ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
-      ],
-      ['arbitrary-node', 'nodes/n1', ['system:node:n1'], ['system:nodes', 'system:authenticated']],
-    ] as const)
-      it(`needs what is done and who it is done as: ${kind}`, async () => {
-        const as = ['Impersonate-User', ...lines]
-        const who = `impersonate:${kind} ${part}`
-        const { user, constraint } = await becoming(alice, as, only(on(kind), who))
-        assert.deepEqual([user.name, user.groups, constraint], [lines[0], groups, `impersonate:${kind}`])
-        assert.deepEqual(user.extra, { [scopes]: ['cluster:one'] })
-        for (const authorizer of [only(on(kind)), only(who), only('impersonate:user-info users/bob')])
-          await assert.rejects(be(alice, as, authorizer), { code: 403 })
-        const more = [...as, 'Impersonate-Group', 'devs']
-        await assert.rejects(be(alice, more, only(on(kind), who)), { code: 403 })
-      })
-
-    it('says what was missing first', async () => {
-      const lines = ['Impersonate-User', 'bob', 'Impersonate-Group', 'devs']
-      await refused(
-        be(alice, lines, only()),
-        403,
-        /^configmaps is forbidden: User "alice" cannot impersonate-on:user-info:list resource "configmaps" in API group "" in the namespace "ns": access denied$/,
-      )
-      await refused(
-        be(alice, lines, only(on('user-info'), 'impersonate:user-info users/bob')),
-        403,
-        /^groups.authentication.k8s.io "devs" is forbidden: User "alice" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope: access denied$/,
-      )
-    })
-
-    it('makes no person of a service account or node, and takes no odd identity', async () => {
-      const anybody: Authorizer = {
-        authorize: async (_user, { verb }) => ({
-          effect: verb.includes('user-info') ? 'allow' : 'no opinion',
-          reason: 'access denied',
-        }),
-      }
-      assert.equal(
-        (await becoming(alice, ['Impersonate-User', 'bob'], anybody)).constraint,
-        'impersonate:user-info',
-      )
-      for (const lines of [
-        ['system:serviceaccount:ns:robot'],
-        ['system:node:n1'],
-        ['bob', 'Impersonate-Group', ''],
-        ['bob', 'Impersonate-Extra-plain', 'v'],
-        ['bob', 'Impersonate-Extra-example.org%2Fkey', ''],
-      ])
-        await assert.rejects(be(alice, ['Impersonate-User', ...lines], anybody), { code: 403 }, lines.join())
-    })
   })
 })

@@ -1,107 +1,20 @@
 import assert from 'node:assert/strict'
-import type { BoundExport } from '../../authz/maximalpolicy.ts'
-import {
-  action,
-  clusterBinding,
-  clusterRole,
-  createFixture,
-  type Fixture,
-  groupNamed,
-  user,
-  userNamed,
-} from '../../authz/testing/fixture.ts'
+import { clusterBinding, clusterRole, groupNamed, user, userNamed } from '../../authz/testing/fixture.ts'
 import type { Decision } from '../../framework/authorizer.ts'
-import type { Host, UserInfo } from '../../framework/index.ts'
-import { itemOf } from '../../framework/item.ts'
-import type { Exports } from '../exports/exports.ts'
-import type { APIBinding, APIExport } from '../exports/types.ts'
-import { actAs, exportAuthorizer } from './authorizer.ts'
-
-const params = { provider: 'provider', name: 'widgets' }
-const controller = user('controller')
-
-const apiExport = (spec: APIExport['spec'], more: object = {}): APIExport =>
-  ({
-    apiVersion: 'apis.kcp.io/v1alpha2',
-    kind: 'APIExport',
-    metadata: { name: 'widgets' },
-    spec,
-    status: { identityHash: 'own' },
-    ...more,
-  }) as APIExport
-
-const claim = (resource: string, verbs: readonly string[], more: object = {}) => ({
-  group: '',
-  resource,
-  verbs,
-  ...more,
-})
-const accepted = (resource: string, verbs: readonly string[], more: object = {}) => ({
-  ...claim(resource, verbs),
-  state: 'Accepted' as const,
-  selector: { matchAll: true },
-  ...more,
-})
-const bindingTo = (
-  claims: readonly object[],
-  bound = [{ group: 'example.com', resource: 'widgets' }],
-): APIBinding =>
-  ({
-    apiVersion: 'apis.kcp.io/v1alpha2',
-    kind: 'APIBinding',
-    metadata: { name: 'widgets' },
-    spec: { reference: { export: { path: 'provider', name: 'widgets' } }, permissionClaims: claims },
-    status: { apiExportClusterName: 'provider', boundResources: bound },
-  }) as unknown as APIBinding
-
-interface World {
-  readonly object?: APIExport | undefined
-  /** By logical cluster. */
-  readonly bindings?: Readonly<Record<string, APIBinding>>
-  /** By identity, with its logical cluster. */
-  readonly others?: Readonly<Record<string, readonly (readonly [string, APIExport])[]>>
-  readonly bound?: Readonly<Record<string, readonly BoundExport[]>>
-}
-
-function viewOver({ object, bindings = {}, others = {}, bound = {} }: World) {
-  const phases = { consumer: 'Ready', provider: 'Ready', third: 'Ready' }
-  const fixture = createFixture({ phases, exports: bound })
-  fixture.put('provider', clusterBinding('cluster-admin', userNamed('controller')))
-  const exports = {
-    find: () => object,
-    bindingIn: (cluster: string) => bindings[cluster],
-    byIdentity: (hash: string) => (others[hash] ?? []).map(([cluster, other]) => itemOf(other, cluster)),
-  } as unknown as Exports
-  const host = { backend: { authorizer: fixture.authorizer } } as unknown as Host
-  const { authorize, explain } = exportAuthorizer(host, exports)
-  const asked = (what: string, who: UserInfo, cluster: string) => {
-    const { verb, resource, path = '' } = action(what)
-    const info =
-      resource === undefined
-        ? { isResource: false, verb, path }
-        : { isResource: true, verb, path, ...resource }
-    const { signal } = new AbortController()
-    return { workspace: 'apiexport', params, cluster, info, user: who, hops: 0, signal } as never
-  }
-  const ask = (what: string, who: UserInfo = controller, cluster = 'consumer'): Promise<Decision> =>
-    authorize(asked(what, who, cluster))
-  const why = (what: string, who: UserInfo = controller, cluster = 'consumer'): Promise<Decision> =>
-    explain(asked(what, who, cluster))
-  return { fixture, ask, why }
-}
-
-const lastOf = ({ trace }: Decision): string => trace?.at(-1)?.reason ?? ''
-async function expect(asked: Promise<Decision>, effect: Decision['effect'], why?: string): Promise<void> {
-  const decision = await asked
-  assert.equal(decision.effect, effect, JSON.stringify(decision.trace))
-  assert.equal(decision.reason, effect === 'allow' ? 'access granted' : 'access denied')
-  if (why !== undefined) assert.equal(lastOf(decision), why)
-}
+import type { UserInfo } from '../../framework/index.ts'
+import {
+  accepted,
+  apiExport,
+  bindingTo,
+  claim,
+  controller,
+  expect,
+  object,
+  viewOver,
+  type World,
+} from './testing/authorizer.ts'
 
 describe('the authorizer of apiexport', () => {
-  const claims = [claim('configmaps', ['*']), claim('secrets', ['get', 'list']), claim('events', ['*'])]
-  const object = apiExport({ permissionClaims: claims })
-
   it('refuses in a logical cluster that does not bind the export', async () => {
     const { ask } = viewOver({ object })
     await expect(
@@ -235,92 +148,5 @@ describe('the authorizer of apiexport', () => {
     )
     assert.match(told[2] ?? '', /^the content of this API export is open to you, but not for this request/)
     for (const other of [{ object }, {}]) assert.deepEqual(await hints(other), told)
-  })
-
-  describe('for claims by identity', () => {
-    const claiming = apiExport({
-      permissionClaims: [claim('sheriffs', ['*'], { group: 'wild.west', identityHash: 'h' })],
-    })
-    const takes = [accepted('sheriffs', ['*'], { group: 'wild.west', identityHash: 'h' })]
-    const world = (others: World['others']) =>
-      viewOver({ object: claiming, bindings: { consumer: bindingTo(takes) }, ...(others && { others }) })
-    const policed = apiExport({ maximalPermissionPolicy: { local: {} } })
-    const list = 'list wild.west/sheriffs'
-
-    it('refuses while nobody provides them', async () => {
-      await expect(world({}).ask(list), 'deny', 'no API export has the claimed identity')
-    })
-
-    it('asks the policy of their export, for `*` too', async () => {
-      const { ask, fixture } = world({ h: [['third', policed]] })
-      await expect(ask(list), 'no opinion')
-      await expect(ask(list, controller, '*'), 'no opinion')
-      fixture.put(
-        'third',
-        clusterRole('sheriffs', { verbs: ['list'], apiGroups: ['wild.west'], resources: ['*'] }),
-      )
-      fixture.put('third', clusterBinding('sheriffs', userNamed('apis.kcp.io:binding:controller')))
-      await expect(ask(list), 'allow')
-      await expect(ask(list, controller, '*'), 'allow')
-      await expect(ask('delete wild.west/sheriffs a'), 'no opinion')
-    })
-
-    it('asks the policies of all that share the identity', async () => {
-      const { ask, fixture } = world({
-        h: [
-          ['third', policed],
-          ['other', policed],
-          ['open', apiExport({})],
-        ],
-      })
-      fixture.put(
-        'third',
-        clusterRole('sheriffs', { verbs: ['*'], apiGroups: ['wild.west'], resources: ['*'] }),
-      )
-      fixture.put('third', clusterBinding('sheriffs', userNamed('apis.kcp.io:binding:controller')))
-      await expect(ask(list), 'no opinion')
-    })
-
-    it('knows service accounts of other clusters by their global name', async () => {
-      const { ask, fixture } = world({ h: [['third', policed]] })
-      const extra = {
-        'authentication.kcp.io/cluster-name': ['provider'],
-        'authentication.kcp.io/scopes': ['cluster:provider'],
-      }
-      const robot = { ...user('system:serviceaccount:ns:robot'), extra }
-      fixture.put('provider', clusterBinding('cluster-admin', userNamed(robot.name)))
-      const named = 'apis.kcp.io:binding:system:kcp:serviceaccount:provider:ns:robot'
-      fixture.put(
-        'third',
-        clusterRole('sheriffs', { verbs: ['*'], apiGroups: ['wild.west'], resources: ['*'] }),
-      )
-      fixture.put('third', clusterBinding('sheriffs', userNamed(named)))
-      await expect(ask(list, robot), 'allow')
-    })
-  })
-
-  describe('at last asks the logical cluster', () => {
-    const from: BoundExport = { path: 'provider', name: 'widgets', cluster: 'provider', policy: 'local' }
-    const bound = { 'consumer/example.com/widgets': [from] }
-
-    it('whose policies hold for the provider itself', async () => {
-      const { ask, fixture } = viewOver({ object, bindings: { consumer: bindingTo([]) }, bound })
-      await expect(ask('list example.com/widgets'), 'no opinion')
-      await expect(ask('list example.com/widgets', controller, '*'), 'allow')
-      fixture.put(
-        'provider',
-        clusterRole('own', { verbs: ['*'], apiGroups: ['example.com'], resources: ['*'] }),
-      )
-      fixture.put('provider', clusterBinding('own', userNamed('apis.kcp.io:binding:controller')))
-      await expect(ask('list example.com/widgets'), 'allow')
-    })
-
-    it('as somebody who may do all there, and nothing elsewhere', async () => {
-      const { fixture }: { fixture: Fixture } = viewOver({})
-      const acting = actAs({ user: controller, cluster: 'consumer' } as never, user('view'))
-      assert.ok(await fixture.allows(acting, action('delete core/secrets ns/a', 'consumer')))
-      for (const cluster of ['third', '*', 'system:admin'])
-        assert.ok(!(await fixture.allows(acting, action('get core/secrets ns/a', cluster))), cluster)
-    })
   })
 })
