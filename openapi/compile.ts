@@ -105,11 +105,12 @@ function shapeErrors(
   object: KubeObject,
   old: KubeObject | undefined,
 ): readonly FieldError[] {
-  const wasUnique = old === undefined || structureErrors(uniqueness, old).length === 0
+  const repeated = structureErrors(uniqueness, object)
+  const isForgiven = repeated.length > 0 && old !== undefined && structureErrors(uniqueness, old).length > 0
   return [
     ...validate(check, object, old),
     ...structureErrors(embedded, object),
-    ...(wasUnique ? structureErrors(uniqueness, object) : []),
+    ...(isForgiven ? [] : repeated),
   ]
 }
 

@@ -1,6 +1,6 @@
 import { type Difference, differencesOf, type Filter, type Versions } from './change.ts'
 import { type Conflict, ConflictError } from './conflict.ts'
-import { intersection, pathsOf } from './fieldset.ts'
+import { intersection, noFields, pathsOf, sharing } from './fieldset.ts'
 import { type Entry, identityOf, type Managed, type Manager, managedFrom } from './managed.ts'
 import { merge } from './merge.ts'
 import { prune } from './prune.ts'
@@ -36,7 +36,8 @@ export function apply(managed: Managed, wish: Apply): Applied {
   const identity = identityOf(by)
   const known = reconciled(managed, versions)
   const last = known.get(identity)
-  const own: Entry = { ...timeOf(last), ...by, fields: filter(toFieldSet(type, config)) }
+  const fields = sharing(filter(toFieldSet(type, config)), last?.fields ?? noFields)
+  const own: Entry = { ...timeOf(last), ...by, fields }
   const entries = new Map(known).set(identity, own)
   const next = prune({ merged: merge(type, live, config), managed: entries, versions }, last)
   const object = isMembers(next) ? next : {}

@@ -1,8 +1,8 @@
 import { elementsOf } from './elements.ts'
-import { type Element, fieldElement, type Path } from './fieldpath.ts'
-import { type FieldSet, type FieldSetBuilder, insert, newFieldSet } from './fieldset.ts'
+import { type Element, fieldElement } from './fieldpath.ts'
+import { type FieldSet, noFields, SetBuilder } from './fieldset.ts'
 import { type Branch, branchOf, type ListType, type MapType, sameBranch, type Type } from './types.ts'
-import { equals, isList, isMembers, type List, type Members } from './values.ts'
+import { equals, isList, isMembers, type List, type Members, own } from './values.ts'
 
 /** What differs between two values; no path is in two of the sets. */
 export interface Comparison {
@@ -11,12 +11,8 @@ export interface Comparison {
   readonly added: FieldSet
 }
 
-interface Walk {
-  readonly removed: FieldSetBuilder
-  readonly modified: FieldSetBuilder
-  readonly added: FieldSetBuilder
-  readonly path: Path
-}
+/** A comparison while it is being made: what differs below one value. */
+type Found = { readonly [K in keyof Comparison]: SetBuilder }
 
 /** Absent is undefined; null is a value. */
 interface Sides {
@@ -24,66 +20,97 @@ interface Sides {
   readonly right: unknown
 }
 
+/** How a value differs itself; its parts may differ too. */
+type Own = keyof Comparison | undefined
+
 /** Compares two states of a value (chapter 40, rule 5.46). Throws a `TypedError` for items that cannot be told apart. */
 export function compare(type: Type, left: unknown, right: unknown): Comparison {
-  const walk = { removed: newFieldSet(), modified: newFieldSet(), added: newFieldSet(), path: [] }
-  visit(type, { left, right }, walk)
-  return walk
+  const found = newFound()
+  if (left !== right) visit(type, { left, right }, found)
+  return built(found)
 }
 
-function visit(type: Type, sides: Sides, walk: Walk): void {
+const newFound = (): Found => ({
+  removed: new SetBuilder(),
+  modified: new SetBuilder(),
+  added: new SetBuilder(),
+})
+
+const built = ({ removed, modified, added }: Found): Comparison => ({
+  removed: removed.build(),
+  modified: modified.build(),
+  added: added.build(),
+})
+
+function visit(type: Type, sides: Sides, found: Found): Own {
   const { left, right } = sides
-  // Most parts of two states are equal, and comparing them whole is ten times as fast as looking for differences.
-  if (equals(left, right)) return
-  if (right === undefined || (left !== undefined && !sameBranch(type, left, right))) {
-    visitAs(branchOf(type, left), type, sides, walk)
+  const isOther = right === undefined || (left !== undefined && !sameBranch(type, left, right))
+  const before = isOther ? visitAs(branchOf(type, left), type, sides, found) : undefined
+  const after = right === undefined ? undefined : visitAs(branchOf(type, right), type, sides, found)
+  if (left === undefined) return 'added'
+  return right === undefined ? 'removed' : (before ?? after)
+}
+
+function visitAs(branch: Branch, type: Type, { left, right }: Sides, found: Found): Own {
+  if (branch === 'map' && type.map?.isAtomic === false) {
+    const [a, b] = [isMembers(left) ? left : {}, isMembers(right) ? right : {}]
+    if (visitMembers(type.map, a, b, found)) return undefined
   }
-  if (right !== undefined) visitAs(branchOf(type, right), type, sides, walk)
-  if (left === undefined) insert(walk.added, walk.path)
-  else if (right === undefined) insert(walk.removed, walk.path)
-}
-
-function visitAs(branch: Branch, type: Type, { left, right }: Sides, walk: Walk): void {
-  const [a, b] = [isMembers(left) ? left : {}, isMembers(right) ? right : {}]
-  const [c, d] = [isList(left) ? left : [], isList(right) ? right : []]
-  if (branch === 'map' && type.map && !type.map.isAtomic && size(a) + size(b) > 0)
-    visitMembers(type.map, a, b, walk)
-  else if (branch === 'list' && type.list && !type.list.isAtomic && c.length + d.length > 0)
-    visitItems(type.list, c, d, walk)
-  else if (left !== undefined && right !== undefined && !equals(left, right)) insert(walk.modified, walk.path)
-}
-
-const size = (members: Members): number => Object.keys(members).length
-
-const step = (walk: Walk, element: Element): Walk => ({ ...walk, path: [...walk.path, element] })
-
-function visitMembers(map: MapType, left: Members, right: Members, walk: Walk): void {
-  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    const type = map.member(key)
-    if (type === undefined) continue
-    visit(type, { left: own(left, key), right: own(right, key) }, step(walk, fieldElement(key)))
+  if (branch === 'list' && type.list?.isAtomic === false) {
+    const [a, b] = [isList(left) ? left : [], isList(right) ? right : []]
+    if (visitItems(type.list, a, b, found)) return undefined
   }
+  return left === undefined || right === undefined || equals(left, right) ? undefined : 'modified'
 }
 
-const own = (members: Members, key: string): unknown =>
-  Object.hasOwn(members, key) ? members[key] : undefined
+/** Compares what is one step below. What is the same value costs nothing: changed objects share what has not changed. */
+function step(type: Type, element: Element, sides: Sides, found: Found): void {
+  const below = newFound()
+  const own = visit(type, sides, below)
+  const { removed, modified, added } = built(below)
+  found.removed.add(element, own === 'removed', removed)
+  found.modified.add(element, own === 'modified', modified)
+  found.added.add(element, own === 'added', added)
+}
 
-/** Items that are there twice on one side are compared as a bundle. */
-function visitItems(list: ListType, left: List, right: List, walk: Walk): void {
+/** Returns whether there is a member at all. */
+function visitMembers(map: MapType, left: Members, right: Members, found: Found): boolean {
+  let isEmpty = true
+  const visitMember = (key: string): void => {
+    isEmpty = false
+    const sides = { left: own(left, key), right: own(right, key) }
+    const type = sides.left === sides.right ? undefined : map.member(key)
+    if (type !== undefined) step(type, fieldElement(key), sides, found)
+  }
+  for (const key of Object.keys(left)) visitMember(key)
+  for (const key of Object.keys(right)) if (!Object.hasOwn(left, key)) visitMember(key)
+  return !isEmpty
+}
+
+/** Returns whether there is an item at all. Items that are there twice on one side are compared as a bundle. */
+function visitItems(list: ListType, left: List, right: List, found: Found): boolean {
   const [a, b] = [grouped(list, left), grouped(list, right)]
-  for (const element of new Set([...a.keys(), ...b.keys()])) {
-    const [before, after] = [a.get(element) ?? [], b.get(element) ?? []]
-    const inner = step(walk, element)
-    if (before.length > 1 && after.length > 1) {
-      if (!equals(before, after)) insert(walk.modified, inner.path)
-    } else if (before.length > 1) {
-      if (after.length > 0) visit(list.item, { left: undefined, right: after[0] }, inner)
-      insert(walk.removed, inner.path)
-    } else if (after.length > 1) {
-      if (before.length > 0) visit(list.item, { left: before[0], right: undefined }, inner)
-      insert(walk.added, inner.path)
-    } else visit(list.item, { left: before[0], right: after[0] }, inner)
-  }
+  for (const [element, items] of a) visitGroup(list, element, [items, b.get(element) ?? []], found)
+  for (const [element, items] of b) if (!a.has(element)) visitGroup(list, element, [[], items], found)
+  return a.size + b.size > 0
+}
+
+function visitGroup(
+  list: ListType,
+  element: Element,
+  [before, after]: readonly [List, List],
+  found: Found,
+): void {
+  const [left, right] = [before[0], after[0]]
+  if (before.length > 1 && after.length > 1) {
+    if (!equals(before, after)) found.modified.add(element, true, noFields)
+  } else if (before.length > 1) {
+    if (after.length > 0) step(list.item, element, { left: undefined, right }, found)
+    found.removed.add(element, true, noFields)
+  } else if (after.length > 1) {
+    if (before.length > 0) step(list.item, element, { left, right: undefined }, found)
+    found.added.add(element, true, noFields)
+  } else if (left !== right) step(list.item, element, { left, right }, found)
 }
 
 function grouped(list: ListType, items: List): ReadonlyMap<Element, List> {

@@ -19,13 +19,19 @@ const escapes: Readonly<Record<string, string>> = {
 const goJson = (value: unknown): string =>
   formatJson(value).replace(/[<>&\u2028\u2029]/g, character => escapes[character] ?? character)
 
-export const fieldElement = (name: string): Element => `f:${name}`
-export const valueElement = (value: unknown): Element => `v:${goJson(value)}`
+/** What JSON writes between quotes just as it is, of ASCII. */
+const plainText = "[ !#-%'-;=?-[\\]-~]*"
+const plain = new RegExp(`^${plainText}$`)
 
-export function keyElement(key: Readonly<Record<string, unknown>>): Element {
-  const entries = Object.entries(key).sort(([a], [b]) => compareTexts(a, b))
-  return `k:{${entries.map(([name, value]) => `${JSON.stringify(name)}:${goJson(value)}`).join(',')}}`
-}
+const valueJson = (value: unknown): string =>
+  typeof value === 'string' && plain.test(value) ? `"${value}"` : goJson(value)
+
+export const fieldElement = (name: string): Element => `f:${name}`
+export const valueElement = (value: unknown): Element => `v:${valueJson(value)}`
+
+/** Of the keys of a list item, those that it has, sorted by their names. */
+export const keyElement = (keys: readonly (readonly [name: string, value: unknown])[]): Element =>
+  `k:{${keys.map(([name, value]) => `${JSON.stringify(name)}:${valueJson(value)}`).join(',')}}`
 
 /** The name of a field; undefined for other elements. */
 export const fieldOf = (element: Element): string | undefined =>
@@ -33,9 +39,9 @@ export const fieldOf = (element: Element): string | undefined =>
 
 export const isKey = (element: Element): boolean => element.startsWith('k:')
 
-const plainValue = '("[^"\\\\<>&\\u2028\\u2029]*"|0|[1-9]\\d{0,14})'
+const plainValue = `("${plainText}"|0|[1-9]\\d{0,14})`
 /** Elements in their one form: fields, plain texts and small integers, and keys of one such value. */
-const simple = new RegExp(`^(f:|v:${plainValue}$|k:\\{"[^"\\\\]*":${plainValue}\\}$)`)
+const simple = new RegExp(`^(f:|v:${plainValue}$|k:\\{"${plainText}":${plainValue}\\}$)`)
 
 /**
  * The canonical form of an element that somebody wrote; undefined for kinds of elements that a later version may know.
@@ -62,7 +68,7 @@ export function parseElement(text: string): Element | undefined {
 function parseKey(text: string): Element {
   const key: unknown = JSON.parse(text.slice(2))
   if (!isMembers(key)) throw new SyntaxError(`not a key: ${text}`)
-  return keyElement(key)
+  return keyElement(Object.entries(key).sort(([a], [b]) => compareTexts(a, b)))
 }
 
 function parseIndex(text: string): number {
@@ -91,13 +97,22 @@ const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 :
 
 const kinds = ['f', 'k', 'v', 'i']
 
-/** The order in which paths are listed: fields by name, then keys, values (numbers, strings, booleans), indexes. */
-export function compareElements(a: Element, b: Element): number {
-  const [x, y] = [kinds.indexOf(a.charAt(0)), kinds.indexOf(b.charAt(0))]
-  if (x !== y) return x - y
-  if (a.startsWith('f:')) return compareTexts(a, b)
-  return compareValues(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)))
+interface Place {
+  readonly element: Element
+  readonly kind: number
+  readonly value: unknown
 }
+
+function placeOf(element: Element): Place {
+  const value: unknown = fieldOf(element) ?? JSON.parse(element.slice(2))
+  return { element, kind: kinds.indexOf(element.charAt(0)), value }
+}
+
+/** As paths are listed: fields by name, then keys, values (numbers, strings, booleans), indexes. */
+export const inOrder = (elements: Iterable<Element>): readonly Element[] =>
+  Array.from(elements, placeOf)
+    .sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value))
+    .map(({ element }) => element)
 
 function compareValues(a: unknown, b: unknown): number {
   if (isMembers(a) && isMembers(b)) return compareKeys(Object.entries(a), Object.entries(b))

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { compareElements, keyElement, parseElement, printPath, valueElement } from './fieldpath.ts'
+import { inOrder, keyElement, parseElement, printPath, valueElement } from './fieldpath.ts'
 import {
   difference,
   equalSets,
   type FieldSet,
   has,
-  insert,
   intersection,
-  newFieldSet,
+  noFields,
   pathsOf,
   recursiveDifference,
+  setOf,
+  sharing,
   union,
 } from './fieldset.ts'
 import { formatFields, parseFields } from './fieldsv1.ts'
@@ -19,11 +20,6 @@ const element = fc.constantFrom('f:a', 'f:b', 'k:{"name":"x"}', 'v:"s"', 'v:1', 
 const path = fc.array(element, { minLength: 1, maxLength: 3 })
 const paths = fc.array(path, { maxLength: 8 })
 
-const setOf = (all: readonly (readonly string[])[]): FieldSet => {
-  const set = newFieldSet()
-  for (const each of all) insert(set, each)
-  return set
-}
 const texts = (set: FieldSet): readonly string[] => [...pathsOf(set)].map(each => each.join(' ')).sort()
 const textsOf = (all: readonly (readonly string[])[]): readonly string[] =>
   [...new Set(all.map(each => each.join(' ')))].sort()
@@ -59,8 +55,38 @@ describe('field sets', () => {
     )
   })
 
+  it('stay what they are where nothing changes, and are made of parts of others where these are equal', () => {
+    fc.assert(
+      fc.property(paths, paths, (a, b) => {
+        const [x, y] = [setOf(a), setOf(b)]
+        const [more, less, left] = [union(x, y), intersection(x, y), difference(x, y)]
+        assert.equal(union(more, y), more)
+        assert.equal(difference(left, y), left)
+        assert.equal(recursiveDifference(x, noFields), x)
+        assert.equal(sharing(setOf(a), x), x)
+        assert.deepEqual(texts(sharing(y, x)), texts(y))
+        assert.ok(equalSets(sharing(less, x), less))
+      }),
+    )
+  })
+
   it('survive fieldsV1', () => {
     fc.assert(fc.property(paths, a => assert.ok(equalSets(parseFields(formatFields(setOf(a))), setOf(a)))))
+  })
+
+  it('are read once, and those that are known by their keys are the same as others', () => {
+    const item = (more: object) => ({ 'f:l': { 'k:{"n":1}': { '.': {}, 'f:n': {}, ...more } } })
+    const fields = item({ 'f:p': {} })
+    assert.equal(parseFields(fields), parseFields(fields))
+    for (const more of [{ 'f:p': {} }, { 'f:p': { 'f:q': {} } }, {}, { 'f:p': {}, 'f:q': {} }]) {
+      const read = parseFields(item(more))
+      assert.deepEqual(formatFields(read), item(more))
+      assert.equal(parseFields(formatFields(read)), read)
+    }
+    const many = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, i) => [`f:${i}`, { '.': {}, 'f:x': {} }]),
+    )
+    assert.deepEqual(formatFields(parseFields(many)), formatFields(setOf(pathsOf(parseFields(many)))))
   })
 
   it('are written as Kubernetes writes them (5.21, 5.22)', () => {
@@ -97,7 +123,13 @@ describe('path elements', () => {
     assert.equal(parseElement('v: 1.50'), 'v:1.5')
     assert.equal(valueElement('a<b'), 'v:"a\\u003cb"')
     assert.equal(parseElement('v:"a<b"'), valueElement('a<b'))
-    assert.equal(keyElement({ port: 80, name: 'x' }), 'k:{"name":"x","port":80}')
+    assert.equal(
+      keyElement([
+        ['name', 'x'],
+        ['port', 80],
+      ]),
+      'k:{"name":"x","port":80}',
+    )
   })
 
   it('are printed for people (5.43)', () => {
@@ -108,7 +140,7 @@ describe('path elements', () => {
   })
 
   it('are ordered: fields, keys, values by type, indexes', () => {
-    const inOrder = [
+    const sorted = [
       'f:a',
       'f:b',
       'k:{"n":9}',
@@ -122,6 +154,6 @@ describe('path elements', () => {
       'i:0',
       'i:10',
     ]
-    assert.deepEqual([...inOrder].reverse().sort(compareElements), inOrder)
+    assert.deepEqual(inOrder([...sorted].reverse()), sorted)
   })
 })

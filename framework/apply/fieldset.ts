@@ -1,96 +1,171 @@
-import { compareElements, type Element, fieldElement, type Path } from './fieldpath.ts'
+import { type Element, fieldElement, inOrder, type Path } from './fieldpath.ts'
 
 /**
  * A set of paths into an object, as a trie: which elements are in it, and what is below them. An element may be both, or
- * have only something below it (chapter 40, rule 5.38).
+ * have only something below it (chapter 40, rule 5.38). Nobody changes a set, and operations return what they were given
+ * where nothing changes: equal parts are often the same ones, and what is known about a part stays known.
  */
 export interface FieldSet {
   readonly members: ReadonlySet<Element>
+  /** None of them is empty. */
   readonly children: ReadonlyMap<Element, FieldSet>
 }
 
-/** A set while it is being made. */
-export interface FieldSetBuilder extends FieldSet {
-  readonly members: Set<Element>
-  readonly children: Map<Element, FieldSetBuilder>
-}
+type Members = FieldSet['members']
+type Children = FieldSet['children']
 
-export const newFieldSet = (): FieldSetBuilder => ({ members: new Set(), children: new Map() })
+const noMembers: Members = new Set()
+const noChildren: Children = new Map()
 
-export const noFields: FieldSet = newFieldSet()
+export const noFields: FieldSet = { members: noMembers, children: noChildren }
 
-/** The whole object, the empty path, is never in a set. */
-export function insert(set: FieldSetBuilder, path: Path): void {
-  let at = set
-  const last = path.at(-1)
-  if (last === undefined) return
-  for (const element of path.slice(0, -1)) {
-    const child = at.children.get(element) ?? newFieldSet()
-    at.children.set(element, child)
-    at = child
+export const isEmpty = ({ members, children }: FieldSet): boolean => members.size === 0 && children.size === 0
+
+/** Puts a set together from its elements and what is below them. */
+export class SetBuilder {
+  #members: Set<Element> | undefined
+  #children: Map<Element, FieldSet> | undefined
+
+  add(element: Element, isMember: boolean, below: FieldSet): void {
+    if (isMember) {
+      this.#members ??= new Set()
+      this.#members.add(element)
+    }
+    if (isEmpty(below)) return
+    this.#children ??= new Map()
+    this.#children.set(element, below)
   }
-  at.members.add(last)
+
+  build(): FieldSet {
+    if (this.#members === undefined && this.#children === undefined) return noFields
+    return { members: this.#members ?? noMembers, children: this.#children ?? noChildren }
+  }
 }
+
+/** The set of one path; the whole object, the empty path, is never in a set. */
+function setOfPath(path: Path): FieldSet {
+  const leaf = path.length - 1
+  return path.reduceRight((below, element, i) => {
+    const set = new SetBuilder()
+    set.add(element, i === leaf, below)
+    return set.build()
+  }, noFields)
+}
+
+export const setOf = (paths: Iterable<Path>): FieldSet => [...paths].map(setOfPath).reduce(union, noFields)
 
 /** The set of these paths, each a list of field names. */
-export function setOfFields(...paths: readonly (readonly string[])[]): FieldSet {
-  const set = newFieldSet()
-  for (const path of paths) insert(set, path.map(fieldElement))
-  return set
-}
-
-export const isEmpty = ({ members, children }: FieldSet): boolean =>
-  members.size === 0 && [...children.values()].every(isEmpty)
+export const setOfFields = (...paths: readonly (readonly string[])[]): FieldSet =>
+  setOf(paths.map(path => path.map(fieldElement)))
 
 export const below = (set: FieldSet, element: Element): FieldSet => set.children.get(element) ?? noFields
 
-/** A set from members and children; children without anything in them are left out. */
-function setFrom(members: Iterable<Element>, children: Iterable<readonly [Element, FieldSet]>): FieldSet {
-  return {
-    members: new Set(members),
-    children: new Map([...children].filter(([, child]) => !isEmpty(child))),
+/** `set` with other parts; itself when they are its own. */
+function withParts(set: FieldSet, members: Members, children: Children): FieldSet {
+  return members === set.members && children === set.children ? set : { members, children }
+}
+
+/** The children with others at some elements; those that are empty go. */
+function withChildren(children: Children, changed: ReadonlyMap<Element, FieldSet>): Children {
+  if (changed.size === 0) return children
+  const all = new Map(children)
+  for (const [element, child] of changed) {
+    if (isEmpty(child)) all.delete(element)
+    else all.set(element, child)
   }
+  return all
+}
+
+/** What is common to two collections costs no more than the smaller one. */
+function* common<T>(
+  a: { readonly size: number; has(key: T): boolean; keys(): Iterable<T> },
+  b: { readonly size: number; has(key: T): boolean; keys(): Iterable<T> },
+): Generator<T> {
+  const [few, many] = a.size < b.size ? [a, b] : [b, a]
+  for (const key of few.keys()) if (many.has(key)) yield key
 }
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
-  const children = new Map(a.children)
+  if (a === b || isEmpty(b)) return a
+  if (isEmpty(a)) return b
+  const added = [...b.members].filter(element => !a.members.has(element))
+  const changed = new Map<Element, FieldSet>()
   for (const [element, child] of b.children) {
-    const other = children.get(element)
-    children.set(element, other === undefined ? child : union(other, child))
+    const known = a.children.get(element)
+    const both = known === undefined ? child : union(known, child)
+    if (both !== known) changed.set(element, both)
   }
-  return { members: new Set([...a.members, ...b.members]), children }
+  const members = added.length === 0 ? a.members : new Set([...a.members, ...added])
+  return withParts(a, members, withChildren(a.children, changed))
 }
 
-export const intersection = (a: FieldSet, b: FieldSet): FieldSet =>
-  setFrom(
-    [...a.members].filter(element => b.members.has(element)),
-    [...a.children].map(([element, child]) => [element, intersection(child, below(b, element))]),
-  )
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return a
+  const set = new SetBuilder()
+  for (const element of common(a.members, b.members)) set.add(element, true, noFields)
+  for (const element of common(a.children, b.children))
+    set.add(element, false, intersection(below(a, element), below(b, element)))
+  return set.build()
+}
 
-/**
- * What is in `a` and not in `b`; a parent does not stand for its children (chapter 40, rule 5.39). `a` itself when nothing
- * is removed.
- */
+function without(members: Members, gone: Members): Members {
+  let left: Set<Element> | undefined
+  for (const element of common(members, gone)) {
+    left ??= new Set(members)
+    left.delete(element)
+  }
+  return left ?? members
+}
+
+/** What is in `a` and not in `b`; a parent does not stand for its children (chapter 40, rule 5.39). */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  const members = [...a.members].filter(element => !b.members.has(element))
-  let isSame = members.length === a.members.size
-  const children = [...a.children].map(([element, child]): readonly [Element, FieldSet] => {
-    const removed = b.children.get(element)
-    const left = removed === undefined ? child : difference(child, removed)
-    if (left !== child) isSame = false
-    return [element, left]
-  })
-  return isSame ? a : setFrom(members, children)
+  if (a === b) return noFields
+  const changed = new Map<Element, FieldSet>()
+  for (const element of common(a.children, b.children)) {
+    const child = below(a, element)
+    const left = difference(child, below(b, element))
+    if (left !== child) changed.set(element, left)
+  }
+  return withParts(a, without(a.members, b.members), withChildren(a.children, changed))
 }
 
 /** Like `difference`, and what is below a member of `b` goes too. */
-export const recursiveDifference = (a: FieldSet, b: FieldSet): FieldSet =>
-  setFrom(
-    [...a.members].filter(element => !b.members.has(element)),
-    [...a.children]
-      .filter(([element]) => !b.members.has(element))
-      .map(([element, child]) => [element, recursiveDifference(child, below(b, element))]),
-  )
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+  const changed = new Map<Element, FieldSet>()
+  for (const element of common(a.children, b.members)) changed.set(element, noFields)
+  for (const element of common(a.children, b.children)) {
+    const child = below(a, element)
+    const left = recursiveDifference(child, below(b, element))
+    if (left !== child && !changed.has(element)) changed.set(element, left)
+  }
+  return withParts(a, without(a.members, b.members), withChildren(a.children, changed))
+}
+
+/** The set itself, made of the parts of another one that it has in common with it. */
+export function sharing(set: FieldSet, other: FieldSet): FieldSet {
+  if (set === other) return set
+  const changed = new Map<Element, FieldSet>()
+  for (const element of common(set.children, other.children)) {
+    const child = below(set, element)
+    const shared = sharing(child, below(other, element))
+    if (shared !== child) changed.set(element, shared)
+  }
+  const children = withChildren(set.children, changed)
+  const isSame = sameMembers(set.members, other.members) && sameChildren(children, other.children)
+  return isSame ? other : withParts(set, set.members, children)
+}
+
+function sameMembers(a: Members, b: Members): boolean {
+  if (a.size !== b.size) return false
+  for (const element of a) if (!b.has(element)) return false
+  return true
+}
+
+function sameChildren(a: Children, b: Children): boolean {
+  if (a.size !== b.size) return false
+  for (const [element, child] of a) if (b.get(element) !== child) return false
+  return true
+}
 
 export function has(set: FieldSet, path: Path): boolean {
   const last = path.at(-1)
@@ -98,10 +173,7 @@ export function has(set: FieldSet, path: Path): boolean {
   return path.slice(0, -1).reduce(below, set).members.has(last)
 }
 
-export const equalSets = (a: FieldSet, b: FieldSet): boolean =>
-  isEmpty(difference(a, b)) && isEmpty(difference(b, a))
-
-const inOrder = (elements: Iterable<Element>): readonly Element[] => [...elements].sort(compareElements)
+export const equalSets = (a: FieldSet, b: FieldSet): boolean => sharing(a, b) === b
 
 /** All paths: members first, then what is below, in the order of the elements. */
 export function* pathsOf(set: FieldSet, prefix: Path = []): Generator<Path> {

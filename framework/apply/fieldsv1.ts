@@ -1,5 +1,6 @@
 import { type Element, parseElement } from './fieldpath.ts'
-import { type FieldSet, newFieldSet, noFields } from './fieldset.ts'
+import { type FieldSet, noFields, SetBuilder } from './fieldset.ts'
+import { Leaves } from './leaves.ts'
 import { isMembers, type Members } from './values.ts'
 
 /** `fieldsV1`: a field set as a tree of objects; `.` stands for the node itself (chapter 40, rules 5.21, 5.22). */
@@ -8,53 +9,77 @@ export type FieldsV1 = { readonly [element: string]: FieldsV1 }
 const itself = '.'
 const nothing: FieldsV1 = {}
 
-/** What sets were read from, without `.`: most parts of a set are written as they were read. */
-const sources = new WeakMap<FieldSet, FieldsV1>()
+/** How sets are written, without `.`: what was read is written as it was, and sets share parts. */
+const texts = new WeakMap<FieldSet, FieldsV1>()
 
 /** Keys in the order of their bytes. */
 export function formatFields(set: FieldSet): FieldsV1 {
-  const known = sources.get(set)
+  const fields = formatNode(set)
+  sets.set(fields, set)
+  return fields
+}
+
+function formatNode(set: FieldSet): FieldsV1 {
+  const known = texts.get(set)
   if (known !== undefined) return known
-  const { members, children } = set
-  const elements = [...new Set([...members, ...children.keys()])].sort()
-  return Object.fromEntries(
-    elements.map((element): [Element, FieldsV1] => {
-      const child = children.get(element)
-      if (child === undefined) return [element, nothing]
-      const fields = formatFields(child)
-      return [element, members.has(element) ? { [itself]: nothing, ...fields } : fields]
-    }),
-  )
+  const fields = format(set)
+  texts.set(set, fields)
+  return fields
+}
+
+function format({ members, children }: FieldSet): FieldsV1 {
+  const fields: Record<Element, FieldsV1> = {}
+  const above = [...children.keys()].filter(element => !members.has(element))
+  for (const element of [...members, ...above].sort()) {
+    const child = children.get(element)
+    const below = child === undefined ? nothing : formatNode(child)
+    fields[element] = child !== undefined && members.has(element) ? { [itself]: nothing, ...below } : below
+  }
+  return fields
 }
 
 interface Node {
-  /** undefined: there is nothing below. */
-  readonly children: FieldSet | undefined
+  readonly set: FieldSet
   readonly isMember: boolean
   /** Everything in it has the one form that it would be written in. */
   readonly isCanonical: boolean
 }
 
+/** What was read or written once, while the object stands that it is in. */
+const sets = new WeakMap<object, FieldSet>()
+
 /** Throws `SyntaxError` for what is no `fieldsV1`; unknown kinds of elements are skipped. */
-export const parseFields = (value: unknown): FieldSet => parseNode(value).children ?? noFields
+export function parseFields(value: unknown): FieldSet {
+  const known = isMembers(value) ? sets.get(value) : undefined
+  if (known !== undefined) return known
+  const { set } = parseNode(value)
+  if (isMembers(value)) sets.set(value, set)
+  return set
+}
+
+const leaves = new Leaves<Node>()
 
 function parseNode(value: unknown): Node {
   if (!isMembers(value)) throw new SyntaxError('fieldsV1 is made of objects')
-  const set = newFieldSet()
+  return leaves.of(value, () => parseMembers(value)) ?? parseMembers(value)
+}
+
+function parseMembers(value: Members): Node {
   const isOwned = Object.hasOwn(value, itself)
+  const builder = new SetBuilder()
   let isCanonical = true
   for (const key of Object.keys(value)) {
-    const element = key === itself ? undefined : parseElement(key)
-    if (element !== key && key !== itself) isCanonical = false
+    if (key === itself) continue
+    const element = parseElement(key)
+    if (element !== key) isCanonical = false
     if (element === undefined) continue
     const child = parseNode(value[key])
     if (!child.isCanonical) isCanonical = false
-    if (child.isMember) set.members.add(element)
-    if (child.children !== undefined) set.children.set(element, child.children as typeof set)
+    builder.add(element, child.isMember, child.set)
   }
-  const isEmpty = set.members.size === 0 && set.children.size === 0
-  if (isCanonical && !isEmpty) sources.set(set, isOwned ? without(value, itself) : (value as FieldsV1))
-  return { children: isEmpty ? undefined : set, isMember: isEmpty || isOwned, isCanonical }
+  const set = builder.build()
+  if (isCanonical && set !== noFields) texts.set(set, isOwned ? without(value, itself) : (value as FieldsV1))
+  return { set, isMember: isOwned || set === noFields, isCanonical }
 }
 
 function without(value: Members, key: string): FieldsV1 {

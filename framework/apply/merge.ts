@@ -2,9 +2,12 @@ import { elementsOf } from './elements.ts'
 import { TypedError } from './failure.ts'
 import { type Element, printElement } from './fieldpath.ts'
 import { branchOf, type ListType, type MapType, type Type } from './types.ts'
-import { isList, isMembers, type List, type Members } from './values.ts'
+import { equals, isList, isMembers, type List, type Members, own } from './values.ts'
 
-/** The live value with a configuration merged into it (chapter 40, rule 5.47); undefined when nothing is left. */
+/**
+ * The live value with a configuration merged into it (chapter 40, rule 5.47); undefined when nothing is left. What the
+ * configuration does not change is the live value itself.
+ */
 export function merge(type: Type, live: unknown, config: unknown): unknown {
   switch (branchOf(type, config === undefined ? live : config)) {
     case 'map':
@@ -20,28 +23,49 @@ const whole = (live: unknown, config: unknown): unknown => (config === undefined
 
 function mergeMaps(map: MapType | undefined, live: unknown, config: unknown): unknown {
   const [a, b] = [isMembers(live) ? live : {}, isMembers(config) ? config : {}]
-  const keys = new Set([...Object.keys(a), ...Object.keys(b)])
-  if (map === undefined || map.isAtomic || keys.size === 0) return whole(live, config)
-  const merged = [...keys].map((key): [string, unknown] => [key, mergeMember(map, key, a, b)])
-  const kept = merged.filter(([, value]) => value !== undefined)
+  if (map === undefined || map.isAtomic) return known(live, config)
+  const keys = Object.keys(b)
+  const isBare = Object.keys(a).length === 0
+  if (keys.length === 0 && isBare) return whole(live, config)
+  const changed: [string, unknown][] = []
+  for (const key of keys) {
+    const before = own(a, key)
+    const after = mergeMember(map, key, before, own(b, key))
+    if (after !== before) changed.push([key, after])
+  }
+  if (changed.length > 0) return withMembers(a, changed)
+  return isBare ? undefined : a
+}
+
+/** What is replaced as a whole: the live value itself when it is the same. */
+const known = (live: unknown, config: unknown): unknown =>
+  config === undefined || equals(live, config) ? live : config
+
+function withMembers(
+  members: Members,
+  changed: readonly (readonly [string, unknown])[],
+): Members | undefined {
+  const merged = { ...members, ...Object.fromEntries(changed) }
+  if (changed.every(([, value]) => value !== undefined)) return merged
+  const kept = Object.entries(merged).filter(([, value]) => value !== undefined)
   return kept.length === 0 ? undefined : Object.fromEntries(kept)
 }
 
-const own = (members: Members, key: string): unknown =>
-  Object.hasOwn(members, key) ? members[key] : undefined
-
-function mergeMember(map: MapType, key: string, live: Members, config: Members): unknown {
-  const [a, b] = [own(live, key), own(config, key)]
+function mergeMember(map: MapType, key: string, live: unknown, config: unknown): unknown {
   const type = map.member(key)
-  return type === undefined || b === undefined ? whole(a, b) : merge(type, a, b)
+  return type === undefined || config === undefined ? whole(live, config) : merge(type, live, config)
 }
 
 function mergeLists(list: ListType | undefined, live: unknown, config: unknown): unknown {
   const [a, b] = [isList(live) ? live : [], isList(config) ? config : []]
-  if (list === undefined || list.isAtomic || a.length + b.length === 0) return whole(live, config)
+  if (list === undefined || list.isAtomic) return known(live, config)
+  if (a.length + b.length === 0) return whole(live, config)
   const merged = new ListMerge(list, a, b).run()
-  return merged.length === 0 ? undefined : merged
+  if (merged.length === 0) return undefined
+  return isSame(merged, a) ? a : merged
 }
+
+const isSame = (a: List, b: List): boolean => a.length === b.length && a.every((item, i) => item === b[i])
 
 /**
  * Walks both lists: items of only one keep their place among their neighbours, shared items follow the configuration's
@@ -55,8 +79,9 @@ class ListMerge {
   /** null for items that are there twice: they are not merged with anything. */
   readonly #leftValues = new Map<Element, unknown>()
   readonly #rightValues = new Map<Element, unknown>()
-  /** Shared elements in the configuration's order that are still to come. */
-  readonly #shared: Element[]
+  /** Elements of both lists in the configuration's order, and how many of them have been taken. */
+  readonly #shared: readonly Element[]
+  #taken = 0
   readonly #done = new Set<Element>()
   readonly #out: unknown[] = []
 
@@ -82,8 +107,7 @@ class ListMerge {
       const left = this.#left[l]
       const right = this.#right[r]
       if (left !== undefined && left === right) {
-        this.#emit(right)
-        this.#shared.shift()
+        this.#take(right)
         l++
         r++
       } else if (this.#comesLater(left, right)) l++
@@ -100,19 +124,15 @@ class ListMerge {
 
   /** A shared item, but not the one whose turn it is. */
   #comesLater(left: Element | undefined, right: Element | undefined): boolean {
-    const next = this.#shared[0]
+    const next = this.#shared[this.#taken]
     if (left === undefined || right === undefined || next === undefined) return false
     return this.#rightValues.has(left) && next !== left
   }
 
-  #take(right: Element): void {
-    this.#emit(right)
-    if (this.#shared[0] === right) this.#shared.shift()
-  }
-
-  #emit(element: Element): void {
+  #take(element: Element): void {
     this.#done.add(element)
     this.#push(this.#leftValues.get(element), this.#rightValues.get(element))
+    if (this.#shared[this.#taken] === element) this.#taken++
   }
 
   #push(live: unknown, config: unknown): void {

@@ -1,6 +1,6 @@
 import type { Json } from '../object.ts'
 import { fieldElement, type Path } from './fieldpath.ts'
-import { difference, has, insert, isEmpty, newFieldSet, setOfFields } from './fieldset.ts'
+import { difference, has, isEmpty, setOf, setOfFields } from './fieldset.ts'
 import { type Entry, formatManaged, type Managed, parseManaged } from './managed.ts'
 
 type ManagedFields = readonly Json[] | undefined
@@ -67,8 +67,4 @@ function withoutReplicas(entry: Entry, paths: ReplicasPaths): Entry {
   return path === undefined ? entry : { ...entry, fields: difference(entry.fields, replicasAt(path)) }
 }
 
-function replicasAt(path: Path): Entry['fields'] {
-  const set = newFieldSet()
-  insert(set, path)
-  return set
-}
+const replicasAt = (path: Path): Entry['fields'] => setOf([path])

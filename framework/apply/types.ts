@@ -19,6 +19,7 @@ export interface ListType {
   readonly isAtomic: boolean
   /** By these fields; by their value when there are none. */
   readonly keys: readonly string[]
+  readonly sortedKeys: readonly string[]
   readonly item: Type
   /** What an item has that does not give this key. */
   keyDefault(name: string): unknown
@@ -41,6 +42,7 @@ const untyped: Type = {
   list: {
     isAtomic: true,
     keys: [],
+    sortedKeys: [],
     get item() {
       return untyped
     },
@@ -52,7 +54,7 @@ const untyped: Type = {
 /** Anything, typed by its shape: maps are merged, lists are whole (chapter 40, rule 5.35). */
 export const deduced: Type = {
   scalar: 'untyped',
-  list: { isAtomic: true, keys: [], item: untyped, keyDefault: () => undefined },
+  list: { isAtomic: true, keys: [], sortedKeys: [], item: untyped, keyDefault: () => undefined },
   map: { isAtomic: false, isFree: true, declares: () => false, member: () => deduced },
 }
 
@@ -90,10 +92,12 @@ function scalarFrom({ type, format = '' }: MergeSchema): Scalar {
 
 function listFrom(schema: MergeSchema, preserve: boolean): ListType {
   const { items } = schema
+  const keys = keysOf(schema)
   let item: Type | undefined
   return {
     isAtomic: !isAssociative(schema),
-    keys: keysOf(schema),
+    keys,
+    sortedKeys: [...keys].sort(),
     get item() {
       item ??= items === undefined ? untyped : typeFrom(items, preserve)
       return item

@@ -1,5 +1,5 @@
 import { goText, goType } from '../encoding/gotext.ts'
-import { elementOf } from './elements.ts'
+import { knownElementsOf, nameless, namelessText } from './elements.ts'
 import { type Misfit, TypedError } from './failure.ts'
 import { type Element, fieldElement, printElement } from './fieldpath.ts'
 import { branchOf, type ListType, type MapType, type Scalar, type Type } from './types.ts'
@@ -15,7 +15,7 @@ export function validate(type: Type, value: unknown): void {
 }
 
 function misfitsOf(type: Type, value: unknown): readonly Misfit[] {
-  if (value === null || value === undefined) return []
+  if (value === null || value === undefined) return none
   switch (branchOf(type, value)) {
     case 'map':
       return isMembers(value)
@@ -28,7 +28,9 @@ function misfitsOf(type: Type, value: unknown): readonly Misfit[] {
   }
 }
 
+const none: readonly Misfit[] = []
 const misfit = (text: string): Misfit => ({ path: '', text })
+const undeclared = [misfit('field not declared in schema')]
 
 /** As Go prints the value's wrapper. */
 const pointer = (value: unknown): string => `&{${goText(value)}}`
@@ -40,7 +42,7 @@ function scalarMisfits(scalar: Scalar, value: unknown): readonly Misfit[] {
     return [misfit(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)]
   if (scalar === 'boolean' && typeof value !== 'boolean')
     return [misfit(`expected boolean, got ${pointer(value)}`)]
-  return isScalar(value) ? [] : [misfit(`expected any scalar, got ${pointer(value)}`)]
+  return isScalar(value) ? none : [misfit(`expected any scalar, got ${pointer(value)}`)]
 }
 
 /** As Go's `%#v` prints decoded JSON. */
@@ -52,39 +54,38 @@ function goSyntax(value: unknown): string {
   return `map[string]interface {}{${members.map(([key, v]) => `${JSON.stringify(key)}:${goSyntax(v)}`).join(', ')}}`
 }
 
-const at = (element: Element, misfits: readonly Misfit[]): readonly Misfit[] =>
-  misfits.map(({ path, text }) => ({ path: printElement(element) + path, text }))
+/** Puts an element in front of the paths of what is wrong below it. */
+function put(found: Misfit[], element: Element, misfits: readonly Misfit[]): void {
+  for (const { path, text } of misfits) found.push({ path: printElement(element) + path, text })
+}
 
 /** The first field that is not declared ends the search in its object. */
 function memberMisfits(map: MapType | undefined, members: Members): readonly Misfit[] {
   const found: Misfit[] = []
-  for (const [key, value] of Object.entries(members)) {
+  for (const key of Object.keys(members)) {
     const type = map?.member(key)
-    const element = fieldElement(key)
-    if (type === undefined) return [...found, ...at(element, [misfit('field not declared in schema')])]
-    found.push(...at(element, misfitsOf(type, value)))
+    const misfits = type === undefined ? undeclared : misfitsOf(type, members[key])
+    if (misfits.length > 0) put(found, fieldElement(key), misfits)
+    if (type === undefined) break
   }
   return found
 }
 
 function itemMisfits(list: ListType | undefined, items: List): readonly Misfit[] {
-  if (list === undefined) return []
-  if (list.isAtomic) return items.flatMap((item, i) => at(`i:${i}`, misfitsOf(list.item, item)))
+  if (list === undefined) return none
+  const elements = list.isAtomic ? undefined : knownElementsOf(list, items)
+  const found: Misfit[] = []
   const seen = new Set<Element>()
-  return items.flatMap((item, i) => {
-    const element = elementOrMisfit(list, item, i)
-    if (typeof element !== 'string') return [element]
-    const twice = seen.has(element) ? [misfit(`duplicate entries for key ${printElement(element)}`)] : []
+  items.forEach((item, i) => {
+    const element = elements?.[i] ?? `i:${i}`
+    if (element === nameless) {
+      found.push(misfit(namelessText(list, item, i)))
+      return
+    }
+    if (seen.has(element)) found.push(misfit(`duplicate entries for key ${printElement(element)}`))
     seen.add(element)
-    return [...twice, ...at(element, misfitsOf(list.item, item))]
+    const misfits = misfitsOf(list.item, item)
+    if (misfits.length > 0) put(found, element, misfits)
   })
-}
-
-function elementOrMisfit(list: ListType, item: unknown, index: number): Element | Misfit {
-  try {
-    return elementOf(list, item, index)
-  } catch (error) {
-    if (error instanceof TypedError) return misfit(error.message)
-    throw error
-  }
+  return found
 }

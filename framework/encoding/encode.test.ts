@@ -5,6 +5,8 @@ import { relabel } from '../lens/relabel.ts'
 import type { KubeObject } from '../object.ts'
 import {
   annotationsOf,
+  atVersion,
+  canonicalObject,
   decodeObject,
   type Encoded,
   encodeObject,
@@ -13,7 +15,7 @@ import {
   resourceVersionOf,
   withResourceVersion,
 } from './encode.ts'
-import { canonicalJson } from './json.ts'
+import { canonicalJson, formatJson } from './json.ts'
 
 const texts = fc.dictionary(
   fc.oneof(fc.string({ unit: 'binary' }), fc.constant('__proto__')),
@@ -95,6 +97,17 @@ describe('encode', () => {
         assert.equal(canonicalJson(labelsOf(encoded)), canonicalJson(object.metadata.labels ?? {}))
         assert.equal(canonicalJson(metadataOf(encoded)), canonicalJson(normal(object).metadata))
         assert.equal(resourceVersionOf(encoded), object.metadata.resourceVersion ?? '')
+      }),
+    )
+  })
+
+  it('knows what it would be decoded to without decoding it, to the order of the keys', () => {
+    fc.assert(
+      fc.property(objects, fc.constantFrom('', '7'), (object, version) => {
+        const { bytes } = withResourceVersion(encodeObject(object), version)
+        const known = atVersion(canonicalObject(object), version)
+        assert.deepEqual(known, decodeObject(bytes))
+        assert.equal(formatJson(known), bytes.toString())
       }),
     )
   })

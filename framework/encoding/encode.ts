@@ -1,5 +1,5 @@
 import type { KubeObject, Metadata } from '../object.ts'
-import { canonicalJson, parseJson } from './json.ts'
+import { canonical, canonicalJson, formatJson, parseJson } from './json.ts'
 
 /**
  * The canonical encoding of an object: JSON on one line,
@@ -58,10 +58,38 @@ const versionMember = (version: string): string =>
   version === '' ? '' : `${versionKey}${JSON.stringify(version)}`
 
 /** What stands between the braces of an object's JSON. */
-const inside = (value: object): string => canonicalJson(value).slice(1, -1)
+const inside = (value: object): string => formatJson(value).slice(1, -1)
+
+/** What decoding the encoding of an object would give, made of the same parts where these are canonical. */
+export function canonicalObject({ apiVersion, kind, metadata, ...body }: KubeObject): KubeObject {
+  return {
+    apiVersion,
+    kind,
+    metadata: inOrder(canonical(metadata) as Metadata),
+    ...(canonical(body) as object),
+  }
+}
+
+function inOrder({ annotations = {}, labels = {}, resourceVersion = '', ...others }: Metadata): Metadata {
+  return {
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    ...(Object.keys(labels).length > 0 && { labels }),
+    ...(resourceVersion !== '' && { resourceVersion }),
+    ...others,
+  }
+}
+
+/** A canonical object at another version; '' is none. */
+export const atVersion = (object: KubeObject, resourceVersion: string): KubeObject => ({
+  ...object,
+  metadata: inOrder({ ...object.metadata, resourceVersion }),
+})
 
 /** Encodes any object; `metadata.resourceVersion` is inside when it has one. */
-export function encodeObject(object: KubeObject): Encoded {
+export const encodeObject = (object: KubeObject): Encoded => encodeCanonical(canonicalObject(object))
+
+/** Encodes what `canonicalObject` returns. */
+export function encodeCanonical(object: KubeObject): Encoded {
   const { apiVersion, kind, metadata, ...body } = object
   const { annotations, labels, resourceVersion, ...others } = metadata
   const prefix = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":{`

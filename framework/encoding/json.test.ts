@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { canonicalJson, parseJson, sameJson } from './json.ts'
+import { canonical, canonicalJson, parseJson, sameJson } from './json.ts'
 
 const json = fc.jsonValue({ maxDepth: 4 })
 
@@ -37,6 +37,8 @@ describe('canonicalJson and sameJson', () => {
   })
 
   it('leave out what is undefined, and keep large integers', () => {
+    assert.deepEqual(canonical({ b: { c: undefined }, a: undefined }), { b: {} })
+    assert.deepEqual(canonical([-0, { a: -0 }, 1e16, 1e30, 1.5]), [0, { a: 0 }, 10n ** 16n, 1e30, 1.5])
     assert.ok(sameJson({ a: 1, b: undefined }, { a: 1 }))
     assert.ok(!sameJson({ a: 1, b: undefined }, { a: 1, b: null }))
     assert.ok(!sameJson({ a: 1, b: undefined }, { a: 1, c: 2 }))

@@ -67,16 +67,23 @@ function hasBigint(value: unknown): boolean {
   return false
 }
 
-/** The value with sorted keys at every level; what has them is not copied. */
-function sorted(value: unknown): unknown {
+/**
+ * The value as it would be read again once it is written with sorted keys at every level; what is so already is not copied.
+ */
+export function canonical(value: unknown): unknown {
   if (Array.isArray(value)) {
-    const items = value.map(sorted)
-    return items.every((item, i) => item === value[i]) ? value : items
+    const items = value.map(canonical)
+    return items.every((item, i) => Object.is(item, value[i])) ? value : items
   }
-  return isMembers(value) ? sortedObject(value) : value
+  if (typeof value === 'number') return canonicalNumber(value)
+  return isMembers(value) ? canonicalMembers(value) : value
 }
 
-function sortedObject(object: Record<string, unknown>): Record<string, unknown> {
+/** There is no -0 in JSON, and large integers are kept as such. */
+const canonicalNumber = (value: number): unknown =>
+  Number.isInteger(value) && !Number.isSafeInteger(value) ? parseExact(String(value)).value : value + 0
+
+function canonicalMembers(object: Record<string, unknown>): Record<string, unknown> {
   let isSorted = true
   let previous = ''
   let changed: Map<string, unknown> | undefined
@@ -84,13 +91,13 @@ function sortedObject(object: Record<string, unknown>): Record<string, unknown> 
     if (key < previous) isSorted = false
     previous = key
     const member = object[key]
-    if (typeof member !== 'object' || member === null) continue
-    const next = sorted(member)
-    if (next !== member) changed = (changed ?? new Map()).set(key, next)
+    const next = typeof member === 'string' ? member : canonical(member)
+    if (!Object.is(next, member) || next === undefined) changed = (changed ?? new Map()).set(key, next)
   }
   if (isSorted && changed === undefined) return object
   const keys = isSorted ? Object.keys(object) : Object.keys(object).sort()
-  return Object.fromEntries(keys.map(key => [key, changed?.get(key) ?? object[key]]))
+  const members = keys.map((key): [string, unknown] => [key, changed?.get(key) ?? object[key]])
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined))
 }
 
 /**
@@ -126,5 +133,5 @@ export const formatJson = (value: unknown, indent = 0): string =>
 
 /** JSON on one line with sorted keys at every level, so that equal objects have equal text (chapter 40, rule 1.31). */
 export function canonicalJson(value: unknown): string {
-  return formatJson(sorted(value))
+  return formatJson(canonical(value))
 }

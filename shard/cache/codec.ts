@@ -1,6 +1,8 @@
 import {
+  atVersion,
+  canonicalObject,
   type Encoded,
-  encodeObject,
+  encodeCanonical,
   type Offsets,
   withResourceVersion,
 } from '../../framework/encoding/encode.ts'
@@ -16,13 +18,16 @@ const closingBrace = 0x7d
 const before = '"resourceVersion":"'
 const behind = '",'
 
-/**
- * The bytes of an object as the store keeps them; its resourceVersion is left out: the commit's revision is it. `shape`
- * names the schema that the object has been completed by; 0: it is right under any.
- */
-export function encodeStored(object: KubeObject, shape = 0): Buffer {
-  const { resourceVersion: _, ...metadata } = object.metadata
-  const { bytes, offsets } = encodeObject({ ...object, metadata })
+/** An object as the store keeps it: canonical, and without a resourceVersion, because the commit's revision is it. */
+export const storedForm = (object: KubeObject): KubeObject => atVersion(canonicalObject(object), '')
+
+/** The bytes of any object as the store keeps them. */
+export const encodeStored = (object: KubeObject): Buffer => encodeStoredForm(storedForm(object), 0)
+
+/** The bytes of what `storedForm` returns. `shape` names the schema that the object has been completed by; 0: it is right
+ * under any. */
+export function encodeStoredForm(object: KubeObject, shape: number): Buffer {
+  const { bytes, offsets } = encodeCanonical(object)
   const format = shape === 0 ? unshaped : shaped
   const header = headers[format] ?? 0
   const stored = Buffer.allocUnsafe(header + bytes.length)

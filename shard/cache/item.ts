@@ -6,6 +6,7 @@ import {
   type Offsets,
   type Texts,
 } from '../../framework/encoding/encode.ts'
+import { sameJson } from '../../framework/encoding/json.ts'
 import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import { atRevision, type Place } from './codec.ts'
@@ -82,6 +83,12 @@ export class CachedItem extends SlabItem {
     const object = decodeObject(this.bytes)
     this.#decoded = new WeakRef(object)
     return object
+  }
+
+  /** Who has encoded it need not decode it: `object` is what the bytes say, unless more labels are presented. */
+  remember(object: KubeObject): void {
+    if (this.#decoded?.deref() === undefined && sameJson(object.metadata.labels ?? {}, this.labels))
+      this.#decoded = new WeakRef(object)
   }
 
   at(revision: number): CachedItem {

@@ -1,6 +1,6 @@
-import { type Encoded, encodeObject } from '../../framework/encoding/encode.ts'
+import { atVersion, type Encoded, encodeObject } from '../../framework/encoding/encode.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
-import { encodeStored } from '../cache/codec.ts'
+import { encodeStoredForm, storedForm } from '../cache/codec.ts'
 import { CachedItem } from '../cache/item.ts'
 import { type StoredResource, storageKey } from '../cache/key.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
@@ -30,11 +30,15 @@ export function openShelf(store: Store, watchCache: WatchCache, { resource, shap
     isStored: item => cache.get(item.key) === item,
     async write(key, object, expected) {
       const last = await current(key)
-      const value = object && encodeStored(object, shape.number)
+      const stored = object && storedForm(object)
+      const value = stored && encodeStoredForm(stored, shape.number)
       if (value !== undefined) checkSize(value)
       const revision = await store.commit([{ key: storageKey(resource, key), value, expected }])
       await watchCache.at(revision)
-      return written(object ?? last?.object, key, revision, cache.get(key))
+      const cached = cache.get(key)
+      if (cached?.modified !== revision) return overtaken(stored ?? last?.object, key, revision)
+      if (stored !== undefined) cached.remember(atVersion(stored, String(revision)))
+      return cached
     },
     async settled(key, expected) {
       const patience = AbortSignal.timeout(longestWait)
@@ -45,14 +49,8 @@ export function openShelf(store: Store, watchCache: WatchCache, { resource, shap
   }
 }
 
-/** What was written; not what the cache has when somebody else has written since. */
-function written(
-  object: KubeObject | undefined,
-  key: ObjectKey,
-  revision: number,
-  cached: CachedItem | undefined,
-): CachedItem {
-  if (cached?.modified === revision) return cached
+/** What was written, where the cache has nothing or what somebody else has written since. */
+function overtaken(object: KubeObject | undefined, key: ObjectKey, revision: number): CachedItem {
   if (object === undefined) throw new Error(`nothing was written at revision ${revision}`)
   const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
   return detached(key, encodeObject(versioned), versioned)

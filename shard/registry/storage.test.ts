@@ -50,6 +50,16 @@ describe('storage of the embedded shard', () => {
   })
   after(() => shard.stop())
 
+  it('knows what it wrote without decoding it, as the bytes have it', async () => {
+    const { bytes, object } = await create(
+      configMap('known', { data: { b: '1', a: 'ü' }, immutable: undefined }),
+    )
+    assert.equal(JSON.stringify(object), bytes.toString())
+    const changed = await update('known', ({ object: old }) => ({ ...old, data: { a: '2' } }))
+    assert.equal(JSON.stringify(changed.object), changed.bytes.toString())
+    assert.equal((await storage().get(ctx(), keyOf('known'))).object, changed.object)
+  })
+
   it('reads what it wrote, with the cluster inside', async () => {
     const made = await create(configMap('read', { data: { a: '1' } }))
     const found = await storage().get(ctx(), keyOf('read'))

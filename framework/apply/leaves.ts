@@ -1,0 +1,51 @@
+/** More keys of one object are not remembered, nor longer ones, nor more of all objects. */
+const limits = { keys: 32, length: 256, all: 2000 }
+
+interface Step<T> {
+  value?: T
+  readonly next: Map<string, Step<T>>
+}
+
+const newStep = <T>(): Step<T> => ({ next: new Map() })
+
+const isEmpty = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  for (const _ in value) return false
+  return true
+}
+
+/**
+ * What is a function of an object's keys, where all its values are empty objects: computed once. The items of a list, and
+ * the lists of many objects, have the same few keys.
+ */
+export class Leaves<T> {
+  #root = newStep<T>()
+  #steps = 0
+
+  /** undefined: not all values are empty, or there are too many. */
+  of(object: Readonly<Record<string, unknown>>, compute: () => T): T | undefined {
+    const step = this.#stepOf(object)
+    if (step !== undefined) step.value ??= compute()
+    return step?.value
+  }
+
+  #stepOf(object: Readonly<Record<string, unknown>>): Step<T> | undefined {
+    let step = this.#root
+    let length = 0
+    for (const key in object) {
+      if (++length > limits.keys || !isEmpty(object[key])) return undefined
+      step = step.next.get(key) ?? this.#add(step, key)
+    }
+    return step
+  }
+
+  #add(step: Step<T>, key: string): Step<T> {
+    const next = newStep<T>()
+    if (key.length > limits.length) return next
+    if (++this.#steps > limits.all) {
+      this.#root = newStep()
+      this.#steps = 0
+    } else step.next.set(key, next)
+    return next
+  }
+}
