@@ -28,7 +28,7 @@ import { versionedShelf } from '../registry/versionedshelf.ts'
 import { convertedReads } from './convertedreads.ts'
 import { type WatchEnds, withWatchEnds } from './ends.ts'
 import { groupEventStorage } from './events.ts'
-import { replicasPath, scaleStorage } from './scale.ts'
+import { replicasPath, scaleAdmission, scaleMutation, scaleStorage } from './scale.ts'
 import { builtinServed, type ResourcesOf, type Served, servedName, storageVersionOf } from './served.ts'
 import { isStoredAs, isWrittenAsStored, ownVersion, type Versions } from './versions.ts'
 
@@ -106,11 +106,14 @@ function makeResources(wiring: Wiring, served: Served): readonly ApiResource[] {
 
 function scaleOf(wiring: Wiring, served: Served, version: string): ResourceStorage {
   const paths = served.definition.versions.find(v => v.name === version)?.scale
-  const main = endpoint(wiring, served, version, '')
-  if (paths === undefined) return main
-  const { group, versions } = served.definition
+  if (paths === undefined) return endpoint(wiring, served, version, '')
+  const { group, names, versions } = served.definition
+  const { admission } = wiring
+  const main = endpoint({ ...wiring, admission: scaleAdmission(admission, paths) }, served, version, '')
+  const kind = { group, resource: names.plural, version, versions: kindVersions(wiring, served) }
   const replicas = new Map(versions.map(v => [apiVersionOf(group, v.name), replicasPath(v.scale)]))
-  return scaleStorage(main, { paths, apiVersion: apiVersionOf(group, version), replicas })
+  const scaling = { paths, apiVersion: apiVersionOf(group, version), replicas }
+  return scaleStorage(main, scaling, scaleMutation(admission, kind))
 }
 
 /** The storage of one version of a resource, or of the part of it that a subresource writes. */

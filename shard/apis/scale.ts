@@ -3,12 +3,14 @@ import {
   managedFieldsOfScaled,
   type ReplicasPaths,
 } from '../../framework/apply/scale.ts'
+import type { RequestContext } from '../../framework/context.ts'
 import { isMembers } from '../../framework/encoding/json.ts'
-import { internalError, invalid } from '../../framework/errors.ts'
+import { badRequest, internalError, invalid } from '../../framework/errors.ts'
 import { type Item, itemOf } from '../../framework/item.ts'
-import type { KubeObject, Metadata } from '../../framework/object.ts'
-import type { ResourceStorage } from '../../framework/storage.ts'
+import type { KubeObject, Metadata, ObjectKey } from '../../framework/object.ts'
+import type { ResourceStorage, WriteOptions } from '../../framework/storage.ts'
 import type { ScalePaths } from '../../openapi/definitions/definition.ts'
+import type { AdmissionChain, ShardAdmissionRequest } from '../admission/chain.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -32,10 +34,15 @@ function withValueAt(object: Members, [field, ...rest]: readonly string[], value
 
 /** `autoscaling/v1 Scale` of an object (chapter 40, rule 7.59). Throws 500 where the replicas are not set. */
 function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
-  const replicas = valueAt(object, paths.specReplicasPath)
-  if (replicas === undefined)
+  if (valueAt(object, paths.specReplicasPath) === undefined)
     throw internalError(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`)
+  return scaleWith(object, paths)
+}
+
+/** The same, with other replicas where they are not set. */
+function scaleWith(object: KubeObject, paths: ScalePaths, unset = 0): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+  const replicas = valueAt(object, paths.specReplicasPath) ?? unset
   const selector = paths.labelSelectorPath && valueAt(object, paths.labelSelectorPath)
   const metadata = Object.entries({ name, namespace, uid, resourceVersion, creationTimestamp })
   return {
@@ -51,9 +58,14 @@ function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
   }
 }
 
+/** What replicas are to a change of a Scale where nobody has set them; it has to set them. */
+const notSet = -(2 ** 31)
+
 /** The object with the replicas of a Scale, whose uid and resourceVersion are preconditions on the object. */
 function scaled(object: KubeObject, scale: KubeObject, paths: ScalePaths): KubeObject {
   const replicas = valueAt(scale, 'spec.replicas') ?? 0
+  if (replicas === notSet)
+    throw badRequest(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} cannot be empty`)
   if (typeof replicas !== 'number' || replicas < 0) {
     const [group = ''] = object.apiVersion.split('/')
     const detail = 'should be a non-negative integer'
@@ -87,22 +99,71 @@ export interface Scaling {
   readonly replicas: ReplicasPaths
 }
 
+/** Who may change a Scale before it becomes a change of the object. */
+export type ScaleMutation = (
+  ctx: RequestContext,
+  scales: { readonly key: ObjectKey; readonly next: KubeObject; readonly old: KubeObject },
+  options: WriteOptions,
+) => Promise<KubeObject>
+
 /** The storage below `/scale`: the same objects, seen as Scales. */
-export function scaleStorage(storage: ResourceStorage, scaling: Scaling): ResourceStorage {
+export function scaleStorage(
+  storage: ResourceStorage,
+  scaling: Scaling,
+  mutate: ScaleMutation,
+): ResourceStorage {
   const { paths, replicas, apiVersion } = scaling
   const shown = (item: Item): Item => itemOf(scaleOf(item.object, paths), item.key.cluster)
   return {
     ...storage,
     get: async (ctx, key) => shown(await storage.get(ctx, key)),
     async update(ctx, key, change, options) {
-      const inner = async ({ object, key: { cluster } }: Item): Promise<KubeObject> => {
+      const inner = async ({ object }: Item): Promise<KubeObject> => {
         const { managedFields } = object.metadata
-        const scale = withOwners(scaleOf(object, paths), managedFieldsOfScale(managedFields, replicas))
-        const next = await change(itemOf(scale, cluster))
-        const owners = managedFieldsOfScaled(managedFields, next.metadata.managedFields, replicas, apiVersion)
-        return withOwners(withoutOwners(scaled(object, next, paths)), owners)
+        const owners = managedFieldsOfScale(managedFields, replicas)
+        const old = withOwners(scaleWith(object, paths, notSet), owners)
+        const next = await mutate(ctx, { key, next: await change(itemOf(old, key.cluster)), old }, options)
+        const left = managedFieldsOfScaled(managedFields, next.metadata.managedFields, replicas, apiVersion)
+        return withOwners(withoutOwners(scaled(object, next, paths)), left)
       }
       return shown(await storage.update(ctx, key, inner, options))
     },
   }
 }
+
+/** A kind in one version, as those who admit writes know it. */
+export type ScaledKind = Pick<ShardAdmissionRequest, 'group' | 'resource' | 'version' | 'versions'>
+
+/** A Scale is the same in every version of what is scaled. */
+const asScale = ({ versions: { served }, ...kind }: ScaledKind) => ({
+  ...kind,
+  versions: { served, convert: async (scale: KubeObject) => scale },
+  subresource: 'scale',
+})
+
+/** Those who change objects see the Scale as the client has sent it. */
+export const scaleMutation =
+  (admission: AdmissionChain, kind: ScaledKind): ScaleMutation =>
+  (ctx, { key, next, old }, { dryRun, asSent }) =>
+    admission.mutate(ctx, {
+      ...asScale(kind),
+      operation: 'UPDATE',
+      key,
+      dryRun,
+      ...(asSent === undefined ? {} : { options: asSent }),
+      object: next,
+      old,
+    })
+
+/** Those who judge objects see the Scale as it will be; those who change them have seen it before. */
+export const scaleAdmission = (admission: AdmissionChain, paths: ScalePaths): AdmissionChain => ({
+  ...admission,
+  mutate: async (_, { object }) => object,
+  validate: (ctx, request) =>
+    admission.validate(ctx, {
+      ...request,
+      ...asScale(request),
+      ...(request.object && { object: scaleWith(request.object, paths) }),
+      ...(request.old && { old: scaleWith(request.old, paths) }),
+    }),
+})

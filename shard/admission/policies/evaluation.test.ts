@@ -5,7 +5,7 @@ import { inOneVersion } from '../../testing/versions.ts'
 import { requestOf } from './evaluation.ts'
 
 describe('requestOf', () => {
-  it('names the version of the objects, and that of the client', () => {
+  it('names the version of the rule, and that of the client', () => {
     const group = 'example.com'
     const signal = new AbortController().signal
     const resource = { group, version: 'v1', resource: 'widgets' }
@@ -19,6 +19,7 @@ describe('requestOf', () => {
     } = requestOf({
       ctx,
       namespaceOf: () => undefined,
+      version: 'v2',
       request: {
         operation: 'CREATE',
         group,

@@ -1,4 +1,4 @@
-import { type KubeObject, versionOf } from '../../../framework/object.ts'
+import type { KubeObject } from '../../../framework/object.ts'
 import { namespaceDeclaration, requestDeclaration } from '../../../openapi/cel/admission.ts'
 import { type Allowance, type Expression, OutOfBudget } from '../../../openapi/cel/compiled.ts'
 import { adaptDynamic } from '../../../openapi/cel/dynamic.ts'
@@ -15,24 +15,33 @@ const conditionBudget = 2_500_000
 export const newAllowance = (): Allowance => ({ left: requestBudget, effort: newEffort() })
 export const conditionAllowance = (): Allowance => ({ left: conditionBudget, effort: newEffort() })
 
+interface GroupVersionKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+function kindOf({ kind = '', apiVersion = '' }: Partial<KubeObject> = {}): GroupVersionKind {
+  const [group = '', version] = apiVersion.split('/')
+  return version === undefined ? { group: '', version: group, kind } : { group, version, kind }
+}
+
 /**
  * The request as AdmissionReviews and expressions have it, without its objects: `kind` and `resource` are in the version of
- * the objects, `requestKind` and `requestResource` in that of the client.
+ * the rule, `requestKind` and `requestResource` in that of the client. A Scale is a Scale whatever is scaled.
  */
 export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
   const { ctx, request } = subject
   const { actAs } = ctx
-  const { kind: name = '', apiVersion = '' } = request.object ?? request.old ?? {}
-  const [sent, seen] = [request.version, versionOf(apiVersion)]
-  const kindIn = (version: string) => ({ group: request.group, version, kind: name })
+  const kind = kindOf(request.object ?? request.old)
   const resourceIn = (version: string) => ({ group: request.group, version, resource: request.resource })
   const { namespace, name: key } = request.key
   return {
-    kind: kindIn(seen),
-    resource: resourceIn(seen),
+    kind,
+    resource: resourceIn(subject.version ?? request.version),
     ...(request.subresource === '' ? {} : { subResource: request.subresource }),
-    requestKind: kindIn(sent),
-    requestResource: resourceIn(sent),
+    requestKind: kind.group === request.group ? { ...kind, version: request.version } : kind,
+    requestResource: resourceIn(request.version),
     ...(request.subresource === '' ? {} : { requestSubResource: request.subresource }),
     ...(key === '' ? {} : { name: key }),
     ...(namespace === '' ? {} : { namespace }),

@@ -4,6 +4,7 @@ import { serviceUnavailable } from '../../../framework/errors.ts'
 import type { Informers } from '../../../framework/informer.ts'
 import { versionOf } from '../../../framework/object.ts'
 import { wholeSchema } from '../../../framework/wholeschema.ts'
+import { scaleSchema } from '../../../openapi/definitions/kubernetes/scale.ts'
 import type { AdmissionPlugin } from '../chain.ts'
 import type { NamespaceLookup } from '../namespace-lifecycle.ts'
 import { policyExpressions } from './expressions.ts'
@@ -44,7 +45,8 @@ const policiesOf = (
 
 const typeFinder =
   (backend: TenantAdmissionDeps['backend']): TypeFinder =>
-  ({ group, resource, key, object }) => {
+  ({ group, resource, subresource, key, object }) => {
+    if (subresource === 'scale') return typeOf(wholeSchema({ ...scaleSchema }))
     const version = versionOf(object.apiVersion)
     const served = backend.apis(key.cluster)?.find(group, version, resource)
     if (served !== undefined) return typeOf(wholeSchema(served.openapi))

@@ -33,6 +33,8 @@ export interface Subject {
   readonly ctx: RequestContext
   readonly request: ShardAdmissionRequest
   readonly namespaceOf: NamespaceLookup
+  /** In which a rule speaks of the resource; that of the client unless given. */
+  readonly version?: string
 }
 
 const includes = (list: readonly string[] | undefined, value: string): boolean =>
@@ -86,7 +88,7 @@ export async function subjectIn(subject: Subject, version: string): Promise<Subj
     ...(object && { object: await versions.convert(object, version) }),
     ...(old && { old: await versions.convert(old, version) }),
   }
-  return { ...subject, request }
+  return { ...subject, request, version }
 }
 
 const isEmpty = ({ matchLabels = {}, matchExpressions = [] }: ClaimSelector): boolean =>
