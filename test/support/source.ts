@@ -25,6 +25,8 @@ export interface MeasuredFunction {
   readonly line: number
   readonly lines: number
   readonly parameters: number
+  /** Holds tests of mocha's. */
+  readonly isSuite: boolean
 }
 
 export interface SourceFile {
@@ -58,7 +60,7 @@ function readSource(path: string): SourceFile {
     path,
     lines: text.split('\n').length - (text.endsWith('\n') ? 1 : 0),
     imports: [...new Set(specifiers)].map(specifier => importOf(path, specifier)),
-    functions: functionsOf(program, lineAt),
+    functions: functionsOf(program, text, lineAt),
   }
 }
 
@@ -78,7 +80,11 @@ const importOf = (from: string, specifier: string): Import =>
 
 type Program = ReturnType<typeof parseSync>['program']
 
-function functionsOf(program: Program, lineAt: (offset: number) => number): readonly MeasuredFunction[] {
+function functionsOf(
+  program: Program,
+  text: string,
+  lineAt: (offset: number) => number,
+): readonly MeasuredFunction[] {
   const found: MeasuredFunction[] = []
   const names = new Map<unknown, string>()
   const measure = (node: {
@@ -94,6 +100,7 @@ function functionsOf(program: Program, lineAt: (offset: number) => number): read
       line,
       lines: lineAt(node.end) - line + 1,
       parameters,
+      isSuite: /\b(?:it|describe)\(\s*['"`]/.test(text.slice(node.start, node.end)),
     })
   }
   const nameOf = (key: unknown): string => (key as { name?: string }).name ?? '(computed)'
