@@ -8,7 +8,7 @@ const texts = (schema: unknown): readonly string[] =>
 const string = { type: 'string' }
 
 describe('checkStructural at the root', () => {
-  it('wants an object', () => {
+  it('checks the root', () => {
     assert.deepEqual(texts({}), ['s.type: Required value: must not be empty at the root'])
     assert.deepEqual(texts({ type: 'string' }), [
       's.type: Invalid value: "string": must be object at the root',

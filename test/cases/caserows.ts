@@ -92,7 +92,8 @@ const units: Readonly<Record<string, Places>> = {
     ['authz/effectiveusers.test.ts', 'by warrants:', 'out of scope are nobody'],
   ],
   'impersonation matrix': [
-    [impersonation, 'refuses ', 'asks for every part of the identity', 'for some requests only'],
+    [impersonation, 'refuses ', 'asks for every part of the identity'],
+    ['framework/impersonation/modes.test.ts', 'for some requests only'],
   ],
   'impersonation gatekeeper': [[impersonation, 'lets nobody into a group']],
   'impersonation scoping': [
@@ -165,7 +166,7 @@ const schemaCases: Readonly<Record<string, Places>> = {
   Authorization: [[schemas, 'is for those who may read the consumer’s bindings']],
 }
 
-const published = 'test/e2e/replication.ts'
+const published = 'test/e2e/replication'
 
 /** Where every row is tested. */
 export const places: Readonly<Record<string, Readonly<Record<string, Places>>>> = {
@@ -174,7 +175,11 @@ export const places: Readonly<Record<string, Readonly<Record<string, Places>>>> 
   '30 7.1': authorizer,
   '30 7.2': {
     TestMountsMachinery: [
-      [e2e('mounts'), 'says where it leads', 'goes with the phase of its object, and ends watches cleanly'],
+      [
+        'test/e2e/mounts',
+        'says where it leads',
+        'goes with the phase of its object, and ends watches cleanly',
+      ],
     ],
   },
   '30 7.3': proxied,

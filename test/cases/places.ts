@@ -10,8 +10,8 @@ export const jwt = 'framework/authn/jwt/jwt.test.ts'
 export const chain = 'authz/chain.test.ts'
 export const impersonation = 'framework/impersonation/impersonate.test.ts'
 export const identity = e2e('identityattacks')
-export const life = 'test/e2e/lifecycle.ts'
-export const inAuthorizer = (...titles: readonly string[]): Places => [[cases('authorizer'), ...titles]]
+export const life = 'test/e2e/lifecycle'
+export const inAuthorizer = (...titles: readonly string[]): Places => [['test/cases/authorizer', ...titles]]
 export const inAuthentication = (...titles: readonly string[]): Places => [
   [cases('authentication'), ...titles],
 ]

@@ -22,13 +22,13 @@ export const rules: Readonly<Record<string, Places>> = {
     [outbound, 'does not let a client remove what is added'],
   ],
   // Mounts are passed on after authentication, without identity.
-  2: [[e2e('mounts'), 'is for those who may enter its parent', 'does not tell the other side who asks']],
+  2: [['test/e2e/mounts', 'is for those who may enter its parent', 'does not tell the other side who asks']],
   // No server of our own network is reached by a URL.
   3: [['framework/targets.test.ts', 'are not this machine', 'are looked up when they are connected to']],
   // Where a workspace leads is not for its users to write.
   4: [
-    [e2e('mounts'), 'never changes where it leads by itself'],
-    ['shard/admission/kcp/kcp.test.ts', 'lets nobody choose the logical cluster'],
+    ['test/e2e/mounts', 'never changes where it leads by itself'],
+    ['shard/admission/kcp/workspaces.test.ts', 'lets nobody choose the logical cluster'],
   ],
   // No workspace points at a foreign logical cluster.
   5: [[attacks, 'by a workspace that points at a logical cluster which exists']],
@@ -37,7 +37,7 @@ export const rules: Readonly<Record<string, Places>> = {
     [attacks, 'by the annotation that says'],
   ],
   // A mount with a bad reference says so.
-  7: [[e2e('mounts'), 'is clear about']],
+  7: [['test/e2e/mounts', 'is clear about']],
   // Warrants are worth what their bearer is.
   8: [list, [impersonation, 'checks who is in a warrant as if they were named themselves']],
   // Groups of lifecycles are for who is in them.
@@ -86,7 +86,7 @@ export const rules: Readonly<Record<string, Places>> = {
   // The webhook is not asked about system:masters.
   23: [[chain, 'ask a webhook last by default, and never about system:masters']],
   // Who is nobody learns of no workspace.
-  24: [[e2e('mounts'), 'goes with the phase of its object']],
+  24: [['test/e2e/mounts', 'goes with the phase of its object']],
 }
 
 /** Attacks: one line each in `test/e2e/attacklist/`, or what says it. */
