@@ -57,7 +57,8 @@ export interface WatchQuery extends Selection {
   readonly deadline?: number
 }
 
-/** What a client has asked for besides the object, as admission sees it: `CreateOptions` and its like. */
+/** What a client has asked for besides the object, as admission sees it: `CreateOptions` and its like. Patches are
+ * updates, or creations, to admission. */
 export type SentOptions = Readonly<Record<string, unknown>> & { readonly kind: string }
 
 export interface WriteOptions {

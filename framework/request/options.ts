@@ -208,7 +208,6 @@ function sentOptions(kind: OptionsKind, query: URLSearchParams): SentOptions {
     kind,
     apiVersion: 'meta.k8s.io/v1',
     ...(query.has('dryRun') ? { dryRun: query.getAll('dryRun') } : {}),
-    ...(query.has('force') ? { force: booleanOf(query, 'force') ?? false } : {}),
     ...Object.fromEntries(texts),
   }
 }

@@ -12,7 +12,10 @@ export interface KindVersions {
   convert(object: KubeObject, version: string): Promise<KubeObject>
 }
 
-/** A write as the shard's own admission sees it. What is written is named here, because `ctx` is the client's request. */
+/**
+ * A write as the shard's own admission sees it. What is written is named here, because `ctx` is the client's request. Objects
+ * that are there already have their resourceVersion.
+ */
 export interface ShardAdmissionRequest extends AdmissionRequest {
   readonly group: string
   readonly resource: string
@@ -23,8 +26,14 @@ export interface ShardAdmissionRequest extends AdmissionRequest {
   readonly subresource: string
   /** `name` is '' while a generateName waits for its suffix. */
   readonly key: ObjectKey
+  /** The client deletes a collection, and has not named this object. */
+  readonly isOneOfMany?: boolean
   readonly options?: SentOptions
 }
+
+/** The name that the client has asked for. */
+export const askedName = ({ key, isOneOfMany }: ShardAdmissionRequest): string =>
+  isOneOfMany === true ? '' : key.name
 
 /** One rule. Throws a `StatusError` to refuse. */
 export interface AdmissionPlugin {
@@ -92,6 +101,6 @@ export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionCh
 })
 
 /** How a refusal names its object: by name, else generateName, else `Unknown` (chapter 40, rule 2.57). */
-export function refusedName({ key, object }: ShardAdmissionRequest): string {
-  return key.name || object?.metadata.generateName || 'Unknown'
+export function refusedName(request: ShardAdmissionRequest): string {
+  return askedName(request) || request.object?.metadata.generateName || 'Unknown'
 }

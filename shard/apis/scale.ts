@@ -150,7 +150,7 @@ export const scaleMutation =
       operation: 'UPDATE',
       key,
       dryRun,
-      ...(asSent === undefined ? {} : { options: asSent }),
+      ...(asSent === undefined ? {} : { options: { ...asSent, kind: 'UpdateOptions' } }),
       object: next,
       old,
     })

@@ -86,7 +86,7 @@ const requestOf = (
   versions,
   subresource: part,
   dryRun,
-  ...(asSent === undefined ? {} : { options: asSent }),
+  ...(asSent === undefined ? {} : { options: { ...asSent, kind: 'CreateOptions' } }),
 })
 
 function collapseOwners(ctx: RequestContext, object: KubeObject): KubeObject {

@@ -6,7 +6,7 @@ import type { Check, DeleteOptions, Deletion } from '../../framework/storage.ts'
 import type { ShardAdmissionRequest } from '../admission/chain.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
-import { aboutOf, type Registry, storedObject } from './registry.ts'
+import { aboutOf, type Registry, seen, storedObject } from './registry.ts'
 import { isHeld, propagationFinalizers, type Strategy, startDeletion, withMetadata } from './strategy.ts'
 
 /** Lost races before the client is told to try again. */
@@ -27,7 +27,7 @@ export async function remove(registry: Registry, ctx: RequestContext, wish: Remo
     await wish.check(current)
     checkPreconditions(registry, strategy, current, wish.options)
     const old = storedObject(current)
-    await admit(registry, ctx, wish, old)
+    await admit(registry, ctx, wish, seen(current))
     try {
       return await step(registry, strategy, { current, old, options: wish.options })
     } catch (error) {
@@ -47,6 +47,7 @@ async function admit(registry: Registry, ctx: RequestContext, wish: Removal, old
     versions: registry.versions,
     subresource: '',
     key: wish.key,
+    isOneOfMany: ctx.info.verb === 'deletecollection',
     dryRun: wish.options.dryRun,
     ...(wish.options.asSent === undefined ? {} : { options: wish.options.asSent }),
     old,

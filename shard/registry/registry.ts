@@ -4,7 +4,7 @@ import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { ObjectSchema } from '../../framework/schema.ts'
 import type { AdmissionChain, KindVersions } from '../admission/chain.ts'
 import type { CachedItem } from '../cache/item.ts'
-import { type Part, type Strategy, withoutPresented } from './strategy.ts'
+import { type Part, type Strategy, withMetadata, withoutPresented } from './strategy.ts'
 
 /** Where the objects of one resource lie: the cache in front, the store behind. */
 export interface Shelf {
@@ -52,3 +52,7 @@ export const aboutOf = ({ group, resource }: Registry, key: ObjectKey): About =>
 
 /** The object as it is stored: without what the server only presents. */
 export const storedObject = (item: Item): KubeObject => withoutPresented(item.object, item.key.cluster)
+
+/** The object as it is shown to those who admit writes: with its version. */
+export const seen = (item: Item, object = storedObject(item)): KubeObject =>
+  withMetadata(object, { resourceVersion: item.meta.resourceVersion })

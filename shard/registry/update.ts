@@ -9,7 +9,7 @@ import type { ShardAdmissionRequest } from '../admission/chain.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
-import { aboutOf, type Registry, storedObject } from './registry.ts'
+import { aboutOf, type Registry, seen, storedObject } from './registry.ts'
 import { writeWithin } from './size.ts'
 import { isHeld, prepareForUpdate, rulesOf } from './strategy.ts'
 
@@ -74,15 +74,16 @@ async function finished(
   const { strategy, schema } = registry.rules
   const old = storedObject(current)
   const collapsed = dedupOwners(prepareForUpdate(strategy, registry.part, next, old))
-  const request = requestOf(registry, current.key, options, old)
-  const admitted = await registry.admission.mutate(ctx, { ...request, object: collapsed.object })
+  const request = requestOf(registry, current.key, options, seen(current))
+  const shown = seen(current, collapsed.object)
+  const admitted = await registry.admission.mutate(ctx, { ...request, object: shown })
   const prepared =
-    admitted === collapsed.object
-      ? admitted
+    admitted === shown
+      ? collapsed.object
       : prepareForUpdate(strategy, registry.part, schema.decode(admitted).object, old)
   const object = registry.admission.complete({ ...request, object: prepared })
   validate(registry, object, old)
-  await registry.admission.validate(ctx, { ...request, object })
+  await registry.admission.validate(ctx, { ...request, object: seen(current, object) })
   warn(ctx, [collapsed.warning, ...finalizerWarnings(strategy, object, old)])
   return isSame(object, old) && registry.shelf.isStored(current) ? undefined : object
 }
@@ -103,7 +104,7 @@ const requestOf = (
   subresource: part,
   key,
   dryRun,
-  ...(asSent === undefined ? {} : { options: asSent }),
+  ...(asSent === undefined ? {} : { options: { ...asSent, kind: 'UpdateOptions' } }),
   old,
 })
 

@@ -14,7 +14,10 @@ interface Review {
     readonly uid: string
     readonly operation: string
     readonly dryRun: boolean
+    readonly name?: string
+    readonly options: { readonly kind: string }
     readonly object: KubeObject
+    readonly oldObject: KubeObject | null
     readonly userInfo: { readonly username: string }
   }
 }
@@ -33,6 +36,10 @@ const answers: Answers<Review> = {
   '/uid': () => ({ uid: 'other', allowed: true }),
   '/broken': () => 503,
   '/slow': () => 'silence',
+  '/tell': ({ request: { name = 'no name', options, object, oldObject } }) => {
+    const [now, before] = [object, oldObject].map(each => each?.metadata.resourceVersion ?? 'none')
+    return { allowed: false, status: { message: `${options.kind} of ${name}: ${now} after ${before}` } }
+  },
   '/look': ({ request: { object, operation } }) => ({
     allowed: false,
     status: { message: `${operation} in ${object.metadata.annotations?.['kcp.io/cluster']}` },
@@ -134,6 +141,27 @@ describe('webhooks', function () {
   it('see where an object lives', async () => {
     await validating('look')
     await answersWith('look', `denied the request: CREATE in ${tenant.cluster}`)
+  })
+
+  it('see versions, and patches as updates, and no name in a collection', async () => {
+    await apply(kubectl, configMap('told'))
+    const version = await kubectl(['get', 'configmap', 'told', '-o', 'jsonpath={.metadata.resourceVersion}'])
+    const operations = ['UPDATE', 'DELETE']
+    const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations, resources: ['configmaps'] }]
+    const expression = "oldObject.metadata.name == 'told'"
+    await validating('tell', { rules, matchConditions: [{ name: 'told', expression }] })
+    const says = (args: readonly string[], text: string) =>
+      eventually(
+        () => kubectl(args).catch(String),
+        answer => answer.includes(`denied the request: ${text}`),
+      )
+    const label = ['label', 'configmap', 'told', `a=b`, '--overwrite']
+    await says(label, `UpdateOptions of told: ${version} after ${version}`)
+    await says(['delete', 'configmap', 'told'], `DeleteOptions of told: none after ${version}`)
+    const collection = '/api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3Dtold'
+    const raw = ['delete', '--raw', `/clusters/${tenant.path}${collection}`]
+    await says(raw, `DeleteOptions of no name: none after ${version}`)
+    await kubectl(['delete', 'validatingwebhookconfiguration', 'tell'])
   })
 
   it('change objects', async () => {

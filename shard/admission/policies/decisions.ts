@@ -10,6 +10,7 @@ import {
   type Question,
   resourceCheckValue,
 } from '../../../openapi/cel/library/authorizer.ts'
+import { askedName } from '../chain.ts'
 import type { Variables } from './evaluation.ts'
 import type { Subject } from './matching.ts'
 
@@ -34,8 +35,8 @@ export class Decisions {
     this.#authorizer = authorizer
     this.#subject = subject
     const { group, resource, subresource, key } = subject.request
-    const { namespace, name } = key
-    const own = { group, resource, subresource, namespace, name }
+    const name = askedName(subject.request)
+    const own = { group, resource, subresource, namespace: key.namespace, name }
     this.variables = {
       authorizer: authorizerValue(this.#ask),
       'authorizer.requestResource': resourceCheckValue(this.#ask, own),

@@ -4,6 +4,7 @@ import { type Allowance, type Expression, OutOfBudget } from '../../../openapi/c
 import { adaptDynamic } from '../../../openapi/cel/dynamic.ts'
 import { newEffort } from '../../../openapi/cel/meter.ts'
 import { CelError, type MapValue, type Value } from '../../../openapi/cel/value.ts'
+import { askedName } from '../chain.ts'
 import type { Subject } from './matching.ts'
 import type { Policy } from './policy.ts'
 
@@ -35,7 +36,8 @@ export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
   const { actAs } = ctx
   const kind = kindOf(request.object ?? request.old)
   const resourceIn = (version: string) => ({ group: request.group, version, resource: request.resource })
-  const { namespace, name: key } = request.key
+  const { namespace } = request.key
+  const name = askedName(request)
   return {
     kind,
     resource: resourceIn(subject.version ?? request.version),
@@ -43,7 +45,7 @@ export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
     requestKind: kind.group === request.group ? { ...kind, version: request.version } : kind,
     requestResource: resourceIn(request.version),
     ...(request.subresource === '' ? {} : { requestSubResource: request.subresource }),
-    ...(key === '' ? {} : { name: key }),
+    ...(name === '' ? {} : { name }),
     ...(namespace === '' ? {} : { namespace }),
     operation: request.operation,
     userInfo: {

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../framework/object.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
 import { requirementsOf } from '../../claims/selector.ts'
 import type { ClaimSelector } from '../../conversion/claims.ts'
-import type { ShardAdmissionRequest } from '../chain.ts'
+import { askedName, type ShardAdmissionRequest } from '../chain.ts'
 import type { NamespaceLookup } from '../namespace-lifecycle.ts'
 
 /** `RuleWithOperations`, and `NamedRuleWithOperations` of policies. */
@@ -58,7 +58,7 @@ function matchesRule(rule: Rule, { request }: Subject, version: string): boolean
     coversResource(rule, request) &&
     includes(rule.apiVersions, version) &&
     (scope === '*' || (scope === 'Namespaced') === isNamespaced) &&
-    (resourceNames.length === 0 || resourceNames.includes(request.key.name))
+    (resourceNames.length === 0 || resourceNames.includes(askedName(request)))
   )
 }
 
