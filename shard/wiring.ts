@@ -81,7 +81,11 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
     ends,
     ...versioning(webhook => conversionWebhook(webhook, targets)),
     computed,
-    virtual: virtualResources({ informers, shared, resolve: path => backend.resolve(path) }),
+    virtual: virtualResources({
+      ...{ informers, shared },
+      resolve: path => backend.resolve(path),
+      apis: cluster => backend.apis(cluster),
+    }),
     subresources: options.subresources?.(informers) ?? {},
   }
   const resourcesOf = resourceMaker(wiring)

@@ -1,7 +1,7 @@
 import { borrowed, type Lender } from '../../framework/borrowed.ts'
-import { internalError, notFound, notServed } from '../../framework/errors.ts'
+import { notServed } from '../../framework/errors.ts'
 import type { Informers } from '../../framework/informer.ts'
-import { type ClusterName, type GroupVersionResource, groupResource } from '../../framework/object.ts'
+import type { ClusterName, GroupVersionResource } from '../../framework/object.ts'
 import type { SharedCache } from '../../framework/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/storage.ts'
 import { isVirtual } from '../apis/served.ts'
@@ -10,13 +10,11 @@ import {
   type APIBinding,
   type APIExport,
   type ClusterCachedResource,
-  type ClusterCachedResourceEndpointSlice,
   resources,
-  type VirtualStorage,
 } from '../controllers/objects.ts'
+import { type Offer, type SliceSources, sliceOf, unresolved } from './slices.ts'
 
-export interface VirtualResourcesOptions {
-  readonly informers: Informers
+export interface VirtualResourcesOptions extends SliceSources {
   readonly shared: SharedCache
   readonly resolve: (path: string) => ClusterName | undefined
 }
@@ -34,11 +32,6 @@ export function virtualResources(
     })
 }
 
-const unresolved = ({ group, resource }: GroupVersionResource): Error =>
-  internalError(
-    `error resolving resource ${groupResource(group, resource)}; please contact APIExport owner to resolve`,
-  )
-
 interface Published extends Lender {
   readonly version: string
 }
@@ -48,14 +41,16 @@ interface Published extends Lender {
  * it: nobody publishes what he only knows the name of.
  */
 function publishedFor(
-  { informers, shared, resolve }: VirtualResourcesOptions,
+  options: VirtualResourcesOptions,
   consumer: ClusterName,
-  { group, resource }: GroupVersionResource,
+  wanted: GroupVersionResource,
 ): Published | undefined {
-  const exported = exportOf(informers, consumer, group, resource)
-  if (exported === undefined) return undefined
-  const { provider, virtual } = exported
-  const slice = sliceOf(informers, provider, virtual.reference)
+  const { informers, shared, resolve } = options
+  const offer = offerOf(informers, consumer, wanted)
+  if (offer === undefined) return undefined
+  const { provider, virtual } = offer
+  const { group, resource } = wanted
+  const slice = sliceOf(options, offer)
   if (!conditionIs(slice.status?.conditions, 'APIExportValid', 'True')) return undefined
   const { path, name } = slice.spec.clusterCachedResource
   const cluster = path ? resolve(path) : provider
@@ -68,29 +63,13 @@ function publishedFor(
   return { cluster, version, storage: shared.storage({ group, version, resource, identity }, '') }
 }
 
-/** The slice that an export refers to: one of kcp's own kind. Throws 500 in kcp's words when there is none. */
-function sliceOf(
-  informers: Informers,
-  provider: ClusterName,
-  { apiGroup = '', kind, name }: VirtualStorage['reference'],
-): ClusterCachedResourceEndpointSlice {
-  if (apiGroup !== 'cache.kcp.io' || kind !== 'ClusterCachedResourceEndpointSlice')
-    throw internalError(
-      `error resolving resource: no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(apiGroup)}`,
-    )
-  const found = informers.for(resources.cachedResourceSlices).get(provider, '', name)?.object
-  if (found !== undefined) return found as ClusterCachedResourceEndpointSlice
-  const { message } = notFound({ ...resources.cachedResourceSlices, name })
-  throw internalError(`error resolving resource: ${message}`)
-}
-
 /** Where the resource comes from that a logical cluster binds without storing it. */
-function exportOf(
+function offerOf(
   informers: Informers,
   consumer: ClusterName,
-  group: string,
-  resource: string,
-): { readonly provider: ClusterName; readonly virtual: VirtualStorage } | undefined {
+  wanted: GroupVersionResource,
+): Offer | undefined {
+  const { group, resource } = wanted
   const bindings = informers.for(resources.apiBindings).list(consumer)
   for (const { spec, status } of bindings.map(({ object }) => object as APIBinding)) {
     const bound = status?.boundResources?.find(each => each.group === group && each.resource === resource)
@@ -99,7 +78,7 @@ function exportOf(
     const found = informers.for(resources.apiExports).get(provider, '', spec?.reference?.export?.name ?? '')
     const offered = (found?.object as APIExport | undefined)?.spec?.resources
     const { virtual } = offered?.find(each => each.group === group && each.name === resource)?.storage ?? {}
-    if (virtual !== undefined) return { provider, virtual }
+    if (virtual !== undefined) return { resource: wanted, provider, virtual }
   }
   return undefined
 }

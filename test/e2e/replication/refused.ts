@@ -66,7 +66,7 @@ export const whatIsRefused = (scene: Replication): void => {
     await kubectl(['delete', 'crd', 'regions.example.com'])
   })
 
-  it('says what is missing of what an export refers to', async () => {
+  it('says what is wrong with what an export refers to', async () => {
     const [exported] = virtualExport(scene.identity, { name: 'regions' })
     const refer = (reference: object): Promise<string> => {
       const storage = { virtual: { identityHash: scene.identity, reference } }
@@ -78,15 +78,35 @@ export const whatIsRefused = (scene: Replication): void => {
     for (const [reference, why] of [
       [
         { apiGroup: 'cache.kcp.io', kind, name: 'none' },
-        'clustercachedresourceendpointslices.cache.kcp.io "none" not found',
+        'error resolving resource: clustercachedresourceendpointslices.cache.kcp.io "none" not found',
       ],
       [
         { apiGroup: 'example.org', kind: 'Nothing', name: 'regions' },
-        'no matches for kind "Nothing" in group "example.org"',
+        'error resolving resource: no matches for kind "Nothing" in group "example.org"',
+      ],
+      [
+        { kind: 'Secret', name: 'any' },
+        'error resolving resource: the server could not find the requested resource',
+      ],
+      [
+        { apiGroup: 'example.com', kind: 'Region', name: 'north' },
+        'error resolving resource: the server could not find the requested resource',
+      ],
+      [
+        { apiGroup: 'apis.kcp.io', kind: 'APIExportEndpointSlice', name: 'none' },
+        'error resolving resource: apiexportendpointslices.apis.kcp.io "none" not found',
+      ],
+      [
+        { apiGroup: 'apis.kcp.io', kind: 'APIExport', name: 'example.com' },
+        'error resolving resource regions.example.com; please contact APIExport owner to resolve',
+      ],
+      [
+        { apiGroup: 'apis.kcp.io', kind: 'APIExportEndpointSlice', name: 'example.com' },
+        'request for regions.example.com has been forwarded 4 times without being served: the virtual workspace advertised for it delegates it back to this shard. Check that the endpoint slice referenced by the APIExport points at a virtual workspace that serves regions.example.com, and that --shard-virtual-workspace-url does not point back at this shard',
       ],
     ] as const) {
       await refer(reference)
-      const message = `Internal error occurred: error resolving resource: ${why}`
+      const message = `Internal error occurred: ${why}`
       await eventually(
         () => scene.admin(inside(scene, scene.consumer)),
         answer => answer.status === 500 && answer.json().message === message,

@@ -1,0 +1,75 @@
+import type { ApiResource, ApiSet } from '../../framework/apis.ts'
+import { internalError, notFound } from '../../framework/errors.ts'
+import type { Informers } from '../../framework/informer.ts'
+import { type ClusterName, type GroupVersionResource, groupResource } from '../../framework/object.ts'
+import type { ClusterCachedResourceEndpointSlice, VirtualStorage } from '../controllers/objects.ts'
+
+export interface SliceSources {
+  readonly informers: Informers
+  readonly apis: (cluster: ClusterName) => ApiSet | undefined
+}
+
+/** One resource that an export offers without storing it. */
+export interface Offer {
+  readonly resource: GroupVersionResource
+  readonly provider: ClusterName
+  readonly virtual: VirtualStorage
+}
+
+const ownKind = 'ClusterCachedResourceEndpointSlice.cache.kcp.io'
+
+/** Of what shards of kcp tell each other: they look for nothing else there. */
+const sharedKinds: ReadonlySet<string> = new Set([
+  ownKind,
+  'ClusterCachedResource.cache.kcp.io',
+  ...['APIConversion', 'APIExport', 'APIExportEndpointSlice', 'APIResourceSchema'].map(
+    kind => `${kind}.apis.kcp.io`,
+  ),
+])
+
+/**
+ * The slice that an export refers to. As in kcp it may be of any kind that shards tell each other of, and objects are only
+ * found by kcp's own: the URLs in the others lead back to where it was asked. Throws 500 in kcp's words.
+ */
+export function sliceOf(sources: SliceSources, offer: Offer): ClusterCachedResourceEndpointSlice {
+  const found = referred(sources, offer)
+  if (kindOf(offer) === ownKind) return found as ClusterCachedResourceEndpointSlice
+  const { status } = found as { readonly status?: { readonly endpoints?: readonly unknown[] } }
+  throw status?.endpoints?.length ? inACircle(offer.resource) : unresolved(offer.resource)
+}
+
+const kindOf = ({ virtual: { reference } }: Offer): string =>
+  groupResource(reference.apiGroup ?? '', reference.kind)
+
+function referred({ informers, apis }: SliceSources, offer: Offer): object {
+  const { apiGroup = '', kind, name } = offer.virtual.reference
+  const isMeant = ({ group, names }: ApiResource): boolean => group === apiGroup && names.kind === kind
+  const served = apis(offer.provider)?.resources.find(isMeant)
+  if (served === undefined)
+    throw unresolvable(`no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(apiGroup)}`)
+  if (!sharedKinds.has(kindOf(offer))) throw unresolvable('the server could not find the requested resource')
+  const { group, version, names } = served
+  const resource = { group, version, resource: names.plural }
+  const found = informers.for(resource).get(offer.provider, '', name)?.object
+  if (found === undefined) throw unresolvable(notFound({ ...resource, name }).message)
+  return found
+}
+
+const unresolvable = (why: string): Error => internalError(`error resolving resource: ${why}`)
+
+export const unresolved = ({ group, resource }: GroupVersionResource): Error =>
+  internalError(
+    `error resolving resource ${groupResource(group, resource)}; please contact APIExport owner to resolve`,
+  )
+
+const mostHops = 4
+
+function inACircle({ group, resource }: GroupVersionResource): Error {
+  const name = groupResource(group, resource)
+  return internalError(
+    `request for ${name} has been forwarded ${mostHops} times without being served: ` +
+      'the virtual workspace advertised for it delegates it back to this shard. ' +
+      `Check that the endpoint slice referenced by the APIExport points at a virtual workspace that serves ${name}, ` +
+      'and that --shard-virtual-workspace-url does not point back at this shard',
+  )
+}
