@@ -4,16 +4,18 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, createWriteStream, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const packages = [
-  'apiexport',
-  'apiresourceschema',
-  'initializingworkspaces',
-  'replication',
-  'terminatingworkspaces',
+/** Below kcp's test/e2e. A logical cluster moves only where there are two shards. */
+const allPackages = [
+  'virtual/apiexport',
+  'virtual/apiresourceschema',
+  'virtual/initializingworkspaces',
+  'virtual/replication',
+  'virtual/terminatingworkspaces',
+  'logicalclustermigration',
 ]
 /** As in kcp's Makefile. */
 const gates = 'WorkspaceMounts=true,CacheAPIs=true,WorkspaceAuthentication=true,LogicalClusterMigration=true'
@@ -21,6 +23,7 @@ const programs = ['kcp', 'kcp-front-proxy', 'cache-server', 'sharded-test-server
 
 const source = process.env.KCP_SOURCE
 const shards = Number(process.env.SHARDS ?? 1)
+const packages = process.env.PACKAGES?.split(',') ?? allPackages.slice(0, shards > 1 ? undefined : -1)
 if (source === undefined) throw new Error('KCP_SOURCE has to name a checkout of kcp.')
 const folder = mkdtempSync(join(tmpdir(), 'kcp-e2e-'))
 const built = name => join(folder, 'bin', name)
@@ -28,7 +31,7 @@ const built = name => join(folder, 'bin', name)
 function buildAll() {
   const go = args => execFileSync('go', args, { cwd: source, stdio: 'inherit' })
   for (const name of programs) go(['build', '-o', built(name), `./cmd/${name}`])
-  for (const name of packages) go(['test', '-c', '-o', built(`${name}.test`), `./test/e2e/virtual/${name}`])
+  for (const path of packages) go(['test', '-c', '-o', built(`${basename(path)}.test`), `./test/e2e/${path}`])
   const oriel = fileURLToPath(new URL('../dist/bundle/oriel.cjs', import.meta.url))
   const script = `#!/bin/sh\nexec "${process.execPath}" "${oriel}" virtual-workspaces "$@"\n`
   writeFileSync(built('oriel'), script)
@@ -79,13 +82,14 @@ const shardKubeconfigs = work =>
   }).join(',')
 
 /** How each test of a package ended, by name. */
-async function judge(name, work, env) {
+async function judge(path, work, env) {
+  const name = basename(path)
   const args = [
     ...['-test.v', '-test.count=1', '-test.parallel=2', '-test.timeout=40m'],
     `--kcp-kubeconfig=${join(work, '.kcp', 'admin.kubeconfig')}`,
     `--shard-kubeconfigs=${shardKubeconfigs(work)}`,
   ]
-  const cwd = join(source, 'test/e2e/virtual', name)
+  const cwd = join(source, 'test/e2e', path)
   const tests = start(built(`${name}.test`), args, { cwd, env, log: join(work, `${name}.log`) })
   let text = ''
   tests.stdout.setEncoding('utf8').on('data', chunk => {
@@ -100,7 +104,7 @@ async function run(views) {
   const env = assets(views)
   const server = await startServer(work, env)
   const results = {}
-  for (const name of packages) results[name] = Object.fromEntries(await judge(name, work, env))
+  for (const path of packages) results[path] = Object.fromEntries(await judge(path, work, env))
   server.kill('SIGINT')
   await once(server, 'exit')
   await endGroup(server.pid)
@@ -126,10 +130,10 @@ buildAll()
 const theirs = await run('virtual-workspaces')
 const ours = await run('oriel')
 process.stdout.write('| test | kcp | Oriel |\n|---|---|---|\n')
-for (const name of packages)
-  for (const test of Object.keys(theirs[name]).sort()) {
-    const [before, now] = [theirs[name][test], ours[name][test] ?? 'MISSING'].map(how => how.toLowerCase())
-    process.stdout.write(`| ${name}: ${test} | ${before} | ${now} |\n`)
+for (const path of packages)
+  for (const test of Object.keys(theirs[path]).sort()) {
+    const [before, now] = [theirs[path][test], ours[path][test] ?? 'MISSING'].map(how => how.toLowerCase())
+    process.stdout.write(`| ${basename(path)}: ${test} | ${before} | ${now} |\n`)
     if (before === 'pass' && now !== 'pass') process.exitCode = 1
   }
 process.stderr.write(`Logs are in ${folder}.\n`)
