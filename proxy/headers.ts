@@ -50,6 +50,7 @@ export const isSecret = (name: string): boolean =>
   secret.has(name) || secretPrefixes.some(prefix => name.startsWith(prefix))
 
 const answerSecrets = new Set([
+  'audit-id',
   'set-cookie',
   'set-cookie2',
   'alt-svc',

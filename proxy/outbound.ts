@@ -74,7 +74,8 @@ function createPlaces({ problemOf }: Targets): { of(url: string): Place } {
 }
 
 /** What a request looks like to the endpoint. */
-function sentTo({ origin, base }: Place, { incoming, endpoint, path, seenAs }: Departure) {
+function sentTo({ origin, base }: Place, departure: Departure) {
+  const { incoming, endpoint, path } = departure
   const headers: Fields = {
     ...passedOn(incoming.headers, isSecret),
     'x-kcp-virtual-resource-hops': String(incoming.hops + 1),
@@ -84,18 +85,19 @@ function sentTo({ origin, base }: Place, { incoming, endpoint, path, seenAs }: D
     origin,
     target: `${base}${checkPath(path)}${incoming.search}` || '/',
     headers,
-    answered: answersOf({ origin, base }, seenAs),
+    answered: answersOf({ origin, base }, departure),
   }
 }
 
-/** What clients get to see of the endpoint's answers: redirects lead back to where the endpoint is seen. */
+/** What clients get to see of the endpoint's answers: redirects lead back to where the endpoint is seen, the audit id is ours. */
 function answersOf(
   { origin, base }: Place,
-  seenAs: string,
+  { incoming, seenAs }: Departure,
 ): (headers: IncomingHttpHeaders) => OutgoingHttpHeaders {
   const inside = `${origin}${base}`
   return headers => {
-    const { location, ...kept } = passedOn(headers, isAnswerSecret)
+    const { location, ...others } = passedOn(headers, isAnswerSecret)
+    const kept = { ...others, 'audit-id': incoming.auditId }
     if (typeof location !== 'string') return kept as OutgoingHttpHeaders
     const [absolute] = location.startsWith('/') ? [`${origin}${location}`] : [location]
     const isInside = absolute === inside || absolute?.startsWith(`${inside}/`)

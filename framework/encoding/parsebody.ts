@@ -1,6 +1,7 @@
 import { parseProtobuf } from '../protobuf/parse.ts'
 import { parseExact } from './exactjson.ts'
 import { maxDepth, survey } from './json.ts'
+import { whyNoJson } from './jsonsyntax.ts'
 import type { BodyFormat } from './mediatypes.ts'
 import { parseYaml } from './yaml.ts'
 
@@ -20,10 +21,18 @@ export function parseBody(bytes: Buffer, format: BodyFormat): ParsedBody {
   const { members, depth, exact } = survey(bytes)
   if (depth > maxDepth) throw new SyntaxError('exceeded max depth')
   const text = bytes.toString('utf8')
-  const value: unknown = JSON.parse(text)
+  const value = jsonOf(text, bytes)
   if (!exact && countMembers(value) === members) return { value, duplicates: [] }
   const slow = parseExact(text)
   return { value: slow.value, duplicates: slow.duplicates.map(path => `duplicate field "${path}"`) }
+}
+
+function jsonOf(text: string, bytes: Buffer): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new SyntaxError(whyNoJson(bytes) ?? String(error))
+  }
 }
 
 function fromProtobuf(bytes: Buffer): ParsedBody {

@@ -116,7 +116,7 @@ function applied(call: Call, applying: Applying, live?: KubeObject): KubeObject 
 }
 
 const strictProblem = (text: string): StatusError =>
-  badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${text}`)
+  badRequest(`error strict decoding YAML: error converting YAML to JSON: ${text}`)
 
 /** Types that a schema does not tell apart, such as times. */
 function decoded(call: Call, object: KubeObject): ReturnType<typeof decodeValue> {

@@ -6,7 +6,8 @@ import type { VerbRequest } from '../exchange.ts'
 import { DecodeError, decodeMetadata, jsonType, MissingKindError } from '../metadata.ts'
 import type { KubeObject } from '../object.ts'
 import type { FieldValidation } from '../request/options.ts'
-import { refuseMistyped } from './mistyped.ts'
+import { withGoTimes } from './gotimes.ts'
+import { isCustom, refuseMistyped } from './mistyped.ts'
 import type { Served } from './served.ts'
 import { typeOf, UnrecognizedError } from './typemeta.ts'
 
@@ -88,9 +89,10 @@ export function decodeValue(value: unknown, served: Served): DecodedObject {
   const typed = typeOf(fields, served)
   const { metadata, unknown } = decodeMetadata(fields.metadata)
   const decoded = served.schema.decode({ ...fields, ...typed, metadata })
-  refuseMistyped(decoded.object, served)
+  const timed = isCustom(served) ? decoded.object : withGoTimes(decoded.object, served.group, served.kind)
+  refuseMistyped(timed, served)
   const paths = [...new Set([...unknown, ...decoded.unknown])].sort()
-  return { object: completed(decoded.object, served), problems: paths.map(path => `unknown field "${path}"`) }
+  return { object: completed(timed, served), problems: paths.map(path => `unknown field "${path}"`) }
 }
 
 const completed = (object: KubeObject, { kind, resource }: Served): KubeObject =>
@@ -104,6 +106,14 @@ export function report(
   refuse: (text: string) => StatusError,
 ): void {
   if (problems.length === 0 || validation === 'Ignore') return
-  if (validation === 'Strict') throw refuse(problems.join(', '))
+  if (validation === 'Strict') throw refuse(atOnce(problems))
   for (const problem of problems) ctx.record.warn(problem)
+}
+
+/** Go's strict reader of YAML tells all that it has found as one problem. */
+function atOnce(problems: readonly string[]): string {
+  const isLine = (problem: string): boolean => /^line \d+: /.test(problem)
+  const lines = problems.filter(isLine).map(line => `\n  ${line}`)
+  const others = problems.filter(problem => !isLine(problem))
+  return [...(lines.length > 0 ? [`yaml: unmarshal errors:${lines.join('')}`] : []), ...others].join(', ')
 }

@@ -62,7 +62,12 @@ describe('create', () => {
       headers,
       body: 'apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec:\n  a: 1\n  a: 2\n',
     }
-    await refuses(fresh(), yaml, 400, /strict decoding error: line 6: key "a" already set in map$/)
+    await refuses(
+      fresh(),
+      yaml,
+      400,
+      /strict decoding error: yaml: unmarshal errors:\n {2}line 6: key "a" already set in map$/,
+    )
   })
 
   it('dry-runs', async () => {

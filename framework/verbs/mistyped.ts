@@ -1,6 +1,7 @@
 import type { FieldError } from '../errors.ts'
 import { DecodeError } from '../metadata.ts'
 import type { KubeObject } from '../object.ts'
+import { memberAt } from './gomembers.ts'
 import type { Served } from './served.ts'
 
 /** How Go's decoder calls the types of JSON that schemas call by other names. */
@@ -10,17 +11,26 @@ const jsonNames: Readonly<Record<string, string>> = { integer: 'number', boolean
  * Upstream reads built-in kinds into Go's types: of those, a value of another type is a body that cannot be read, 400, not an
  * invalid object, 422 (chapter 40, section 2.8). Throws a `DecodeError`.
  */
-export function refuseMistyped(object: KubeObject, { resource, kind, schema }: Served): void {
-  if (resource.custom && kind === resource.names.kind) return
+export function refuseMistyped(object: KubeObject, served: Served): void {
+  const { group, kind, schema } = served
+  if (isCustom(served)) return
   const error = schema.validate(object).find(({ type }) => type === 'FieldValueTypeInvalid')
-  if (error !== undefined) throw new DecodeError(explain(kind, error))
+  if (error !== undefined) throw new DecodeError(explain(group, kind, error))
 }
 
-function explain(kind: string, { field, detail, value }: FieldError): string {
+/** Objects that are read by their schema alone. */
+export const isCustom = ({ resource, kind }: Served): boolean =>
+  resource.custom && kind === resource.names.kind
+
+function explain(group: string, kind: string, { field, detail, value }: FieldError): string {
   const wanted = /must be of type (\w+)/.exec(detail)?.[1] ?? 'object'
   if (wanted === 'byte') return `illegal base64 data at input byte ${illegalAt(String(value))}`
   const given = jsonNames[String(value)] ?? String(value)
-  return `json: cannot unmarshal ${given} into Go struct field ${kind}.${field} of type ${jsonNames[wanted] ?? wanted}`
+  const { name, type } = memberAt(group, kind, field) ?? {
+    name: `${kind}.${field}`,
+    type: jsonNames[wanted] ?? wanted,
+  }
+  return `json: cannot unmarshal ${given} into Go struct field ${name} of type ${type}`
 }
 
 /** Where Go's reader of base64 stops: at the first character that is none, or at the end of the last whole group. */

@@ -141,7 +141,7 @@ function finalizerErrors(strategy: Strategy, finalizers: readonly string[]): rea
   return both ? [...each, ...invalidValues('metadata.finalizers', finalizers, [text])] : each
 }
 
-const immutable = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
+const immutable = ['uid', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
 
 /** What is wrong with the metadata of an object that was there before: most built-in kinds look at its name once more. */
 export const changedMetadataErrors = (strategy: Strategy, object: KubeObject): readonly FieldError[] =>

@@ -71,7 +71,11 @@ describe('metadata on create', () => {
 describe('metadata on update', () => {
   it('keeps what belongs to the server, and raises the generation with the content', () => {
     const old = stored({}, { spec: { a: 1 }, status: { s: 1 } })
-    const sent = widget({ labels: { l: '1' } }, { spec: { a: 2 }, status: { s: 2 } })
+    const creationTimestamp = '2001-02-03T04:05:06Z'
+    const sent = widget(
+      { labels: { l: '1' }, creationTimestamp, generation: 77 },
+      { spec: { a: 2 }, status: { s: 2 } },
+    )
     const next = prepareForUpdate(widgets, '', sent, old)
     assert.deepEqual(next.metadata, { ...old.metadata, generation: 4, labels: { l: '1' } })
     assert.deepEqual([next.spec, next.status], [{ a: 2 }, { s: 1 }])
@@ -104,6 +108,17 @@ describe('metadata on update', () => {
         .generation,
       4,
     )
+  })
+
+  it('takes no other time of a deletion, and lets none begin', () => {
+    const deletionTimestamp = '2026-01-01T00:00:00Z'
+    const sent = widget({ deletionTimestamp: '2001-02-03T04:05:06Z' })
+    const going = prepareForUpdate(widgets, '', sent, stored({ deletionTimestamp }))
+    assert.equal(going.metadata.deletionTimestamp, deletionTimestamp)
+    const old = stored()
+    assert.deepEqual(texts(metadataUpdateErrors(prepareForUpdate(widgets, '', sent, old), old)), [
+      'metadata.deletionTimestamp: Invalid value: "2001-02-03T04:05:06Z": field is immutable',
+    ])
   })
 
   it('takes no new finalizers once the deletion has begun', () => {

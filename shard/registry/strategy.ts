@@ -136,8 +136,10 @@ export function prepareForUpdate(
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old.metadata
   const { namespace, name } = old.metadata
   const kept = withMetadata(scoped, {
-    // What a client repeats has to be what it was.
-    ...filled(scoped.metadata, { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds }),
+    // What a client says of these has to be what it was; times that there are stay, whatever it says.
+    ...filled(scoped.metadata, { uid, deletionGracePeriodSeconds }),
+    ...(deletionTimestamp && { deletionTimestamp }),
+    creationTimestamp,
     generation,
     namespace,
     name,

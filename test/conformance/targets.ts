@@ -19,8 +19,14 @@ import { configAt } from '../support/watcher.ts'
 import { testCertificates } from '../support/wire.ts'
 import { expect, fixture, namespaces, post, type Target, widgetsIn } from './fixture.ts'
 
-const claimed = ['namespaces', 'configmaps', 'resourcequotas']
-const claims = claimed.map(resource => ({ group: '', resource, verbs: ['*'] }))
+const claimed = [
+  ...['namespaces', 'configmaps', 'secrets', 'events', 'resourcequotas'].map(resource => ({
+    group: '',
+    resource,
+  })),
+  { group: 'coordination.k8s.io', resource: 'leases' },
+]
+const claims = claimed.map(each => ({ ...each, verbs: ['*'] }))
 const accepted = claims.map(claim => ({ ...claim, selector: { matchAll: true }, state: 'Accepted' }))
 
 /** A workspace that serves fixture F as a CRD. */
