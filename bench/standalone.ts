@@ -27,6 +27,7 @@ import {
   group,
   inNamespace,
   listed,
+  listers,
   objects,
   type Side,
   type Sides,
@@ -101,6 +102,21 @@ async function rowsOf({ id, measure, unit, target, take }: Measure, sides: Sides
       against: { what: against, value: median(perProcessor.kcp) },
     },
   ]
+}
+
+/** What no list of the newest version can exceed: whoever serves one has to ask the shard. */
+async function boundRow({ sides, shard, view, consumer }: Subject): Promise<Row> {
+  const taken = await alternate(3, {
+    shard: async () => (await listed(shard, `/clusters/${consumer.cluster}${collection}`)).perSecond,
+    oriel: async () => (await listed(sides.oriel.address, `${view}/clusters/*${collection}`)).perSecond,
+  })
+  return {
+    id: 'standalone-list-bound',
+    measure: `LIST of ${objects} objects, the newest version, of what the shard itself sends`,
+    unit: 'objects/s',
+    value: taken.oriel,
+    against: { what: 'the shard itself', value: taken.shard },
+  }
 }
 
 /** With everything in use. */
@@ -190,6 +206,13 @@ function measuresOf(subject: Subject): readonly Measure[] {
       take: ({ address }) => listed(address, all),
     },
     {
+      id: 'list-herd',
+      measure: `${list}, the newest version, ${listers} clients at once`,
+      unit: 'objects',
+      target: { atLeast: 10 },
+      take: ({ address }) => listed(address, all, listers),
+    },
+    {
       id: 'get',
       measure: 'GET in one logical cluster',
       unit: 'requests',
@@ -217,6 +240,8 @@ async function measured(subject: Subject, progress: (text: string) => void): Pro
     progress(each.measure)
     rows.push(...(await rowsOf(each, subject.sides)))
   }
+  progress('the shard itself')
+  rows.push(await boundRow(subject))
   progress('memory')
   return [...rows, ...(await memoryRows(subject))]
 }

@@ -19,6 +19,15 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
+/** Rejects with the signal's reason when that comes first: whoever leaves is not kept until the promise is settled. */
+export const unlessAborted = <T>(signal: AbortSignal, promise: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    if (signal.aborted) abort()
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+
 /**
  * The chunks as the body of an answer. `close` runs once, at the end or when the reader leaves: also when it leaves
  * before it has asked for anything, where a generator's `finally` would not run.

@@ -10,6 +10,7 @@ import { cacheServer } from './cacheserver.ts'
 import type { ShardConnection } from './connection.ts'
 import { Copies } from './copy/copies.ts'
 import { createDirectory } from './directory.ts'
+import { Flights } from './flights.ts'
 import { forward } from './forwarding.ts'
 import { remoteStorage } from './storage.ts'
 
@@ -48,9 +49,10 @@ const quiet = (log: Logger): Logger => ({
 export function remoteShard(options: RemoteShardOptions): RemoteShard {
   const { connection, everywhere, cache = connection, log, signal } = options
   const copies = new Copies({ isGood: () => connection.reach.isGood(), log, signal })
+  const clients = { copies, flights: new Flights() }
   const storages = new Map<string, ResourceStorage>()
   const storage = (ref: ResourceRef): ResourceStorage => {
-    const known = storages.get(idOf(ref)) ?? remoteStorage(connection, ref, copies)
+    const known = storages.get(idOf(ref)) ?? remoteStorage(connection, ref, clients)
     storages.set(idOf(ref), known)
     return known
   }

@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici'
+import { unlessAborted } from '../../framework/answers/streams.ts'
 import { expired, type Status, StatusError } from '../../framework/errors.ts'
 import type { Logger } from '../../framework/log.ts'
 import { badGateway, failureOf, isStaleConnection } from '../failure.ts'
@@ -102,15 +103,6 @@ async function refusal({ body }: ShardAnswer): Promise<StatusError> {
   await body.dump()
   return badGateway('it does not know the credentials of this one')
 }
-
-/** Whoever leaves is not kept until a connection has come about. */
-const unlessAborted = <T>(signal: AbortSignal, promise: Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason)
-    signal.addEventListener('abort', abort)
-    if (signal.aborted) abort()
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 
 /** What only reads is asked once more when a kept connection turns out to be closed. */
 async function dispatch(through: Open, request: ShardRequest): Promise<ShardAnswer> {

@@ -1,13 +1,13 @@
 import type { RequestContext } from '../../framework/context.ts'
 import { StatusError } from '../../framework/errors.ts'
 import { apiVersionOf } from '../../framework/object.ts'
-import type { ItemBatch, ItemList, ListMeta, ListQuery } from '../../framework/storage.ts'
+import type { ItemList, ListMeta, ListQuery } from '../../framework/storage.ts'
 import { badGateway, failureOf } from '../failure.ts'
-import { type ListHead, ListReader } from './listreader.ts'
-import type { Source } from './source.ts'
+import { identityFields } from './identity.ts'
+import { type Batches, type ListHead, ListReader } from './listreader.ts'
+import { pieces } from './pieces.ts'
+import type { Asker, Source } from './source.ts'
 import { collectionOf, listOptionsOf, targetOf } from './target.ts'
-
-type Batches = AsyncGenerator<ItemBatch, ListHead, undefined>
 
 /** A list as the shard sends it: batches as they come, and at last what the list says of itself. */
 export async function* list(sent: Batches): ItemList {
@@ -36,20 +36,30 @@ export const isNobodys = ({ ref }: Source, error: unknown): boolean =>
 /** Nothing of what nobody has bound. */
 export async function* batches(source: Source, ctx: RequestContext, query: ListQuery): Batches {
   try {
-    return yield* sent(source, ctx, query)
+    return yield* shared(source, ctx, query)
   } catch (error) {
     if (isNobodys(source, error)) return nobodys
     throw error
   }
 }
 
+/** Asked once for all who ask alike meanwhile, where that may be. Who reads page by page is alone behind the first. */
+function shared(source: Source, ctx: RequestContext, query: ListQuery): Batches {
+  if (source.flights === undefined || query.continue) return sent(source, ctx, query)
+  const { actAs, hops } = ctx
+  const id = JSON.stringify([targetOfList(source, query), identityFields(ctx)])
+  return source.flights.list(id, ctx.signal, signal => sent(source, { actAs, hops, signal }, query))
+}
+
+const targetOfList = ({ ref }: Source, query: ListQuery): string =>
+  targetOf(ref, collectionOf(query), listOptionsOf(query))
+
 /** What the shard answers, whatever that is. */
-export async function* sent(source: Source, ctx: RequestContext, query: ListQuery): Batches {
-  const target = targetOf(source.ref, collectionOf(query), listOptionsOf(query))
-  const answer = await source.ask(ctx, { method: 'GET', target })
+export async function* sent(source: Source, asker: Asker, query: ListQuery): Batches {
+  const answer = await source.ask(asker, { method: 'GET', target: targetOfList(source, query) })
   const reader = new ListReader(query.cluster)
   try {
-    for await (const piece of answer.body as AsyncIterable<Buffer>) {
+    for await (const piece of pieces(answer.body)) {
       const batch = reader.push(piece)
       if (batch !== undefined) yield batch
     }

@@ -10,6 +10,9 @@ export interface ListHead {
   readonly metadata: Partial<ListMeta>
 }
 
+/** A list as it comes in. */
+export type Batches = AsyncGenerator<ItemBatch, ListHead, undefined>
+
 interface Document extends Partial<ListHead> {
   readonly apiVersion?: string
 }

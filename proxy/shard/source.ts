@@ -1,22 +1,29 @@
 import type { ResourceRef } from '../../framework/backend.ts'
 import type { RequestContext } from '../../framework/context.ts'
 import type { ShardAnswer, ShardConnection } from './connection.ts'
+import type { Flights } from './flights.ts'
 import { identityFields } from './identity.ts'
 import type { ShardRequest } from './request.ts'
+
+/** Whose rights apply, and until when somebody waits. */
+export type Asker = Pick<RequestContext, 'actAs' | 'hops' | 'signal'>
 
 /** One resource on one shard. */
 export interface Source {
   readonly ref: ResourceRef
   /** Asks as whom the request acts for. Throws what the shard refuses with. */
-  ask(ctx: RequestContext, request: Omit<ShardRequest, 'signal'>): Promise<ShardAnswer>
+  /** Where equal lists meet; each is asked for by itself without. */
+  readonly flights?: Flights
+  ask(asker: Asker, request: Omit<ShardRequest, 'signal'>): Promise<ShardAnswer>
 }
 
-export const sourceOf = (connection: ShardConnection, ref: ResourceRef): Source => ({
+export const sourceOf = (connection: ShardConnection, ref: ResourceRef, flights?: Flights): Source => ({
   ref,
-  ask: (ctx, request) =>
+  ...(flights && { flights }),
+  ask: (asker, request) =>
     connection.ask({
       ...request,
-      headers: { ...request.headers, ...identityFields(ctx) },
-      signal: ctx.signal,
+      headers: { ...request.headers, ...identityFields(asker) },
+      signal: asker.signal,
     }),
 })

@@ -4,10 +4,17 @@ import type { ItemList, ListQuery, ResourceStorage } from '../../framework/stora
 import type { ShardConnection } from './connection.ts'
 import type { Copies } from './copy/copies.ts'
 import { list as listCopy, oldestFor } from './copy/reading.ts'
+import type { Flights } from './flights.ts'
 import { batches, list } from './listing.ts'
 import { type Source, sourceOf } from './source.ts'
 import { watch } from './watching.ts'
 import { create, get, remove, update } from './writing.ts'
+
+/** What clients of a shard have in common; nothing where it is absent. */
+export interface Shared {
+  readonly copies?: Copies
+  readonly flights?: Flights
+}
 
 /**
  * Objects of one resource as they lie on a shard. What they are is decided there; bytes pass, or come from `copies` where
@@ -16,9 +23,9 @@ import { create, get, remove, update } from './writing.ts'
 export function remoteStorage(
   connection: ShardConnection,
   ref: ResourceRef,
-  copies?: Copies,
+  { copies, flights }: Shared = {},
 ): ResourceStorage {
-  const source = sourceOf(connection, ref)
+  const source = sourceOf(connection, ref, flights)
   return {
     get: get(source),
     list: (ctx, query) =>

@@ -1,4 +1,4 @@
-import { PassThrough, Readable } from 'node:stream'
+import { addAbortSignal, PassThrough, Readable } from 'node:stream'
 import { expired, modified, notFound, notServed, type StatusError } from '../../../framework/errors.ts'
 import { parseLabelSelector } from '../../../framework/selectors/labelselector.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
@@ -24,6 +24,12 @@ interface Watch {
   readonly query: URLSearchParams
 }
 
+/** A list that shows how things were when it was asked for, and has not been sent yet. */
+interface HeldList {
+  readonly body: PassThrough
+  readonly bytes: Buffer
+}
+
 const head = { apiVersion: 'example.com/v1', kind: 'Widget' }
 const versionOf = ({ metadata }: Widget): number => Number(metadata.resourceVersion)
 
@@ -40,6 +46,8 @@ export class ScriptedShard {
   readonly #objects = new Map<string, Widget>()
   readonly #changes: Change[] = []
   readonly #watches = new Set<Watch>()
+  readonly #lists = new Set<HeldList>()
+  #areListsHeld = false
   #held: Change[] | undefined
 
   get connection(): ShardConnection {
@@ -102,6 +110,24 @@ export class ScriptedShard {
     for (const change of held) this.#tell(change)
   }
 
+  /** Lists have been asked for, and nothing of them comes until released. */
+  holdLists(): void {
+    this.#areListsHeld = true
+  }
+  releaseLists(): void {
+    this.#areListsHeld = false
+    for (const { body, bytes } of this.#lists) Readable.from(piecesOf(bytes)).pipe(body)
+  }
+  /** Loses all connections on which a list is being sent. */
+  breakLists(): void {
+    const broken = Object.assign(new Error('broken'), { code: 'ECONNRESET' })
+    for (const { body } of this.#lists) body.destroy(broken)
+  }
+  /** Lists that are held. */
+  get lists(): number {
+    return this.#lists.size
+  }
+
   /** Ends all watches, as when the connections are lost. */
   cut(): void {
     for (const { body } of this.#watches) body.destroy(new Error('cut'))
@@ -136,7 +162,7 @@ export class ScriptedShard {
     if (name !== undefined) return answerOf(this.#one(name, request))
     const from = Number(query.get('resourceVersion') ?? 0)
     if (from > 0 && from < this.oldest) throw expired(`too old resource version: ${from} (${this.oldest})`)
-    const body = query.has('watch') ? this.#watch(query, from, signal) : this.#list(query)
+    const body = query.has('watch') ? this.#watch(query, from, signal) : this.#list(query, signal)
     return { statusCode: 200, headers: {}, body } as unknown as ShardAnswer
   }
 
@@ -169,7 +195,7 @@ export class ScriptedShard {
     return watch.body
   }
 
-  #list(query: URLSearchParams): Readable {
+  #list(query: URLSearchParams, signal: AbortSignal): Readable {
     const exact =
       query.get('resourceVersionMatch') === 'Exact' ? Number(query.get('resourceVersion')) : undefined
     const state = exact === undefined ? this.#objects : this.#stateAt(exact)
@@ -177,9 +203,16 @@ export class ScriptedShard {
       .filter(widget => selects(query, widget))
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
     const metadata = { resourceVersion: String(exact ?? this.revision) }
-    return Readable.from([
-      Buffer.from(JSON.stringify({ apiVersion: head.apiVersion, kind: 'WidgetList', metadata, items })),
-    ])
+    const list = { apiVersion: head.apiVersion, kind: 'WidgetList', metadata, items }
+    return this.#send(Buffer.from(JSON.stringify(list)), signal)
+  }
+
+  #send(bytes: Buffer, signal: AbortSignal): Readable {
+    if (!this.#areListsHeld) return Readable.from(piecesOf(bytes))
+    const list = { bytes, body: addAbortSignal(signal, new PassThrough()) }
+    this.#lists.add(list)
+    list.body.on('error', () => undefined).on('close', () => this.#lists.delete(list))
+    return list.body
   }
 
   #stateAt(revision: number): ReadonlyMap<string, Widget> {
@@ -191,6 +224,10 @@ export class ScriptedShard {
     }
     return state
   }
+}
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 16_384) yield bytes.subarray(at, at + 16_384)
 }
 
 const answerOf = (object: Widget): ShardAnswer =>

@@ -38,7 +38,7 @@ function openCopied(): Copied {
   const stop = new AbortController()
   setMaxListeners(0, stop.signal)
   const copies = new Copies({ isGood: () => shard.failure === undefined, log: silent, signal: stop.signal })
-  return { shard, stop, storage: remoteStorage(shard.connection, ref, copies) }
+  return { shard, stop, storage: remoteStorage(shard.connection, ref, { copies }) }
 }
 
 export const ctx = (scene: Copied) => testContext({ cluster: '*', signal: scene.stop.signal })
