@@ -10,6 +10,7 @@ import type { Explainer } from './explanation.ts'
 import { record, text } from './objects.ts'
 import type { PolicyRule } from './policyrule.ts'
 import type { RbacSource } from './rbacsource.ts'
+import { selectorsIn } from './reviewselectors.ts'
 import { checkReview, checkSubject } from './reviewspec.ts'
 import { rulesOf } from './ruleslist.ts'
 
@@ -42,7 +43,7 @@ export function accessReviewStorages(
     (userOf: (ctx: RequestContext, object: KubeObject) => UserInfo): Answer =>
     async (ctx, object) => {
       checkReview(object, namespaceOf(ctx))
-      const question = { user: userOf(ctx, object), action: actionOf(ctx, object) }
+      const question = questionOf(ctx, object, userOf(ctx, object))
       const url = object.metadata.annotations?.[viewAnnotation]
       if (explainer !== undefined && url !== undefined)
         return throughView(explainer, ctx, { ...question, url }, object)
@@ -99,10 +100,16 @@ function subjectOf(_ctx: RequestContext, object: KubeObject): UserInfo {
   return { name: user, groups, ...(uid === '' ? {} : { uid }), ...(extra === undefined ? {} : { extra }) }
 }
 
-/** Who and what a review is about. */
+/** Who and what a review is about, and what of it could not be read. */
 interface Question {
   readonly user: UserInfo
   readonly action: Action
+  readonly problems: readonly string[]
+}
+
+function questionOf(ctx: RequestContext, object: KubeObject, user: UserInfo): Question {
+  const { problems, ...selectors } = selectorsIn(record(object.spec).resourceAttributes)
+  return { user, action: { ...actionOf(ctx, object), ...selectors }, problems }
 }
 
 function actionOf(ctx: RequestContext, object: KubeObject): Action {
@@ -133,7 +140,8 @@ function resourceIn(attributes: Readonly<Record<string, unknown>>): NonNullable<
 const isDeep = ({ deepReview, user }: RequestContext, { kind }: KubeObject): boolean =>
   deepReview === true && kind === 'SubjectAccessReview' && isPrivileged(user)
 
-async function accessStatus(authorizer: Authorizer, ctx: RequestContext, { user, action }: Question) {
+async function accessStatus(authorizer: Authorizer, ctx: RequestContext, question: Question) {
+  const { user, action, problems } = question
   try {
     const decision = await authorizer.authorize(user, action, ctx.signal)
     ctx.record.decided?.('sar.auth.kcp.io', decision)
@@ -142,10 +150,11 @@ async function accessStatus(authorizer: Authorizer, ctx: RequestContext, { user,
       allowed: effect === 'allow',
       ...(effect === 'deny' ? { denied: true } : {}),
       ...(reason === '' ? {} : { reason }),
+      ...(problems.length === 0 ? {} : { evaluationError: problems.join('; ') }),
     }
   } catch (error) {
     ctx.record.log.error({ error: String(error) }, 'a review could not be evaluated')
-    return { allowed: false, evaluationError: 'the authorizer has failed' }
+    return { allowed: false, evaluationError: ['the authorizer has failed', ...problems].join('; ') }
   }
 }
 

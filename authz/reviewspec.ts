@@ -1,6 +1,7 @@
 import { type FieldError, invalid } from '../framework/errors.ts'
 import type { KubeObject } from '../framework/object.ts'
 import { record, text, texts } from './objects.ts'
+import { selectorErrors } from './reviewselectors.ts'
 
 /** Whom a SubjectAccessReview asks about. */
 export interface ReviewedSubject {
@@ -15,7 +16,7 @@ export function checkReview(object: KubeObject, namespace: string): void {
   const { resourceAttributes, nonResourceAttributes } = record(object.spec)
   const [resource, path] = [resourceAttributes ?? undefined, nonResourceAttributes ?? undefined]
   const errors = object.kind === 'LocalSubjectAccessReview' ? localErrors(resource, path, namespace) : []
-  refuse(object, [...attributeErrors(resource, path), ...errors])
+  refuse(object, [...attributeErrors(resource, path), ...selectorErrors(resource), ...errors])
 }
 
 function attributeErrors(resource: unknown, path: unknown): readonly FieldError[] {

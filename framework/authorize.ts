@@ -10,8 +10,9 @@ import type { VirtualWorkspace } from './workspace.ts'
 /** A request as an authorizer sees it. */
 export function actionOf(info: RequestInfo | ResourceWish, cluster: ClusterScope): Action {
   if (!info.isResource) return { verb: info.verb, cluster, path: info.path }
-  const { group, version, resource, subresource, namespace, name } = info
-  return { verb: info.verb, cluster, resource: { group, version, resource, subresource, namespace, name } }
+  const { group, version, resource, subresource, namespace, name, selectors } = info
+  const target = { group, version, resource, subresource, namespace, name }
+  return { verb: info.verb, cluster, resource: target, ...selectors }
 }
 
 /**

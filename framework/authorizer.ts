@@ -1,10 +1,13 @@
 import type { Awaitable } from './awaitable.ts'
 import type { ClusterScope } from './object.ts'
-import type { FieldSelector, LabelSelector } from './selectors/selectors.ts'
+import type { Selectors } from './selectors/selectors.ts'
 import type { UserInfo } from './user.ts'
 
-/** What somebody wants to do. A resource action names group and resource; anything else is a path. */
-export interface Action {
+/**
+ * What somebody wants to do. A resource action names group and resource, and may be limited to some objects, for authorizers
+ * that tell them apart: RBAC does not. Anything else is a path.
+ */
+export interface Action extends Selectors {
   readonly verb: string
   readonly cluster: ClusterScope
   readonly resource?: {
@@ -15,9 +18,6 @@ export interface Action {
     readonly namespace: string
     readonly name: string
   }
-  /** The objects that a resource action is limited to, for authorizers that tell them apart: RBAC does not. */
-  readonly fieldSelector?: FieldSelector
-  readonly labelSelector?: LabelSelector
   /** Evaluates rules as if the user were already inside the logical cluster (chapter 30, section 2.8, deep SAR). */
   readonly deep?: boolean
   /** For non-resource actions: the path below the view and cluster prefix, such as `/healthz` or `/`. */

@@ -1,6 +1,6 @@
 import { badRequest, methodNotSupported, notServed } from '../errors.ts'
-import { parseFieldSelector } from '../selectors/fieldselector.ts'
-import { requiredField } from '../selectors/selectors.ts'
+import { readableSelectors } from '../selectors/readable.ts'
+import { type FieldSelector, requiredField, type Selectors } from '../selectors/selectors.ts'
 import { decodeSegment, isPathSegment } from './segments.ts'
 
 /** What a Kubernetes URL can ask for. */
@@ -19,6 +19,8 @@ export interface ResourceRequest {
   readonly namespace: string
   readonly name: string
   readonly path: string
+  /** Of verbs about several objects: what of the query can be read. */
+  readonly selectors?: Selectors
 }
 
 /** Everything else: discovery, OpenAPI, health, version. `verb` is the lower-case HTTP method. */
@@ -58,8 +60,10 @@ export function parseRequestInfo(url: KubernetesUrl): RequestInfo {
   const gv = { group, version: parts[version] ?? '' }
   const target = targetOf(parts, version + (isWatch ? 2 : 1))
   const verb = isWatch ? legacyWatch(url.method, group, target) : verbOf(url, group, target)
-  const name = target.name || selectedName(verb, url.query)
-  return { isResource: true, verb, ...gv, ...target, name, path }
+  const selectors = target.name === '' && isSelective(verb) ? selectorsIn(url.query) : undefined
+  const name = target.name || selectedName(selectors?.fieldSelector)
+  const request = { isResource: true, verb, ...gv, ...target, name, path } as const
+  return selectors === undefined || isWatch ? request : { ...request, selectors }
 }
 
 function decodeAll(path: string): readonly string[] {
@@ -134,19 +138,17 @@ function legacyWatch(method: string, group: string, { resource, name }: Target):
 export const isTrue = (value: string | null): boolean =>
   value !== null && value !== '0' && value.toLowerCase() !== 'false'
 
-/** A field selector that wants one name sets the name, so that authorization sees it (rule 1.10). */
-function selectedName(verb: Verb, query: URLSearchParams): string {
-  if (verb !== 'list' && verb !== 'watch' && verb !== 'deletecollection') return ''
-  const name = nameIn(query.get('fieldSelector') ?? '')
-  return name !== undefined && isPathSegment(name) ? name : ''
-}
+const isSelective = (verb: Verb): boolean =>
+  verb === 'list' || verb === 'watch' || verb === 'deletecollection'
 
-function nameIn(fieldSelector: string): string | undefined {
-  if (fieldSelector === '') return undefined
-  try {
-    return requiredField(parseFieldSelector(fieldSelector), 'metadata.name')
-  } catch {
-    // The verb refuses it, after authorization.
-    return undefined
-  }
+/** What cannot be read the verb refuses, after authorization. */
+const selectorsIn = (query: URLSearchParams): Selectors | undefined =>
+  query.has('fieldSelector') || query.has('labelSelector')
+    ? readableSelectors(query.get('fieldSelector'), query.get('labelSelector'))
+    : undefined
+
+/** A field selector that wants one name sets the name, so that authorization sees it (rule 1.10). */
+function selectedName(selector: FieldSelector | undefined): string {
+  const name = requiredField(selector, 'metadata.name')
+  return name !== undefined && isPathSegment(name) ? name : ''
 }

@@ -21,6 +21,12 @@ export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[]
 }
 
+/** What limits a request to some objects. */
+export interface Selectors {
+  readonly fieldSelector?: FieldSelector
+  readonly labelSelector?: LabelSelector
+}
+
 type Labels = Readonly<Record<string, string>>
 
 const own = (labels: Labels, key: string): string | undefined =>

@@ -1,7 +1,5 @@
 import type { Action, Authorizer } from '../../../framework/authorizer.ts'
-import { StatusError } from '../../../framework/errors.ts'
-import { parseFieldSelector } from '../../../framework/selectors/fieldselector.ts'
-import { parseLabelSelector } from '../../../framework/selectors/labelselector.ts'
+import { readableSelectors } from '../../../framework/selectors/readable.ts'
 import type { UserInfo } from '../../../framework/user.ts'
 import {
   type Answer,
@@ -83,24 +81,10 @@ const accountUser = ({ namespace, name }: NonNullable<Question['serviceAccount']
 function actionOf(question: Question, cluster: string): Action {
   const { verb, path, group = '', resource = '', subresource = '', namespace = '', name = '' } = question
   if (path !== undefined) return { verb, cluster, path }
-  const fieldSelector = readable(parseFieldSelector, question.fieldSelector)
-  const labelSelector = readable(parseLabelSelector, question.labelSelector)
   return {
     verb,
     cluster,
     resource: { group, version: '*', resource, subresource, namespace, name },
-    ...(fieldSelector && { fieldSelector }),
-    ...(labelSelector && { labelSelector }),
-  }
-}
-
-/** A selector that cannot be read limits nothing, as in Kubernetes: then it is asked about all objects. */
-function readable<T>(parse: (text: string) => T, text = ''): T | undefined {
-  if (text === '') return undefined
-  try {
-    return parse(text)
-  } catch (error) {
-    if (error instanceof StatusError) return undefined
-    throw error
+    ...readableSelectors(question.fieldSelector, question.labelSelector),
   }
 }
