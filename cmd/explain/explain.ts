@@ -37,17 +37,17 @@ async function askAboutView(
   { verb, ...options }: ExplainOptions & { readonly verb: string },
 ): Promise<{ readonly question: ResourceQuestion; readonly explained: Explained }> {
   const { server, explainer, view, question } = behindView(connection.server, typed, verb)
-  for (const at of [explainer, server]) {
-    const client = jsonClient({ ...connection, server: at })
-    const answer = await review(client, typed, options, { [viewAnnotation]: view })
-    if (at === explainer && !isServed(answer)) continue
-    const explained = explainedBy(answer)
-    if (explained.explanation !== undefined) return { question: question ?? typed, explained }
-  }
+  const ask = (at: string, about: ResourceQuestion, more?: Annotations): Promise<JsonAnswer> =>
+    review(jsonClient({ ...connection, server: at }), about, options, more)
+  const annotations = { [viewAnnotation]: view }
+  const answer = await ask(explainer, typed, annotations)
+  const explained = explainedBy(isServed(answer) ? answer : await ask(server, typed, annotations))
+  if (explained.explanation !== undefined) return { question: question ?? typed, explained }
   if (question === undefined) throw new StartError('The server does not explain this view.')
-  const client = jsonClient({ ...connection, server })
-  return { question, explained: explainedBy(await review(client, question, options)) }
+  return { question, explained: explainedBy(await ask(server, question)) }
 }
+
+type Annotations = Readonly<Record<string, string>>
 
 /** Who may not review is told so of a resource; where nothing is served, of a path. */
 const isServed = ({ status, body }: JsonAnswer): boolean =>
@@ -64,7 +64,7 @@ async function review(
   client: JsonClient,
   { attributes }: ResourceQuestion,
   { as, asGroup }: ExplainOptions,
-  more: Readonly<Record<string, string>> = {},
+  more: Annotations = {},
 ): Promise<JsonAnswer> {
   const kind = as === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview'
   const subject = as === undefined ? {} : { user: as, groups: groupsOf(as, asGroup ?? []) }

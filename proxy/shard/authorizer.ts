@@ -2,9 +2,10 @@ import { LRUCache } from 'lru-cache'
 import { attributesOf } from '../../authz/attributes.ts'
 import type { Action, Authorizer, Decision } from '../../framework/authorizer.ts'
 import { noOpinion } from '../../framework/authorizer.ts'
+import { StatusError } from '../../framework/errors.ts'
 import type { UserInfo } from '../../framework/user.ts'
 import { badGateway } from '../failure.ts'
-import { type ShardConnection, textOf } from './connection.ts'
+import { type ShardAnswer, type ShardConnection, textOf } from './connection.ts'
 
 const by = 'shard.subjectaccessreview'
 
@@ -27,22 +28,33 @@ export function reviewAuthorizer(connectionOf: ConnectionOf): Authorizer {
       const question = JSON.stringify([user, action])
       const before = known.get(question)
       if (before !== undefined) return before
-      const asked = review(connectionOf(action.cluster), user, action)
-      known.set(question, asked)
-      asked.then(
+      const answer = review(connectionOf(action.cluster), user, action)
+      known.set(question, answer)
+      answer.then(
         ({ effect }) => {
-          if (effect !== 'allow') known.set(question, asked, { ttl: believed.otherwise })
+          if (effect !== 'allow') known.set(question, answer, { ttl: believed.otherwise })
         },
         () => known.delete(question),
       )
-      return asked
+      return answer
     },
   }
 }
 
-/** Whoever waits for the answer shares it: nobody's leaving ends the question. */
+/** In a logical cluster that is not there nobody may do anything, and nobody is told that it is not. */
 async function review(connection: ShardConnection, user: UserInfo, action: Action): Promise<Decision> {
-  const answer = await connection.ask({
+  try {
+    const answer = await asked(connection, user, action)
+    return { ...decisionIn(await textOf(answer)), asked: { user, action } }
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 404) throw error
+    return { ...noOpinion('access denied', by), asked: { user, action } }
+  }
+}
+
+/** Whoever waits for the answer shares it: nobody's leaving ends the question. */
+const asked = (connection: ShardConnection, user: UserInfo, action: Action): Promise<ShardAnswer> =>
+  connection.ask({
     method: 'POST',
     target: `/clusters/${encodeURIComponent(action.cluster)}/apis/authorization.k8s.io/v1/subjectaccessreviews`,
     headers: {
@@ -56,8 +68,6 @@ async function review(connection: ShardConnection, user: UserInfo, action: Actio
     }),
     signal: AbortSignal.timeout(30_000),
   })
-  return { ...decisionIn(await textOf(answer)), asked: { user, action } }
-}
 
 const subjectOf = ({ name, uid, groups, extra }: UserInfo) => ({
   user: name,

@@ -42,6 +42,7 @@ describe('what a view in front of a shard decides is explained', function () {
   let standalone: Standalone
   let provider: Tenant
   let consumer: Tenant
+  let stranger: Tenant
   let view: (cluster: string) => string
   const as = (user: string): Promise<Client> =>
     clientOf(userAt(standalone, standalone.viewsUrl, `${user}-token`))
@@ -50,7 +51,8 @@ describe('what a view in front of a shard decides is explained', function () {
     const file = join(await temporaryDirectory('explained'), 'tokens.csv')
     await writeFile(file, tokens)
     standalone = await startStandalone([], ['--token-auth-file', file])
-    ;[provider, consumer] = (await createWorkspaces(standalone, ['provider', 'consumer'])) as [Tenant, Tenant]
+    const made = await createWorkspaces(standalone, ['provider', 'consumer', 'stranger'])
+    ;[provider, consumer, stranger] = made as [Tenant, Tenant, Tenant]
     await apply(provider.kubectl, bound('cluster-admin', 'boss'))
     await exportApi(provider, gadgets, [{ group: '', resource: 'configmaps' }])
     await bind(consumer, bindingOf(provider, group, []))
@@ -174,6 +176,26 @@ describe('what a view in front of a shard decides is explained', function () {
     const anybody = await clientOf(userAt(standalone, standalone.viewsUrl))
     const path = `/services/explain/clusters/${provider.cluster}/apis/${reviews}/v1/selfsubjectaccessreviews`
     assert.ok([401, 403].includes((await anybody(path, { method: 'POST', body: {} })).status))
+  })
+
+  it('and tells nobody which workspaces there are', async () => {
+    const bodies = [stranger.cluster, 'nosuchcluster'].map(async cluster => {
+      const asked = { about: 'bob', url: view(cluster), wanted: configMaps }
+      const { status, json } = await review(provider.cluster, { who: 'boss', ...asked })
+      return JSON.stringify([status, json().metadata.annotations]).replaceAll(cluster, 'x')
+    })
+    const [isThere, isNot] = await Promise.all(bodies)
+    assert.equal(isThere, isNot)
+    assert.match(isThere ?? '', /^\[201,/)
+    const bob = await as('bob')
+    const refusals = [stranger.cluster, 'nosuchcluster'].map(async cluster => {
+      const waiting = `/services/initializingworkspaces/${cluster}:team/clusters/*/apis`
+      const { status, text } = await bob(waiting)
+      return `${status} ${text.replaceAll(cluster, 'x')}`
+    })
+    const [isClosed, isNone] = await Promise.all(refusals)
+    assert.equal(isClosed, isNone)
+    assert.match(isClosed ?? '', /^403 /)
   })
 
   it('by `oriel explain`, at the URL of the view', async () => {
