@@ -14,12 +14,16 @@ describe('a program in one file', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'oriel-program-'))
     path = join(folder, 'main.cjs')
-    await writeFile(
-      path,
-      'globalThis.programSaw = [__filename, require("node:path").sep, module.exports === exports]',
-    )
+    await write(path, '[__filename, require("node:path").sep, module.exports === exports]')
   })
   after(() => rm(folder, { recursive: true }))
+
+  /** A program that shows what a value is to it. */
+  const write = (file: string, value: string): Promise<void> =>
+    writeFile(
+      file,
+      `(function (exports, require, module, __filename, __dirname, importModule) { globalThis.programSaw = ${value} })`,
+    )
 
   const run = (): unknown => {
     loadProgram(path).run()
@@ -40,7 +44,7 @@ describe('a program in one file', () => {
   it('imports modules, also with the code that is kept', async () => {
     const importing = join(folder, 'importing.cjs')
     const module = 'data:text/javascript,export default "imported"'
-    await writeFile(importing, `globalThis.programSaw = importModule(${JSON.stringify(module)})`)
+    await write(importing, `importModule(${JSON.stringify(module)})`)
     const first = loadProgram(importing)
     first.run()
     await writeFile(codePath(importing), first.code())

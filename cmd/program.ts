@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { Script } from 'node:vm'
 
-/** A program that lies in one file, as CommonJS. */
+/** A program that lies in one file, as CommonJS: as a function of what CommonJS gives to modules, and of `import()`. */
 export interface Program {
   run(): void
   /** What V8 has compiled so far. */
@@ -19,13 +19,9 @@ export const codePath = (path: string): string => `${path}.${process.version}-${
  */
 export function loadProgram(path: string): Program {
   const cachedData = kept(codePath(path))
-  // Bundles are ASCII.
-  const source = `(function (${parameters}) {\n${readFileSync(path, 'latin1')}\n})`
-  const script = new Script(source, {
-    filename: path,
-    lineOffset: -1,
-    ...(cachedData && { cachedData }),
-  })
+  // Bundles are ASCII, and read as they are: V8 would copy what is put together into its heap.
+  const source = readFileSync(path, 'latin1')
+  const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) })
   return {
     run: () => {
       const module = { exports: {} }
@@ -41,8 +37,6 @@ export function loadProgram(path: string): Program {
     code: () => script.createCachedData(),
   }
 }
-
-const parameters = 'exports, require, module, __filename, __dirname, importModule'
 
 /** `import()` for programs: what runs from kept code cannot import by itself on Node 20. */
 const importModule = (url: string): Promise<unknown> => import(url)

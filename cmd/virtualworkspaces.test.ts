@@ -80,6 +80,14 @@ describe('oriel virtual-workspaces', () => {
     ['a port that is none', () => ['--secure-port', 'x'], /A port is a number from 0 to 65535\./],
     ['a verbosity that is none', () => ['-v=loud'], /Give a number from 0 to 10\./],
   ]
+  it('loads no fetch, which is Node’s own', async () => {
+    const told = 'data:text/javascript,process.on("exit", () => console.log(process.moduleLoadList.join()))'
+    const args = ['--import', told, compiled, 'virtual-workspaces', '--kubeconfig', file('none')]
+    const { stdout } = await run(process.execPath, args)
+    assert.match(stdout, /NativeModule tls/)
+    assert.doesNotMatch(stdout, /undici/)
+  })
+
   for (const [what, args, sentence] of table)
     it(`says in one sentence what to change about ${what}`, async () => {
       const { code, stderr } = await run(process.execPath, [compiled, 'virtual-workspaces', ...args()])

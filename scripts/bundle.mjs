@@ -1,7 +1,7 @@
 // Makes one file of the program and its packages, so that a start does not look for hundreds of modules.
 import { readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -11,10 +11,26 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Writes `oriel.cjs`, which `bin` names, and `main.cjs`, which it runs, with their source maps, into an empty folder. */
 export async function bundle(folder) {
   rmSync(folder, { recursive: true, force: true })
-  await build({
+  await Promise.all([
+    bundleOne({ entryPoints: ['cmd/oriel.ts'], outdir: folder }),
+    // As it lies in the file, V8 keeps it for as long as the program runs.
+    bundleOne({ entryPoints: ['cmd/main.ts'], outdir: folder, ...asFunction, ...small }),
+  ])
+}
+
+/** What `cmd/program.ts` calls. */
+const asFunction = {
+  banner: { js: '(function (exports, require, module, __filename, __dirname, importModule) {' },
+  footer: { js: '})' },
+}
+
+/** Names stay, because stack traces show them, and lines, by which `cmd/stacktraces.ts` finds the sources. */
+const small = { minifyWhitespace: true, minifySyntax: true, lineLimit: 200 }
+
+function bundleOne(options) {
+  return build({
+    ...options,
     absWorkingDir: root,
-    entryPoints: ['cmd/oriel.ts', 'cmd/main.ts'],
-    outdir: folder,
     outExtension: { '.js': '.cjs' },
     bundle: true,
     platform: 'node',
@@ -22,7 +38,7 @@ export async function bundle(folder) {
     format: 'cjs',
     // Finds its compiled part by its own place, and does without.
     external: ['msgpackr-extract'],
-    plugins: [lmdbInPlace, viewsFromOutside],
+    plugins: [lmdbInPlace, connectionsOnly, viewsFromOutside],
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
     sourcemap: 'external',
     sourcesContent: false,
@@ -38,6 +54,19 @@ const lmdbInPlace = {
     onResolve({ filter: /^lmdb$/ }, () => ({ path: require.resolve('lmdb') }))
     onLoad({ filter: /lmdb\/dist\/index\.cjs$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replaceAll('__filename', "require.resolve('lmdb')"),
+    }))
+  },
+}
+
+/** undici's index loads much more than connections, and its `fetch` makes Node load its own, with a parser in WebAssembly each. */
+const connectionsOnly = {
+  name: 'connections-only',
+  setup({ onLoad }) {
+    onLoad({ filter: /undici\/index\.js$/ }, ({ path }) => ({
+      contents: `
+        exports.Agent = require('./lib/dispatcher/agent')
+        Object.assign(require('./lib/dispatcher/dispatcher').prototype, require('./lib/api'))`,
+      resolveDir: dirname(path),
     }))
   },
 }

@@ -93,6 +93,15 @@ function findCycle(sources: readonly SourceFile[]): readonly string[] | undefine
   return undefined
 }
 
+/** A file, what it loads, and what that loads. */
+function loadedWith(path: string, sources: readonly SourceFile[]): ReadonlySet<string> {
+  const byPath = new Map(sources.map(source => [source.path, source]))
+  const found = new Set([path])
+  for (const each of found)
+    for (const { target, isType } of byPath.get(each)?.imports ?? []) if (target && !isType) found.add(target)
+  return found
+}
+
 const longFiles = (sources: readonly SourceFile[], most: number): readonly string[] =>
   sources.filter(({ lines }) => lines > most).map(({ path, lines }) => `${path}: ${lines}`)
 
@@ -124,6 +133,15 @@ describe('architecture', () => {
   })
 
   it('has no import cycles', () => assert.deepEqual(findCycle(sources), undefined))
+
+  it('gives nothing of an embedded shard to the views in front of another', () => {
+    const loaded = [...loadedWith('cmd/virtualworkspaces.ts', sources)]
+    assert.ok(loaded.includes('proxy/shard/backend.ts'), 'imports were followed')
+    assert.deepEqual(
+      loaded.filter(path => folderOf(path) === 'shard'),
+      [],
+    )
+  })
 
   it(`keeps files within ${budgets.file} lines`, () => assert.deepEqual(longFiles(sources, budgets.file), []))
 

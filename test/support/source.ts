@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
-import { parseSync, Visitor } from 'oxc-parser'
+import { type EcmaScriptModule, parseSync, Visitor } from 'oxc-parser'
 
 const above = resolve(import.meta.dirname, '../..')
 /** The repository, also from what was compiled. */
@@ -17,6 +17,8 @@ export const beside = ({ dirname, filename }: ImportMeta, name: string): readonl
 export interface Import {
   readonly specifier: string
   readonly target?: string
+  /** Nothing is loaded: it is gone when the program runs. */
+  readonly isType: boolean
 }
 
 /** One function of a source file, measured. */
@@ -50,16 +52,11 @@ function readSource(path: string): SourceFile {
   const text = readFileSync(join(root, path), 'utf8')
   const { program, module, errors } = parseSync(path, text)
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`)
-  const specifiers = [
-    ...module.staticImports.map(i => i.moduleRequest.value),
-    ...module.staticExports.flatMap(e => e.entries.flatMap(entry => entry.moduleRequest?.value ?? [])),
-    ...module.dynamicImports.flatMap(i => literal(text.slice(i.moduleRequest.start, i.moduleRequest.end))),
-  ]
   const lineAt = lineIndex(text)
   return {
     path,
     lines: text.split('\n').length - (text.endsWith('\n') ? 1 : 0),
-    imports: [...new Set(specifiers)].map(specifier => importOf(path, specifier)),
+    imports: importsOf(path, module, text),
     functions: functionsOf(program, text, lineAt),
   }
 }
@@ -68,15 +65,29 @@ function readSource(path: string): SourceFile {
 const literal = (expression: string): readonly string[] =>
   /^(['"`])[^'"`$]*\1$/.test(expression) ? [expression.slice(1, -1)] : []
 
-const importOf = (from: string, specifier: string): Import =>
+function importsOf(path: string, module: EcmaScriptModule, text: string): readonly Import[] {
+  const found = new Map<string, boolean>()
+  const add = (specifier: string, isType: boolean): void =>
+    void found.set(specifier, isType && found.get(specifier) !== false)
+  for (const { moduleRequest, entries } of module.staticImports)
+    add(moduleRequest.value, entries.length > 0 && entries.every(entry => entry.isType))
+  for (const { moduleRequest, isType } of module.staticExports.flatMap(({ entries }) => entries))
+    if (moduleRequest) add(moduleRequest.value, isType)
+  for (const { moduleRequest } of module.dynamicImports)
+    for (const specifier of literal(text.slice(moduleRequest.start, moduleRequest.end))) add(specifier, false)
+  return [...found].map(([specifier, isType]) => importOf(path, specifier, isType))
+}
+
+const importOf = (from: string, specifier: string, isType: boolean): Import =>
   specifier.startsWith('.')
     ? {
         specifier,
+        isType,
         target: relative(root, resolve(root, dirname(from), specifier))
           .split(sep)
           .join('/'),
       }
-    : { specifier }
+    : { specifier, isType }
 
 type Program = ReturnType<typeof parseSync>['program']
 
