@@ -1,9 +1,6 @@
 import type { CacheItem } from './item.ts'
+import { halvesOf, Page } from './page.ts'
 
-/** Items in a page that is filled in order. */
-export const pageSize = 128
-const splitAt = 192
-const comma = 0x2c
 /** Above every id. */
 const last = '\u{10ffff}'
 
@@ -16,60 +13,6 @@ export interface IdRange {
 /** The ids that begin with `prefix`, which ends with a slash or is ''. */
 export const idsUnder = (prefix: string): IdRange =>
   prefix === '' ? { from: '', to: last } : { from: prefix, to: `${prefix.slice(0, -1)}0` }
-
-/** A run of items in order. Its bytes are joined once, when a list first asks for them. */
-export class Page<I extends CacheItem = CacheItem> {
-  /** Who may change it in place; everybody else copies. */
-  readonly owner: object
-  readonly items: I[]
-  /** Items that came since the bytes were last joined, and keep slabs of their own. */
-  loose: number
-  #slab: Buffer | undefined
-  #starts: readonly number[] = []
-
-  constructor(owner: object, items: I[], loose: number) {
-    this.owner = owner
-    this.items = items
-    this.loose = loose
-  }
-
-  /** The encoded items [from, to), joined by commas. All of them are always the same buffer. */
-  bytes(from: number, to: number): Buffer {
-    const slab = this.#slab ?? this.join()
-    if (to - from === this.items.length) return slab
-    return slab.subarray(this.#starts[from], (this.#starts[to] ?? slab.length + 1) - 1)
-  }
-
-  /** Moves all items into one slab, so that no item keeps an old slab alive for long. */
-  join(): Buffer {
-    const starts: number[] = []
-    let length = 0
-    for (const item of this.items) {
-      starts.push(length)
-      length += item.length + 1
-    }
-    const slab = Buffer.allocUnsafeSlow(Math.max(0, length - 1))
-    this.items.forEach((item, i) => {
-      const start = starts[i] ?? 0
-      if (i > 0) slab[start - 1] = comma
-      item.move(slab, start)
-    })
-    this.#slab = slab
-    this.#starts = starts
-    this.loose = 0
-    return slab
-  }
-
-  changed(): void {
-    this.#slab = undefined
-    this.loose++
-  }
-
-  /** Joins the bytes when more than half of them lie elsewhere. */
-  tidy(): void {
-    if (this.items.length >= pageSize / 8 && this.loose * 2 > this.items.length) this.join()
-  }
-}
 
 /** A part of one page: items [from, to). */
 export interface Run<I extends CacheItem = CacheItem> {
@@ -210,9 +153,8 @@ export class Pages<I extends CacheItem = CacheItem> {
   load(item: I): number {
     const { page, index, found } = positionOf(this.#pages, item.id)
     if (found === undefined) return this.#insert(item, page, index)
-    const edited = this.#edit(page)
-    edited.items[index] = item
-    edited.changed()
+    this.#edit(page).splice(index, 1, item)
+    this.#divide(page)
     return page
   }
 
@@ -221,11 +163,10 @@ export class Pages<I extends CacheItem = CacheItem> {
     if (found === undefined) return
     this.#size--
     const edited = this.#edit(page)
-    edited.items.splice(index, 1)
-    edited.changed()
+    edited.splice(index, 1)
     const next = this.#pages[page + 1]
     if (edited.items.length === 0) this.#pages.splice(page, 1)
-    else if (next !== undefined && edited.items.length + next.items.length <= pageSize / 2)
+    else if (next !== undefined && edited.isSmallWith(next))
       this.#replace(page, 2, [[...edited.items, ...next.items]])
   }
 
@@ -233,17 +174,18 @@ export class Pages<I extends CacheItem = CacheItem> {
     this.#size++
     const there = this.#pages[page]
     const append = page === this.#pages.length - 1 && index === there?.items.length
-    if (there === undefined || (append && index >= pageSize)) {
+    if (there === undefined || (append && there.isFull)) {
       this.#replace(page + 1, 0, [[item]])
       return page + 1
     }
-    const edited = this.#edit(page)
-    edited.items.splice(index, 0, item)
-    edited.changed()
-    if (edited.items.length <= splitAt) return page
-    const half = edited.items.length >>> 1
-    this.#replace(page, 1, [edited.items.slice(0, half), edited.items.slice(half)])
+    this.#edit(page).splice(index, 0, item)
+    this.#divide(page)
     return page
+  }
+
+  #divide(page: number): void {
+    const there = this.#pages[page]
+    if (there?.isTooLarge) this.#replace(page, 1, halvesOf(there.items))
   }
 
   #replace(page: number, count: number, runs: readonly I[][]): void {

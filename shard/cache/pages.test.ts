@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { idOf } from '../../framework/cache/item.ts'
+import { pageBytes } from '../../framework/cache/page.ts'
 import { idsUnder, Pages, type Snapshot } from '../../framework/cache/pages.ts'
 import { encodeObject } from '../../framework/encoding/encode.ts'
 import { CachedItem } from './item.ts'
 import { keyOf, objectOf } from './testing/fixture.ts'
 
-const item = (id: string, revision: number): CachedItem =>
-  new CachedItem(keyOf(id), encodeObject(objectOf(id, String(revision))), {
+const item = (id: string, revision: number, length = 0): CachedItem =>
+  new CachedItem(keyOf(id), encodeObject({ ...objectOf(id, String(revision)), text: 'x'.repeat(length) }), {
     revision,
     modified: revision,
     labels: {},
@@ -90,6 +91,20 @@ describe('pages', () => {
     assert.ok(contents(after).includes('c/n/x1005@2'))
     assert.ok(!contents(after).some(text => text.startsWith('c/n/x1006')))
     assert.ok(after.pages.filter(page => before.pages.includes(page)).length >= before.pages.length - 1)
+  })
+
+  it('are small where objects are large, so that a change copies little of its neighbours', () => {
+    const pages = new Pages()
+    const most = 2 * pageBytes
+    const sizes = (): number[] => pages.snapshot().pages.map(page => page.bytes(0, page.items.length).length)
+    for (let n = 0; n < 150; n++) pages.put(item(`c/n/x${1_000 + n}`, 1))
+    for (let n = 0; n < 150; n++) pages.put(item(`c/n/x${1_000 + n}`, 2, pageBytes / 4))
+    assert.ok(Math.max(...sizes()) <= most, 'when they grow')
+    for (let n = 0; n < 50; n++) pages.put(item(`d/n/x${1_000 + n}`, 1, pageBytes / 4))
+    assert.ok(Math.max(...sizes()) <= most, 'when they come in order')
+    for (let n = 0; n < 150; n += 2) pages.remove(`c/n/x${1_000 + n}`)
+    assert.ok(Math.max(...sizes()) <= most, 'when others go')
+    assert.equal(contents(pages.snapshot()).length, 125)
   })
 
   it('are filled to the brim when items come in order', () => {

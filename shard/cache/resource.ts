@@ -1,6 +1,7 @@
 import { CacheEvent } from '../../framework/cache/event.ts'
 import { idOf } from '../../framework/cache/item.ts'
-import { idsUnder, Pages, pageSize, type Snapshot } from '../../framework/cache/pages.ts'
+import { pageBytes, pageSize } from '../../framework/cache/page.ts'
+import { idsUnder, Pages, type Snapshot } from '../../framework/cache/pages.ts'
 import { Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { ClusterScope, ObjectKey } from '../../framework/object.ts'
@@ -44,6 +45,7 @@ export class ResourceCache implements Source {
   readonly #handlers = new Set<CacheHandler>()
   readonly #kept = new Map<number, Snapshot<CachedItem>>()
   readonly #loading: Loaded[] = []
+  #loadingBytes = 0
 
   constructor(resource: StoredResource, context: Context) {
     this.resource = resource
@@ -130,7 +132,8 @@ export class ResourceCache implements Source {
   /** Takes over one stored value as it was before the ring begins. `loaded` is to be called after the last. */
   load(key: ObjectKey, stored: StoredValue): void {
     this.#loading.push({ key, stored })
-    if (this.#loading.length === pageSize) this.loaded()
+    this.#loadingBytes += stored.value.length
+    if (this.#loading.length === pageSize || this.#loadingBytes >= pageBytes) this.loaded()
   }
 
   /** After loading: presents decorated labels. */
@@ -145,6 +148,7 @@ export class ResourceCache implements Source {
   /** Page by page, straight into its slab: what is copied elsewhere first leaves holes in memory for good. */
   loaded(): void {
     const loading = this.#loading.splice(0)
+    this.#loadingBytes = 0
     const arena = Arena.for(loading.map(({ stored }) => stored))
     for (const { key, stored } of loading)
       this.#items.load(this.#build({ key: this.#shareTexts(key), stored }, arena))
