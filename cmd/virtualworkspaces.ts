@@ -18,6 +18,7 @@ import { explanations } from './explanations.ts'
 import { warningsAbout } from './flags/ignored.ts'
 import type { VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
 import { listenError, publicUrl, withPort } from './options.ts'
+import { saveMemory } from './savingmemory.ts'
 import { stopSignal } from './shutdown.ts'
 import { openAuthentication, type ViewAuthentication } from './viewauthentication.ts'
 import { openConnections } from './viewconnections.ts'
@@ -30,6 +31,7 @@ const grace = 10_000
 
 /** `oriel virtual-workspaces`: serves until SIGINT or SIGTERM. Throws `StartError` for what the user can change. */
 export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Promise<void> {
+  saveMemory()
   const log = createLogger(levelOf(flags.v))
   for (const warning of warningsAbout(flags)) log.warn({}, warning)
   const stopping = new AbortController()
