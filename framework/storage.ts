@@ -55,6 +55,9 @@ export interface WatchQuery extends Selection {
   readonly bookmarks: boolean
   /** When the watch will be ended, in milliseconds since the epoch: a last bookmark is sent shortly before. */
   readonly deadline?: number
+  /** To be called at once by a storage that asks somebody else, with a promise that resolves when nothing is refused any
+   * more: until then a failure is still the answer, not an event. */
+  readonly asking?: (begun: Promise<void>) => void
 }
 
 /** What a client has asked for besides the object, as admission sees it: `CreateOptions` and its like. Patches are

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { memoryStorage } from '../../test/support/memorystorage.ts'
 import { type Asked, ask, type Told, widget, widgets } from '../../test/support/widgets.ts'
+import { turn } from '../answers/streams.ts'
 import { jsonFrames } from '../answers/watchframes.ts'
 import { encodeEvents } from '../answers/watchstream.ts'
 import type { ApiResource } from '../apis.ts'
 import { StatusError, tooManyRequests } from '../errors.ts'
 import { type Item, type ItemEvent, initialEventsEnd, itemOf } from '../item.ts'
 import type { KubeObject } from '../object.ts'
+import type { ItemWatch, WatchQuery } from '../storage.ts'
 
 interface Frame {
   readonly type: string
@@ -14,6 +16,16 @@ interface Frame {
 }
 
 const kind = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' }
+
+function deferred() {
+  let resolve = (): void => undefined
+  let reject = (_: Error): void => undefined
+  const promise = new Promise<void>((done, failed) => {
+    resolve = done
+    reject = failed
+  })
+  return { promise, resolve, reject }
+}
 
 /** Frames of a watch, one after the other. */
 async function open(
@@ -138,6 +150,39 @@ describe('watch', () => {
       ask(busy, { verb: 'watch' }),
       (error: unknown) => (error as StatusError).code === 429,
     )
+  })
+
+  describe('of a storage that asks somebody else', () => {
+    /** Asks, begins when told to, and fails when told to. */
+    function remote() {
+      const begun = deferred()
+      const failed = deferred()
+      const watch = async function* (_: unknown, { asking }: WatchQuery): ItemWatch {
+        asking?.(begun.promise)
+        await failed.promise
+        yield []
+      }
+      return { begun, failed, resource: { ...resource, storage: { ...storage, watch } } }
+    }
+
+    it('answers what that refuses, however late', async () => {
+      const { failed, resource } = remote()
+      const answer = ask(resource, { verb: 'watch' })
+      for (let i = 0; i < 5; i++) await turn()
+      failed.reject(new StatusError(403, 'Forbidden', 'no'))
+      await assert.rejects(answer, { name: 'StatusError', code: 403 })
+    })
+
+    it('answers when that has begun, and tells of failures in the stream', async () => {
+      const { begun, failed, resource } = remote()
+      const answer = open(resource)
+      begun.resolve()
+      const events = await answer
+      assert.equal(events.answer.status, 200)
+      failed.reject(new StatusError(403, 'Forbidden', 'no'))
+      const frame = await events.next()
+      assert.deepEqual([frame?.type, frame?.object.code], ['ERROR', 403])
+    })
   })
 
   it('ends cleanly at its deadline, and when the request ends', async () => {

@@ -23,11 +23,13 @@ export async function watch(call: Call): Promise<Answer> {
   const options = watchOptions(request.query)
   const milliseconds = lifetimeOf(options.timeoutSeconds)
   const { signal, release } = until(ctx.signal, milliseconds)
-  const query = { ...selection, ...options.watch, deadline: Date.now() + milliseconds }
+  const begun: Promise<void>[] = []
+  const asking = (beginning: Promise<void>): void => void begun.push(beginning)
+  const query = { ...selection, ...options.watch, deadline: Date.now() + milliseconds, asking }
   const limited: RequestContext = { ...ctx, signal }
   const events = served.storage.watch(limited, query)
   const first = optional(events.next())
-  await refuseEarly(first).catch(error => {
+  await refuseEarly(first, begun).catch(error => {
     release()
     throw error
   })
@@ -41,10 +43,14 @@ export async function watch(call: Call): Promise<Answer> {
 const lifetimeOf = (timeoutSeconds: number): number =>
   timeoutSeconds > 0 ? Math.min(timeoutSeconds * 1000, longestTimer) : 1_800_000 * (1 + Math.random())
 
-/** What fails at once is answered as an error, except for lost positions: informers expect those in the stream (rule 4.45). */
-async function refuseEarly(first: Promise<unknown>): Promise<void> {
+/**
+ * What fails at once, or before somebody else has begun to answer, is answered as an error, except for lost positions: informers
+ * expect those in the stream (rule 4.45).
+ */
+async function refuseEarly(first: Promise<unknown>, begun: readonly Promise<void>[]): Promise<void> {
   try {
     await soon(first)
+    if (begun.length > 0) await Promise.race([first, ...begun])
   } catch (error) {
     if (!(error instanceof StatusError && error.code === 410)) throw error
   }

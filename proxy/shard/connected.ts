@@ -13,6 +13,8 @@ export interface Watching {
   readonly source: Source
   readonly ctx: RequestContext
   readonly query: WatchQuery
+  /** Called when the shard has not refused. */
+  readonly begun?: () => void
 }
 
 const firstPause = 50
@@ -48,7 +50,7 @@ export function mayPass(source: Source, error: unknown): boolean {
 
 /** What one connection tells from the position on; `isEnough` is asked whenever that has moved. */
 export async function* connected(
-  { source, ctx, query }: Watching,
+  { source, ctx, query, begun }: Watching,
   progress: Progress,
   isEnough: () => boolean = () => false,
 ): ItemWatch {
@@ -60,6 +62,7 @@ export async function* connected(
   }
   const target = targetOf(source.ref, collectionOf(query), options)
   const answer = await source.ask(ctx, { method: 'GET', target })
+  begun?.()
   const reader = new FrameReader(query.cluster)
   try {
     for await (const piece of answer.body as AsyncIterable<Buffer>) {

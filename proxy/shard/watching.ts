@@ -15,6 +15,8 @@ import type { Source } from './source.ts'
 interface Client extends Watching {
   readonly shown: Shown | undefined
   readonly progress: Progress
+  /** To be called when nothing is refused any more. */
+  readonly begun: () => void
   /** The state comes before the events. */
   wantsState: boolean
   /** The bookmark behind the state is still to be sent. */
@@ -39,13 +41,24 @@ export async function* watch(
   const shown = copies?.of(source, ctx, query)
   const progress = new Progress(initialEvents ? undefined : given(resourceVersion))
   const wanted = { wantsState: initialEvents, wantsEnd: initialEvents && bookmarks }
-  const client: Client = { source, ctx, query, shown, progress, ...wanted }
+  const client: Client = { source, ctx, query, shown, progress, begun: beginningOf(query), ...wanted }
   shown?.kept.enter()
   try {
     while (!ctx.signal.aborted) yield* attempt(client)
   } finally {
     shown?.kept.leave()
   }
+}
+
+/** How to say that the watch has begun. */
+function beginningOf({ asking }: WatchQuery): () => void {
+  let begin = (): void => undefined
+  asking?.(
+    new Promise(resolve => {
+      begin = resolve
+    }),
+  )
+  return begin
 }
 
 async function* attempt(client: Client): ItemWatch {
@@ -57,6 +70,7 @@ async function* attempt(client: Client): ItemWatch {
     if (ctx.signal.aborted) return
     if (!mayPass(source, error)) throw error
   }
+  client.begun()
   await progress.pause(ctx.signal)
 }
 
@@ -83,6 +97,7 @@ async function* goOn(client: Client): ItemWatch {
   if (!isThere(await filled(client))) yield* connected(client, progress, () => isThere(shown?.kept.copy))
   const copy = shown?.kept.copy
   if (shown === undefined || !isThere(copy)) return
+  client.begun()
   try {
     yield* watchCopy({ copy, query: shown.within(query), signal: ctx.signal }, progress)
   } catch (error) {
