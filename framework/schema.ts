@@ -18,7 +18,15 @@ export interface ObjectSchema {
   decode(object: KubeObject): Decoded
   /** Schema errors of an already decoded object (chapter 40, section 7.4); with `old`, errors at unchanged values are
    * dropped (ratcheting, section 7.5). Metadata is not looked at. */
-  validate(object: KubeObject, old?: KubeObject): readonly FieldError[]
+  validate(object: KubeObject, old?: KubeObject, scope?: ValidationScope): readonly FieldError[]
+}
+
+/** What of an object is looked at: everything, unless it says less. */
+export interface ValidationScope {
+  /** The status and nothing else, but for rules and repeated items: paths in texts begin below it. */
+  readonly onlyStatus?: boolean
+  /** Items of sets, and keys of lists of type map, may be repeated. */
+  readonly mayRepeat?: boolean
 }
 
 /** One column of a Table (chapter 40, section 7.9). */

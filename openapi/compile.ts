@@ -4,33 +4,40 @@ import { canonicalJson } from '../framework/encoding/json.ts'
 import { isTooDeep } from '../framework/encoding/parsebody.ts'
 import { badRequest, type FieldError, type StatusError } from '../framework/errors.ts'
 import type { KubeObject } from '../framework/object.ts'
-import type { Decoded, ObjectSchema } from '../framework/schema.ts'
+import type { Decoded, ObjectSchema, ValidationScope } from '../framework/schema.ts'
 import { compileRuleCheck, type RuleCheck } from './cel/rules.ts'
-import { invalidValue } from './fielderror.ts'
+import { child, invalidValue } from './fielderror.ts'
 import type { JSONSchemaProps } from './jsonschema.ts'
 import { compilePruning, UnreadableError } from './pruning.ts'
 import { embeddedCheck } from './validation/embedded.ts'
-import { compileCheck, validate } from './validation/schema.ts'
+import { type Checks, compileCheck, validate } from './validation/schema.ts'
 import { compileStructure, type StructureCheck } from './validation/structure.ts'
 import { uniquenessCheck } from './validation/uniqueness.ts'
-import { maxErrors } from './validation/validation.ts'
+import { type Check, maxErrors } from './validation/validation.ts'
 
 /** What compiling makes, on first use. */
 interface Compiled {
   readonly prune: ReturnType<typeof compilePruning>
-  readonly check: ReturnType<typeof compileCheck>
+  readonly check: Check
+  /** undefined: nothing is said of a status. */
+  readonly status: Check | undefined
   readonly embedded: StructureCheck | undefined
   readonly uniqueness: StructureCheck | undefined
   readonly rules: RuleCheck | undefined
 }
 
-const compile = (schema: JSONSchemaProps): Compiled => ({
-  prune: compilePruning(schema, { root: true }),
-  check: compileCheck(schema),
-  embedded: compileStructure(schema, embeddedCheck),
-  uniqueness: compileStructure(schema, uniquenessCheck),
-  rules: compileRuleCheck(schema),
-})
+function compile(schema: JSONSchemaProps): Compiled {
+  const checks: Checks = new Map()
+  const { status } = schema.properties ?? {}
+  return {
+    prune: compilePruning(schema, { root: true }),
+    check: compileCheck(schema, checks),
+    status: status && compileCheck(status, checks),
+    embedded: compileStructure(schema, embeddedCheck),
+    uniqueness: compileStructure(schema, uniquenessCheck),
+    rules: compileRuleCheck(schema),
+  }
+}
 
 /**
  * Compiles a structural schema of a whole object; the work is done when it is first used. `decode` throws 400 when
@@ -44,7 +51,7 @@ export function compileSchema(schema: JSONSchemaProps): ObjectSchema {
   }
   return {
     decode: object => decode(parts(), object),
-    validate: (object, old) => errorsOf(parts(), object, old),
+    validate: (object, old, scope = {}) => errorsOf(parts(), { object, old }, scope),
   }
 }
 
@@ -65,14 +72,19 @@ function cannotBeHandled({ kind, apiVersion }: KubeObject, why: string): StatusE
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`)
 }
 
+/** An object as it is to be, and as it was. */
+interface Versions {
+  readonly object: KubeObject
+  readonly old: KubeObject | undefined
+}
+
 /** In the order of Kubernetes: the schema, embedded resources, unique items, rules. At most `maxErrors`. */
-function errorsOf(
-  compiled: Compiled,
-  object: KubeObject,
-  old: KubeObject | undefined,
-): readonly FieldError[] {
-  const shape = shapeErrors(compiled, object, old)
-  const errors = [...shape, ...ruleErrors(compiled.rules, shape, [object, old])]
+function errorsOf(compiled: Compiled, versions: Versions, scope: ValidationScope): readonly FieldError[] {
+  const shape = [
+    ...(scope.onlyStatus === true ? statusErrors(compiled, versions) : wholeErrors(compiled, versions)),
+    ...(scope.mayRepeat === true ? [] : repetitionErrors(compiled, versions)),
+  ]
+  const errors = [...shape, ...ruleErrors(compiled.rules, shape, versions)]
   return errors.length > maxErrors ? errors.slice(0, maxErrors) : errors
 }
 
@@ -92,7 +104,7 @@ const notChecked =
 function ruleErrors(
   rules: RuleCheck | undefined,
   shape: readonly FieldError[],
-  [object, old]: readonly [KubeObject, KubeObject | undefined],
+  { object, old }: Versions,
 ): readonly FieldError[] {
   if (rules === undefined) return []
   return shape.some(({ type }) => blocking.has(type))
@@ -100,18 +112,25 @@ function ruleErrors(
     : rules(object, old)
 }
 
-function shapeErrors(
-  { check, embedded, uniqueness }: Compiled,
-  object: KubeObject,
-  old: KubeObject | undefined,
-): readonly FieldError[] {
+const wholeErrors = ({ check, embedded }: Compiled, { object, old }: Versions): readonly FieldError[] => [
+  ...validate(check, object, old),
+  ...structureErrors(embedded, object),
+]
+
+/** As upstream, which has only the status at hand, and puts its path in front of fields. */
+function statusErrors({ status }: Compiled, { object, old }: Versions): readonly FieldError[] {
+  if (status === undefined || object.status === undefined) return []
+  return validate(status, object.status, old?.status).map(error => ({
+    ...error,
+    field: error.field === '' ? 'status' : child('status', error.field),
+  }))
+}
+
+/** Those that were there before are forgiven, and then all of them. */
+function repetitionErrors({ uniqueness }: Compiled, { object, old }: Versions): readonly FieldError[] {
   const repeated = structureErrors(uniqueness, object)
   const isForgiven = repeated.length > 0 && old !== undefined && structureErrors(uniqueness, old).length > 0
-  return [
-    ...validate(check, object, old),
-    ...structureErrors(embedded, object),
-    ...(isForgiven ? [] : repeated),
-  ]
+  return isForgiven ? [] : repeated
 }
 
 function structureErrors(check: StructureCheck | undefined, object: KubeObject): readonly FieldError[] {

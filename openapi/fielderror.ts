@@ -19,6 +19,13 @@ export const invalidType = (field: string, value: unknown, detail: string): Fiel
   fieldError('FieldValueTypeInvalid', field, detail, value)
 export const duplicate = (field: string, value: unknown): FieldError =>
   fieldError('FieldValueDuplicate', field, '', value)
+/** Values that were there before in a list, at a field of its items. */
+export const repeated = (
+  values: readonly unknown[],
+  fieldAt: (index: number) => string,
+): readonly FieldError[] =>
+  values.flatMap((value, i) => (values.indexOf(value) < i ? [duplicate(fieldAt(i), value)] : []))
+
 export const unsupported = (field: string, value: unknown, values: readonly string[]): FieldError =>
   fieldError(
     'FieldValueNotSupported',

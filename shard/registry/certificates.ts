@@ -4,7 +4,7 @@ import { dns1123SubdomainErrors } from '../../framework/names.ts'
 import type { KubeObject } from '../../framework/object.ts'
 import { timestamp } from '../../framework/timestamp.ts'
 import type { UserInfo } from '../../framework/user.ts'
-import { duplicate, forbidden, invalidValue, required, unsupported } from '../../openapi/fielderror.ts'
+import { forbidden, invalidValue, repeated, required, unsupported } from '../../openapi/fielderror.ts'
 import type { Traits } from './strategy.ts'
 
 interface Condition {
@@ -125,7 +125,7 @@ function usageErrors(usages: readonly string[]): readonly FieldError[] {
     ...usages.flatMap((usage, i) =>
       allUsages.includes(usage) ? [] : [unsupported(at(i), usage, allUsages)],
     ),
-    ...usages.flatMap((usage, i) => (usages.indexOf(usage) === i ? [] : [duplicate(at(i), usage)])),
+    ...repeated(usages, at),
   ]
 }
 
@@ -166,13 +166,21 @@ function conditionErrors(object: KubeObject, old: KubeObject): readonly FieldErr
   const each = conditionsOf(object).flatMap(({ type, status }, i) =>
     truthErrors(`status.conditions[${i}].status`, status, final.includes(type) ? truth : truths),
   )
+  const again = repetitions(old).length > 0 ? [] : repetitions(object)
+  return [...each, ...bothErrors(object, old), ...again]
+}
+
+const repetitions = (object: KubeObject): readonly FieldError[] =>
+  repeated(
+    conditionsOf(object).map(({ type }) => type),
+    i => `status.conditions[${i}].type`,
+  )
+
+function bothErrors(object: KubeObject, old: KubeObject): readonly FieldError[] {
   const isBoth = (request: KubeObject): boolean => decisions.every(type => ofType(request, type).length > 0)
-  if (!isBoth(object) || isBoth(old)) return each
+  if (!isBoth(object) || isBoth(old)) return []
   const last = conditionsOf(object).findLast(({ type }) => decisions.includes(type))?.type
-  return [
-    ...each,
-    invalidValue('status.conditions', last, 'Approved and Denied conditions are mutually exclusive'),
-  ]
+  return [invalidValue('status.conditions', last, 'Approved and Denied conditions are mutually exclusive')]
 }
 
 const removed = (object: KubeObject, old: KubeObject): readonly FieldError[] =>

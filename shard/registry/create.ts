@@ -9,7 +9,7 @@ import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
 import { aboutOf, type Registry, type Rules } from './registry.ts'
 import { writeWithin } from './size.ts'
-import { prepareForCreate, withSystemMetadata } from './strategy.ts'
+import { prepareForCreate, scopeOf, withSystemMetadata } from './strategy.ts'
 
 /** Collisions of generated names before the client is asked to try again (chapter 40, rule 3.4). */
 const attempts = 8
@@ -109,7 +109,7 @@ function validate({ group, rules }: Registry, object: KubeObject): void {
   const { strategy, schema } = rules
   const errors = [
     ...newMetadataErrors(strategy, object),
-    ...schema.validate(object),
+    ...schema.validate(object, undefined, scopeOf(strategy, '')),
     ...(strategy.traits.validate?.(object) ?? []),
   ]
   if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)

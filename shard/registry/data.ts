@@ -123,3 +123,10 @@ function jsonErrors(data: Texts, key: string): readonly FieldError[] {
     return [invalidValue(`data[${key}]`, '<secret contents redacted>', 'must be valid JSON')]
   }
 }
+
+/** ServiceAccounts name their secrets, and say nothing else of them. */
+export function withNamedSecrets(account: KubeObject): KubeObject {
+  const { secrets } = account as { secrets?: readonly { readonly name?: string }[] }
+  if (secrets === undefined) return account
+  return { ...account, secrets: secrets.map(({ name }) => (name === undefined ? {} : { name })) }
+}

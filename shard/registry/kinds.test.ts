@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { FieldError } from '../../framework/errors.ts'
 import type { KubeObject } from '../../framework/object.ts'
-import { configMapErrors, mergeStringData, secretErrors } from './data.ts'
+import { configMapErrors, mergeStringData, secretErrors, withNamedSecrets } from './data.ts'
 import { leaseErrors } from './lease.ts'
 import {
   clusterRoleBindingErrors,
@@ -232,5 +232,13 @@ describe('rules of quotas', () => {
         'spec.hard[pods] -1: must be greater than or equal to 0',
       ],
     )
+  })
+})
+
+describe('secrets of service accounts', () => {
+  it('are names, whatever else is said of them', () => {
+    const secrets = [{ name: 'a', kind: 'Secret', namespace: 'b' }, { kind: 'Secret' }]
+    assert.deepEqual(withNamedSecrets(object({ secrets })).secrets, [{ name: 'a' }, {}])
+    assert.equal('secrets' in withNamedSecrets(object({})), false)
   })
 })

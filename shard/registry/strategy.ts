@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ResetFields } from '../../framework/apis.ts'
 import type { FieldError } from '../../framework/errors.ts'
 import type { KubeObject, Metadata, ObjectKey } from '../../framework/object.ts'
+import type { ValidationScope } from '../../framework/schema.ts'
 import { timestamp } from '../../framework/timestamp.ts'
 import type { UserInfo } from '../../framework/user.ts'
 import { claimLabelPrefix } from '../../openapi/labels.ts'
@@ -148,6 +149,10 @@ export function prepareForUpdate(
   const raised = generation !== undefined && raisesGeneration(strategy, prepared, old)
   return raised ? withMetadata(prepared, { generation: generation + 1 }) : prepared
 }
+
+/** What the schema of a kind says to what one endpoint writes: nothing of repeated items, where the kind has rules of its own. */
+export const scopeOf = ({ traits }: Strategy, part: Part): ValidationScope =>
+  traits.custom ? { onlyStatus: part === 'status' } : { mayRepeat: true }
 
 /** The kind's own rules for what one endpoint writes. */
 export const rulesOf = ({ traits }: Strategy, part: Part): PartRules | undefined =>

@@ -3,7 +3,7 @@ import { defaultCustomResourceDefinition } from '../../openapi/crd/crd.ts'
 import { mannersOf } from '../../openapi/definitions/kubernetes/manners.ts'
 import { signingRequestRules } from './certificates.ts'
 import { acceptedNameErrors, definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
-import { configMapErrors, mergeStringData, secretErrors } from './data.ts'
+import { configMapErrors, mergeStringData, secretErrors, withNamedSecrets } from './data.ts'
 import { leaseErrors } from './lease.ts'
 import { namespaceRules } from './namespaces.ts'
 import {
@@ -77,6 +77,7 @@ const builtinTraits: Readonly<Record<string, Traits>> = {
     validate: quotaErrors,
     parts: { status: { validate: quotaStatusErrors } },
   },
+  serviceaccounts: { ...plain, prepare: withNamedSecrets },
   namespaces: { ...plain, ...namespaceRules, nameErrors: labelName },
   events,
   'events.events.k8s.io': events,

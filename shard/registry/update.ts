@@ -11,7 +11,7 @@ import { StoreConflict } from '../store/store.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
 import { aboutOf, type Registry, seen, storedObject } from './registry.ts'
 import { writeWithin } from './size.ts'
-import { isHeld, prepareForUpdate, rulesOf } from './strategy.ts'
+import { isHeld, prepareForUpdate, rulesOf, scopeOf } from './strategy.ts'
 
 /** Lost races before the client is told to try again. */
 const attempts = 64
@@ -117,7 +117,7 @@ function validate({ group, part, rules }: Registry, object: KubeObject, old: Kub
   const errors = [
     ...changedMetadataErrors(strategy, object),
     ...metadataUpdateErrors(object, old),
-    ...schema.validate(object, old),
+    ...schema.validate(object, old, scopeOf(strategy, part)),
     ...(rulesOf(strategy, part)?.validate?.(object, old) ?? []),
   ]
   if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)

@@ -107,6 +107,14 @@ export function signingCases(target: () => Target): void {
     )
   })
 
+  it('have each condition once', async () => {
+    const [condition] = decision('Other').conditions
+    assert.equal(
+      await refused(await created(), '/status', { conditions: [condition, condition] }),
+      'status.conditions[1].type: Duplicate value: "Other"',
+    )
+  })
+
   it('take metadata by each endpoint', async () => {
     const object = await created()
     for (const part of ['/status', '/approval']) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
 import type { Answered, Reply } from '../support/client.ts'
-import { expect, merge, namespaces, post, put, type Target } from './fixture.ts'
+import { expect, merge, namespaces, post, put, type Target, widget, widgetsIn } from './fixture.ts'
 
 const metadata = {
   labels: { a: 'b' },
@@ -89,6 +89,25 @@ export function statusCases(target: () => Target): void {
       await refused(`${path}/q`, { hard: { pods: '1.5' }, used: { cpu: '-1' } }),
       'ResourceQuota "q" is invalid: [status.hard[pods]: Invalid value: "1500m": must be an integer, ' +
         'status.used[cpu]: Invalid value: "-1": must be greater than or equal to 0]',
+    )
+  })
+
+  it('takes what lists of built-in kinds repeat, where the kind has no rule against it (7.28a)', async () => {
+    const path = `${namespaces}/${await target().namespace()}/status`
+    const condition = { type: 'A', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' }
+    const status = { conditions: [condition, condition] }
+    const written = (await expect(200, target().client(path, merge({ status })))) as {
+      status?: typeof status
+    }
+    assert.equal(written.status?.conditions.length, 2)
+  })
+
+  it('says from the status on what is wrong with that of a custom resource (7.23a)', async () => {
+    const path = widgetsIn(await target().namespace())
+    await expect(201, target().client(path, post(widget('a'))))
+    assert.equal(
+      await refused(`${path}/a`, { phase: 5 }),
+      'Widget.example.com "a" is invalid: status.phase: Invalid value: "integer": phase in body must be of type string: "integer"',
     )
   })
 }

@@ -1,5 +1,6 @@
 import type { FieldError } from '../../../framework/errors.ts'
-import { invalidValue, required, unsupported } from '../../../openapi/fielderror.ts'
+import { qualifiedNameErrors } from '../../../framework/names.ts'
+import { invalidValue, repeated, required, tooMany, unsupported } from '../../../openapi/fielderror.ts'
 import type { Rule } from './matching.ts'
 
 export const oneOf = (
@@ -28,5 +29,25 @@ export function ruleErrors(rule: Rule, path: string): readonly FieldError[] {
     }),
     ...wanted.flatMap((operation, i) => oneOf(`${path}.operations[${i}]`, operation, operations)),
     ...oneOf(`${path}.scope`, rule.scope, ['*', 'Cluster', 'Namespaced']),
+  ]
+}
+
+const mostConditions = 64
+
+/** What is wrong with match conditions besides their expressions. */
+export function conditionErrors(
+  conditions: readonly { readonly name?: string }[] = [],
+  path: string,
+): readonly FieldError[] {
+  const at = (i: number): string => `${path}[${i}].name`
+  const names = conditions.map(({ name = '' }) => name)
+  return [
+    ...(names.length > mostConditions ? [tooMany(path, names.length, mostConditions)] : []),
+    ...names.flatMap((name, i) =>
+      name === ''
+        ? [required(at(i))]
+        : qualifiedNameErrors(name).map(problem => invalidValue(at(i), name, problem)),
+    ),
+    ...repeated(names, at).filter(({ value }) => value !== ''),
   ]
 }

@@ -1,9 +1,9 @@
 import type { FieldError } from '../../../framework/errors.ts'
 import type { KubeObject } from '../../../framework/object.ts'
-import { duplicate, forbidden, invalidValue, required, unsupported } from '../../../openapi/fielderror.ts'
+import { forbidden, invalidValue, repeated, required, unsupported } from '../../../openapi/fielderror.ts'
 import type { MatchResources, Rule } from './matching.ts'
 import type { BindingSpec, Mutation, PolicySpec, Validation } from './policy.ts'
-import { oneOf, operations, ruleErrors } from './rulechecks.ts'
+import { conditionErrors, oneOf, operations, ruleErrors } from './rulechecks.ts'
 
 // What policies and their bindings must say, besides expressions that compile.
 
@@ -24,7 +24,12 @@ const deletions = (rules: readonly Rule[] = [], path: string): readonly FieldErr
     .flatMap(rule => rule.operations ?? [])
     .flatMap(operation => oneOf(path, operation, changingOperations))
 
-function commonErrors({ failurePolicy, paramKind, matchConstraints }: PolicySpec): readonly FieldError[] {
+function commonErrors({
+  failurePolicy,
+  paramKind,
+  matchConstraints,
+  matchConditions,
+}: PolicySpec): readonly FieldError[] {
   const constraints = 'spec.matchConstraints'
   const missing = (name: 'apiVersion' | 'kind'): readonly FieldError[] =>
     paramKind === undefined || paramKind[name] ? [] : [required(`spec.paramKind.${name}`)]
@@ -38,6 +43,7 @@ function commonErrors({ failurePolicy, paramKind, matchConstraints }: PolicySpec
     ...(matchConstraints !== undefined && !matchConstraints.resourceRules?.length
       ? [required(`${constraints}.resourceRules`)]
       : []),
+    ...conditionErrors(matchConditions, 'spec.matchConditions'),
   ]
 }
 
@@ -49,9 +55,7 @@ function validatingErrors(spec: PolicySpec): readonly FieldError[] {
   const keys = auditAnnotations.map(({ key }) => key)
   return [
     ...validations.flatMap((validation, i) => validationErrors(validation, `spec.validations[${i}]`)),
-    ...keys.flatMap((key, i) =>
-      keys.indexOf(key) < i ? [duplicate(`spec.auditAnnotations[${i}].key`, key)] : [],
-    ),
+    ...repeated(keys, i => `spec.auditAnnotations[${i}].key`),
   ]
 }
 

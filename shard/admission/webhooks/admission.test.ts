@@ -221,4 +221,21 @@ describe('webhooks of a workspace', () => {
       ],
     )
   })
+
+  it('refuses names that are there already', async () => {
+    const matchConditions = [
+      { name: 'same', expression: 'true' },
+      { name: 'same', expression: 'true' },
+    ]
+    const twice = webhook('twice', 'allow', { matchConditions })
+    const { details } = await refusal(configure('Validating', 'twice', twice, twice))
+    assert.deepEqual(
+      details?.causes?.map(({ field, message }) => `${field}: ${message}`),
+      [
+        'webhooks[0].matchConditions[1].name: Duplicate value: "same"',
+        'webhooks[1].matchConditions[1].name: Duplicate value: "same"',
+        'webhooks[1].name: Duplicate value: "allow.twice.example.com"',
+      ],
+    )
+  })
 })

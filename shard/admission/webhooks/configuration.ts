@@ -28,7 +28,7 @@ export interface Webhook extends Selectors {
     readonly caBundle?: string
   }
   readonly rules?: readonly Rule[]
-  readonly matchConditions?: readonly { readonly expression: string }[]
+  readonly matchConditions?: readonly { readonly name?: string; readonly expression: string }[]
   readonly failurePolicy?: 'Fail' | 'Ignore'
   readonly sideEffects?: string
   readonly timeoutSeconds?: number

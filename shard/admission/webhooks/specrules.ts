@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { type FieldError, invalid } from '../../../framework/errors.ts'
 import { dns1123SubdomainErrors } from '../../../framework/names.ts'
 import { reviewVersionErrors, serviceErrors, urlErrors } from '../../../openapi/crd/conversion.ts'
-import { invalidValue, required, unsupported } from '../../../openapi/fielderror.ts'
+import { invalidValue, repeated, required, unsupported } from '../../../openapi/fielderror.ts'
 import type { AdmissionPlugin } from '../chain.ts'
-import { oneOf, ruleErrors } from '../policies/rulechecks.ts'
+import { conditionErrors, oneOf, ruleErrors } from '../policies/rulechecks.ts'
 import { type Prepared, prepare, type Webhook } from './configuration.ts'
 
 const resources: ReadonlySet<string> = new Set([
@@ -21,8 +21,10 @@ export const webhookRules: AdmissionPlugin = {
     const hooks = prepare(object)
     const isForgiven = old !== undefined && isDeepStrictEqual(conditionsOf(hooks), conditionsOf(prepare(old)))
     const errors = hooks.flatMap((hook, i) =>
-      webhookErrors(isForgiven ? { ...hook, conditions: [] } : hook, `webhooks[${i}]`),
+      webhookErrors(isForgiven ? withoutConditions(hook) : hook, `webhooks[${i}]`),
     )
+    const names = hooks.map(({ webhook }) => webhook.name)
+    errors.push(...repeated(names, i => `webhooks[${i}].name`))
     if (errors.length > 0) throw invalid(object.kind, group, object.metadata.name ?? '', errors)
   },
 }
@@ -30,6 +32,11 @@ export const webhookRules: AdmissionPlugin = {
 /** Where an update leaves all of them as they are, they are not looked at again. */
 const conditionsOf = (hooks: readonly Prepared[]): readonly unknown[] =>
   hooks.map(({ webhook }) => webhook.matchConditions)
+
+const withoutConditions = ({ webhook, uid }: Prepared): Prepared => {
+  const { matchConditions: _, ...others } = webhook
+  return { webhook: others, uid, conditions: [] }
+}
 
 const harmless = ['None', 'NoneOnDryRun']
 
@@ -55,6 +62,7 @@ function webhookErrors({ webhook, conditions }: Prepared, path: string): readonl
         ? []
         : [invalidValue(`${path}.matchConditions[${i}].expression`, source, problem)],
     ),
+    ...conditionErrors(webhook.matchConditions, `${path}.matchConditions`),
     ...oneOf(`${path}.reinvocationPolicy`, webhook.reinvocationPolicy, ['IfNeeded', 'Never']),
     ...reviewVersionErrors(
       admissionReviewVersions,
