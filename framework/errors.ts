@@ -1,3 +1,4 @@
+import { Findings } from './encoding/findings.ts'
 import { formatJson } from './encoding/json.ts'
 import { groupResource } from './object.ts'
 
@@ -215,13 +216,9 @@ export function fieldErrorBody(error: FieldError): string {
 export const fieldErrorText = (error: FieldError): string =>
   `${error.field === '' ? '<nil>' : error.field}: ${fieldErrorBody(error)}`
 
-/** 422 for an object of `kind` (a Kind, not a resource): all its field errors at once (chapter 40, section 2.5). */
-export function invalid(
-  kind: string,
-  group: string,
-  name: string,
-  errors: readonly FieldError[],
-): StatusError {
+/** 422 for an object of `kind` (a Kind, not a resource): its field errors at once (chapter 40, section 2.5). */
+export function invalid(kind: string, group: string, name: string, all: readonly FieldError[]): StatusError {
+  const errors = Findings.of(all, fieldErrorText)
   const texts = [...new Set(errors.map(fieldErrorText))]
   const aggregate = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   const causes = errors.map(e => ({

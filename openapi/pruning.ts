@@ -1,3 +1,4 @@
+import { Findings } from '../framework/encoding/findings.ts'
 import { fieldErrorBody } from '../framework/errors.ts'
 import { child, formatPath, invalidValue, type Step } from './fielderror.ts'
 import { deepFreeze, type Fields, isObject } from './json.ts'
@@ -8,13 +9,13 @@ import { maxSchemaDepth } from './validation/schema.ts'
 /** Where a decoding is, and what it has dropped. */
 interface Decoding {
   readonly steps: Step[]
-  readonly unknown: string[]
+  readonly unknown: Findings<string>
 }
 
 /** Prunes, drops nulls and applies defaults in one pass: the same value when there was nothing to do. */
 type Decode = (value: unknown, decoding: Decoding) => unknown
 
-const newDecoding = (): Decoding => ({ steps: [], unknown: [] })
+const newDecoding = (): Decoding => ({ steps: [], unknown: new Findings() })
 
 /** How one member of an object is decoded. */
 interface Member {
@@ -65,7 +66,7 @@ export function compilePruning(
   const decode = compileDecode(schema, { ...anyPlace(), ...place })
   return value => {
     const decoding = newDecoding()
-    return { value: decode(value, decoding), unknown: decoding.unknown.sort() }
+    return { value: decode(value, decoding), unknown: decoding.unknown.all.sort() }
   }
 }
 
@@ -128,12 +129,18 @@ function shapeOf(schema: JSONSchemaProps, place: Place): ObjectShape {
 
 const pathTo = (decoding: Decoding, key: Step): string => formatPath([...decoding.steps, key])
 
+function isUnknown(decoding: Decoding, key: Step): void {
+  if (!decoding.unknown.isFull) add(decoding, pathTo(decoding, key))
+}
+
+const add = ({ unknown }: Decoding, path: string): void => unknown.add(path, path.length)
+
 /** A value without a schema: scalars stay, the members of objects are unknown. */
 function pruneAll(value: unknown, decoding: Decoding): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (!isObject(value)) return mapItems(value as readonly unknown[], pruneAll, decoding)
   const keys = Object.keys(value)
-  for (const key of keys) decoding.unknown.push(pathTo(decoding, key))
+  for (const key of keys) isUnknown(decoding, key)
   return keys.length === 0 ? value : {}
 }
 
@@ -193,7 +200,7 @@ function decodeMember(
   if (shape.embedded && (key === 'apiVersion' || key === 'kind')) return decodeTypeMeta(key, value, decoding)
   if (member === undefined) {
     if (shape.preserve) return value
-    decoding.unknown.push(pathTo(decoding, key))
+    isUnknown(decoding, key)
     return dropped
   }
   if (value === null && !member.nullable) return member.fallback ?? dropped
@@ -219,7 +226,7 @@ function decodeTypeMeta(key: string, value: unknown, decoding: Decoding): unknow
 function decodeMetadata(value: unknown, decoding: Decoding): unknown {
   const path = pathTo(decoding, 'metadata')
   const { metadata, unknown, problem } = typeMetadata(value)
-  for (const field of unknown) decoding.unknown.push(child(path, field))
+  for (const field of unknown) add(decoding, child(path, field))
   if (problem === undefined) return metadata
   throw decoding.steps.length === 0 ? new UnreadableError(problem) : unreadable(path, value, problem)
 }

@@ -1,6 +1,6 @@
 import { type Difference, differencesOf, type Filter, type Versions } from './change.ts'
 import { type Conflict, ConflictError } from './conflict.ts'
-import { intersection, noFields, pathsOf, sharing } from './fieldset.ts'
+import { intersection, isEmpty, noFields, sharing } from './fieldset.ts'
 import { type Entry, identityOf, type Managed, type Manager, managedFrom } from './managed.ts'
 import { merge } from './merge.ts'
 import { prune } from './prune.ts'
@@ -73,5 +73,6 @@ function unconflicted(others: readonly Entry[], differenceAt: Differences): read
 
 function conflictsWith(manager: Entry, changed: Difference | undefined): readonly Conflict[] {
   if (changed === undefined) return []
-  return [...pathsOf(intersection(manager.fields, changed.set))].map(path => ({ manager, path }))
+  const fields = intersection(manager.fields, changed.set)
+  return isEmpty(fields) ? [] : [{ manager, fields }]
 }

@@ -1,11 +1,13 @@
+import { Findings } from '../encoding/findings.ts'
 import { StatusError } from '../errors.ts'
-import { type Path, printPath } from './fieldpath.ts'
+import { printPath } from './fieldpath.ts'
+import { type FieldSet, pathsOf, sizeOf } from './fieldset.ts'
 import type { Manager } from './managed.ts'
 
-/** Somebody else has set this field. */
+/** Somebody else has set these fields. */
 export interface Conflict {
   readonly manager: Manager
-  readonly path: Path
+  readonly fields: FieldSet
 }
 
 /** An apply that would take fields from others. */
@@ -22,24 +24,37 @@ function printManager({ manager, operation, apiVersion, subresource }: Manager):
   return `${JSON.stringify(manager)}${below}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
 }
 
-/** 409 with one cause per field (chapter 40, rule 5.54). */
-export function conflictStatus(conflicts: readonly Conflict[]): StatusError {
-  const causes = conflicts.map(({ manager, path }) => ({
-    reason: 'FieldManagerConflict',
-    message: `conflict with ${printManager(manager)}`,
-    field: printPath(path),
-  }))
-  return new StatusError(409, 'Conflict', messageOf(conflicts), { causes })
+interface Cause {
+  readonly manager: string
+  readonly field: string
 }
 
-function messageOf(conflicts: readonly Conflict[]): string {
-  const [first, ...others] = conflicts
-  if (first !== undefined && others.length === 0)
-    return `Apply failed with 1 conflict: conflict with ${printManager(first.manager)}: ${printPath(first.path)}`
-  const managers = [...new Set(conflicts.map(({ manager }) => printManager(manager)))].sort()
-  const lines = managers.flatMap(manager => [
-    `conflicts with ${manager}:`,
-    ...conflicts.filter(c => printManager(c.manager) === manager).map(({ path }) => `- ${printPath(path)}`),
-  ])
-  return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`
+function* causesOf(conflicts: readonly Conflict[]): Generator<Cause> {
+  for (const { manager, fields } of conflicts)
+    for (const path of pathsOf(fields)) yield { manager: printManager(manager), field: printPath(path) }
+}
+
+/** 409 with one cause per field (chapter 40, rule 5.54). */
+export function conflictStatus(conflicts: readonly Conflict[]): StatusError {
+  const count = conflicts.reduce((sum, { fields }) => sum + sizeOf(fields), 0)
+  const causes = Findings.of(causesOf(conflicts), ({ manager, field }) => manager + field)
+  return new StatusError(409, 'Conflict', messageOf(count, causes), {
+    causes: causes.map(({ manager, field }) => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${manager}`,
+      field,
+    })),
+  })
+}
+
+function messageOf(count: number, causes: readonly Cause[]): string {
+  const [first] = causes
+  if (first !== undefined && count === 1)
+    return `Apply failed with 1 conflict: conflict with ${first.manager}: ${first.field}`
+  const fields = new Map<string, string[]>(causes.map(({ manager }) => [manager, []]))
+  for (const { manager, field } of causes) fields.get(manager)?.push(`- ${field}`)
+  const lines = [...fields]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([manager, each]) => [`conflicts with ${manager}:`, ...each])
+  return `Apply failed with ${count} conflicts: ${lines.join('\n')}`
 }

@@ -175,6 +175,10 @@ export function has(set: FieldSet, path: Path): boolean {
 
 export const equalSets = (a: FieldSet, b: FieldSet): boolean => sharing(a, b) === b
 
+/** How many paths are in a set. */
+export const sizeOf = ({ members, children }: FieldSet): number =>
+  [...children.values()].reduce((size, child) => size + sizeOf(child), members.size)
+
 /** All paths: members first, then what is below, in the order of the elements. */
 export function* pathsOf(set: FieldSet, prefix: Path = []): Generator<Path> {
   for (const element of inOrder(set.members)) yield [...prefix, element]

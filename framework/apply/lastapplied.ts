@@ -3,7 +3,7 @@ import type { KubeObject } from '../object.ts'
 import { compare } from './compare.ts'
 import { type Conflict, ConflictError } from './conflict.ts'
 import { TypedError } from './failure.ts'
-import { difference, type FieldSet, has, union } from './fieldset.ts'
+import { difference, type FieldSet, isEmpty, union } from './fieldset.ts'
 import { toFieldSet } from './tofieldset.ts'
 import type { Type } from './types.ts'
 import { validate } from './validate.ts'
@@ -35,7 +35,10 @@ const lastAppliedOf = (object: Members): string => {
 export function checkLastApplied(error: ConflictError, live: Members, type: Type): void {
   const allowed = lastAppliedFields(live, type)
   if (allowed === undefined) throw error
-  const others = error.conflicts.filter(({ path }: Conflict) => !has(allowed, path))
+  const others = error.conflicts.flatMap(({ manager, fields }): readonly Conflict[] => {
+    const left = difference(fields, allowed)
+    return isEmpty(left) ? [] : [{ manager, fields: left }]
+  })
   if (others.length > 0) throw new ConflictError(others)
 }
 

@@ -1,7 +1,8 @@
+import { Findings } from '../encoding/findings.ts'
 import { goText, goType } from '../encoding/gotext.ts'
 import { knownElementsOf, nameless, namelessText } from './elements.ts'
 import { type Misfit, TypedError } from './failure.ts'
-import { type Element, fieldElement, printElement } from './fieldpath.ts'
+import { type Element, fieldElement, printElement, printPath } from './fieldpath.ts'
 import { branchOf, type ListType, type MapType, type Scalar, type Type } from './types.ts'
 import { isList, isMembers, isNumber, isScalar, type List, type Members } from './values.ts'
 
@@ -10,39 +11,42 @@ import { isList, isMembers, isNumber, isScalar, type List, type Members } from '
  * declared, and items that are given twice. Null is always fine.
  */
 export function validate(type: Type, value: unknown): void {
-  const misfits = misfitsOf(type, value)
-  if (misfits.length > 0) throw new TypedError(misfits)
+  const walk: Walk = { steps: [], misfits: new Findings() }
+  visit(type, value, walk)
+  if (walk.misfits.all.length > 0) throw new TypedError(walk.misfits.all)
 }
 
-function misfitsOf(type: Type, value: unknown): readonly Misfit[] {
-  if (value === null || value === undefined) return none
-  switch (branchOf(type, value)) {
-    case 'map':
-      return isMembers(value)
-        ? memberMisfits(type.map, value)
-        : [misfit(`expected map, got ${pointer(value)}`)]
-    case 'list':
-      return isList(value) ? itemMisfits(type.list, value) : [misfit(`expected list, got ${pointer(value)}`)]
-    default:
-      return scalarMisfits(type.scalar ?? 'untyped', value)
-  }
+interface Walk {
+  readonly steps: Element[]
+  readonly misfits: Findings<Misfit>
 }
 
-const none: readonly Misfit[] = []
-const misfit = (text: string): Misfit => ({ path: '', text })
-const undeclared = [misfit('field not declared in schema')]
+function misfit({ steps, misfits }: Walk, text: string): void {
+  if (misfits.isFull) return
+  const path = printPath(steps)
+  misfits.add({ path, text }, path.length + text.length)
+}
+
+function visit(type: Type, value: unknown, walk: Walk): void {
+  if (value === null || value === undefined) return
+  const branch = branchOf(type, value)
+  if (branch === 'scalar') visitScalar(type.scalar ?? 'untyped', value, walk)
+  else if (branch === 'map' && isMembers(value)) visitMembers(type.map, value, walk)
+  else if (branch === 'list' && isList(value)) visitItems(type.list, value, walk)
+  else misfit(walk, `expected ${branch}, got ${pointer(value)}`)
+}
 
 /** As Go prints the value's wrapper. */
 const pointer = (value: unknown): string => `&{${goText(value)}}`
 
-function scalarMisfits(scalar: Scalar, value: unknown): readonly Misfit[] {
+function visitScalar(scalar: Scalar, value: unknown, walk: Walk): void {
   if (scalar === 'numeric' && !isNumber(value))
-    return [misfit(`expected numeric (int or float), got ${goType(value)}`)]
-  if (scalar === 'string' && typeof value !== 'string')
-    return [misfit(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)]
-  if (scalar === 'boolean' && typeof value !== 'boolean')
-    return [misfit(`expected boolean, got ${pointer(value)}`)]
-  return isScalar(value) ? none : [misfit(`expected any scalar, got ${pointer(value)}`)]
+    misfit(walk, `expected numeric (int or float), got ${goType(value)}`)
+  else if (scalar === 'string' && typeof value !== 'string')
+    misfit(walk, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
+  else if (scalar === 'boolean' && typeof value !== 'boolean')
+    misfit(walk, `expected boolean, got ${pointer(value)}`)
+  else if (!isScalar(value)) misfit(walk, `expected any scalar, got ${pointer(value)}`)
 }
 
 /** As Go's `%#v` prints decoded JSON. */
@@ -54,38 +58,29 @@ function goSyntax(value: unknown): string {
   return `map[string]interface {}{${members.map(([key, v]) => `${JSON.stringify(key)}:${goSyntax(v)}`).join(', ')}}`
 }
 
-/** Puts an element in front of the paths of what is wrong below it. */
-function put(found: Misfit[], element: Element, misfits: readonly Misfit[]): void {
-  for (const { path, text } of misfits) found.push({ path: printElement(element) + path, text })
-}
-
 /** The first field that is not declared ends the search in its object. */
-function memberMisfits(map: MapType | undefined, members: Members): readonly Misfit[] {
-  const found: Misfit[] = []
+function visitMembers(map: MapType | undefined, members: Members, walk: Walk): void {
   for (const key of Object.keys(members)) {
     const type = map?.member(key)
-    const misfits = type === undefined ? undeclared : misfitsOf(type, members[key])
-    if (misfits.length > 0) put(found, fieldElement(key), misfits)
-    if (type === undefined) break
+    walk.steps.push(fieldElement(key))
+    if (type === undefined) misfit(walk, 'field not declared in schema')
+    else visit(type, members[key], walk)
+    walk.steps.pop()
+    if (type === undefined) return
   }
-  return found
 }
 
-function itemMisfits(list: ListType | undefined, items: List): readonly Misfit[] {
-  if (list === undefined) return none
+function visitItems(list: ListType | undefined, items: List, walk: Walk): void {
+  if (list === undefined) return
   const elements = list.isAtomic ? undefined : knownElementsOf(list, items)
-  const found: Misfit[] = []
   const seen = new Set<Element>()
   items.forEach((item, i) => {
     const element = elements?.[i] ?? `i:${i}`
-    if (element === nameless) {
-      found.push(misfit(namelessText(list, item, i)))
-      return
-    }
-    if (seen.has(element)) found.push(misfit(`duplicate entries for key ${printElement(element)}`))
+    if (element === nameless) misfit(walk, namelessText(list, item, i))
+    else if (seen.has(element)) misfit(walk, `duplicate entries for key ${printElement(element)}`)
     seen.add(element)
-    const misfits = misfitsOf(list.item, item)
-    if (misfits.length > 0) put(found, element, misfits)
+    walk.steps.push(element)
+    if (element !== nameless) visit(list.item, item, walk)
+    walk.steps.pop()
   })
-  return found
 }

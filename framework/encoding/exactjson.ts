@@ -1,3 +1,5 @@
+import { Findings } from './findings.ts'
+
 /** A JSON text read slowly and exactly. */
 export interface ExactJson {
   readonly value: unknown
@@ -8,7 +10,7 @@ export interface ExactJson {
 interface Reader {
   readonly text: string
   at: number
-  readonly duplicates: string[]
+  readonly duplicates: Findings<string>
 }
 
 const minInt64 = -(2n ** 63n)
@@ -19,9 +21,9 @@ const maxInt64 = 2n ** 63n - 1n
  * fit 64 bits) and repeated keys (the last one wins). Throws `SyntaxError` for numbers beyond a double's range.
  */
 export function parseExact(text: string): ExactJson {
-  const reader: Reader = { text, at: 0, duplicates: [] }
+  const reader: Reader = { text, at: 0, duplicates: new Findings() }
   const value = readValue(reader, '')
-  return { value, duplicates: reader.duplicates }
+  return { value, duplicates: reader.duplicates.all }
 }
 
 const spaces = /[ \t\n\r]*/y
@@ -84,7 +86,7 @@ function readObject(reader: Reader, path: string): Record<string, unknown> {
     peek(reader)
     const key = readString(reader)
     const field = path === '' ? key : `${path}.${key}`
-    if (members.has(key)) reader.duplicates.push(field)
+    if (members.has(key)) reader.duplicates.add(field, field.length)
     peek(reader)
     reader.at++
     members.set(key, readValue(reader, field))

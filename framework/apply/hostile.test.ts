@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { parseBody } from '../encoding/parsebody.ts'
+import { invalid, StatusError } from '../errors.ts'
+import type { KubeObject } from '../object.ts'
+import type { MergeSchema } from '../patch/mergeschema.ts'
+import { wholeSchema } from '../wholeschema.ts'
+import { applyConfiguration, type Endpoint } from './fieldmanager.ts'
+import { typeOf } from './types.ts'
+
+const text: MergeSchema = { type: 'string' }
+const place: MergeSchema = {
+  type: 'object',
+  properties: {
+    list: { type: 'array', items: text },
+    set: { type: 'array', 'x-kubernetes-list-type': 'set', items: text },
+    map: { type: 'object', additionalProperties: text },
+  },
+}
+const schema = { type: 'object', properties: { spec: { type: 'object', additionalProperties: place } } }
+const type = typeOf(wholeSchema(schema))
+const named = { apiVersion: 'example.com/v1', kind: 'Widget' }
+const endpoint: Endpoint = {
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Widget',
+  apiVersion: named.apiVersion,
+  subresource: '',
+  type,
+  versions: () => type,
+  filter: fields => fields,
+  zero: { ...named, metadata: {} },
+}
+const applied = (manager: string, spec: object, live?: KubeObject): KubeObject => {
+  const writer = { manager, time: '2026-01-01T00:00:00Z', force: false }
+  return applyConfiguration(endpoint, writer, { ...named, metadata: { name: 'a' }, spec }, live)
+}
+
+/** A path of 20 kB, and 20,000 places below it: 400 MB to say. */
+const count = 20_000
+const long = 'k'.repeat(count)
+const times = <T>(make: (i: number) => T): readonly T[] => Array.from({ length: count }, (_, i) => make(i))
+const members = (value: unknown): object => Object.fromEntries(times(i => [`m${i}`, value]))
+
+const room = 2 ** 20 + 3 * count
+function refusal(run: () => unknown): { readonly message: string; readonly causes: number } {
+  try {
+    run()
+  } catch (error) {
+    assert.ok(error instanceof StatusError, String(error))
+    return { message: error.message, causes: error.status.details?.causes?.length ?? 0 }
+  }
+  throw new Error('it was not refused')
+}
+
+describe('bodies that are wrong in many places with long paths', () => {
+  it('are refused in an answer of some size, when they are applied', () => {
+    for (const [below, words] of [
+      [{ list: times(i => i) }, 'expected string, got'],
+      [{ set: times(i => String(i >> 1)) }, 'duplicate entries for key'],
+      [{ set: times(() => null) }, 'an explicit null'],
+    ] as const) {
+      const { message } = refusal(() => applied('m', { [long]: below }))
+      assert.ok(message.includes(words))
+      assert.ok(message.length > 2 ** 20 && message.length < room, String(message.length))
+    }
+  })
+
+  it('conflict in as many fields as there are, of which an answer names some', () => {
+    const live = applied('a', { [long]: { map: members('x') } })
+    const { message, causes } = refusal(() => applied('b', { [long]: { map: members('y') } }, live))
+    assert.ok(message.startsWith(`Apply failed with ${count} conflicts: conflicts with "a":\n- .spec.kkk`))
+    assert.ok(message.length < room)
+    assert.equal(causes, 53)
+  })
+
+  it('have as many repeated fields, and are invalid in as many, as there is room for', () => {
+    const repeated = `{"${long}":{${times(() => '"a":1').join()}}}`
+    assert.equal(parseBody(Buffer.from(repeated), 'json').duplicates.length, 53)
+    const errors = times(i => ({ type: 'FieldValueInvalid' as const, field: `${long}${i}`, detail: 'no' }))
+    const refused = (all: typeof errors) =>
+      refusal(() => {
+        throw invalid('Widget', 'example.com', 'a', all)
+      })
+    assert.ok(refused(errors).message.length < room)
+    assert.equal(refused(errors).causes, 53)
+    assert.equal(refused(errors.slice(0, 2)).causes, 2)
+  })
+})
