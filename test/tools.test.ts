@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from './support/oriel.ts'
+import { readText, run } from './support/oriel.ts'
 import { root } from './support/source.ts'
 
 describe('what npm test looks for first', () => {
@@ -34,5 +34,19 @@ describe('what npm test looks for first', () => {
     assert.deepEqual(await look(), { code: 1, stdout: '', stderr: 'npm test needs curl on the PATH.\n' })
     await program('curl')
     assert.deepEqual(await look(), { code: 0, stdout: '', stderr: '' })
+  })
+})
+
+describe('npm run test:kcp', () => {
+  it('finds the tests that it names', async () => {
+    const { scripts } = JSON.parse(await readText(join(root, 'package.json'))) as {
+      readonly scripts: Readonly<Record<string, string>>
+    }
+    const [, args = ''] = /\bmocha (.*)$/.exec(scripts['test:kcp'] ?? '') ?? []
+    const command = `node_modules/.bin/mocha --dry-run ${args}`
+    const { code, stdout, stderr } = await run('sh', ['-c', command])
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /the views of life cycles in front of a shard/)
+    assert.doesNotMatch(stderr, /Cannot find any files/)
   })
 })
