@@ -79,6 +79,17 @@ describe('columns', () => {
 })
 
 describe('selectable fields', () => {
+  it('are empty where many of them would look at too much of an object', () => {
+    const column: PrinterColumn = { name: 'N', type: 'integer', jsonPath: '.spec.list[*]' }
+    const columns = columnsOf(Array.from({ length: 200 }, () => column))
+    const row = (): unknown[] => {
+      const listed = { ...object, spec: { list: Array(1_000).fill(7) } }
+      return columns.map(each => each.cell(listed, now))
+    }
+    assert.deepEqual([row().at(0), row().at(-1)], [7, null])
+    assert.deepEqual(row(), row(), 'each row by itself')
+  })
+
   it('read scalars as text', () => {
     const fields = selectableFieldsOf([
       { jsonPath: '.spec.text' },

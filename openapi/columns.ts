@@ -4,7 +4,7 @@ import type { TableColumn } from '../framework/schema.ts'
 import type { PrinterColumn } from './definitions/definition.ts'
 import { since } from './duration.ts'
 import { formatNumber } from './json.ts'
-import { type JsonPath, jsonPath } from './jsonpath/jsonpath.ts'
+import { type JsonPath, type JsonPathMeter, jsonPath, meterOf } from './jsonpath/jsonpath.ts'
 import { JsonPathError } from './jsonpath/parser.ts'
 
 type Cell = ReturnType<TableColumn['cell']>
@@ -21,10 +21,23 @@ const ageColumn: PrinterColumn = {
 }
 
 /** Printer columns of a CRD as table columns (chapter 40, section 7.9); Age when there are none. */
-export const columnsOf = (columns: readonly PrinterColumn[] = []): readonly TableColumn[] =>
-  (columns.length === 0 ? [ageColumn] : columns).map(tableColumn)
+export function columnsOf(columns: readonly PrinterColumn[] = []): readonly TableColumn[] {
+  const meterFor = metersByRow()
+  return (columns.length === 0 ? [ageColumn] : columns).map(column => tableColumn(column, meterFor))
+}
 
-function tableColumn(column: PrinterColumn): TableColumn {
+type MeterFor = (object: KubeObject, now: Date) => JsonPathMeter
+
+/** One meter for all cells of a row, which are asked for one after the other. */
+function metersByRow(): MeterFor {
+  let row: { object: KubeObject; now: Date; meter: JsonPathMeter } | undefined
+  return (object, now) => {
+    if (row?.object !== object || row.now !== now) row = { object, now, meter: meterOf() }
+    return row.meter
+  }
+}
+
+function tableColumn(column: PrinterColumn, meterFor: MeterFor): TableColumn {
   const { name, type, format = '', description = '', priority = 0 } = column
   const path = pathOrNothing(column.jsonPath)
   const noDescription = `Custom resource definition column (in JSONPath format): ${column.jsonPath}`
@@ -35,7 +48,7 @@ function tableColumn(column: PrinterColumn): TableColumn {
     description: description === '' ? noDescription : description,
     priority,
     cell: (object, now) => {
-      const [value] = path(object)
+      const [value] = path(object, meterFor(object, now))
       return value === undefined ? null : cellOf(type, value, now)
     },
   }

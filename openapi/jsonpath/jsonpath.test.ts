@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { jsonPath } from './jsonpath.ts'
+import { jsonPath, meterOf } from './jsonpath.ts'
 import { JsonPathError } from './parser.ts'
 
 const object = {
@@ -81,6 +81,27 @@ describe('jsonPath', () => {
     assert.equal(message('1.2.3'), 'cannot parse number 1.2.3')
     assert.match(message('.a'.repeat(5000)), /longer than 4096 characters/)
     assert.match(message(`${'[?(@.a'.repeat(30)}${')]'.repeat(30)}`), /nested too deep|unterminated filter/)
+  })
+
+  it('finds nothing where it would have to look at too much', () => {
+    const wrapped = (value: unknown, depth: number): unknown =>
+      depth === 0 ? value : [wrapped(value, depth - 1)]
+    const wide = Array.from({ length: 30 }, () => Array.from({ length: 30 }, () => Array(30).fill([])))
+    assert.deepEqual(jsonPath('[0,0]'.repeat(18))(wrapped(1, 18)), [])
+    assert.deepEqual(jsonPath('[*][*][*].a')(wide), [])
+    assert.deepEqual(jsonPath('[?(@[*][*][*].a)]')(wide), [])
+    assert.deepEqual(jsonPath('..a')({ a: 1, b: wide }), [])
+    const shared = Array(100_000).fill(1)
+    const repeated = '[0,0]'.repeat(12)
+    for (const path of ['[*]', '.*', '..', '[0:100000:99999].a', '[?(@==2)]'])
+      assert.deepEqual(jsonPath(repeated + path)(wrapped(shared, 12)), [], path)
+  })
+
+  it('looks at so much of an object, whatever the number of paths', () => {
+    const list = { a: Array(meterOf().left / 2 - 10).fill(1) }
+    const meter = meterOf()
+    assert.equal(jsonPath('.a[*]')(list, meter).length, list.a.length)
+    assert.deepEqual(jsonPath('.a[*]')(list, meter), [])
   })
 
   it('either compiles or says why, and then finds values, whatever the path', () => {

@@ -2,8 +2,19 @@ import { type Fields, isObject, memberOf } from '../json.ts'
 import type { Node, Nodes, Operator } from './nodes.ts'
 import { parsePath } from './parser.ts'
 
-/** The values that a path finds in an object, in order. What cannot be evaluated finds nothing. */
-export type JsonPath = (object: unknown) => readonly unknown[]
+/** How many values may still be looked at. */
+export interface JsonPathMeter {
+  left: number
+}
+
+/** Enough for what is there to be read, and little for a server that reads thousands of objects for a table. */
+export const meterOf = (): JsonPathMeter => ({ left: 10_000 })
+
+/**
+ * The values that a path finds in an object, in order. What cannot be evaluated finds nothing, and so does what looks at
+ * more than the meter allows: unions and wildcards that follow each other multiply.
+ */
+export type JsonPath = (object: unknown, meter?: JsonPathMeter) => readonly unknown[]
 
 /**
  * Compiles a JSONPath of Kubernetes (chapter 40, rule 7.53), without braces. Throws `JsonPathError`. Keys may be
@@ -11,31 +22,39 @@ export type JsonPath = (object: unknown) => readonly unknown[]
  */
 export function jsonPath(expression: string): JsonPath {
   const nodes = parsePath(expression)
-  return object => find([object], nodes)
+  return (object, meter = meterOf()) => {
+    const found = find([object], nodes, meter)
+    return meter.left < 0 ? [] : found
+  }
 }
 
-/** `..` visits everything; more values than this are not looked at. */
-const maxVisits = 100_000
+function find(values: readonly unknown[], nodes: Nodes, meter: JsonPathMeter): readonly unknown[] {
+  let found = values
+  for (const node of nodes) {
+    meter.left -= found.length
+    if (meter.left < 0) return []
+    found = step(found, node, meter)
+  }
+  meter.left -= found.length
+  return found
+}
 
-const find = (values: readonly unknown[], nodes: Nodes): readonly unknown[] =>
-  nodes.reduce<readonly unknown[]>((found, node) => step(found, node), values)
-
-function step(values: readonly unknown[], node: Node): readonly unknown[] {
+function step(values: readonly unknown[], node: Node, meter: JsonPathMeter): readonly unknown[] {
   switch (node.type) {
     case 'field':
       return values.map(value => memberOf(value, node.name)).filter(value => value !== undefined)
     case 'wildcard':
-      return values.flatMap(contents)
+      return inside(values, contents, meter)
     case 'descent':
-      return descend(values)
+      return descend(values, meter)
     case 'index':
       return values.flatMap(value => (Array.isArray(value) ? itemAt(value, node.index) : []))
     case 'slice':
-      return values.flatMap(value => (Array.isArray(value) ? slice(value, node) : []))
+      return inside(values, value => (Array.isArray(value) ? slice(value, node) : []), meter)
     case 'union':
-      return node.parts.flatMap(part => find(values, part))
+      return node.parts.flatMap(part => find(values, part, meter))
     case 'filter':
-      return values.flatMap(value => (Array.isArray(value) ? value.filter(item => passes(item, node)) : []))
+      return values.flatMap(value => (Array.isArray(value) ? passing(value, node, meter) : []))
     case 'literal':
       return values.map(() => node.value)
   }
@@ -44,16 +63,33 @@ function step(values: readonly unknown[], node: Node): readonly unknown[] {
 const contents = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : isObject(value) ? Object.values(value as Fields) : []
 
+/** What is in the values, as far as the meter goes. */
+function inside(
+  values: readonly unknown[],
+  of: (value: unknown) => readonly unknown[],
+  meter: JsonPathMeter,
+): readonly unknown[] {
+  const found: unknown[] = []
+  for (const value of values) {
+    const more = of(value)
+    meter.left -= more.length
+    if (meter.left < 0) return []
+    for (const each of more) found.push(each)
+  }
+  return found
+}
+
 /** Each object and list, before what is in it. */
-function descend(values: readonly unknown[]): readonly unknown[] {
+function descend(values: readonly unknown[], meter: JsonPathMeter): readonly unknown[] {
   const found: unknown[] = []
   const pending = [...values].reverse()
-  for (let visits = 0; pending.length > 0 && visits < maxVisits; visits++) {
+  while (pending.length > 0) {
     const value = pending.pop()
-    const inside = contents(value)
-    if (inside.length === 0) continue
-    found.push(value)
-    for (let i = inside.length - 1; i >= 0; i--) pending.push(inside[i])
+    const more = contents(value)
+    meter.left -= more.length
+    if (meter.left < 0) return []
+    if (more.length > 0) found.push(value)
+    for (let i = more.length - 1; i >= 0; i--) pending.push(more[i])
   }
   return found
 }
@@ -70,13 +106,22 @@ function slice(list: readonly unknown[], node: Node & { readonly type: 'slice' }
   const to = end < 0 ? end + list.length : end
   const increment = node.step ?? 1
   if (from < 0 || to > list.length || from > to || increment <= 0) return []
-  return list.slice(from, to).filter((_, i) => i % increment === 0)
+  const found: unknown[] = []
+  for (let i = from; i < to; i += increment) found.push(list[i])
+  return found
 }
 
-function passes(item: unknown, filter: Node & { readonly type: 'filter' }): boolean {
-  const lefts = find([item], filter.left)
+type Filter = Node & { readonly type: 'filter' }
+
+function passing(list: readonly unknown[], filter: Filter, meter: JsonPathMeter): readonly unknown[] {
+  meter.left -= list.length
+  return meter.left < 0 ? [] : list.filter(item => passes(item, filter, meter))
+}
+
+function passes(item: unknown, filter: Filter, meter: JsonPathMeter): boolean {
+  const lefts = find([item], filter.left, meter)
   if (filter.operator === 'exists') return lefts.length > 0
-  const rights = find([item], filter.right)
+  const rights = find([item], filter.right, meter)
   return lefts.length === 1 && rights.length === 1 && compare(lefts[0], filter.operator, rights[0])
 }
 

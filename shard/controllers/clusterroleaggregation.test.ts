@@ -85,4 +85,12 @@ describe('aggregated cluster roles', () => {
     await Promise.all(shard.controllers.map(controller => controller.idle()))
     assert.deepEqual(verbsOf('all'), ['list'])
   })
+
+  it('take time in proportion to the rules', async () => {
+    const verbs = Array.from({ length: 12_000 }, (_, i) => `v${i}`)
+    await create(role('a', { to: 'x' }, ...verbs))
+    await create(role('b', { to: 'x' }, ...verbs))
+    await create(aggregate('all', { matchLabels: { to: 'x' } }))
+    await eventually('all', ...verbs)
+  })
 })

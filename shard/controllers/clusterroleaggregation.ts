@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import { rbacGroup } from '../../authz/objects.ts'
 import type { PolicyRule } from '../../authz/policyrule.ts'
+import { canonicalJson } from '../../framework/encoding/json.ts'
 import type { Informer, Informers } from '../../framework/informer.ts'
 import type { Item, ItemEvent } from '../../framework/item.ts'
 import type { Logger } from '../../framework/log.ts'
@@ -85,12 +85,17 @@ function aggregated(role: KubeObject, all: readonly Item[]): readonly PolicyRule
   const sources = selectorsOf(role).flatMap(selector =>
     others.filter(({ meta }) => matchesLabels(selector, meta.labels)),
   )
-  const rules = sources.flatMap(({ object }) => rulesOf(object))
-  return rules.filter((rule, i) => rules.findIndex(other => isDeepStrictEqual(other, rule)) === i)
+  return [...byText(sources.flatMap(({ object }) => rulesOf(object))).values()]
 }
 
 const rulesOf = (role: KubeObject): readonly PolicyRule[] => (role.rules ?? []) as readonly PolicyRule[]
 
 /** In whatever order: the bootstrap writes roles that aggregate in an order of its own. */
-const sameRules = (a: readonly PolicyRule[], b: readonly PolicyRule[]): boolean =>
-  a.length === b.length && a.every(rule => b.some(other => isDeepStrictEqual(other, rule)))
+function sameRules(a: readonly PolicyRule[], b: readonly PolicyRule[]): boolean {
+  const known = byText(b)
+  return a.length === b.length && [...byText(a).keys()].every(text => known.has(text))
+}
+
+/** Each rule once, where it is first. */
+const byText = (rules: readonly PolicyRule[]): ReadonlyMap<string, PolicyRule> =>
+  new Map(rules.map(rule => [canonicalJson(rule), rule]))

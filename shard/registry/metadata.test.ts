@@ -116,6 +116,17 @@ describe('metadata validation', () => {
     )
   })
 
+  it('takes time in proportion to the owners', () => {
+    const ownerReferences = Array.from({ length: 40_000 }, (_, i) => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      name: 'n',
+      uid: `u${i}`,
+    }))
+    const object = widget({ ownerReferences: [...ownerReferences, ...ownerReferences] })
+    assert.equal(dedupOwners(object).object.metadata.ownerReferences?.length, 40_000)
+  })
+
   it('collapses equal owners, and says whose', () => {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u9' }
     const { object, warning } = dedupOwners(widget({ ownerReferences: [owner, owner] }))

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { canonicalJson } from '../../framework/encoding/json.ts'
 import type { FieldError, FieldErrorType } from '../../framework/errors.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../../framework/names.ts'
 import type { KubeObject, Metadata, OwnerReference } from '../../framework/object.ts'
@@ -182,16 +183,17 @@ export function finalizerWarnings(strategy: Strategy, next: KubeObject, old?: Ku
 /** Drops repeated owner references; `uids` are those that were repeated (chapter 40, rule 3.15). */
 export function dedupOwners(object: KubeObject): { object: KubeObject; warning?: string } {
   const owners = object.metadata.ownerReferences ?? []
-  const kept: OwnerReference[] = []
+  const kept = new Map<string, OwnerReference>()
   const repeated = new Set<string>()
   for (const owner of owners) {
-    if (kept.some(other => isDeepStrictEqual(other, owner))) repeated.add(owner.uid)
-    else kept.push(owner)
+    const text = canonicalJson(owner)
+    if (kept.has(text)) repeated.add(owner.uid)
+    else kept.set(text, owner)
   }
   if (repeated.size === 0) return { object }
   const warning =
     '.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may ' +
     'reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ' +
     [...repeated].join(', ')
-  return { object: withMetadata(object, { ownerReferences: kept }), warning }
+  return { object: withMetadata(object, { ownerReferences: [...kept.values()] }), warning }
 }
