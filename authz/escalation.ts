@@ -102,14 +102,12 @@ const whoGrants = ({ name, groups }: UserInfo): string =>
 
 /** Rules that differ only in their verb become one, printed and sorted. */
 function compacted(rules: readonly PolicyRule[]): readonly string[] {
-  const verbs = new Map<string, { rule: PolicyRule; verbs: string[] }>()
+  const found = new Map<string, { readonly rule: PolicyRule; readonly verbs: Set<string> }>()
   for (const rule of rules) {
     const key = printRule({ ...rule, verbs: [] })
-    const entry = verbs.get(key) ?? { rule, verbs: [] }
-    verbs.set(key, {
-      rule,
-      verbs: [...entry.verbs, ...rule.verbs.filter(verb => !entry.verbs.includes(verb))],
-    })
+    const entry = found.get(key) ?? { rule, verbs: new Set() }
+    for (const verb of rule.verbs) entry.verbs.add(verb)
+    found.set(key, entry)
   }
-  return [...verbs.values()].map(({ rule, verbs }) => printRule({ ...rule, verbs })).sort()
+  return [...found.values()].map(({ rule, verbs }) => printRule({ ...rule, verbs: [...verbs] })).sort()
 }

@@ -39,11 +39,41 @@ export const rulesOfRole = (
     ? clusterRoleRules(source, cluster, role.name)
     : roleRules(source, cluster, role.namespace, role.name)
 
-/** What of `wanted` is not covered by `held`, as rules of one verb, one resource and at most one name each. */
-export const uncovered = (
-  held: readonly PolicyRule[],
-  wanted: readonly PolicyRule[],
-): readonly PolicyRule[] => wanted.flatMap(atoms).filter(atom => !held.some(rule => covers(rule, atom)))
+/** Combinations of verbs, resources and names that are looked at one by one. */
+const mostAtoms = 10_000
+/** Comparisons of two words. */
+const mostCompared = 100_000_000
+
+/**
+ * What of `wanted` is not covered by `held`, as rules of one verb, one resource and at most one name each. A rule that
+ * no single one covers is not covered either when it is too much to take apart: a page of text has billions of combinations.
+ */
+export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
+  const weight = held.reduce((sum, rule) => sum + sizeOf(rule), 1)
+  const left = { atoms: mostAtoms, compared: mostCompared }
+  return wanted.flatMap(rule => {
+    left.compared -= weight * sizeOf(rule)
+    if (left.compared >= 0 && held.some(each => covers(each, rule))) return []
+    const count = countOf(rule)
+    left.atoms -= count
+    left.compared -= weight * count
+    if (left.atoms < 0 || left.compared < 0) return [rule]
+    return atoms(rule).filter(atom => !held.some(each => covers(each, atom)))
+  })
+}
+
+const sizeOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number =>
+  [verbs, apiGroups, resources, resourceNames, nonResourceURLs].reduce(
+    (sum, words) => sum + (words?.length ?? 0),
+    0,
+  )
+
+/** How many atoms it has. */
+function countOf(rule: PolicyRule): number {
+  const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
+  const onResources = apiGroups.length * resources.length * Math.max(1, resourceNames.length)
+  return verbs.length * (onResources + nonResourceURLs.length)
+}
 
 function atoms(rule: PolicyRule): readonly PolicyRule[] {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule

@@ -58,8 +58,8 @@ export function orderedList({ live, change, wanted }: Ordered, merging: OrderedM
 
 /** The live order, where new items stand in for deleted ones: behind all others. */
 function orderOf(live: List, change: List, mergeKey: string): List {
-  const gone = change.filter(isDeleted).map(item => keyOf(item, mergeKey))
-  const kept = live.filter(item => !gone.includes(keyOf(item, mergeKey)))
+  const gone = new Set(change.filter(isDeleted).map(item => keyOf(item, mergeKey)))
+  const kept = live.filter(item => !gone.has(keyOf(item, mergeKey)))
   const known = new Set(kept.map(item => keyOf(item, mergeKey)))
   const added = change.filter(item => !hasDirective(item) && !known.has(keyOf(item, mergeKey)))
   return [...kept, ...added.slice(0, live.length - kept.length)]
@@ -107,7 +107,8 @@ function withoutSpecialItems(
   const ordinary = change.filter(item => !Object.hasOwn(item, '$patch'))
   const deleted = special.filter(item => isDeletion(item)).map(item => keyOf(item, mergeKey))
   if (deleted.length < special.length) return [ordinary, []]
-  return [live.filter(item => !deleted.includes(item[mergeKey])), ordinary]
+  const gone = new Set(deleted)
+  return [live.filter(item => !gone.has(item[mergeKey])), ordinary]
 }
 
 /** Deletes, or else replaces; throws for other directives. */
