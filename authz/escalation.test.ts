@@ -46,7 +46,7 @@ describe('escalation prevention', () => {
     const resource = plurals[object.kind as keyof typeof plurals]
     const key = { cluster: 'ws', namespace, name }
     const request = { group: rbacGroup, resource, key, object, ...(old === undefined ? {} : { old }) }
-    await escalationPrevention(fixture.rbac, fixture.authorizer).validate(contextOf(by, {}), request)
+    await escalationPrevention(fixture.rbac, fixture.authorizer).permit(contextOf(by, {}), request)
   }
 
   it('passes roles and bindings within what the user holds', async () => {
@@ -113,6 +113,15 @@ describe('escalation prevention', () => {
       message: 'clusterrolebindings.rbac.authorization.k8s.io "later" not found',
     })
     await write(owner, clusterBinding('later', userNamed('alice')))
+  })
+
+  it('refuses to bind what is no role', async () => {
+    const object = { ...clusterBinding('r', userNamed('bob')), roleRef: { kind: 'Other', name: 'r' } }
+    await assert.rejects(write(owner, object), {
+      code: 422,
+      message:
+        'ClusterRoleBinding.rbac.authorization.k8s.io "r-binding" is invalid: roleRef.kind: Unsupported value: "Other": supported values: "ClusterRole"',
+    })
   })
 
   it('counts rights of a namespace only there', async () => {

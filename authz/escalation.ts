@@ -1,9 +1,9 @@
 import type { Authorizer } from '../framework/authorizer.ts'
 import type { RequestContext } from '../framework/context.ts'
-import { forbidden, notFound } from '../framework/errors.ts'
+import { forbidden, invalid, notFound, type StatusError } from '../framework/errors.ts'
 import type { KubeObject, ObjectKey } from '../framework/object.ts'
 import { isPrivileged, type UserInfo } from '../framework/user.ts'
-import { bindingIn, rbacGroup, rulesIn } from './objects.ts'
+import { bindingIn, rbacGroup, record, rulesIn, text } from './objects.ts'
 import type { PolicyRule } from './policyrule.ts'
 import type { RbacSource } from './rbacsource.ts'
 import { printRule, rulesOf, rulesOfRole, uncovered } from './ruleslist.ts'
@@ -38,7 +38,7 @@ interface Granting extends RbacWrite {
  */
 export const escalationPrevention = (rbac: RbacSource, authorizer: Authorizer) => ({
   name: 'escalation prevention',
-  validate: async (ctx: RequestContext, write: RbacWrite): Promise<void> => {
+  permit: async (ctx: RequestContext, write: RbacWrite): Promise<void> => {
     const { group, resource, object, old } = write
     if (object === undefined || group !== rbacGroup || isPrivileged(ctx.actAs)) return
     if (old !== undefined && grantsTheSame(object, old)) return
@@ -66,6 +66,8 @@ const aggregation = (object: KubeObject | undefined): string =>
   JSON.stringify(object?.aggregationRule ?? null)
 
 async function checkBinding(granting: Granting): Promise<void> {
+  const asked = record(granting.object.roleRef).kind
+  if (asked !== 'Role' && asked !== 'ClusterRole') throw noRole(granting)
   const binding = bindingIn(granting.object)
   if (binding === undefined) return
   const { kind, name } = binding.role
@@ -76,6 +78,15 @@ async function checkBinding(granting: Granting): Promise<void> {
   // Binding a role before it exists would grant whatever its author holds. Kubernetes names the wrong resource here.
   if (rules === undefined) throw notFound({ group: rbacGroup, resource: granting.resource, name })
   confirm(granting, rules)
+}
+
+/** Upstream looks for the role, and answers 500. */
+function noRole({ object, resource }: Granting): StatusError {
+  const { kind } = record(object.roleRef)
+  const kinds = resource === 'rolebindings' ? ['Role', 'ClusterRole'] : ['ClusterRole']
+  const detail = `supported values: ${kinds.map(each => JSON.stringify(each)).join(', ')}`
+  const error = { type: 'FieldValueNotSupported', field: 'roleRef.kind', value: text(kind), detail } as const
+  return invalid(object.kind, rbacGroup, object.metadata.name ?? '', [error])
 }
 
 async function permitted(

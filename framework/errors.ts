@@ -1,4 +1,5 @@
 import { Findings } from './encoding/findings.ts'
+import { goQuoted } from './encoding/gotext.ts'
 import { formatJson } from './encoding/json.ts'
 import { groupResource } from './object.ts'
 
@@ -196,8 +197,11 @@ const printed: Record<FieldErrorType, readonly [text: string, withValue: boolean
 }
 
 /** Strings quoted, everything else compact JSON as Go writes it (chapter 40, rule 2.20). */
-const printValue = (value: unknown): string =>
-  value === undefined ? 'null' : typeof value === 'object' ? goJson(value) : formatJson(value)
+function printValue(value: unknown): string {
+  if (value === undefined) return 'null'
+  if (typeof value === 'string') return goQuoted(value)
+  return typeof value === 'object' ? goJson(value) : formatJson(value)
+}
 
 /** Go writes some characters of strings as escapes, so that JSON can stand in HTML. */
 const goJson = (value: unknown): string =>

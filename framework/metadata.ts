@@ -15,8 +15,8 @@ export class DecodeError extends Error {}
 export class MissingKindError extends Error {}
 
 type Members = Readonly<Record<string, unknown>>
-/** Returns the value to keep, undefined to drop it. */
-type Reader = (value: unknown, path: string) => unknown
+/** Returns the value to keep, undefined to drop it; puts the paths of what it does not know into `unknown`. */
+type Reader = (value: unknown, path: string, unknown: string[]) => unknown
 
 /** What a decoder calls a JSON value. */
 export function jsonType(value: unknown): string {
@@ -26,10 +26,18 @@ export function jsonType(value: unknown): string {
   return typeof value === 'bigint' ? 'number' : typeof value
 }
 
-const mismatch = (value: unknown, path: string, type: string): DecodeError =>
-  new DecodeError(
-    `json: cannot unmarshal ${jsonType(value)} into Go struct field ObjectMeta.${path} of type ${type}`,
+const elements: Readonly<Record<string, string>> = {
+  ownerReferences: 'OwnerReference',
+  managedFields: 'ManagedFieldsEntry',
+}
+
+function mismatch(value: unknown, path: string, type: string): DecodeError {
+  const struct = elements[/(\w+)\[\d+\]\./.exec(path)?.[1] ?? ''] ?? 'ObjectMeta'
+  const field = `${struct}.${path.replace(/\[\d+\]/g, '')}`
+  return new DecodeError(
+    `json: cannot unmarshal ${jsonType(value)} into Go struct field ${field} of type ${type}`,
   )
+}
 
 const text: Reader = (value, path) => {
   if (typeof value !== 'string') throw mismatch(value, path, 'string')
@@ -60,32 +68,53 @@ const time: Reader = (value, path) => {
   return timestamp(new Date(milliseconds))
 }
 
-const texts: Reader = (value, path) => {
+const texts: Reader = (value, path, unknown) => {
   const entries = Object.entries(membersOf(value, path, 'map[string]string'))
   // A null value is Go's zero value.
-  return Object.fromEntries(entries.map(([key, member]) => [key, member === null ? '' : text(member, path)]))
+  return Object.fromEntries(
+    entries.map(([key, member]) => [key, member === null ? '' : text(member, path, unknown)]),
+  )
 }
 
 const listOf =
   (read: Reader, type: string): Reader =>
-  (value, path) => {
+  (value, path, unknown) => {
     if (!Array.isArray(value)) throw mismatch(value, path, type)
-    return value.map((item, i) => read(item, `${path}[${i}]`))
+    return value.map((item, i) => read(item, `${path}[${i}]`, unknown))
   }
 
-const anyMembers: Reader = (value, path) => membersOf(value, path, 'v1.ManagedFieldsEntry')
+const structOf =
+  (readers: Readonly<Record<string, Reader>>, type: string): Reader =>
+  (value, path, unknown) => {
+    const entries = Object.entries(membersOf(value, path, type)).flatMap(
+      ([key, member]): [string, unknown][] => {
+        const read = Object.hasOwn(readers, key) ? readers[key] : undefined
+        if (read === undefined) unknown.push(`${path}.${key}`)
+        const kept =
+          read === undefined || member === null ? undefined : read(member, `${path}.${key}`, unknown)
+        return isAbsent(key, kept) ? [] : [[key, kept]]
+      },
+    )
+    return Object.fromEntries(entries)
+  }
 
-const owner: Reader = (value, path) =>
-  readMembers(membersOf(value, path, 'v1.OwnerReference'), path, ownerMembers).members
+const owner = structOf(
+  { apiVersion: text, kind: text, name: text, uid: text, controller: flag, blockOwnerDeletion: flag },
+  'v1.OwnerReference',
+)
 
-const ownerMembers: Readonly<Record<string, Reader>> = {
-  apiVersion: text,
-  kind: text,
-  name: text,
-  uid: text,
-  controller: flag,
-  blockOwnerDeletion: flag,
-}
+const managed = structOf(
+  {
+    manager: text,
+    operation: text,
+    apiVersion: text,
+    time,
+    fieldsType: text,
+    fieldsV1: value => value,
+    subresource: text,
+  },
+  'v1.ManagedFieldsEntry',
+)
 
 const metadataMembers: Readonly<Record<string, Reader>> = {
   name: text,
@@ -102,27 +131,12 @@ const metadataMembers: Readonly<Record<string, Reader>> = {
   annotations: texts,
   ownerReferences: listOf(owner, '[]v1.OwnerReference'),
   finalizers: listOf(text, '[]string'),
-  managedFields: listOf(anyMembers, '[]v1.ManagedFieldsEntry'),
+  managedFields: listOf(managed, '[]v1.ManagedFieldsEntry'),
 }
 
 function membersOf(value: unknown, path: string, type: string): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw mismatch(value, path, type)
   return value as Members
-}
-
-function readMembers(
-  value: Members,
-  path: string,
-  readers: Readonly<Record<string, Reader>>,
-): { members: Members; unknown: readonly string[] } {
-  const unknown: string[] = []
-  const entries = Object.entries(value).flatMap(([key, member]): [string, unknown][] => {
-    const read = Object.hasOwn(readers, key) ? readers[key] : undefined
-    if (read === undefined) unknown.push(`${path}.${key}`)
-    const kept = read === undefined || member === null ? undefined : read(member, `${path}.${key}`)
-    return isAbsent(key, kept) ? [] : [[key, kept]]
-  })
-  return { members: Object.fromEntries(entries), unknown: unknown.sort() }
 }
 
 /** What Go omits when it is empty. An empty list of managedFields is a client's wish to forget them (rule 5.24). */
@@ -138,10 +152,7 @@ function isAbsent(key: string, value: unknown): boolean {
  */
 export function decodeMetadata(value: unknown): DecodedMetadata {
   if (value === undefined || value === null) return { metadata: {}, unknown: [] }
-  const { members, unknown } = readMembers(
-    membersOf(value, 'metadata', 'v1.ObjectMeta'),
-    'metadata',
-    metadataMembers,
-  )
-  return { metadata: members as Metadata, unknown }
+  const unknown: string[] = []
+  const metadata = structOf(metadataMembers, 'v1.ObjectMeta')(value, 'metadata', unknown)
+  return { metadata: metadata as Metadata, unknown: unknown.sort() }
 }

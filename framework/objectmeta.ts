@@ -6,15 +6,18 @@ const integer: MergeSchema = { type: 'integer' }
 const time: MergeSchema = { type: 'string', format: 'date-time' }
 const texts: MergeSchema = { type: 'object', additionalProperties: text }
 
+/** Go's fields that are never absent are empty when nothing is said. */
+const required: MergeSchema = { type: 'string', default: '' }
+
 const ownerReference: MergeSchema = {
   type: 'object',
   properties: {
-    apiVersion: text,
+    apiVersion: required,
     blockOwnerDeletion: { type: 'boolean' },
     controller: { type: 'boolean' },
-    kind: text,
-    name: text,
-    uid: text,
+    kind: required,
+    name: required,
+    uid: required,
   },
   'x-kubernetes-map-type': 'atomic',
 }

@@ -4,7 +4,7 @@ import type { KubeObject } from './object.ts'
 /** A decoded request body and what was wrong with it; the caller decides between drop, warn and refuse. */
 export interface Decoded {
   readonly object: KubeObject
-  /** Paths of unknown fields, sorted: `spec.foo`, `spec.items[0].bar` (chapter 40, rule 2.47). */
+  /** Paths of unknown fields, sorted, those of embedded metadata last: `spec.foo`, `spec.items[0].bar` (chapter 40, rule 2.47). */
   readonly unknown: readonly string[]
 }
 

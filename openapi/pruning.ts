@@ -10,12 +10,18 @@ import { maxSchemaDepth } from './validation/schema.ts'
 interface Decoding {
   readonly steps: Step[]
   readonly unknown: Findings<string>
+  /** What metadata of embedded objects does not have. */
+  readonly unknownOfMetadata: Findings<string>
 }
 
 /** Prunes, drops nulls and applies defaults in one pass: the same value when there was nothing to do. */
 type Decode = (value: unknown, decoding: Decoding) => unknown
 
-const newDecoding = (): Decoding => ({ steps: [], unknown: new Findings() })
+const newDecoding = (): Decoding => ({
+  steps: [],
+  unknown: new Findings(),
+  unknownOfMetadata: new Findings(),
+})
 
 /** How one member of an object is decoded. */
 interface Member {
@@ -38,7 +44,7 @@ interface ObjectShape {
 /** What decoding made of a value. */
 export interface Pruned {
   readonly value: unknown
-  /** Sorted paths. */
+  /** Paths, sorted; those of embedded metadata after the others. */
   readonly unknown: readonly string[]
 }
 
@@ -66,7 +72,9 @@ export function compilePruning(
   const decode = compileDecode(schema, { ...anyPlace(), ...place })
   return value => {
     const decoding = newDecoding()
-    return { value: decode(value, decoding), unknown: decoding.unknown.all.sort() }
+    const pruned = decode(value, decoding)
+    const { unknown, unknownOfMetadata } = decoding
+    return { value: pruned, unknown: [...unknown.all.sort(), ...unknownOfMetadata.all.sort()] }
   }
 }
 
@@ -130,10 +138,10 @@ function shapeOf(schema: JSONSchemaProps, place: Place): ObjectShape {
 const pathTo = (decoding: Decoding, key: Step): string => formatPath([...decoding.steps, key])
 
 function isUnknown(decoding: Decoding, key: Step): void {
-  if (!decoding.unknown.isFull) add(decoding, pathTo(decoding, key))
+  if (!decoding.unknown.isFull) add(decoding.unknown, pathTo(decoding, key))
 }
 
-const add = ({ unknown }: Decoding, path: string): void => unknown.add(path, path.length)
+const add = (findings: Findings<string>, path: string): void => findings.add(path, path.length)
 
 /** A value without a schema: scalars stay, the members of objects are unknown. */
 function pruneAll(value: unknown, decoding: Decoding): unknown {
@@ -226,7 +234,7 @@ function decodeTypeMeta(key: string, value: unknown, decoding: Decoding): unknow
 function decodeMetadata(value: unknown, decoding: Decoding): unknown {
   const path = pathTo(decoding, 'metadata')
   const { metadata, unknown, problem } = typeMetadata(value)
-  for (const field of unknown) add(decoding, child(path, field))
+  for (const field of unknown) add(decoding.unknownOfMetadata, child(path, field))
   if (problem === undefined) return metadata
   throw decoding.steps.length === 0 ? new UnreadableError(problem) : unreadable(path, value, problem)
 }

@@ -82,7 +82,9 @@ function tableForm({ resource }: Served, { version }: Transform, query: URLSearc
 
 function tableBytes(item: Item, form: TableForm, defined: boolean): Buffer {
   const type = `"kind":"Table","apiVersion":"meta.k8s.io/${form.version}"`
-  const metadata = `"metadata":${JSON.stringify({ resourceVersion: item.meta.resourceVersion })}`
+  const { resourceVersion } = item.meta
+  const isStored = resourceVersion !== '' && resourceVersion !== '0'
+  const metadata = `"metadata":${JSON.stringify(isStored ? { resourceVersion } : {})}`
   const columns = defined ? columnDefinitions(form) : '"columnDefinitions":null'
   const row = rowBytes(item, form, new Date())
   return Buffer.concat([Buffer.from(`{${type},${metadata},${columns},"rows":[`), row, Buffer.from(']}')])

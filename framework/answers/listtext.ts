@@ -49,7 +49,7 @@ function yamlPieces(head: string): Pieces {
   return {
     begin: `${part(key => key < name)}${name}:`,
     between: '',
-    element: value => `\n  ${indented(formatYaml([value]).slice(0, -1), '  ')}`,
+    element: value => `\n${formatYaml([value]).slice(0, -1)}`,
     end: (isEmpty, meta) => `${isEmpty ? ' []' : ''}\n${part(key => key > name, { metadata: meta })}`,
   }
 }

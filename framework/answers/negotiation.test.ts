@@ -105,6 +105,6 @@ describe('encodeValue', () => {
   it('ends with a line end in every format', () => {
     assert.equal(text({ format: 'json', pretty: false }), '{"b":"yes","a":[1,{"c":null}]}\n')
     assert.match(text({ format: 'json', pretty: true }), /^\{\n {2}"b": "yes",\n[\s\S]*\}\n$/)
-    assert.equal(text({ format: 'yaml', pretty: false }), 'a:\n  - 1\n  - c: null\nb: "yes"\n')
+    assert.equal(text({ format: 'yaml', pretty: false }), 'a:\n- 1\n- c: null\nb: "yes"\n')
   })
 })

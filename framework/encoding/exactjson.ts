@@ -1,17 +1,16 @@
-import { Findings } from './findings.ts'
-
-/** A JSON text read slowly and exactly. */
-export interface ExactJson {
-  readonly value: unknown
-  /** Paths of members that are given twice, in the order in which they are met: `spec.size`, `items[0].a`. */
-  readonly duplicates: readonly string[]
-}
+/**
+ * Told of each member in the order of the text: its path, such as `spec.size` or `items[0].a`, and whether its object has
+ * had it before. False: nothing is told of what is in it.
+ */
+export type Meet = (path: string, isRepeated: boolean) => boolean
 
 interface Reader {
   readonly text: string
   at: number
-  readonly duplicates: Findings<string>
+  meet: Meet
 }
+
+const notLooking: Meet = () => false
 
 const minInt64 = -(2n ** 63n)
 const maxInt64 = 2n ** 63n - 1n
@@ -20,11 +19,8 @@ const maxInt64 = 2n ** 63n - 1n
  * Reads text that `JSON.parse` has accepted, with what `JSON.parse` loses: integers beyond 2^53 (as `bigint`, when they
  * fit 64 bits) and repeated keys (the last one wins). Throws `SyntaxError` for numbers beyond a double's range.
  */
-export function parseExact(text: string): ExactJson {
-  const reader: Reader = { text, at: 0, duplicates: new Findings() }
-  const value = readValue(reader, '')
-  return { value, duplicates: reader.duplicates.all }
-}
+export const parseExact = (text: string, meet: Meet = notLooking): unknown =>
+  readValue({ text, at: 0, meet }, '')
 
 const spaces = /[ \t\n\r]*/y
 const token = /[^,\]}\s]+/y
@@ -80,16 +76,18 @@ function readArray(reader: Reader, path: string): unknown[] {
 
 function readObject(reader: Reader, path: string): Record<string, unknown> {
   const members = new Map<string, unknown>()
+  const { meet } = reader
   reader.at++
   while (peek(reader) !== '}') {
     if (peek(reader) === ',') reader.at++
     peek(reader)
     const key = readString(reader)
     const field = path === '' ? key : `${path}.${key}`
-    if (members.has(key)) reader.duplicates.add(field, field.length)
+    reader.meet = meet(field, members.has(key)) ? meet : notLooking
     peek(reader)
     reader.at++
     members.set(key, readValue(reader, field))
+    reader.meet = meet
   }
   reader.at++
   return Object.fromEntries(members)

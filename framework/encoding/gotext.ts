@@ -11,6 +11,29 @@ export function goText(value: unknown): string {
   return `map[${members.join(' ')}]`
 }
 
+const escapes: Readonly<Record<string, string>> = {
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
+}
+
+/** A text as Go's `%q` prints it: what cannot be printed is escaped. */
+export const goQuoted = (text: string): string =>
+  `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, char => escapes[char] ?? escaped(char))}"`
+
+function escaped(char: string): string {
+  const code = char.codePointAt(0) ?? 0
+  const hex = code.toString(16)
+  if (code < 0x20 || code === 0x7f) return `\\x${hex.padStart(2, '0')}`
+  return code < 0x1_0000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
+}
+
 const goTypes: Readonly<Record<string, string>> = {
   string: 'string',
   boolean: 'bool',

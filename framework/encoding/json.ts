@@ -52,7 +52,7 @@ export function survey(bytes: Uint8Array): Survey {
 export function parseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
   const value: unknown = JSON.parse(text)
-  return survey(bytes).exact ? parseExact(text).value : value
+  return survey(bytes).exact ? parseExact(text) : value
 }
 
 /** A JSON object: neither null nor a list. */
@@ -81,7 +81,7 @@ export function canonical(value: unknown): unknown {
 
 /** There is no -0 in JSON, and large integers are kept as such. */
 const canonicalNumber = (value: number): unknown =>
-  Number.isInteger(value) && !Number.isSafeInteger(value) ? parseExact(String(value)).value : value + 0
+  Number.isInteger(value) && !Number.isSafeInteger(value) ? parseExact(String(value)) : value + 0
 
 function canonicalMembers(object: Record<string, unknown>): Record<string, unknown> {
   let isSorted = true

@@ -58,7 +58,7 @@ describe('YAML bodies', () => {
 
   it('are YAML 1.1 as Kubernetes reads it', () => {
     const text =
-      'a: yes\nb: off\nc: 0777\nd: 2020-01-01\ne: 12:30:45\nf: ~\ng: 9007199254740993\n1: x\ntrue: z\n'
+      'a: yes\nb: off\nc: 0777\nd: 2020-01-01\ne: 12:30:45\nf: ~\ng: 9007199254740993\n1: x\ntrue: z\n.: .\nh: .5\n'
     assert.deepEqual(parseYaml(text).value, {
       a: true,
       b: false,
@@ -69,6 +69,8 @@ describe('YAML bodies', () => {
       g: 9007199254740993n,
       1: 'x',
       true: 'z',
+      '.': '.',
+      h: 0.5,
     })
   })
 

@@ -2,21 +2,22 @@ import {
   Composer,
   type CST,
   type Document,
+  isMap,
   isNode,
   isScalar,
+  isSeq,
   Lexer,
-  type Pair,
   type ParsedNode,
   Parser,
   stringify,
-  visit,
 } from 'yaml'
+import { goQuoted } from './gotext.ts'
 import { maxDepth } from './json.ts'
 
 /** A YAML document as JSON values, and what a strict reader complains about. */
 export interface YamlDocument {
   readonly value: unknown
-  /** `line 3: key "x" already set in map` (chapter 40, rule 2.51); the last one wins. */
+  /** `line 3: key "x" already set in map` (chapter 40, rule 2.51), once for each repetition; the last one wins. */
   readonly duplicates: readonly string[]
   /** The line, from 1, of the value at a path, or of what has it where it is missing. */
   lineOf(path: readonly (string | number)[]): number
@@ -29,12 +30,18 @@ const isKubernetesTag = (tag: unknown): boolean =>
   !('tag' in tag) ||
   (tag.tag !== 'tag:yaml.org,2002:timestamp' && !('format' in tag && tag.format === 'TIME'))
 
+/** A point alone is no number to Go: it is a key of managedFields. */
+const withoutPoint = <T>(tag: T): T =>
+  typeof tag === 'object' && tag !== null && 'test' in tag && tag.test instanceof RegExp && tag.test.test('.')
+    ? { ...tag, test: /^[-+]?(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*)$/ }
+    : tag
+
 const options = {
   version: '1.1',
   uniqueKeys: false,
   intAsBigInt: true,
   merge: true,
-  customTags: <T>(tags: T[]): T[] => tags.filter(isKubernetesTag),
+  customTags: <T>(tags: T[]): T[] => tags.filter(isKubernetesTag).map(withoutPoint),
 } as const
 
 /**
@@ -47,11 +54,9 @@ export function parseYaml(text: string): YamlDocument {
   if (others.length > 0) throw new SyntaxError('only one YAML document is accepted')
   const error = document.errors[0]
   if (error !== undefined) throw notYaml(error)
-  const duplicates: string[] = []
-  visit(document, { Map: (_, map) => void duplicates.push(...repeatedKeys(map.items, text)) })
   return {
     value: plain(() => document.toJS({ mapAsMap: true, maxAliasCount: 100 })),
-    duplicates,
+    duplicates: repeatedKeys(document.contents, text),
     lineOf: path => lineOf(text, offsetOf(document, path)),
   }
 }
@@ -87,18 +92,24 @@ function plain(decode: () => unknown): unknown {
 
 const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length
 
-function repeatedKeys(pairs: readonly Pair[], text: string): string[] {
-  const seen = new Set<string>()
-  return pairs.flatMap(({ key }) => {
-    if (!isScalar(key)) return []
-    const name = String(key.value)
-    if (!seen.has(name)) {
-      seen.add(name)
-      return []
+/** Where the second value of a key is, after what is wrong in that value. */
+function repeatedKeys(node: unknown, text: string): readonly string[] {
+  if (isSeq(node)) return node.items.flatMap(item => repeatedKeys(item, text))
+  if (!isMap(node)) return []
+  const seen = new Set<unknown>()
+  return node.items.flatMap(({ key, value }) => {
+    const inside = repeatedKeys(value, text)
+    if (!isScalar(key)) return inside
+    if (!seen.has(key.value)) {
+      seen.add(key.value)
+      return inside
     }
-    return [`line ${lineOf(text, key.range?.[0] ?? 0)}: key ${JSON.stringify(name)} already set in map`]
+    const at = isNode(value) ? value.range?.[0] : undefined
+    return [...inside, `line ${lineOf(text, at ?? 0)}: key ${goSyntax(key.value)} already set in map`]
   })
 }
+
+const goSyntax = (key: unknown): string => (typeof key === 'string' ? goQuoted(key) : String(key))
 
 const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
 
@@ -120,4 +131,10 @@ function keyText(key: unknown): string {
 
 /** Writes a JSON value as YAML, keys sorted, no anchors. */
 export const formatYaml = (value: unknown): string =>
-  stringify(value, { version: '1.1', sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false })
+  stringify(value, {
+    version: '1.1',
+    sortMapEntries: true,
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    indentSeq: false,
+  })

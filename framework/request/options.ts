@@ -19,10 +19,10 @@ export function booleanOf(query: URLSearchParams, name: string): boolean | undef
   return value === null ? undefined : !/^(0|false)$/i.test(value)
 }
 
-/** A decimal integer; undefined when absent or empty. Throws 400 in the words of Go's parser (chapter 40, rule 2.32). */
+/** A decimal integer; undefined when absent. Throws 400 in the words of Go's parser (chapter 40, rule 2.32). */
 export function integerOption(query: URLSearchParams, name: string): number | undefined {
-  const value = query.get(name) ?? ''
-  if (value === '') return undefined
+  const value = query.get(name)
+  if (value === null) return undefined
   const parsing = `strconv.ParseInt: parsing ${JSON.stringify(value)}`
   if (!/^[+-]?\d+$/.test(value)) throw badRequest(`${parsing}: invalid syntax`)
   if (!Number.isSafeInteger(Number(value))) throw badRequest(`${parsing}: value out of range`)
@@ -66,7 +66,13 @@ export const unsupportedOption = (
   detail: `supported values: ${supported.map(text => JSON.stringify(text)).join(', ')}`,
 })
 
-/** The query of a list, without its selectors and scope. Throws 400 and 422 (chapter 40, rules 4.7–4.11). */
+/** The numbers in the query of a list or a watch, of which it may have no need: 400 for what is none. */
+export function checkNumbers(query: URLSearchParams): void {
+  integerOption(query, 'timeoutSeconds')
+  integerOption(query, 'limit')
+}
+
+/** The query of a list, without its selectors and scope. Throws 422 (chapter 40, rules 4.7–4.11). */
 export function listOptions(
   query: URLSearchParams,
 ): Pick<ListQuery, 'limit' | 'continue' | 'resourceVersion' | 'match'> {
@@ -74,10 +80,6 @@ export function listOptions(
   const resourceVersion = query.get('resourceVersion') ?? ''
   const token = query.get('continue') ?? ''
   refuseOptions('ListOptions', listErrors(query))
-  checkResourceVersion(resourceVersion)
-  if (token !== '' && resourceVersion !== '' && resourceVersion !== '0') {
-    throw badRequest('specifying resource version is not allowed when using continue')
-  }
   const match = matchOf(query.get('resourceVersionMatch') ?? '', resourceVersion, limit > 0)
   return {
     ...(limit > 0 ? { limit } : {}),
@@ -123,14 +125,11 @@ export interface WatchOptions {
   readonly timeoutSeconds: number
 }
 
-/** Throws 400 and 422 (chapter 40, rules 4.36–4.39). */
+/** Throws 422 (chapter 40, rules 4.36–4.39). */
 export function watchOptions(query: URLSearchParams): WatchOptions {
   const resourceVersion = query.get('resourceVersion') ?? ''
   const asked = booleanOf(query, 'sendInitialEvents')
-  // Nothing to a watch, but it has to be a number.
-  integerOption(query, 'limit')
   refuseOptions('ListOptions', watchErrors(query))
-  checkResourceVersion(resourceVersion)
   const fromNow = resourceVersion === '' || resourceVersion === '0'
   return {
     watch: {
@@ -141,6 +140,10 @@ export function watchOptions(query: URLSearchParams): WatchOptions {
     timeoutSeconds: Math.max(0, integerOption(query, 'timeoutSeconds') ?? 0),
   }
 }
+
+/** A watch of everything from now on is a list of what there is, too. */
+const isWatchList = (query: URLSearchParams): boolean =>
+  !query.has('sendInitialEvents') && ['', '0'].includes(query.get('resourceVersion') ?? '')
 
 function watchErrors(query: URLSearchParams): readonly FieldError[] {
   const match = query.get('resourceVersionMatch') ?? ''
@@ -155,6 +158,9 @@ function watchErrors(query: URLSearchParams): readonly FieldError[] {
   }
   if (match !== '' && match !== 'NotOlderThan') {
     errors.push(unsupportedOption('resourceVersionMatch', match, ['NotOlderThan']))
+  }
+  if (query.get('continue') && (match !== '' || isWatchList(query))) {
+    errors.push(refuse('resourceVersionMatch is forbidden when continue is provided'))
   }
   return errors
 }

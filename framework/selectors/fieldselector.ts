@@ -1,12 +1,12 @@
 import { badRequest } from '../errors.ts'
 import type { FieldRequirement, FieldSelector } from './selectors.ts'
 
-/** Reads the query parameter `fieldSelector`; throws 400 with Kubernetes' words (chapter 40, section 4.5). */
+/** Reads the query parameter `fieldSelector`, in which no field with no value is nothing; throws 400 with Kubernetes' words (chapter 40, section 4.5). */
 export function parseFieldSelector(text: string): FieldSelector {
   const requirements = splitTerms(text)
     .filter(term => term !== '')
     .map(term => parseTerm(term, text))
-  return { requirements }
+  return { requirements: requirements.filter(({ field, value }) => field !== '' || value !== '') }
 }
 
 /** Splits at commas that are not escaped. */

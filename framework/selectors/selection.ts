@@ -5,19 +5,31 @@ import type { ResourceRequest } from '../request/requestinfo.ts'
 import type { Selection } from '../storage.ts'
 import { parseFieldSelector } from './fieldselector.ts'
 import { parseLabelSelector } from './labelselector.ts'
-import { type FieldSelector, fieldEquals, requiredField } from './selectors.ts'
+import { type FieldSelector, fieldEquals, type LabelSelector, requiredField } from './selectors.ts'
 
 type Selectable = Pick<ApiResource, 'selectableFields' | 'namespaced' | 'custom'>
 
-/** What a list, watch or deletecollection is about. Throws 400 for selectors that are malformed or not supported. */
+/** The selectors of a list, watch or deletecollection. */
+export interface Selectors {
+  readonly labels: LabelSelector
+  readonly fields: FieldSelector
+}
+
+/** Throws 400 for selectors that are malformed. */
+export const parseSelectors = (query: URLSearchParams): Selectors => ({
+  labels: parseLabelSelector(query.get('labelSelector') ?? ''),
+  fields: parseFieldSelector(query.get('fieldSelector') ?? ''),
+})
+
+/** What a list, watch or deletecollection is about. Throws 400 for fields that cannot be selected by. */
 export function selectionOf(
   ctx: RequestContext,
   info: ResourceRequest,
-  query: URLSearchParams,
+  selectors: Selectors,
   resource: Selectable,
 ): Selection {
-  const labels = parseLabelSelector(query.get('labelSelector') ?? '')
-  const fields = namedFields(info.name, parseFieldSelector(query.get('fieldSelector') ?? ''))
+  const { labels } = selectors
+  const fields = namedFields(info.name, selectors.fields)
   for (const { field } of fields.requirements) refuseUnknownField(field, resource)
   return {
     cluster: ctx.cluster,

@@ -155,7 +155,7 @@ describe('field selectors', () => {
   })
 
   it('skip empty terms and compare absent fields as empty', () => {
-    const selector = parseFieldSelector(',metadata.name==a,,spec.x!=b,')
+    const selector = parseFieldSelector(',metadata.name==a,,=,spec.x!=b,')
     assert.equal(
       matchesFields(selector, field => (field === 'metadata.name' ? 'a' : '')),
       true,

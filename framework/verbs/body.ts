@@ -1,6 +1,6 @@
 import type { RequestContext } from '../context.ts'
 import { type BodyFormat, bodyFormat, bodyLimit } from '../encoding/mediatypes.ts'
-import { type ParsedBody, parseBody, preview } from '../encoding/parsebody.ts'
+import { linesOf, type ParsedBody, parseBody, preview, typedProblems } from '../encoding/parsebody.ts'
 import { badRequest, type StatusError } from '../errors.ts'
 import type { VerbRequest } from '../exchange.ts'
 import { DecodeError, decodeMetadata, jsonType, MissingKindError } from '../metadata.ts'
@@ -11,10 +11,10 @@ import { isCustom, refuseMistyped } from './mistyped.ts'
 import type { Served } from './served.ts'
 import { typeOf, UnrecognizedError } from './typemeta.ts'
 
-/** A decoded object and what a strict reader complains about: `unknown field "spec.foo"`. */
+/** A decoded object and the paths of what its kind does not have: `spec.foo`. */
 export interface DecodedObject {
   readonly object: KubeObject
-  readonly problems: readonly string[]
+  readonly unknown: readonly string[]
 }
 
 /** Reads the object in a request's body: 415, 413, then 400 and 422 of chapter 40, sections 2.8 and 2.9. */
@@ -50,12 +50,20 @@ const unrecognized = (kind: string, why: string, bytes: Buffer): StatusError =>
 const cannotBeHandled = (kind: string, { version, kind: expected }: Served, why: string): StatusError =>
   badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`)
 
-function decodeOrRefuse(bytes: Buffer, format: BodyFormat, served: Served): DecodedObject {
+/** Also what a strict reader complains about. */
+function decodeOrRefuse(
+  bytes: Buffer,
+  format: BodyFormat,
+  served: Served,
+): { object: KubeObject; problems: readonly string[] } {
   const parsed = parseOrRefuse(bytes, format, served.kind)
   try {
-    const { object, problems } = decodeValue(parsed.value, served)
-    const duplicates = served.resource.custom ? parsed.duplicates : outside(problems, parsed.duplicates)
-    return { object, problems: [...duplicates, ...problems] }
+    const { object, unknown } = decodeValue(parsed.value, served)
+    const isTyped = format === 'json' && !served.resource.custom && unknown.length > 0
+    const problems = isTyped
+      ? typedProblems(bytes.toString('utf8'), new Set(unknown))
+      : [...parsed.duplicates, ...unknown.map(unknownField)]
+    return { object, problems }
   } catch (error) {
     if (error instanceof UnrecognizedError) throw unrecognized(served.kind, error.message, bytes)
     if (error instanceof DecodeError) throw cannotBeHandled(served.kind, served, error.message)
@@ -65,12 +73,7 @@ function decodeOrRefuse(bytes: Buffer, format: BodyFormat, served: Served): Deco
   }
 }
 
-/** Go's readers of types skip what they do not know, and what is there twice in it. */
-const outside = (unknown: readonly string[], duplicates: readonly string[]): readonly string[] =>
-  duplicates.filter(
-    duplicate => !unknown.some(problem => pathIn(duplicate).startsWith(`${pathIn(problem)}.`)),
-  )
-const pathIn = (problem: string): string => /"(.*)"/s.exec(problem)?.[1] ?? ''
+export const unknownField = (path: string): string => `unknown field "${path}"`
 
 export const missingKind = (body: string): string => `Object 'Kind' is missing in '${body}'`
 
@@ -91,8 +94,10 @@ export function decodeValue(value: unknown, served: Served): DecodedObject {
   const decoded = served.schema.decode({ ...fields, ...typed, metadata })
   const timed = isCustom(served) ? decoded.object : withGoTimes(decoded.object, served.group, served.kind)
   refuseMistyped(timed, served)
-  const paths = [...new Set([...unknown, ...decoded.unknown])].sort()
-  return { object: completed(timed, served), problems: paths.map(path => `unknown field "${path}"`) }
+  const paths = [...new Set([...unknown, ...decoded.unknown])]
+  // Upstream reads metadata of custom kinds first.
+  if (!served.resource.custom) paths.sort()
+  return { object: completed(timed, served), unknown: paths }
 }
 
 const completed = (object: KubeObject, { kind, resource }: Served): KubeObject =>
@@ -106,14 +111,6 @@ export function report(
   refuse: (text: string) => StatusError,
 ): void {
   if (problems.length === 0 || validation === 'Ignore') return
-  if (validation === 'Strict') throw refuse(atOnce(problems))
-  for (const problem of problems) ctx.record.warn(problem)
-}
-
-/** Go's strict reader of YAML tells all that it has found as one problem. */
-function atOnce(problems: readonly string[]): string {
-  const isLine = (problem: string): boolean => /^line \d+: /.test(problem)
-  const lines = problems.filter(isLine).map(line => `\n  ${line}`)
-  const others = problems.filter(problem => !isLine(problem))
-  return [...(lines.length > 0 ? [`yaml: unmarshal errors:${lines.join('')}`] : []), ...others].join(', ')
+  if (validation === 'Strict') throw refuse(problems.join(', '))
+  for (const line of problems.flatMap(linesOf)) ctx.record.warn(line)
 }

@@ -56,18 +56,6 @@ describe('create', () => {
       400,
       `Widget in version "v1" cannot be handled as a Widget: strict decoding error: ${problems.join(', ')}`,
     )
-    const headers = { 'content-type': 'application/yaml' }
-    const yaml = {
-      ...create('fieldValidation=Strict'),
-      headers,
-      body: 'apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec:\n  a: 1\n  a: 2\n',
-    }
-    await refuses(
-      fresh(),
-      yaml,
-      400,
-      /strict decoding error: yaml: unmarshal errors:\n {2}line 6: key "a" already set in map$/,
-    )
   })
 
   it('dry-runs', async () => {
@@ -196,7 +184,7 @@ describe('create', () => {
       'a manager that cannot be printed',
       { query: 'fieldManager=a%07', body: widget('a') },
       422,
-      /fieldManager: Invalid value: "a\\u0007": invalid character U\+0007 \(at position 1\)$/,
+      /fieldManager: Invalid value: "a\\a": invalid character U\+0007 \(at position 1\)$/,
     ],
     ['a name in the path', { name: 'a', body: widget('a') }, 405, /create is not supported/],
   ]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { filled, fresh, refusal, refuses, table } from '../../test/support/asked.ts'
-import { type Asked, ask, jsonOf, widget } from '../../test/support/widgets.ts'
+import { type Asked, ask, bodyOf, jsonOf, widget } from '../../test/support/widgets.ts'
 import type { ApiResource } from '../apis.ts'
 import { forbidden } from '../errors.ts'
 import type { KubeObject } from '../object.ts'
@@ -56,9 +56,12 @@ describe('delete', () => {
   const invalid = (text: string): string => `DeleteOptions.meta.k8s.io "" is invalid: ${text}`
   const bad: readonly [asked: Partial<Asked>, code: number, message: string | RegExp][] = [
     [{ body: '{' }, 400, /json parse error/],
-    [{ body: { kind: 'Widget' } }, 400, /cannot be converted to DeleteOptions/],
-    [{ body: { preconditions: 1 } }, 400, /DeleteOptions.preconditions$/],
-    [{ body: { dryRun: 'All' } }, 400, /DeleteOptions.dryRun$/],
+    [{ body: { kind: 'Pod' } }, 400, 'no kind "Pod" is registered for version "v1" in scheme "oriel"'],
+    [{ body: { preconditions: 1 } }, 400, /DeleteOptions.preconditions of type v1.Preconditions$/],
+    [{ body: { dryRun: 'All' } }, 400, /^json: .* struct field DeleteOptions.dryRun of type \[\]string$/],
+    [{ body: { gracePeriodSeconds: 'x' } }, 400, /DeleteOptions.gracePeriodSeconds of type int64$/],
+    [{ body: '[]' }, 400, /^couldn't get version\/kind; .* array into Go value of type struct { APIVersion /],
+    [{ body: '{' }, 400, /^couldn't get version\/kind; json parse error: /],
     [{ body: {}, headers: { 'content-type': 'text/plain' } }, 415, /unknown format/],
     [
       { body: { propagationPolicy: 'x' } },
@@ -83,6 +86,15 @@ describe('delete', () => {
   }
 })
 
+describe('the status of a deletion', () => {
+  it('is written in the format that was asked for, whatever the form', async () => {
+    const accept = 'application/yaml;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
+    const answer = await ask(await filled('a'), { verb: 'delete', name: 'a', headers: { accept } })
+    assert.equal(answer.contentType, 'application/yaml')
+    assert.match(await bodyOf(answer), /^apiVersion: v1\n[\s\S]*kind: Status\n/)
+  })
+})
+
 describe('deletecollection', () => {
   it('deletes what it lists, and answers with that', async () => {
     const resource = await filled('a', 'b')
@@ -96,6 +108,22 @@ describe('deletecollection', () => {
     assert.deepEqual(await names({ verb: 'list' }), ['a', 'b'])
     assert.deepEqual(await names({ verb: 'deletecollection' }), ['a', 'b'])
     assert.deepEqual(await names({ verb: 'list' }), [])
+  })
+
+  it('deletes nothing but what the client demands', async () => {
+    const resource = await filled('a')
+    const all = (preconditions: object): Asked => ({ verb: 'deletecollection', body: { preconditions } })
+    await refuses(resource, all({ uid: 'x' }), 409, /the UID in the precondition \(x\) does not match/)
+    await refuses(
+      resource,
+      all({ resourceVersion: 'x' }),
+      409,
+      /the ResourceVersion in the precondition \(x\)/,
+    )
+    assert.equal((await ask(resource, { verb: 'get', name: 'a' })).status, 200)
+    const { metadata } = await jsonOf(ask(resource, { verb: 'get', name: 'a' }))
+    await ask(resource, all({ uid: (metadata as KubeObject['metadata']).uid }))
+    await refuses(resource, { verb: 'get', name: 'a' }, 404, /not found/)
   })
 
   it('leaves alone what has come back under the same name', async () => {

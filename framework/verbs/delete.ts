@@ -1,6 +1,6 @@
 import { itemAnswer } from '../answers/answers.ts'
 import { objectForm } from '../answers/forms.ts'
-import { negotiate, negotiateError } from '../answers/negotiation.ts'
+import { negotiate } from '../answers/negotiation.ts'
 import { documentAnswer } from '../discovery/documentanswer.ts'
 import type { Status } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
@@ -19,7 +19,8 @@ export async function deleteOne(call: Call): Promise<Answer> {
   const check = (current: Item): Promise<void> => admitDeletion(call, current.object, options.dryRun)
   const { item, removed } = await served.storage.delete(ctx, key, check, options)
   if (removed && !served.resource.deleteReturnsObject) {
-    return documentAnswer(removedStatus(call, item), negotiateError(request))
+    const { transform, ...plain } = how
+    return documentAnswer(removedStatus(call, item), plain)
   }
   return itemAnswer(item, form, how, !removed && accepted ? 202 : 200)
 }

@@ -5,23 +5,21 @@ import { StatusError } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
 import type { Item } from '../item.ts'
 import { inProtobuf } from '../protobuf/forms.ts'
-import { listOptions } from '../request/options.ts'
-import { selectionOf } from '../selectors/selection.ts'
 import type { DeleteOptions, ItemList, ListMeta } from '../storage.ts'
 import { admitDeletion, type Call, checkScope } from './call.ts'
 import { readDeleteOptions } from './deleteoptions.ts'
+import { listQuery } from './query.ts'
 
 /** Deletions that are under way at the same time: enough to share commits, few enough to leave room for others. */
 const atOnce = 16
 
 /** Deletes what a list finds, one by one, and answers with that list (chapter 40, section 6.4). Not atomic. */
 export async function deletecollection(call: Call): Promise<Answer> {
-  const { ctx, info, served, request } = call
+  const { ctx, served, request } = call
   checkScope(call)
   const how = negotiate(request, 'objects', inProtobuf(served))
   const form = listForm(served, how, request.query)
-  const selection = selectionOf(ctx, info, request.query, served.resource)
-  const query = { ...selection, ...listOptions(request.query) }
+  const query = listQuery(call)
   const { options } = await readDeleteOptions(request)
   const found = await collect(served.storage.list(ctx, query))
   const queue = found.items[Symbol.iterator]()
@@ -50,17 +48,18 @@ async function deleteAll(call: Call, queue: Iterable<Item>, options: DeleteOptio
   for (const item of queue) await deleteListed(call, item, options)
 }
 
-/** Exactly the object that was listed; one that is gone meanwhile is none of our business. */
+/** Exactly the object that was listed, or the one that the client demands; what is gone meanwhile is none of our business. */
 async function deleteListed(call: Call, item: Item, options: DeleteOptions): Promise<void> {
-  const { uid } = item.meta
+  const uid = options.uid ?? item.meta.uid
   const check = (current: Item): Promise<void> => admitDeletion(call, current.object, options.dryRun)
   try {
     await call.served.storage.delete(call.ctx, item.key, check, { ...options, uid })
   } catch (error) {
-    const isGone = error instanceof StatusError && (error.code === 404 || isOther(error))
+    const isOther = options.uid === undefined && isAnother(error)
+    const isGone = isOther || (error instanceof StatusError && error.code === 404)
     if (!isGone) throw error
   }
 }
 
-const isOther = ({ code, message }: StatusError): boolean =>
-  code === 409 && message.includes('the UID in the precondition')
+const isAnother = (error: unknown): boolean =>
+  error instanceof StatusError && error.code === 409 && error.message.includes('the UID in the precondition')

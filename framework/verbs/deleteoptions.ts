@@ -1,4 +1,5 @@
 import { type BodyFormat, bodyFormat, bodyLimit } from '../encoding/mediatypes.ts'
+import { parseBody } from '../encoding/parsebody.ts'
 import { badRequest, type FieldError } from '../errors.ts'
 import type { VerbRequest } from '../exchange.ts'
 import { jsonType } from '../metadata.ts'
@@ -10,7 +11,7 @@ import {
   unsupportedOption,
 } from '../request/options.ts'
 import type { DeleteOptions, SentOptions } from '../storage.ts'
-import { parseOrRefuse } from './body.ts'
+import { unregistered } from './typemeta.ts'
 
 /** DeleteOptions as they were sent, in the body or in the query. */
 interface Sent {
@@ -74,15 +75,12 @@ function fromQuery(query: URLSearchParams): Sent {
 type Members = Readonly<Record<string, unknown>>
 
 function fromBody(body: Buffer, format: BodyFormat): Sent {
-  const members = membersOf(parseOrRefuse(body, format, 'DeleteOptions').value, 'DeleteOptions')
+  const members = readMembers(body, format)
   const kind = read(members, 'kind', 'string') ?? ''
-  if (kind !== '' && kind !== 'DeleteOptions') {
-    throw badRequest(
-      `decoded object cannot be converted to DeleteOptions: its kind is ${JSON.stringify(kind)}`,
-    )
-  }
+  const version = read(members, 'apiVersion', 'string') ?? 'v1'
+  if (kind !== '' && kind !== 'DeleteOptions') throw badRequest(unregistered(kind, version))
   const seconds = read(members, 'gracePeriodSeconds', 'number')
-  const preconditions = membersOf(members.preconditions ?? {}, 'preconditions')
+  const preconditions = preconditionsIn(members)
   const policy = read(members, 'propagationPolicy', 'string')
   const orphan = read(members, 'orphanDependents', 'bool')
   const uid = read(preconditions, 'uid', 'string')
@@ -97,14 +95,35 @@ function fromBody(body: Buffer, format: BodyFormat): Sent {
   }
 }
 
-const cannotBeHandled = (value: unknown, field: string): Error =>
+const unreadable = "couldn't get version/kind; json parse error: "
+
+/** Null is as good as nothing. */
+function readMembers(body: Buffer, format: BodyFormat): Members {
+  const value = parsed(body, format) ?? {}
+  if (jsonType(value) === 'object') return value as Members
+  throw badRequest(
+    `${unreadable}json: cannot unmarshal ${jsonType(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+  )
+}
+
+function parsed(body: Buffer, format: BodyFormat): unknown {
+  try {
+    return parseBody(body, format).value
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw badRequest(`${unreadable}${error.message}`)
+  }
+}
+
+const mistyped = (value: unknown, field: string, type: string): Error =>
   badRequest(
-    `DeleteOptions in version "v1" cannot be handled as a DeleteOptions: json: cannot unmarshal ${jsonType(value)} into Go struct field DeleteOptions.${field}`,
+    `json: cannot unmarshal ${jsonType(value)} into Go struct field DeleteOptions.${field} of type ${type}`,
   )
 
-function membersOf(value: unknown, field: string): Members {
-  if (jsonType(value) !== 'object') throw cannotBeHandled(value, field)
-  return value as Members
+function preconditionsIn({ preconditions = {} }: Members): Members {
+  if (jsonType(preconditions ?? {}) !== 'object')
+    throw mistyped(preconditions, 'preconditions', 'v1.Preconditions')
+  return (preconditions ?? {}) as Members
 }
 
 interface MemberTypes {
@@ -113,6 +132,8 @@ interface MemberTypes {
   readonly bool: boolean
 }
 
+const goTypes = { string: 'string', number: 'int64', bool: 'bool' } as const
+
 function read<T extends keyof MemberTypes>(
   members: Members,
   field: string,
@@ -120,13 +141,13 @@ function read<T extends keyof MemberTypes>(
 ): MemberTypes[T] | undefined {
   const value = Object.hasOwn(members, field) ? (members[field] ?? undefined) : undefined
   if (value === undefined) return undefined
-  if (jsonType(value) !== type) throw cannotBeHandled(value, field)
+  if (jsonType(value) !== type) throw mistyped(value, field, goTypes[type])
   return value as MemberTypes[T]
 }
 
 function dryRunOf(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every(item => typeof item === 'string')) return value
-  throw cannotBeHandled(value, 'dryRun')
+  throw mistyped(value, 'dryRun', '[]string')
 }
 
 const policies = ['Foreground', 'Background', 'Orphan'] as const

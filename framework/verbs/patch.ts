@@ -17,7 +17,7 @@ import { inProtobuf } from '../protobuf/forms.ts'
 import { checkResourceVersion, type WriteRequest, writeOptions } from '../request/options.ts'
 import { wholeSchema } from '../wholeschema.ts'
 import { apply } from './apply.ts'
-import { decodeValue, missingKind, parseOrRefuse, report } from './body.ts'
+import { decodeValue, missingKind, parseOrRefuse, report, unknownField } from './body.ts'
 import { admit, type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { tracked } from './fieldtracking.ts'
 import { checkPatchedType } from './patchedtype.ts'
@@ -124,8 +124,8 @@ interface Patching extends WriteRequest {
 function patched(call: Call, current: KubeObject, { key, patch, fieldValidation }: Patching): KubeObject {
   const result = patch.apply(current)
   const refuse = (detail: string): StatusError => invalidResult(patch.shown ?? formatJson(result), detail)
-  const { object, problems } = decodeResult(call, { key, result, refuse })
-  report(call.ctx, fieldValidation, [...patch.problems, ...problems], text =>
+  const { object, unknown } = decodeResult(call, { key, result, refuse })
+  report(call.ctx, fieldValidation, [...patch.problems, ...unknown.map(unknownField)], text =>
     refuse(`strict decoding error: ${text}`),
   )
   const placed = inNamespace(object, call)

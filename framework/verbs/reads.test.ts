@@ -204,7 +204,10 @@ describe('list', () => {
   })
 
   const bad: readonly [query: string, code: number, message: string | RegExp][] = [
-    ['limit=abc', 400, 'strconv.ParseInt: parsing "abc": invalid syntax'],
+    ['limit=', 400, 'strconv.ParseInt: parsing "": invalid syntax'],
+    ['limit=a&timeoutSeconds=b&labelSelector=!', 400, 'strconv.ParseInt: parsing "b": invalid syntax'],
+    ['labelSelector=!&resourceVersionMatch=x', 400, /^unable to parse requirement: /],
+    ['fieldSelector=spec.size=1&resourceVersionMatch=Exact', 422, /^ListOptions.meta.k8s.io "" is invalid/],
     [
       'resourceVersion=abc',
       400,
@@ -226,8 +229,8 @@ describe('list', () => {
       /resourceVersionMatch "exact" is forbidden for resourceVersion "0"$/,
     ],
     ['sendInitialEvents=true', 422, /sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list$/],
-    ['continue=x&resourceVersion=5', 400, 'specifying resource version is not allowed when using continue'],
     ['continue=x', 400, /^invalid continue token: continue key is not valid/],
+    ['continue=x&resourceVersion=y', 400, /^invalid continue token: continue key is not valid/],
     ['resourceVersion=99999', 504, /Too large resource version/],
     ['labelSelector=a in (b', 400, /^unable to parse requirement: /],
     ['fieldSelector=spec.size=1', 400, 'field label not supported: spec.size'],

@@ -62,7 +62,7 @@ export function checkType({ apiVersion, kind }: TypeMeta, served: Served, fields
   ])
 }
 
-const unregistered = (kind: string, apiVersion: string): string =>
+export const unregistered = (kind: string, apiVersion: string): string =>
   `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "oriel"`
 
 function nameIn({ metadata }: Members): string {

@@ -218,6 +218,7 @@ describe('watch', () => {
       422,
       /sendInitialEvents requires setting resourceVersionMatch to NotOlderThan$/,
     ],
+    ['continue=x', 422, /resourceVersionMatch is forbidden when continue is provided$/],
     ['resourceVersionMatch=NotOlderThan', 422, /forbidden for watch unless sendInitialEvents is provided$/],
     ['resourceVersion=x', 400, /^invalid resource version/],
     ['timeoutSeconds=x', 400, /^strconv.ParseInt/],

@@ -7,20 +7,18 @@ import type { RequestContext } from '../context.ts'
 import { StatusError } from '../errors.ts'
 import type { Answer } from '../exchange.ts'
 import { inProtobuf } from '../protobuf/forms.ts'
-import { watchOptions } from '../request/options.ts'
-import { selectionOf } from '../selectors/selection.ts'
 import { type Call, checkScope } from './call.ts'
+import { watchQuery } from './query.ts'
 
 const longestTimer = 2 ** 31 - 1
 
 /** Answers at once and then sends events until the deadline (chapter 40, sections 4.6–4.8). */
 export async function watch(call: Call): Promise<Answer> {
-  const { ctx, info, served, request } = call
+  const { ctx, served, request } = call
   checkScope(call)
   const how = negotiate(request, 'watch', inProtobuf(served))
   const form = eventForm(served, how, request.query)
-  const selection = selectionOf(ctx, info, request.query, served.resource)
-  const options = watchOptions(request.query)
+  const { selection, ...options } = watchQuery(call)
   const milliseconds = lifetimeOf(options.timeoutSeconds)
   const { signal, release } = until(ctx.signal, milliseconds)
   const begun: Promise<void>[] = []

@@ -44,6 +44,9 @@ export interface AdmissionPlugin {
     request: ShardAdmissionRequest & { readonly object: KubeObject },
     passes: Reinvocation,
   ): KubeObject | Promise<KubeObject>
+  /** Whether the caller may grant what the object grants: asked before the object is validated, and before its version is
+   * looked at. Not for DELETE. */
+  permit?(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
   /** What follows from the object as it is going to be stored, whichever part of it was written: labels that say the
    * status, for instance. Called last, before validation; not for DELETE. */
   complete?(request: ShardAdmissionRequest & { readonly object: KubeObject }): KubeObject
@@ -59,6 +62,7 @@ export interface AdmissionChain {
     ctx: RequestContext,
     request: ShardAdmissionRequest & { readonly object: KubeObject },
   ): Promise<KubeObject>
+  permit(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
   complete(request: ShardAdmissionRequest & { readonly object: KubeObject }): KubeObject
   admitDeletion(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
   validate(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
@@ -86,6 +90,9 @@ export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionCh
         if (plugin.mutate) object = await plugin.mutate(ctx, { ...request, object }, passes)
     } while (passes.again())
     return withGoodOwners(ctx, object, request.object)
+  },
+  async permit(ctx, request) {
+    for (const plugin of plugins) await plugin.permit?.(ctx, request)
   },
   complete(request) {
     let { object } = request

@@ -32,8 +32,8 @@ const current = (source: Source, limit: number): Start => ({
 /** Which state to read (chapter 40, tables 4.7 and 4.10). */
 async function startOf(source: Source, query: ListQuery, signal: AbortSignal): Promise<Start> {
   const limit = Math.max(0, query.limit ?? 0)
-  const asked = parseVersion(query.resourceVersion)
   if (query.continue) return continued(source, query, limit)
+  const asked = parseVersion(query.resourceVersion)
   if (asked === undefined) return current(source, limit)
   if (asked === 0) return current(source, 0)
   await waitFor(source, asked, signal)
@@ -45,9 +45,9 @@ async function startOf(source: Source, query: ListQuery, signal: AbortSignal): P
 }
 
 function continued(source: Source, query: ListQuery, limit: number): Start {
+  const { revision, after } = decodeContinuation(query.continue ?? '', source.resource, query)
   if (query.resourceVersion !== undefined && query.resourceVersion !== '' && query.resourceVersion !== '0')
     throw badRequest('specifying resource version is not allowed when using continue')
-  const { revision, after } = decodeContinuation(query.continue ?? '', source.resource, query)
   if (revision === -1) return { ...current(source, limit), after }
   const snapshot = revision <= source.revision ? source.snapshotAt(revision) : undefined
   if (snapshot === undefined) throw tooOldToContinue(source, query, after)

@@ -40,8 +40,8 @@ export async function create(
     await registry.admission.validate(ctx, { ...request, key: freshKey, object: fresh })
     const item = await put(registry, freshKey, fresh, options)
     if (item !== undefined) return item
-    if (name !== '') throw await exists(registry, freshKey)
-    if (attempt === attempts) throw exhausted(registry, freshKey)
+    if (name === '' && attempt < attempts) continue
+    throw await exists(registry, freshKey, Boolean(object.metadata.generateName))
   }
 }
 
@@ -95,13 +95,14 @@ function collapseOwners(ctx: RequestContext, object: KubeObject): KubeObject {
   return collapsed.object
 }
 
-/** Mutating admission; its result is pruned and defaulted again (chapter 40, rule 3.34, step 8). */
+/** Mutating admission, and whether the caller may grant what came of it; the result is pruned and defaulted again (chapter 40, rule 3.34, step 8). */
 async function admit(
   registry: Registry,
   ctx: RequestContext,
   request: ShardAdmissionRequest & { readonly object: KubeObject },
 ): Promise<KubeObject> {
   const admitted = await registry.admission.mutate(ctx, request)
+  await registry.admission.permit(ctx, { ...request, object: admitted })
   return admitted === request.object ? admitted : registry.rules.schema.decode(admitted).object
 }
 
@@ -132,16 +133,14 @@ async function put(
   }
 }
 
-/** 409, told apart when the existing object is on its way out (chapter 40, table 2.7, h). */
-async function exists(registry: Registry, key: ObjectKey): Promise<StatusError> {
+/** 409, told apart when the existing object is on its way out, and when the server was to choose the name (chapter 40,
+ * table 2.7, h and i). */
+async function exists(registry: Registry, key: ObjectKey, isGenerated: boolean): Promise<StatusError> {
   const current = await registry.shelf.current(key)
   const terminating = current?.object.metadata.deletionTimestamp !== undefined
-  return alreadyExists(aboutOf(registry, key), terminating ? 'object is being deleted: ' : '')
-}
-
-/** 409 after eight collisions (chapter 40, table 2.7, i). */
-function exhausted(registry: Registry, key: ObjectKey): StatusError {
-  const { message, details } = alreadyExists(aboutOf(registry, key)).status
+  const error = alreadyExists(aboutOf(registry, key), terminating ? 'object is being deleted: ' : '')
+  if (!isGenerated) return error
+  const { message, details } = error.status
   const text = `${message}, the server was not able to generate a unique name for the object`
   return new StatusError(409, 'AlreadyExists', text, { ...details, retryAfterSeconds: 1 })
 }

@@ -117,6 +117,10 @@ describe('storage of the embedded shard', () => {
     for (let i = 0; i < 20; i++) names.add((await create(generated)).key.name)
     assert.equal(names.size, 20)
     for (const name of names) assert.match(name, /^gen-.{5}$/)
+    const taken = { ...generated, metadata: { ...generated.metadata, name: [...names][0] ?? '' } }
+    const { message, details } = await refusal(create(taken))
+    assert.match(message ?? '', /already exists, the server was not able to generate a unique name/)
+    assert.equal(details?.retryAfterSeconds, 1)
   })
 
   it('knows the namespace: missing, and going', async () => {
@@ -178,6 +182,12 @@ describe('storage of the embedded shard', () => {
       update('uid', () => ({ ...configMap('uid'), metadata: { name: 'uid', uid: 'other' } })),
     )
     assert.match(other.message ?? '', /Precondition failed: UID in precondition: other, UID in object meta: /)
+    const patch = { type: 'application/merge-patch+json', body: () => ({ metadata: { uid: 'other' } }) }
+    const change: Change = ({ object }) => ({ ...object, metadata: { ...object.metadata, uid: 'other' } })
+    assert.match(
+      (await refusal(update('uid', change, { patch }))).message ?? '',
+      /metadata.uid: Invalid value: "other": field is immutable$/,
+    )
     assert.equal((await refusal(update('nowhere', () => configMap('nowhere')))).code, 404)
   })
 

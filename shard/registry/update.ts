@@ -28,7 +28,8 @@ export async function update(registry: Registry, ctx: RequestContext, wish: Upda
     const current = await registry.shelf.current(wish.key)
     if (current === undefined) throw notFound(aboutOf(registry, wish.key))
     const next = await wish.change(current)
-    checkPreconditions(registry, next, current)
+    checkNumber(next)
+    if (wish.options.patch === undefined) checkUid(registry, next, current)
     const final = await finished(registry, ctx, { next, current, options: wish.options })
     if (final === undefined) return current
     if (wish.options.dryRun) return detached(registry, current, final)
@@ -42,21 +43,29 @@ export async function update(registry: Registry, ctx: RequestContext, wish: Upda
   }
 }
 
-/** A resourceVersion or uid in the body has to be the stored one (chapter 40, rules 3.21 and 2.15). */
-function checkPreconditions(registry: Registry, next: KubeObject, current: CachedItem): void {
-  const { resourceVersion, uid } = next.metadata
-  const about = aboutOf(registry, current.key)
+function checkNumber({ metadata: { resourceVersion } }: KubeObject): void {
   if (resourceVersion && !/^\d+$/.test(resourceVersion))
     throw badRequest(
       `metadata.resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: must be a decimal number`,
     )
-  if (uid && uid !== current.meta.uid) {
-    throw conflict(
-      about,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.meta.uid}`,
-    )
-  }
-  if (resourceVersion && !isCurrent(current, resourceVersion)) throw modified(about)
+}
+
+/** A uid in the body has to be the stored one (chapter 40, rule 2.15); a patch that changes it is invalid. */
+function checkUid(registry: Registry, { metadata: { uid } }: KubeObject, current: CachedItem): void {
+  if (!uid || uid === current.meta.uid) return
+  throw conflict(
+    aboutOf(registry, current.key),
+    `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.meta.uid}`,
+  )
+}
+
+/** A resourceVersion in the body has to be the stored one (chapter 40, rule 3.21). */
+function checkVersion(
+  registry: Registry,
+  { metadata: { resourceVersion } }: KubeObject,
+  current: CachedItem,
+): void {
+  if (resourceVersion && !isCurrent(current, resourceVersion)) throw modified(aboutOf(registry, current.key))
 }
 
 interface Step {
@@ -77,6 +86,8 @@ async function finished(
   const request = requestOf(registry, current.key, options, seen(current))
   const shown = seen(current, collapsed.object)
   const admitted = await registry.admission.mutate(ctx, { ...request, object: shown })
+  await registry.admission.permit(ctx, { ...request, object: admitted })
+  checkVersion(registry, next, current)
   const prepared =
     admitted === shown
       ? collapsed.object

@@ -28,7 +28,7 @@ function neutralized(value: unknown, said: Said): unknown {
       .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
       .replace(/Invalid value: "\{.*\}":/s, 'Invalid value: <object>:')
       .replace(/(?<=: errors:\n).*/s, lines => lines.split('\n').sort().join('\n'))
-      .replace(/Bad-[a-z0-9]{5}/g, 'Bad-<suffix>')
+      .replace(/((?:Bad|gen|Gen)[-._x]*)[a-z0-9]{5}\b/g, '$1<suffix>')
       .replace(/in scheme \\?"[^"]*"/, 'in a scheme')
       .replace(/in record \(\d+\)/, 'in record (<version>)')
   if (Array.isArray(value)) return value.map(item => neutralized(item, said))

@@ -1,4 +1,11 @@
 import type { Outcome } from './play.ts'
+import type { Step } from './step.ts'
+
+/** A difference that we know of and keep, and how to look past it in both answers. */
+export interface Known {
+  readonly reason: string
+  readonly erase: (outcome: Outcome, step: Step) => Outcome
+}
 
 type Fields = Readonly<Record<string, unknown>>
 

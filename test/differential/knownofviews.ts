@@ -1,5 +1,5 @@
-import { rewritten } from './erasing.ts'
-import { type Known, pastKnown } from './known.ts'
+import { type Known, rewritten } from './erasing.ts'
+import { pastKnown } from './known.ts'
 import type { Outcome } from './play.ts'
 import type { Step } from './step.ts'
 

@@ -57,6 +57,6 @@ describe(`${steps.length} requests of seed ${seed}${isView ? ', through views' :
       isView ? pastKnownOfViews : pastKnown,
     ))
       found.push(told(difference))
-    assert.equal(found.join('\n\n'), '')
+    assert.equal(found.length, 0, `${found.length} differences\n\n${found.join('\n\n')}`)
   })
 })

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
+import { parseYaml } from '../../framework/encoding/yaml.ts'
 import { magic } from '../../framework/protobuf/fields.ts'
 import { parseProtobuf } from '../../framework/protobuf/parse.ts'
 import type { Client } from '../support/client.ts'
@@ -37,7 +38,8 @@ export function player(client: Client): (step: Step) => Promise<Outcome> {
 
 /** What was answered; of a stream its first state, where it says when that is complete. */
 async function bodyOf(response: IncomingMessage, { path }: Step): Promise<unknown> {
-  if (!/[?&]watch=/.test(path) || response.statusCode !== 200) return parsed(await bytesOf(response))
+  if (!/[?&]watch=/.test(path) || response.statusCode !== 200)
+    return parsed(await bytesOf(response), response.headers['content-type'] ?? '')
   const events = path.includes('allowWatchBookmarks') ? await initialEvents(response) : ''
   response.destroy()
   return events
@@ -62,7 +64,8 @@ async function initialEvents(response: IncomingMessage): Promise<unknown> {
 const byName = (one: unknown, other: unknown): number => (nameIn(one) < nameIn(other) ? -1 : 1)
 const nameIn = (event: unknown): string => /"name":"([^"]*)"/.exec(JSON.stringify(event))?.[1] ?? ''
 
-function parsed(bytes: Buffer): unknown {
+function parsed(bytes: Buffer, type: string): unknown {
+  if (type.startsWith('application/yaml')) return parseYaml(bytes.toString()).value
   if (bytes.subarray(0, magic.length).equals(magic)) return parseProtobuf(bytes)
   try {
     return JSON.parse(bytes.toString())

@@ -1,7 +1,10 @@
 import type { Random } from '../model/random.ts'
+import { applyBadly } from './applies.ts'
 import { create, createAnother, createBadly, createRaw } from './creates.ts'
 import { createInYaml, createTwice, inProtobuf, scale, writeAs } from './forms.ts'
+import { listBadly, watchBadly } from './listing.ts'
 import type { Maker } from './making.ts'
+import { answerAs, generate, removeAllAsSaid, removeWithOptions, writeWithOptions } from './options.ts'
 import { apply, jsonPatch, mergePatch, strategicPatch } from './patches.ts'
 import { list, read, readAs, watchAsList } from './reads.ts'
 import type { Step, Subject } from './step.ts'
@@ -31,6 +34,14 @@ const makers: readonly (readonly [number, Maker])[] = [
   [3, inProtobuf],
   [3, scale],
   [2, watchAsList],
+  [4, writeWithOptions],
+  [2, generate],
+  [3, removeWithOptions],
+  [2, removeAllAsSaid],
+  [3, answerAs],
+  [6, listBadly],
+  [2, watchBadly],
+  [4, applyBadly],
 ]
 
 const weighted = makers.flatMap(([weight, maker]) => Array.from({ length: weight }, () => maker))

@@ -1,0 +1,45 @@
+import type { Known } from './erasing.ts'
+import { taken, textOf, withoutCause, withoutEmptyTexts } from './erasing.ts'
+
+/** What single kinds accept. */
+export const knownOfKinds: readonly Known[] = [
+  {
+    reason: 'a role of no known kind is the client’s mistake: 422, where kcp looks for it and answers 500',
+    erase: (outcome, { about }) =>
+      about.includes('create from')
+        ? taken(outcome, /unsupported role reference kind/, 'unreadable')
+        : taken(outcome, /unsupported role reference kind|Unsupported value: .*"ClusterRole/, 'no such role'),
+  },
+  {
+    reason: 'a subject without a kind lacks one, besides having none of the supported ones',
+    erase: (outcome, { about }) =>
+      about.startsWith('RoleBinding') && /subjects\[\d\]\.kind/.test(textOf(outcome))
+        ? withoutCause(outcome, '"message":"Required value","field":"subjects[')
+        : outcome,
+  },
+  {
+    reason: 'an empty text that a client has written stays',
+    erase: (outcome, { about }) =>
+      about.startsWith('ServiceAccount') ? { ...outcome, body: withoutEmptyTexts(outcome.body) } : outcome,
+  },
+  {
+    reason: 'what cannot be scaled is not told of twice',
+    erase: outcome => withoutCause(outcome, 'accessor error'),
+  },
+  {
+    reason: 'no data at all is as good as empty data: that changes nothing in an immutable ConfigMap',
+    erase: (outcome, step) => {
+      const body = String(step.sent({ resourceVersion: '', uid: '' }).body)
+      const isEmpty = /"(binaryData|data)":\{\}/.test(body) && step.path.includes('/configmaps')
+      const isRefused = outcome.status === 422 && /is immutable when/.test(textOf(outcome))
+      return isEmpty && (isRefused || outcome.status === 200)
+        ? { ...outcome, status: 0, body: 'no data' }
+        : outcome
+    },
+  },
+  {
+    reason: 'no data at all is as good as empty data, also for an immutable ConfigMap',
+    erase: outcome =>
+      /is immutable when/.test(textOf(outcome)) ? withoutCause(outcome, '"field":"binaryData"') : outcome,
+  },
+]
