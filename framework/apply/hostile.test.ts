@@ -74,7 +74,7 @@ describe('bodies that are wrong in many places with long paths', () => {
   })
 
   it('have as many repeated fields, and are invalid in as many, as there is room for', () => {
-    const repeated = `{"${long}":{${times(() => '"a":1').join()}}}`
+    const repeated = `{"${long}":{${times(i => `"a${i}":1,"a${i}":1`).join()}}}`
     assert.equal(parseBody(Buffer.from(repeated), 'json').duplicates.length, 53)
     const errors = times(i => ({ type: 'FieldValueInvalid' as const, field: `${long}${i}`, detail: 'no' }))
     const refused = (all: typeof errors) =>
