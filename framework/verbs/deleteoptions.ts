@@ -64,8 +64,11 @@ function fromQuery(query: URLSearchParams): Sent {
   const seconds = integerOption(query, 'gracePeriodSeconds')
   const policy = query.get('propagationPolicy')
   const orphan = booleanOf(query, 'orphanDependents')
+  const [uid, resourceVersion] = [query.get('uid'), query.get('resourceVersion')]
   return {
     dryRun: query.getAll('dryRun'),
+    ...(uid === null || uid === '' ? {} : { uid }),
+    ...(resourceVersion === null || resourceVersion === '' ? {} : { resourceVersion }),
     ...(seconds === undefined ? {} : { gracePeriodSeconds: seconds }),
     ...(policy === null || policy === '' ? {} : { propagationPolicy: policy }),
     ...(orphan === undefined ? {} : { orphanDependents: orphan }),

@@ -205,6 +205,35 @@ export function updateCases(target: () => Target): void {
       await expect(200, at(name, merge({ metadata: { finalizers: [] } })))
     })
 
+    it('has its preconditions in the query where it has no body (6.1, 6.9)', async () => {
+      const name = nameOf(await created())
+      for (const query of ['?uid=x', '?resourceVersion=1'])
+        assert.match((await expect(409, at(name, remove(), query))).message ?? '', /does not match the /)
+      await expect(200, at(name, remove({}), '?uid=x'))
+    })
+
+    it('of a collection is as it is of each object (6.9, 6.13, 6.17)', async () => {
+      const { client } = target()
+      const own = widgetsIn(await target().namespace())
+      const held = widget('a', {}, { finalizers: ['example.com/f'] })
+      const object = await expect(201, client(own, post(held)))
+      const refused = await expect(409, client(own, remove({ preconditions: { uid: 'x' } })))
+      assert.match(
+        refused.message ?? '',
+        /the UID in the precondition \(x\) does not match the UID in record/,
+      )
+      await expect(409, client(own, remove({ preconditions: { resourceVersion: '1' } })))
+      const events = await client.watch(`${own}?watch=1&resourceVersion=${rvOf(object)}`)
+      const listed = await expect(200, client(own, remove({ propagationPolicy: 'Foreground' })))
+      // What is answered is what was listed.
+      assert.equal(listed.items?.[0]?.metadata.deletionTimestamp, undefined)
+      const going = (await events.next())?.object.metadata
+      assert.deepEqual(going?.finalizers, ['example.com/f', 'foregroundDeletion'])
+      assert.match(going?.deletionTimestamp ?? '', /Z$/)
+      events.leave()
+      await expect(200, client(`${own}/a`, merge({ metadata: { finalizers: [] } })))
+    })
+
     it('58: of a collection deletes what is selected, in one namespace (6.17, 6.18)', async () => {
       const { client } = target()
       const own = widgetsIn(await target().namespace())
