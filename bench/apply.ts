@@ -1,124 +1,142 @@
-import { type Address, Connection, encodeRequest } from './connection.ts'
+import { type Address, encodeRequest, type Request } from './connection.ts'
+import { withKcp } from './kcp.ts'
 import { load } from './load.ts'
 import type { Benchmark, Row } from './result.ts'
+import { type Applied, applying, define, patching } from './routers.ts'
 import { withScratch } from './scratch.ts'
+import { type Done, rowsOf, type Side } from './sides.ts'
 import { alternate } from './statistics.ts'
 
-const group = 'bench.example.com'
 const clients = 8
+const managers = 10
 const milliseconds = 2_000
 const rounds = 3
-/** About 40 kB with its managedFields. */
-const ports = 150
+/** Ports of objects of about 4, 40 and 400 kB with their managedFields. */
+const sizes = { small: 15, usual: 150, large: 1500 }
 
-const text = { type: 'string' }
-const port = {
-  type: 'object',
-  required: ['name'],
-  properties: { name: text, port: { type: 'integer' }, protocol: text, description: text, revision: text },
-}
-const spec = {
-  type: 'object',
-  properties: {
-    ports: {
-      type: 'array',
-      items: port,
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['name'],
-    },
-  },
-}
-
-const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `routers.${group}` },
-  spec: {
-    group,
-    scope: 'Cluster',
-    names: { plural: 'routers', singular: 'router', kind: 'Router', listKind: 'RouterList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
-      },
-    ],
-  },
-}
-
-const router = (name: string, revision: string) => ({
-  apiVersion: `${group}/v1`,
-  kind: 'Router',
-  metadata: { name },
-  spec: {
-    ports: Array.from({ length: ports }, (_, i) => ({
-      name: `port-${i}`,
-      port: 8000 + i,
-      protocol: 'TCP',
-      description: `where number ${i} of the router's services listens`,
-      revision,
-    })),
-  },
+/** One object for each client. */
+const router = (kind: keyof typeof sizes, client: number, revision: number): Applied => ({
+  name: `${kind}-${client}`,
+  manager: 'bench',
+  from: 0,
+  count: sizes[kind],
+  revision,
 })
 
-const base = '/clusters/root/apis'
-const objects = `${base}/${group}/v1/routers`
-const asManager = '?fieldManager=bench&force=true'
-
-/** Serves routers. */
-async function define(address: Address): Promise<void> {
-  const connection = await Connection.open(address)
-  const definitions = `${base}/apiextensions.k8s.io/v1/customresourcedefinitions`
-  await connection.read({ method: 'POST', path: definitions, body: JSON.stringify(definition) })
-  while ((await connection.read({ path: objects })).status !== 200);
-  for (let i = 0; i < clients; i++) await connection.read(applying(i, 0))
-  connection.close()
-}
-
-const applying = (client: number, revision: number) => ({
-  method: 'PATCH',
-  path: `${objects}/router-${client}${asManager}`,
-  body: JSON.stringify(router(`router-${client}`, String(revision))),
-  contentType: 'application/apply-patch+yaml',
+/** Each of the managers applies a half of the ports; neighbours have most of theirs in common. */
+const shared = (client: number, revision: number): Applied => ({
+  ...router('usual', client, revision),
+  name: `shared-${client}`,
+  manager: `manager-${revision % managers}`,
+  from: (revision % managers) * 7,
+  count: sizes.usual / 2,
 })
 
-const patching = (client: number, revision: number) => ({
-  method: 'PATCH',
-  path: `${objects}/router-${client}`,
-  body: JSON.stringify({ metadata: { labels: { revision: String(revision) } } }),
-  contentType: 'application/merge-patch+json',
-})
+const kinds = Object.keys(sizes) as (keyof typeof sizes)[]
+const eachClient = <T>(make: (client: number) => T): readonly T[] =>
+  Array.from({ length: clients }, (_, i) => make(i))
+const routers = [
+  ...kinds.flatMap(kind => eachClient(client => router(kind, client, 0))),
+  ...eachClient(client => Array.from({ length: managers }, (_, i) => shared(client, i))).flat(),
+]
 
-/** How many changes each client makes to an object of its own. */
-async function changes(address: Address, make: typeof applying): Promise<number> {
+type Change = (client: number, revision: number) => Request
+
+const applies =
+  (kind: keyof typeof sizes): Change =>
+  (client, revision) =>
+    applying(router(kind, client, revision))
+const sharing: Change = (client, revision) => applying(shared(client, revision))
+const patches: Change = (client, revision) => patching(`usual-${client}`, revision)
+
+/** How many changes the clients make to objects of their own. */
+async function changes(address: Address, change: Change): Promise<Done> {
   let count = 0
   const request = (): Buffer => {
     const next = ++count
-    return encodeRequest(make(next % clients, next))
+    return encodeRequest(change(next % clients, Math.floor(next / clients)))
   }
-  return (await load(address, { connections: clients, milliseconds, request })).perSecond
+  const { perSecond } = await load(address, { connections: clients, milliseconds, request })
+  return { count, perSecond }
 }
 
-/** Changes of an object of 40 kB whose every field is owned: by server-side apply, and by a patch of one field. */
+/** What an apply costs, by the size of the object and the number of its owners. */
+async function ownRows({ address }: Side): Promise<readonly Row[]> {
+  const taking = (change: Change) => async () => (await changes(address, change)).perSecond
+  const perSecond = await alternate(rounds, {
+    apply: taking(applies('usual')),
+    patch: taking(patches),
+    small: taking(applies('small')),
+    large: taking(applies('large')),
+    shared: taking(sharing),
+  })
+  const perPort = (kind: keyof typeof sizes, value: number): number => value * sizes[kind]
+  const usual = { what: 'of 40 kB', value: perPort('usual', perSecond.apply) }
+  return [
+    {
+      id: 'apply.apply',
+      measure: `apply of 40 kB, ${clients} clients`,
+      value: perSecond.apply,
+      unit: '/s',
+      against: { what: 'merge patches of one label', value: perSecond.patch },
+    },
+    {
+      id: 'apply.small',
+      measure: 'items applied, in objects of 4 kB',
+      value: perPort('small', perSecond.small),
+      unit: '/s',
+      against: usual,
+    },
+    {
+      id: 'apply.large',
+      measure: 'items applied, in objects of 400 kB',
+      value: perPort('large', perSecond.large),
+      unit: '/s',
+      against: usual,
+      target: { atLeast: 0.5 },
+    },
+    {
+      id: 'apply.managers',
+      measure: `apply of half of 40 kB by ${managers} managers in turn`,
+      value: perSecond.shared,
+      unit: '/s',
+      against: { what: 'apply of 40 kB by one', value: perSecond.apply },
+    },
+  ]
+}
+
+async function rowsBesideKcp(oriel: Side, kcp: Side): Promise<readonly Row[]> {
+  const measures: readonly (readonly [id: string, measure: string, change: Change])[] = [
+    ['apply.kcp', 'apply of 40 kB', applies('usual')],
+    ['apply.kcp-managers', `apply of half of 40 kB by ${managers} managers`, sharing],
+    ['apply.kcp-patch', 'merge patch of one label of 40 kB', patches],
+  ]
+  const rows: Row[] = []
+  for (const [id, measure, change] of measures) {
+    const take = ({ address }: Side): Promise<Done> => changes(address, change)
+    rows.push(...(await rowsOf({ id, measure, unit: '', take }, { oriel, kcp }, 'kcp')))
+  }
+  return rows
+}
+
+/**
+ * Changes of objects whose every field is owned: by server-side apply, and by a patch of one field. With KCP_BIN the same at
+ * a kcp, too.
+ */
 export const apply: Benchmark = ({ progress }) =>
   withScratch(async scratch => {
     progress('starting')
     const server = await scratch.oriel({ store: 'memory:' })
-    const address = await server.ask('address')
-    await define(address)
-    const perSecond = await alternate(rounds, {
-      apply: () => changes(address, applying),
-      patch: () => changes(address, patching),
+    const oriel = { address: await server.ask('address'), pid: server.pid }
+    await define(oriel.address, routers)
+    progress('by size')
+    const rows = await ownRows(oriel)
+    const program = process.env.KCP_BIN
+    if (!program) return rows
+    progress('beside kcp')
+    const beside = await withKcp(program, scratch.directory, async kcp => {
+      await define(kcp.address, routers)
+      return rowsBesideKcp(oriel, kcp)
     })
-    return [
-      {
-        id: 'apply.apply',
-        measure: `apply of 40 kB, ${clients} clients`,
-        value: perSecond.apply,
-        unit: '/s',
-        against: { what: 'merge patches of one label', value: perSecond.patch },
-      },
-    ] satisfies Row[]
+    return [...rows, ...beside]
   })

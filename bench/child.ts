@@ -6,6 +6,7 @@ export type Tasks = Readonly<Record<string, (argument: never) => unknown>>
 
 /** A process of its own that does tasks: client and server must not share an event loop. */
 export interface Child<T extends Tasks> {
+  readonly pid: number
   ask<K extends keyof T & string>(task: K, ...argument: Parameters<T[K]>): Promise<Awaited<ReturnType<T[K]>>>
   stop(): Promise<void>
 }
@@ -46,7 +47,7 @@ export async function startChild<T extends Tasks>(name: string, options: object 
     return reply.result
   }
   await Promise.race([ask('ready'), once(child, 'error').then(([error]) => Promise.reject(error))])
-  return { ask: ask as Child<T>['ask'], stop: () => stop(child) }
+  return { pid: child.pid ?? 0, ask: ask as Child<T>['ask'], stop: () => stop(child) }
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -15,22 +15,20 @@ import {
 } from '../test/support/tenants.ts'
 import { type Address, Connection } from './connection.ts'
 import { freePort, whenOpen } from './ports.ts'
-import { processorTime, residentMemory } from './process.ts'
-import type { Benchmark, Row, Target } from './result.ts'
+import { residentMemory } from './process.ts'
+import type { Benchmark, Row } from './result.ts'
 import { type Scratch, withScratch } from './scratch.ts'
-import { alternate, median } from './statistics.ts'
+import { type Measure, rowsOf, type Side } from './sides.ts'
+import { alternate } from './statistics.ts'
 import {
   asked,
   collection,
-  type Done,
   fannedOut,
   group,
   inNamespace,
   listed,
   listers,
   objects,
-  type Side,
-  type Sides,
   type Subject,
   watched,
   watchers,
@@ -63,46 +61,7 @@ async function fill({ shard, consumer }: Subject): Promise<void> {
   await Promise.all(Array.from({ length: 16 }, work))
 }
 
-/** What is measured, and what the ratio has to be. */
-interface Measure {
-  readonly id: string
-  readonly measure: string
-  readonly unit: string
-  readonly target?: Target
-  readonly take: (side: Side) => Promise<Done>
-}
-
 const against = "kcp's process"
-
-/** By the clock, which a busy machine disturbs, and by the processor time of the process, which it does not. */
-async function rowsOf({ id, measure, unit, target, take }: Measure, sides: Sides): Promise<readonly Row[]> {
-  const perProcessor: Record<keyof Sides, number[]> = { oriel: [], kcp: [] }
-  const takeAt = async (name: keyof Sides): Promise<number> => {
-    const side = sides[name]
-    const before = await processorTime(side.pid)
-    const { count, perSecond } = await take(side)
-    perProcessor[name].push(count / ((await processorTime(side.pid)) - before))
-    return perSecond
-  }
-  const taken = await alternate(3, { kcp: () => takeAt('kcp'), oriel: () => takeAt('oriel') })
-  return [
-    {
-      id: `standalone-${id}`,
-      measure,
-      unit: `${unit}/s`,
-      value: taken.oriel,
-      against: { what: against, value: taken.kcp },
-      ...(target && { target }),
-    },
-    {
-      id: `standalone-${id}-processor`,
-      measure: `${measure}, per second of its processor time`,
-      unit: `${unit}/s`,
-      value: median(perProcessor.oriel),
-      against: { what: against, value: median(perProcessor.kcp) },
-    },
-  ]
-}
 
 /** What no list of the newest version can exceed: whoever serves one has to ask the shard. */
 async function boundRow({ sides, shard, view, consumer }: Subject): Promise<Row> {
@@ -238,7 +197,7 @@ async function measured(subject: Subject, progress: (text: string) => void): Pro
   const rows: Row[] = []
   for (const each of measuresOf(subject)) {
     progress(each.measure)
-    rows.push(...(await rowsOf(each, subject.sides)))
+    rows.push(...(await rowsOf({ ...each, id: `standalone-${each.id}` }, subject.sides, against)))
   }
   progress('the shard itself')
   rows.push(await boundRow(subject))

@@ -2,6 +2,7 @@ import type { Standalone } from '../test/support/standalone.ts'
 import type { Tenant } from '../test/support/tenants.ts'
 import { type Address, Connection, encodeRequest } from './connection.ts'
 import { load } from './load.ts'
+import type { Done, Sides } from './sides.ts'
 import { Watchers } from './watchers.ts'
 
 export const objects = 10_000
@@ -12,16 +13,6 @@ export const group = 'cert-manager.io'
 export const collection = `/apis/${group}/v1/certificates`
 export const inNamespace = `/apis/${group}/v1/namespaces/default/certificates`
 
-/** Everybody who is measured, in front of one shard. */
-export interface Sides {
-  readonly oriel: Side
-  readonly kcp: Side
-}
-export interface Side {
-  readonly address: Address
-  readonly pid: number
-}
-
 /** What is asked of them. */
 export interface Subject {
   readonly standalone: Standalone
@@ -30,12 +21,6 @@ export interface Subject {
   readonly consumer: Tenant
   /** Of the view, below either side. */
   readonly view: string
-}
-
-/** So much was done, so fast. */
-export interface Done {
-  readonly count: number
-  readonly perSecond: number
 }
 
 /** Objects of whole lists, which so many clients ask for at once. */
