@@ -24,14 +24,16 @@ export const resourceQuotaAdmission = ({ client, informers }: QuotaDeps): Admiss
       const { operation, subresource, group, resource, key } = request
       if (operation !== 'CREATE' || subresource !== '' || key.namespace === '') return
       const counted = countKey(group, resource)
-      for (const { object, key: quota } of quotasIn(`${key.cluster}/${key.namespace}`)) {
-        if (!isLimiting(object as ResourceQuota, counted)) continue
-        if (request.dryRun) taken(request, object as ResourceQuota, counted)
-        else
-          await updateStatus<ResourceQuota>(client, resources.resourceQuotas, quota, current =>
-            taken(request, current, counted),
-          )
-      }
+      const limiting = quotasIn(`${key.cluster}/${key.namespace}`).filter(({ object }) =>
+        isLimiting(object as ResourceQuota, counted),
+      )
+      // A place in one of them is not taken where another refuses.
+      for (const { object } of limiting) taken(request, object as ResourceQuota, counted)
+      if (request.dryRun) return
+      for (const quota of limiting)
+        await updateStatus<ResourceQuota>(client, resources.resourceQuotas, quota.key, current =>
+          taken(request, current, counted),
+        )
     },
   }
 }
