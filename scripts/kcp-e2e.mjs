@@ -15,6 +15,7 @@ const allPackages = [
   'virtual/initializingworkspaces',
   'virtual/replication',
   'virtual/terminatingworkspaces',
+  'virtualresources/clustercachedresources',
   'logicalclustermigration',
 ]
 /** As in kcp's Makefile. */
