@@ -58,6 +58,21 @@ describe('create', () => {
     )
   })
 
+  it('tells each problem once, and no more than a hundred of them', async () => {
+    const create = (members: string): Asked => ({
+      verb: 'create',
+      body: `{${typeMembers},"metadata":{"name":"a"},${members}}`,
+    })
+    const repeated = `"spec":{${'"a":1,'.repeat(50_000)}"a":2}`
+    assert.deepEqual((await ask(fresh(), create(repeated))).warnings, ['duplicate field "spec.a"'])
+    const of = (prefix: string): string =>
+      Array.from({ length: 30_000 }, (_, i) => `"${prefix}${i}":0,`).join('')
+    const many = create(
+      `"metadata":{${of('u')}"name":"a"},"metadata":{${of('u')}${of('u')}"name":"a"},"spec":{}`,
+    )
+    assert.equal((await ask(fresh({ custom: false }), many)).warnings?.length, 100)
+  })
+
   it('dry-runs', async () => {
     const resource = fresh()
     const answer = await ask(resource, { verb: 'create', query: 'dryRun=All', body: widget('a') })
