@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import type { ItemBatch } from '../../framework/storage.ts'
 import { FrameReader } from './framereader.ts'
 import { ListReader } from './listreader.ts'
+import { pieces } from './pieces.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 })
 const object = fc.record({
@@ -15,7 +17,7 @@ const object = fc.record({
 const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 })
 
 /** A text in pieces of these sizes, over and over. */
-function* pieces(json: string, lengths: readonly number[]): Generator<Buffer> {
+function* cut(json: string, lengths: readonly number[]): Generator<Buffer> {
   const bytes = Buffer.from(json)
   for (let at = 0, i = 0; at < bytes.length; i++) {
     const length = lengths[i % lengths.length] ?? 1
@@ -27,7 +29,7 @@ function* pieces(json: string, lengths: readonly number[]): Generator<Buffer> {
 function read(json: string, lengths: readonly number[] = [7]) {
   const reader = new ListReader('*')
   const batches: ItemBatch[] = []
-  for (const piece of pieces(json, lengths)) {
+  for (const piece of cut(json, lengths)) {
     const batch = reader.push(piece)
     if (batch !== undefined) batches.push(batch)
   }
@@ -86,13 +88,28 @@ describe('ListReader', () => {
     })
 })
 
+describe('pieces', () => {
+  it('are all of an answer, and long enough to be worth reading', async () => {
+    const random = fc.array(fc.uint8Array({ minLength: 1, maxLength: 3 }), { maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(random, fc.constantFrom(1, 30_000, 90_000), async (texts, times) => {
+        const sent = texts.map(text => Buffer.alloc(text.length * times, text))
+        const read: Buffer[] = []
+        for await (const piece of pieces(Readable.from(sent))) read.push(piece)
+        assert.ok(Buffer.concat(read).equals(Buffer.concat(sent)))
+        for (const piece of read.slice(0, -1)) assert.ok(piece.length >= 128 * 1024)
+      }),
+    )
+  })
+})
+
 describe('FrameReader', () => {
   it('finds every event, wherever the pieces end', () => {
     fc.assert(
       fc.property(fc.array(object), sizes, (objects, lengths) => {
         const reader = new FrameReader('*')
         const stream = objects.map(each => `{"type":"MODIFIED","object":${JSON.stringify(each)}}\n`).join('')
-        const found = [...pieces(stream, lengths)].flatMap(piece => reader.push(piece).events)
+        const found = [...cut(stream, lengths)].flatMap(piece => reader.push(piece).events)
         assert.deepEqual(
           found.map(({ type, item }) => [type, item.bytes.toString()]),
           objects.map(each => ['MODIFIED', JSON.stringify(each)]),
