@@ -54,7 +54,7 @@ const headEnd = Buffer.from('\r\n\r\n')
 /** No JSON has these bytes, so that a piece of the body which ends with them is the last one. */
 const lastChunk = '\r\n0\r\n\r\n'
 
-/** Called with the status and the number of bytes of an answer, head and body. */
+/** Called with the status and the number of bytes of an answer, head and body; status 0: it has not come to its end. */
 export type Answered = (status: number, bytes: number) => void
 
 /**
@@ -74,6 +74,7 @@ export class Connection {
     this.socket = socket
     socket.setNoDelay(true)
     socket.on('data', chunk => this.#take(chunk))
+    socket.on('close', () => this.#lose())
   }
 
   static async open(address: Address): Promise<Connection> {
@@ -127,6 +128,11 @@ export class Connection {
     this.#status = Number(head.slice(9, 12))
     const length = /content-length: *(\d+)/i.exec(head)?.[1]
     this.#missing = length === undefined ? -1 : Number(length) - (chunk.length - end - headEnd.length)
+  }
+
+  #lose(): void {
+    this.#status = 0
+    this.#end()
   }
 
   #end(): void {

@@ -67,7 +67,7 @@ function keepAsking(
       const now = performance.now()
       times.push(now - begun)
       answered(status, bytes)
-      if (now >= end) resolve()
+      if (now >= end || status === 0) resolve()
       else if (rest > 0) void sleep(rest).then(ask)
       else ask()
     }
