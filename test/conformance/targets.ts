@@ -60,17 +60,28 @@ export async function mountFlags(): Promise<readonly string[]> {
   return ['--mount-allow', '127.0.0.1', '--mount-ca-file', file]
 }
 
-/** A remote cluster that serves fixture F, by the URL of the workspace at which it is mounted. */
-export async function mountTarget(oriel: Oriel): Promise<Target> {
+/** Mounts another server, which serves a kind, at `root:mounted`. */
+export async function mountRemote(oriel: Oriel, crd: KubeObject): Promise<{ stop(): Promise<void> }> {
   const remote = await startOriel({ args: ['--store', 'memory:'] })
   const peer = readPeer(await readText(remote.kubeconfig))
   const service = await startProxyService(peer.endpoint)
   const root = kubectlFor(oriel, 'root')
-  await apply(kubectlFor(remote, 'root').at(new URL(peer.endpoint.url).pathname), fixture)
+  await apply(kubectlFor(remote, 'root').at(new URL(peer.endpoint.url).pathname), crd)
   await apply(root, remoteClusters as KubeObject)
   await root(['wait', '--for=condition=Established', '--timeout=60s', 'crd', 'remoteclusters.example.io'])
   await apply(root, ...mount('mounted', service.url))
   await root(['wait', '--for=jsonpath={.status.phase}=Ready', '--timeout=60s', 'workspace', 'mounted'])
+  return {
+    async stop() {
+      await service.stop()
+      await discard(remote)
+    },
+  }
+}
+
+/** A remote cluster that serves fixture F, by the URL of the workspace at which it is mounted. */
+export async function mountTarget(oriel: Oriel): Promise<Target> {
+  const remote = await mountRemote(oriel, fixture)
   const client = await clientOf(configAt(oriel, `${oriel.url}/clusters/root:mounted`))
   await eventually(
     () => client(widgetsIn('default')),
@@ -81,8 +92,7 @@ export async function mountTarget(oriel: Oriel): Promise<Target> {
     ...target,
     async close() {
       await target.close()
-      await service.stop()
-      await discard(remote)
+      await remote.stop()
     },
   }
 }

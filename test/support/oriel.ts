@@ -132,7 +132,7 @@ export interface Kubectl {
   /** The outcome as it is, for refusals. */
   try(args: readonly string[], input?: string): Promise<Outcome>
   /** What it prints until that is enough: for commands that do not end by themselves. */
-  until(args: readonly string[], isEnough: (printed: string) => boolean): Promise<string>
+  until(args: readonly string[], isEnough: (printed: string) => boolean | Promise<boolean>): Promise<string>
   /** The same user at another URL below the server, such as `/clusters/root:org`. */
   at(path: string): Kubectl
   json<T = unknown>(args: readonly string[]): Promise<T>
@@ -162,8 +162,8 @@ function kubectlAt(oriel: Reachable, base: readonly string[]): Kubectl {
         env: { ...process.env, ...env },
       })
       const printed = collect(child)
-      const look = (): void => {
-        if (!isEnough(printed())) return
+      const look = async (): Promise<void> => {
+        if (!(await isEnough(printed()))) return
         resolve(printed())
         child.kill()
       }
