@@ -248,6 +248,25 @@ describe('parseProtobuf', () => {
       assert.throws(() => parseProtobuf(bytes), { name: 'SyntaxError', message })
   })
 
+  it('skips fields that it does not know', () => {
+    const odd: readonly Part[] = [
+      [
+        1,
+        [
+          [1, 'x'],
+          [99, 'y'],
+        ],
+      ],
+      [77, 5],
+      [78, [[1, 'z']]],
+    ]
+    assert.deepEqual(parseProtobuf(object('v1', 'ConfigMap', odd)), {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'x' },
+    })
+  })
+
   it('throws nothing but SyntaxError, whatever the bytes', () => {
     const kinds = fc.constantFrom('ConfigMap', 'CustomResourceDefinition', 'Lease', 'SubjectAccessReview')
     fc.assert(

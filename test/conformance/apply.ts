@@ -96,6 +96,17 @@ function ownershipCases({ fresh, at, apply }: Widgets): void {
     assert.deepEqual(gone.spec, { size: 1 })
   })
 
+  it('needs a name, and the version that it says (5.51 i, j, l)', async () => {
+    const name = fresh()
+    await expect(201, apply(name, 'm1', { color: 'red' }))
+    await expect(422, apply(name, '', { color: 'red' }))
+    const stale = applyPatch(widget(name, { color: 'blue' }, { resourceVersion: '1' }))
+    const { reason, message } = await expect(409, at(name, stale, '?fieldManager=m1'))
+    assert.deepEqual([reason, /the object has been modified/.test(message ?? '')], ['Conflict', true])
+    const { spec: _, ...identity } = widget(name)
+    assert.deepEqual(ownersOf(await expect(200, at(name, applyPatch(identity), '?fieldManager=m1'))), {})
+  })
+
   it('41: does nothing twice (3.27, 5.26)', async () => {
     const name = fresh()
     const again = (code: number): Promise<unknown> =>

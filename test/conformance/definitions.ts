@@ -39,6 +39,9 @@ interface Discovery {
 }
 
 interface Operation {
+  readonly 'x-kubernetes-action'?: string
+  readonly 'x-kubernetes-group-version-kind'?: object
+  readonly requestBody?: { readonly content: object }
   readonly parameters?: readonly { readonly name?: string }[]
 }
 
@@ -53,13 +56,16 @@ interface OpenApi {
 export function publishedCases(target: () => Target): void {
   const ask = (path: string, sent?: Sent) => target().client(path, sent)
 
-  it('59: is listed by legacy discovery (8.3)', async () => {
+  it('59: is listed by legacy discovery (8.3, 8.6)', async () => {
     const { resources } = (await ask(`/apis/${group}/v1`)).json<{ resources: { name: string }[] }>()
     const main = resources.find(each => each.name === 'widgets') as Record<string, unknown>
     assert.equal(main.singularName, 'widget')
     assert.equal(main.kind, 'Widget')
     assert.deepEqual([main.shortNames, main.categories], [['wd'], ['all']])
-    assert.ok(resources.some(each => each.name === 'widgets/status'))
+    const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+    assert.deepEqual([...(main.verbs as string[])].sort(), verbs.sort())
+    const status = resources.find(each => each.name === 'widgets/status') as Record<string, unknown>
+    assert.deepEqual([...(status.verbs as string[])].sort(), ['get', 'patch', 'update'])
   })
 
   it('59: is usable through discovery for old and recent clients (8.8–8.11)', async () => {
@@ -94,7 +100,13 @@ export function publishedCases(target: () => Target): void {
     const model = document.components.schemas['com.example.v1.Widget']
     assert.deepEqual(model?.['x-kubernetes-group-version-kind'], [{ group, kind: 'Widget', version: 'v1' }])
     const item = document.paths[`/apis/${group}/v1/namespaces/{namespace}/widgets/{name}`]
-    assert.ok(item?.patch?.parameters?.some(each => each.name === 'fieldValidation'))
+    const patch = item?.patch
+    assert.ok(patch?.parameters?.some(each => each.name === 'fieldValidation'))
+    assert.equal(patch?.['x-kubernetes-action'], 'patch')
+    assert.deepEqual(patch?.['x-kubernetes-group-version-kind'], { group, kind: 'Widget', version: 'v1' })
+    const types = Object.keys(patch?.requestBody?.content ?? {})
+    assert.ok(types.includes('application/apply-patch+yaml'))
+    assert.ok(!types.includes('application/strategic-merge-patch+json'))
   })
 
   it('59: answers in the version that is asked for (7.41)', async () => {
@@ -133,6 +145,28 @@ export function definitionCases(target: () => Target): void {
       ],
     )
     assert.match(rows[0]?.cells[1] ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  })
+
+  it('counts generations of its spec, and ends watches with its schema (3.30, 7.49, 8.13, 8.27)', async () => {
+    const seen = async () => {
+      const { headers } = await ask('/apis', { headers: { accept: recent } })
+      const { paths } = (await ask('/openapi/v3')).json<{ paths: Readonly<Record<string, object>> }>()
+      return JSON.stringify([headers.etag, paths[`apis/${group}/v1`]])
+    }
+    const before = await seen()
+    const { metadata } = await expect(200, ask(crd, merge({ metadata: { labels: { a: 'b' } } })))
+    const stream = await target().client.watch(`/apis/${group}/v1/widgets?watch=1`)
+    const [version, other] = fixture.spec.versions
+    const changed = { ...version, additionalPrinterColumns: [], selectableFields: [] }
+    const next = await expect(
+      200,
+      ask(crd, merge({ spec: { versions: [changed, { ...other, served: false }] } })),
+    )
+    assert.equal(next.metadata.generation, (metadata.generation ?? 0) + 1)
+    for (let frame = await stream.next(); frame !== undefined; frame = await stream.next());
+    while ((await seen()) === before);
+    await expect(200, ask(crd, merge({ spec: { versions: fixture.spec.versions } })))
+    while ((await ask(`/apis/${group}/v1beta1/widgets`)).status !== 200);
   })
 
   it('29: tolerates old values that a tighter schema refuses (7.27)', async () => {

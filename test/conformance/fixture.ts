@@ -68,7 +68,7 @@ const version = (name: string, storage: boolean) => ({
 })
 
 /** Fixture F. Its one CEL rule comes with the issue that evaluates CEL. */
-export const fixture: KubeObject = {
+export const fixture = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: `widgets.${group}` },

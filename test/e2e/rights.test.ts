@@ -66,6 +66,14 @@ describe('rights of ordinary users', function () {
     }
   })
 
+  it('serve their discovery to every member, and to nobody else (8.14)', async () => {
+    for (const path of ['/api', '/apis', '/api/v1', '/openapi/v2', '/openapi/v3', '/version']) {
+      assert.equal((await as('alice', '', ['get', '--raw', team + path])).code, 0, path)
+      assert.equal((await as('bob', '', ['get', '--raw', team + path])).code, 1, path)
+    }
+    assert.equal((await as('bob', '', ['get', '--raw', '/version'])).code, 0)
+  })
+
   it('reach into a namespace by a role binding, once the workspace is open', async () => {
     await does('alice', ['create', 'rolebinding', 'bob', '--clusterrole=view', '--user=bob', '-n', 'mine'])
     await refuses('bob', ['get', 'configmaps', '-n', 'mine'], /access denied|unknown/)

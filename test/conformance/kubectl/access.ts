@@ -60,10 +60,12 @@ export function rightsCases({ kubectl, name }: Place): void {
 
 /** What kubectl does with the address of a server. */
 export function addressCases({ kubectl, name }: Place): void {
-  it('version and cluster-info', async () => {
+  it('version, cluster-info and top', async () => {
     assert.match(await kubectl(['version']), /^Server Version: v1\.\d+/m)
     const info = await kubectl.try(['cluster-info'])
     assert.match(info.stdout + info.stderr, /cluster-info dump/)
+    const top = await kubectl.try(['top', 'node'])
+    assert.match(top.stderr, /^error: Metrics API not available$/m)
   })
 
   it('proxy', async () => {

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { type FieldError, type FieldErrorType, fieldErrorText, invalid } from './errors.ts'
+
+const error = (type: FieldErrorType, detail: string, value?: { readonly value: unknown }): FieldError => ({
+  type,
+  field: 'spec.a',
+  detail,
+  ...value,
+})
+
+describe('field errors', () => {
+  // Chapter 40, table 2.19.
+  const printed: readonly (readonly [type: FieldErrorType, text: string])[] = [
+    ['FieldValueRequired', 'Required value'],
+    ['FieldValueForbidden', 'Forbidden'],
+    ['FieldValueTooLong', 'Too long'],
+    ['FieldValueTooShort', 'Too short'],
+    ['FieldValueTooMany', 'Too many: 3'],
+    ['FieldValueTooFew', 'Too few: 3'],
+    ['FieldValueInvalid', 'Invalid value: 3'],
+    ['FieldValueTypeInvalid', 'Invalid value: 3'],
+    ['FieldValueNotSupported', 'Unsupported value: 3'],
+    ['FieldValueDuplicate', 'Duplicate value: 3'],
+    ['FieldValueNotFound', 'Not found: 3'],
+    ['InternalError', 'Internal error'],
+  ]
+  for (const [type, text] of printed)
+    it(`of type ${type} are printed as ${text}`, () => {
+      assert.equal(fieldErrorText(error(type, '', { value: 3 })), `spec.a: ${text}`)
+      assert.equal(fieldErrorText(error(type, 'why', { value: 3 })), `spec.a: ${text}: why`)
+    })
+
+  it('print texts in quotes, lists and objects as Go writes them, and nothing as null', () => {
+    const shown = (value: unknown) => fieldErrorText(error('FieldValueInvalid', '', { value }))
+    for (const [value, text] of [
+      ['a"b', '"a\\"b"'],
+      [true, 'true'],
+      [1.5, '1.5'],
+      [9007199254740993n, '9007199254740993'],
+      [null, 'null'],
+      [undefined, 'null'],
+      [['a', 1], '["a",1]'],
+      [{ a: '<' }, '{"a":"\\u003c"}'],
+    ] as const)
+      assert.equal(shown(value), `spec.a: Invalid value: ${text}`)
+  })
+
+  it('are told at once, each once, with where they are', () => {
+    const one = error('FieldValueRequired', '')
+    const root: FieldError = { type: 'FieldValueForbidden', field: '', detail: 'no' }
+    const { status } = invalid('Widget', 'example.com', 'a', [one, one, root])
+    assert.equal(
+      status.message,
+      'Widget.example.com "a" is invalid: [spec.a: Required value, <nil>: Forbidden: no]',
+    )
+    assert.deepEqual(status.details?.causes, [
+      { reason: 'FieldValueRequired', message: 'Required value', field: 'spec.a' },
+      { reason: 'FieldValueRequired', message: 'Required value', field: 'spec.a' },
+      { reason: 'FieldValueForbidden', message: 'Forbidden: no', field: '<nil>' },
+    ])
+    const single = invalid('Widget', '', 'a', [one]).status
+    assert.equal(single.message, 'Widget "a" is invalid: spec.a: Required value')
+  })
+})
