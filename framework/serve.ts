@@ -10,7 +10,7 @@ import type { Logger } from './log.ts'
 import type { Measured, Metrics } from './metrics.ts'
 import type { Passage, Upgrade } from './passage.ts'
 import { createRecording, type Recording } from './recorder.ts'
-import { type HttpRequest, type Incoming, type IsIdentity, readRequest } from './request/incoming.ts'
+import { type HttpRequest, type Incoming, type Reading, readRequest } from './request/incoming.ts'
 import { respond } from './respond.ts'
 
 /** One request on its way through the server. */
@@ -28,14 +28,13 @@ export interface Exchange {
 export type Handler = (exchange: Exchange) => Awaitable<Answer | Passage>
 
 /** What all requests share. */
-export interface Service {
+export interface Service extends Reading {
   readonly log: Logger
   readonly metrics: Metrics
   /** Milliseconds that a request may take which is not long-running. */
   readonly requestTimeout: number
   readonly auditor?: Auditor
   isStopping(): boolean
-  readonly isIdentityHeader?: IsIdentity
 }
 
 /** The two ends of one request, as Node has them. */
@@ -53,7 +52,7 @@ export function serve(service: Service, ends: Ends, handler: Handler): Awaitable
 }
 
 function open(service: Service, request: HttpRequest): Exchange {
-  const received = readRequest(request, service.isIdentityHeader)
+  const received = readRequest(request, service)
   const lifetime = createLifetime(service.requestTimeout)
   const measured = service.metrics.begin(received.method)
   if (service.auditor === undefined)

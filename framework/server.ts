@@ -21,6 +21,7 @@ import { isView } from './request/path.ts'
 import { checkViews } from './resolve.ts'
 import { createRoutes } from './routes.ts'
 import { type Handler, type Service, serve } from './serve.ts'
+import { Turns } from './turns.ts'
 import type { VersionInfo } from './version.ts'
 import type { VirtualWorkspace } from './workspace.ts'
 
@@ -96,7 +97,8 @@ export function serveOn(port: Port, options: ServerOptions): Server {
     stopping: stopping.signal,
     address,
   }
-  const service = { ...options, requestTimeout, isStopping: () => stopping.signal.aborted }
+  const turns = new Turns()
+  const service = { ...options, requestTimeout, turns, isStopping: () => stopping.signal.aborted }
   port.answer(answeringWith(service, pipeline))
   const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)
   const publishing = publishUrls({ ...options, viewUrls, signal: controllers.signal })

@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache'
 import type { Credentials } from '../authenticator.ts'
 import { badRequest, tooLarge } from '../errors.ts'
 import type { VerbRequest } from '../exchange.ts'
+import type { Turns } from '../turns.ts'
 
 /** A request as it came, read once. Nothing looks at the socket's request after this. */
 export interface Incoming extends VerbRequest {
@@ -26,8 +27,18 @@ export interface Incoming extends VerbRequest {
 
 export type HttpRequest = IncomingMessage | Http2ServerRequest
 
-/** `isIdentity`: headers, in lower case, that carry identities besides Kubernetes' own: nothing behind sees them. */
-export function readRequest(request: HttpRequest, isIdentity: IsIdentity = nothing): Incoming {
+/** What a server reads its requests with. */
+export interface Reading {
+  /** Headers, in lower case, that carry identities besides Kubernetes' own: nothing behind sees them. */
+  readonly isIdentityHeader?: IsIdentity
+  /** Absent: bodies are worked at as they come. */
+  readonly turns?: Turns
+}
+
+export function readRequest(
+  request: HttpRequest,
+  { isIdentityHeader: isIdentity = nothing, turns }: Reading,
+): Incoming {
   const { method = 'GET', url = '/' } = request
   const question = url.indexOf('?')
   const search = question < 0 ? '' : url.slice(question)
@@ -46,7 +57,7 @@ export function readRequest(request: HttpRequest, isIdentity: IsIdentity = nothi
     impersonates,
     auditId: sentAuditId ?? randomUUID(),
     hops,
-    body: bodyOf(request),
+    body: bodyOf(request, turns),
   }
 }
 
@@ -171,12 +182,17 @@ function readPeer(socket: Socket | TLSSocket): Peer {
   return socket.authorized ? { certificate: certificate as PeerCertificate, isBad: false } : { isBad: true }
 }
 
-function bodyOf(request: HttpRequest): VerbRequest['body'] {
+function bodyOf(request: HttpRequest, turns: Turns | undefined): VerbRequest['body'] {
   let body: Promise<Buffer> | undefined
   return limit => {
-    body ??= readBody(request, limit)
+    body ??= inTurn(readBody(request, limit), turns)
     return body
   }
+}
+
+async function inTurn(body: Promise<Buffer>, turns: Turns | undefined): Promise<Buffer> {
+  const bytes = await body
+  return turns === undefined ? bytes : turns.of(bytes)
 }
 
 async function readBody(request: HttpRequest, limit: number): Promise<Buffer> {
