@@ -42,6 +42,7 @@ export async function start(given: StartOptions): Promise<void> {
   const { shard, server, store, audit } = await withProgress('Starting', say =>
     bringUp({ ...starting, loading: objects => say(`Starting: ${objects.toLocaleString('en')} objects`) }),
   )
+  void store.failed.then(endBecause)
   // Before anybody can know that there is something to stop.
   const stopped = stopSignal()
   process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
@@ -57,6 +58,12 @@ export async function start(given: StartOptions): Promise<void> {
   shard.close()
   await store.close()
   await directory.release()
+}
+
+/** Nobody knows what the store has of its last write: who starts again finds all that was acknowledged. */
+function endBecause({ message }: Error): never {
+  process.stderr.write(`oriel: ${message}\n`)
+  process.exit(1)
 }
 
 interface Starting {

@@ -23,6 +23,8 @@ const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : 
  * it, durable or not. After a failed write nothing is known about the medium: every later commit fails likewise.
  */
 export class Group {
+  /** Resolves with the reason when a write has failed. */
+  readonly failed: Promise<Error>
   readonly #medium: Medium
   readonly #publish: (commits: readonly Commit[]) => void
   readonly #pending = new Map<string, Pending>()
@@ -32,8 +34,12 @@ export class Group {
   #writing: readonly Commit[] = []
   #running: Promise<void> | undefined
   #failure: Error | undefined
+  #tellFailure: (error: Error) => void = () => undefined
 
   constructor(medium: Medium, publish: (commits: readonly Commit[]) => void) {
+    this.failed = new Promise(resolve => {
+      this.#tellFailure = resolve
+    })
     this.#medium = medium
     this.#publish = publish
     this.#assigned = medium.found.revision
@@ -135,6 +141,7 @@ export class Group {
 
   #fail(error: Error, waiters: readonly Waiter[]): void {
     this.#failure = error
+    this.#tellFailure(error)
     for (const waiter of [...waiters, ...this.#waiters]) waiter.reject(error)
     this.#gathered = []
     this.#waiters = []

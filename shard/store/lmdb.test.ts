@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open as lmdb } from 'lmdb'
@@ -39,6 +39,12 @@ describe('lmdb store', () => {
   }
 
   const put = (key: string, value: string) => [{ key, value: Buffer.from(value) }]
+
+  it('is in a folder that only its owner may enter', async () => {
+    const inside = join(directory, 'new')
+    opened.push(await openLmdbStore(inside))
+    assert.equal((await stat(inside)).mode & 0o777, 0o700)
+  })
 
   it('finds everything again: values, revisions, log and compaction', async () => {
     const before = await open()

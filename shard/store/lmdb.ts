@@ -16,10 +16,21 @@ const perTransaction = 1_000
 const foreign = (directory: string, why: string): Error =>
   new Error(`the store in ${directory} is damaged, or is not Oriel's: ${why}`)
 
+/** LMDB says only in a promise beside its error what the system has said. */
+async function unwritable(directory: string, error: unknown): Promise<Error> {
+  const { commitError } = error as { readonly commitError?: Promise<unknown> }
+  const why = await Promise.resolve(commitError).then(
+    () => error,
+    (reason: unknown) => reason,
+  )
+  const text = why instanceof Error ? why.message : String(why)
+  return new Error(`the store in ${directory} cannot be written: ${text}. Is there room on the disk?`)
+}
+
 /** Opens the store in a directory, which is made when it is missing. Fails with one sentence when another process has it
  * open, and when what is there is damaged or something else. */
 export async function openLmdbStore(directory: string, history?: Partial<History>): Promise<Store> {
-  await mkdir(directory, { recursive: true })
+  await mkdir(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, fileName)
   if (!(await isDataFile(path))) throw foreign(directory, `${fileName} is not a data file`)
   // A commit resolves when it is on the disk: with overlappingSync it would be visible before, and slower alone.
@@ -129,27 +140,24 @@ class LmdbMedium implements Medium {
   }
 
   write(commits: readonly Commit[]): Promise<void> {
-    return this.#transaction(({ current, log }) => {
-      for (const commit of commits) {
-        log.put(commit.revision, encodeCommit(commit))
-        for (const { key, value } of commit.events) {
-          if (value === undefined) current.remove(key)
-          else current.put(key, encodeValue(value))
-        }
-      }
-    })
+    return this.#transaction(({ current, log }) =>
+      commits.flatMap(commit => [
+        log.put(commit.revision, encodeCommit(commit)),
+        ...commit.events.map(({ key, value }) =>
+          value === undefined ? current.remove(key) : current.put(key, encodeValue(value)),
+        ),
+      ]),
+    )
   }
 
   async forget(revision: number): Promise<void> {
     const { log } = this.#tables
     const state: State = { revision, compacted: revision }
-    await this.#transaction(({ meta }) => meta.put('state', Buffer.from(JSON.stringify(state)), 1))
+    await this.#transaction(({ meta }) => [meta.put('state', Buffer.from(JSON.stringify(state)), 1)])
     for (;;) {
       const old = Array.from(log.getKeys({ end: revision + 1, limit: perTransaction }))
       if (old.length === 0) return
-      await this.#transaction(() => {
-        for (const key of old) log.remove(key)
-      })
+      await this.#transaction(() => old.map(key => log.remove(key)))
     }
   }
 
@@ -168,9 +176,17 @@ class LmdbMedium implements Medium {
   }
 
   /** Everything that `write` does, or nothing when another process has become the owner. Resolves when durable. */
-  async #transaction(write: (tables: Tables) => void): Promise<void> {
+  async #transaction(write: (tables: Tables) => readonly Promise<unknown>[]): Promise<void> {
     const { meta, root } = this.#tables
-    const done = await meta.ifVersion('owner', this.#ticket, () => write(this.#tables))
+    let written: readonly Promise<unknown>[] = []
+    const done = await meta
+      .ifVersion('owner', this.#ticket, () => {
+        written = write(this.#tables)
+      })
+      .catch(async (error: unknown) => {
+        await Promise.allSettled(written)
+        throw await unwritable(this.#directory, error)
+      })
     if (!done) throw new Error(`the store in ${this.#directory} was taken over by another process`)
     root.resetReadTxn()
   }

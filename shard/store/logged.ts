@@ -45,6 +45,10 @@ export class LoggedStore implements Store {
     return this.#compacted
   }
 
+  get failed(): Promise<Error> {
+    return this.#group.failed
+  }
+
   async get(key: string): Promise<StoredValue | undefined> {
     return this.#group.durable(key)
   }

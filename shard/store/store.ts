@@ -52,6 +52,8 @@ export interface Store {
   /** The past ends here: states before this revision are not readable, events up to it not watchable; 0 when nothing
    * was forgotten. The state at exactly this revision still is readable, and a watch may begin after it. */
   readonly compacted: number
+  /** Resolves with the reason when nothing can be written any more; all that was acknowledged is kept. */
+  readonly failed: Promise<Error>
   get(key: string): Promise<StoredValue | undefined>
   /** Keys in [from, to) in byte order, as of `revision` (default: newest). Never holds a cursor across a yield. Throws
    * `Compacted`, possibly halfway, when the revision is forgotten. */

@@ -28,6 +28,8 @@ export interface OrielOptions {
   /** Keep the data of an earlier run; a fresh temporary directory otherwise. */
   readonly directory?: string
   readonly args?: readonly string[]
+  /** Half kibibytes that a file may have, where the disk is to be full. */
+  readonly largestFile?: number
 }
 
 /** The program that `bin` names. */
@@ -39,7 +41,10 @@ export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'oriel-')))
   const launch = (port: string): ChildProcess => {
     const args = [compiled, 'start', '--data-directory', directory, '--port', port, ...(options.args ?? [])]
-    return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const limit = options.largestFile
+    const shell = ['-c', `ulimit -f ${limit}; exec "$@"`, 'sh', process.execPath, ...args]
+    const [command, ...rest] = limit === undefined ? [process.execPath, ...args] : ['sh', ...shell]
+    return spawn(command as string, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
   }
   let child = launch('0')
   let output = collect(child)
