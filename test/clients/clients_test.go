@@ -9,7 +9,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
@@ -132,6 +135,11 @@ func TestTypedClient(t *testing.T) {
 		if applied.Data["c"] != "3" || len(applied.ManagedFields) == 0 {
 			t.Fatalf("applied: %v", applied)
 		}
+		extracted, err := applycore.ExtractConfigMap(applied, "go")
+		must(t, err)
+		if len(extracted.Data) != 1 || extracted.Data["c"] != "3" {
+			t.Fatalf("extracted: %v", extracted.Data)
+		}
 		must(t, maps.Delete(ctx, updated.Name, meta.DeleteOptions{Preconditions: meta.NewUIDPreconditions(string(updated.UID))}))
 
 		now := meta.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC))
@@ -226,13 +234,34 @@ func TestMetadataClient(t *testing.T) {
 	if found.Name != name || len(list.Items) == 0 || list.ResourceVersion == "" {
 		t.Fatalf("found %v in %v", found, list)
 	}
+	changes, err := client.Watch(ctx, meta.ListOptions{ResourceVersion: list.ResourceVersion})
+	must(t, err)
+	defer changes.Stop()
+	must(t, objects.Delete(ctx, name, meta.DeleteOptions{}))
+	gone := next(ctx, t, changes.ResultChan(), func(event watch.Event) bool { return event.Type == watch.Deleted })
+	if object, ok := gone.Object.(*meta.PartialObjectMetadata); !ok || object.Name != name {
+		t.Fatalf("told of %v", gone.Object)
+	}
 }
 
-// The informer opens with a watch list, as client-go does by default from 0.35 on.
+// The informer opens with a watch list, as client-go does by default from 0.35 on, and has no need of another list.
 func TestInformer(t *testing.T) { inEveryForm(t, followsConfigMaps) }
+
+// asked records the queries of requests.
+type asked struct {
+	http.RoundTripper
+	queries chan string
+}
+
+func (a asked) RoundTrip(request *http.Request) (*http.Response, error) {
+	a.queries <- request.Method + " " + request.URL.RawQuery
+	return a.RoundTripper.RoundTrip(request)
+}
 
 func followsConfigMaps(t *testing.T, config *rest.Config) {
 	ctx := within(t)
+	queries := make(chan string, 100)
+	config.Wrap(func(transport http.RoundTripper) http.RoundTripper { return asked{transport, queries} })
 	kube := kubernetes.NewForConfigOrDie(config)
 	factory := informers.NewSharedInformerFactoryWithOptions(kube, 0, informers.WithNamespace("default"))
 	informer := factory.Core().V1().ConfigMaps().Informer()
@@ -245,6 +274,9 @@ func followsConfigMaps(t *testing.T, config *rest.Config) {
 	must(t, err)
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
+	if first := <-queries; !strings.Contains(first, "sendInitialEvents=true") || len(queries) > 0 {
+		t.Fatalf("it began with %s, and then %d more", first, len(queries))
+	}
 	maps := kube.CoreV1().ConfigMaps("default")
 	created, err := maps.Create(ctx, &core.ConfigMap{ObjectMeta: meta.ObjectMeta{GenerateName: "informer-"}}, meta.CreateOptions{})
 	must(t, err)
@@ -302,13 +334,15 @@ func manages(t *testing.T, objects, election []string) {
 	workspace := configAt(t, "ORIEL_WORKSPACE")
 	skipNames := true
 	manager, err := ctrl.NewManager(configAt(t, objects...), ctrl.Options{
-		Controller:              config.Controller{SkipNameValidation: &skipNames},
-		Scheme:                  runtime.NewScheme(),
-		Metrics:                 server.Options{BindAddress: "0"},
-		LeaderElection:          true,
-		LeaderElectionID:        fmt.Sprintf("widgets-%d", time.Now().UnixNano()),
-		LeaderElectionNamespace: "default",
-		LeaderElectionConfig:    configAt(t, election...),
+		Controller:     config.Controller{SkipNameValidation: &skipNames},
+		Scheme:         runtime.NewScheme(),
+		Metrics:        server.Options{BindAddress: "0"},
+		LeaderElection: true,
+		// Whoever stops managing gives the lease back: that is a write, too.
+		LeaderElectionReleaseOnCancel: true,
+		LeaderElectionID:              fmt.Sprintf("widgets-%d", time.Now().UnixNano()),
+		LeaderElectionNamespace:       "default",
+		LeaderElectionConfig:          configAt(t, election...),
 	})
 	must(t, err)
 	seen := make(chan types.NamespacedName, 100)
@@ -329,9 +363,27 @@ func manages(t *testing.T, objects, election []string) {
 	name := fmt.Sprintf("managed-%d", time.Now().UnixNano())
 	must(t, consumer.Create(ctx, widget(name)))
 	next(ctx, t, seen, func(request types.NamespacedName) bool { return request.Name == name })
-	// Whoever stops managing gives the lease back: that is a write, too.
+	writesStatus(t, consumer, name)
 	stop()
-	if err := <-ended; err != nil && ctx.Err() == nil {
-		t.Fatal(err)
+	must(t, <-ended)
+}
+
+// writesStatus replaces and then patches the status of a widget, which no other write changes.
+func writesStatus(t *testing.T, consumer client.Client, name string) {
+	ctx := within(t)
+	object := widget(name)
+	must(t, consumer.Get(ctx, client.ObjectKeyFromObject(object), object))
+	must(t, unstructured.SetNestedField(object.Object, "Seen", "status", "phase"))
+	must(t, consumer.Status().Update(ctx, object))
+	before := object.DeepCopy()
+	must(t, unstructured.SetNestedField(object.Object, int64(2), "status", "replicas"))
+	must(t, consumer.Status().Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	must(t, unstructured.SetNestedField(object.Object, "Lost", "status", "phase"))
+	must(t, consumer.Update(ctx, object))
+	must(t, consumer.Get(ctx, client.ObjectKeyFromObject(object), object))
+	status, _, err := unstructured.NestedMap(object.Object, "status")
+	must(t, err)
+	if status["phase"] != "Seen" || status["replicas"] != int64(2) {
+		t.Fatalf("the status is %v", status)
 	}
 }
