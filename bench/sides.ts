@@ -31,6 +31,9 @@ export interface Measure {
   readonly take: (side: Side) => Promise<Done>
 }
 
+/** How often each thing is measured. */
+export const rounds = 3
+
 /** By the clock, which a busy machine disturbs, and by the processor time of the process, which it does not. */
 export async function rowsOf(
   { id, measure, unit, target, take }: Measure,
@@ -45,7 +48,7 @@ export async function rowsOf(
     perProcessor[name].push(count / ((await processorTime(side.pid)) - before))
     return perSecond
   }
-  const taken = await alternate(3, { kcp: () => takeAt('kcp'), oriel: () => takeAt('oriel') })
+  const taken = await alternate(rounds, { kcp: () => takeAt('kcp'), oriel: () => takeAt('oriel') })
   return [
     {
       id,

@@ -15,10 +15,10 @@ import {
 } from '../test/support/tenants.ts'
 import { type Address, Connection } from './connection.ts'
 import { freePort, whenOpen } from './ports.ts'
-import { residentMemory } from './process.ts'
 import type { Benchmark, Row } from './result.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 import { type Measure, rowsOf, type Side } from './sides.ts'
+import { idleRow, memoryRows } from './standalonememory.ts'
 import { alternate } from './statistics.ts'
 import {
   asked,
@@ -30,7 +30,6 @@ import {
   listers,
   objects,
   type Subject,
-  watched,
   watchers,
 } from './viewloads.ts'
 
@@ -76,36 +75,6 @@ async function boundRow({ sides, shard, view, consumer }: Subject): Promise<Row>
     value: taken.oriel,
     against: { what: 'the shard itself', value: taken.shard },
   }
-}
-
-/** With everything in use. */
-async function memoryRows(subject: Subject): Promise<readonly Row[]> {
-  const measured = async ({ address, pid }: Side) => {
-    const open = await watched(subject, address)
-    await open.quiet()
-    const memory = await residentMemory(pid)
-    open.close()
-    return memory
-  }
-  const oriel = await measured(subject.sides.oriel)
-  const kcp = await measured(subject.sides.kcp)
-  const row = { measure: `memory with ${watchers} watchers`, unit: 'MiB' }
-  return [
-    {
-      ...row,
-      id: 'standalone-memory',
-      value: oriel.all,
-      against: { what: against, value: kcp.all },
-      target: { atMost: 0.2 },
-    },
-    {
-      ...row,
-      measure: `${row.measure}, without mapped files`,
-      id: 'standalone-memory-own',
-      value: oriel.own,
-      against: { what: against, value: kcp.own },
-    },
-  ]
 }
 
 /** kcp's own process in front of the same shard, at a port of its own. */
@@ -218,9 +187,10 @@ async function withKcp(
   try {
     const ca = await readFile(join(standalone.files, 'ca.crt'), 'utf8')
     const subject = await prepare(standalone, { address: { port, ca }, pid: child.pid ?? 0 })
+    const idle = await idleRow(subject.sides)
     progress(`${objects} objects`)
     await fill(subject)
-    return await measured(subject, progress)
+    return [...(await measured(subject, progress)), idle]
   } finally {
     child.kill()
     await once(child, 'exit')

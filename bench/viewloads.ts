@@ -8,7 +8,8 @@ import { Watchers } from './watchers.ts'
 export const objects = 10_000
 export const watchers = 1_000
 export const listers = 16
-const changes = 50
+/** Of objects, one event each. */
+export const changes = 50
 export const group = 'cert-manager.io'
 export const collection = `/apis/${group}/v1/certificates`
 export const inNamespace = `/apis/${group}/v1/namespaces/default/certificates`
