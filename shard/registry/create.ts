@@ -89,8 +89,8 @@ const requestOf = (
   ...(asSent === undefined ? {} : { options: { ...asSent, kind: 'CreateOptions' } }),
 })
 
-function collapseOwners(ctx: RequestContext, object: KubeObject): KubeObject {
-  const collapsed = dedupOwners(object)
+function collapseOwners(ctx: RequestContext, ...of: Parameters<typeof dedupOwners>): KubeObject {
+  const collapsed = dedupOwners(...of)
   if (collapsed.warning !== undefined) ctx.record.warn(collapsed.warning)
   return collapsed.object
 }
@@ -103,7 +103,8 @@ async function admit(
 ): Promise<KubeObject> {
   const admitted = await registry.admission.mutate(ctx, request)
   await registry.admission.permit(ctx, { ...request, object: admitted })
-  return admitted === request.object ? admitted : registry.rules.schema.decode(admitted).object
+  if (admitted === request.object) return admitted
+  return collapseOwners(ctx, registry.rules.schema.decode(admitted).object, 'after admission')
 }
 
 function validate({ group, rules }: Registry, object: KubeObject): void {

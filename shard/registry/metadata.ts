@@ -180,8 +180,14 @@ export function finalizerWarnings(strategy: Strategy, next: KubeObject, old?: Ku
     })
 }
 
-/** Drops repeated owner references; `uids` are those that were repeated (chapter 40, rule 3.15). */
-export function dedupOwners(object: KubeObject): { object: KubeObject; warning?: string } {
+/** When owners are looked at: before admission, or after it, where it or a patch may have repeated some. */
+type Phase = 'as sent' | 'after admission'
+
+/** Drops repeated owner references, and says which (chapter 40, rule 3.15). */
+export function dedupOwners(
+  object: KubeObject,
+  phase: Phase = 'as sent',
+): { object: KubeObject; warning?: string } {
   const owners = object.metadata.ownerReferences ?? []
   const kept = new Map<string, OwnerReference>()
   const repeated = new Set<string>()
@@ -191,8 +197,9 @@ export function dedupOwners(object: KubeObject): { object: KubeObject; warning?:
     else kept.set(text, owner)
   }
   if (repeated.size === 0) return { object }
+  const when = phase === 'as sent' ? '' : ' after mutating admission happens'
   const warning =
-    '.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may ' +
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may ` +
     'reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ' +
     [...repeated].join(', ')
   return { object: withMetadata(object, { ownerReferences: [...kept.values()] }), warning }

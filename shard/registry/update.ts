@@ -82,20 +82,24 @@ async function finished(
 ): Promise<KubeObject | undefined> {
   const { strategy, schema } = registry.rules
   const old = storedObject(current)
-  const collapsed = dedupOwners(prepareForUpdate(strategy, registry.part, next, old))
+  const phase = options.patch === undefined ? 'as sent' : 'after admission'
+  const collapsed = dedupOwners(prepareForUpdate(strategy, registry.part, next, old), phase)
   const request = requestOf(registry, current.key, options, seen(current))
   const shown = seen(current, collapsed.object)
   const admitted = await registry.admission.mutate(ctx, { ...request, object: shown })
   await registry.admission.permit(ctx, { ...request, object: admitted })
   checkVersion(registry, next, current)
-  const prepared =
+  const { object: prepared, warning }: ReturnType<typeof dedupOwners> =
     admitted === shown
-      ? collapsed.object
-      : prepareForUpdate(strategy, registry.part, schema.decode(admitted).object, old)
+      ? { object: collapsed.object }
+      : dedupOwners(
+          prepareForUpdate(strategy, registry.part, schema.decode(admitted).object, old),
+          'after admission',
+        )
   const object = registry.admission.complete({ ...request, object: prepared })
   validate(registry, object, old)
   await registry.admission.validate(ctx, { ...request, object: seen(current, object) })
-  warn(ctx, [collapsed.warning, ...finalizerWarnings(strategy, object, old)])
+  warn(ctx, [collapsed.warning, warning, ...finalizerWarnings(strategy, object, old)])
   return isSame(object, old) && registry.shelf.isStored(current) ? undefined : object
 }
 

@@ -128,6 +128,18 @@ export function updateCases(target: () => Target): void {
       assert.deepEqual(Object.keys(free).sort(), [...writers].sort())
     })
 
+    it('drops repeated owners, and says when it saw them (3.15)', async () => {
+      const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u1' }
+      const metadata = { ownerReferences: [owner, owner] }
+      const text = '.metadata.ownerReferences contains duplicate entries'
+      const sent = await target().client(path, post(widget(target().fresh(), {}, metadata)))
+      assert.ok(sent.headers.warning?.startsWith(`299 - "${text}; `), sent.headers.warning)
+      const patched = await at(nameOf(await created()), merge({ metadata }))
+      assert.equal(patched.json().metadata.ownerReferences?.length, 1)
+      const told = patched.headers.warning
+      assert.ok(told?.startsWith(`299 - "${text} after mutating admission happens; `), told)
+    })
+
     better(
       target,
       '33: with unknown fields changes nothing, and is refused in strict mode (2.49, 3.27)',
