@@ -44,10 +44,24 @@ const guides = [
   'authentication',
   'authorization',
   'doctor',
+  'operations',
   'workspaces',
   'standalone',
   'writing-a-view',
 ].map(name => `docs/${name}.md`)
+
+const allPages = async (): Promise<readonly string[]> => {
+  const docs = await readdir(join(root, 'docs'), { recursive: true })
+  const pages = docs.filter(name => name.endsWith('.md')).map(name => `docs/${name}`)
+  return ['README.md', 'CONTRIBUTING.md', 'THREAT_MODEL.md', ...(await viewPages()), ...pages]
+}
+
+/** `framework/pipeline.ts`, in the text of a page. */
+const sourceFile =
+  /`((?:framework|virtual|authz|openapi|shard|proxy|cmd|test|bench|examples|scripts)\/[\w./-]+\.(?:ts|mjs|sh|md))`/g
+
+const targets = (text: string, pattern: RegExp): readonly string[] =>
+  [...text.matchAll(pattern)].map(([, target]) => target ?? '')
 
 const textOf = (file: string): Promise<string> => readText(join(root, file))
 
@@ -86,11 +100,14 @@ describe('the README', function () {
     }
   })
 
-  it('names files that exist', async () => {
-    for (const file of ['README.md', ...(await viewPages()), ...guides]) {
+  it('names files that exist, and so do all pages', async () => {
+    for (const file of await allPages()) {
       const text = await textOf(file)
-      for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)\)/g))
-        await readText(join(root, dirname(file), fileOf(target ?? '')))
+      const linked = targets(text, /\]\((?!https?:)([^)#]+)\)/g).map(target =>
+        join(dirname(file), fileOf(target)),
+      )
+      const missing = [...linked, ...targets(text, sourceFile)].filter(path => !existsSync(join(root, path)))
+      assert.deepEqual(missing, [], file)
     }
   })
 })
