@@ -165,6 +165,48 @@ describe('selectors in authorization', function () {
     assert.equal(requirements.length, 2)
   })
 
+  it('are those that expressions ask about', async () => {
+    const check = (selectors: string): string =>
+      `authorizer.serviceAccount('default', 'default').group('').resource('configmaps').namespace('default')${selectors}.check('list')`
+    const limited = check(".fieldSelector('metadata.name=x').labelSelector('team=carols')")
+    const unread = check(".labelSelector('team in (carols')")
+    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }
+    const policy = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name: 'asks' } }
+    await apply(
+      tenant.kubectl,
+      {
+        ...policy,
+        kind: 'ValidatingAdmissionPolicy',
+        spec: {
+          matchConstraints: { resourceRules: [rule] },
+          variables: [
+            { name: 'limited', expression: `${limited}.allowed()` },
+            { name: 'unread', expression: `${unread}.allowed()` },
+          ],
+          validations: [{ expression: 'variables.limited && !variables.unread' }],
+        },
+      },
+      {
+        ...policy,
+        kind: 'ValidatingAdmissionPolicyBinding',
+        spec: { policyName: 'asks', validationActions: ['Deny'] },
+      },
+    )
+    let count = 0
+    const create = async (): Promise<void> => {
+      const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `asking-${count++}` } }
+      assert.equal((await client(configMaps, { method: 'POST', body })).status, 201)
+    }
+    const about = await eventually(
+      () => asked(create),
+      ({ length }) => length > 0,
+    )
+    // kcp may ask about the same more than once.
+    const questions = about.map(each => JSON.stringify([each.labelSelector, each.fieldSelector]))
+    const named = { requirements: [field('metadata.name', 'In', 'x')] }
+    assert.deepEqual([...new Set(questions)], [JSON.stringify([labelSelector, named]), '[null,null]'])
+  })
+
   const selfReview = async (attributes: object) =>
     (await client(`${reviews}/selfsubjectaccessreviews`, { method: 'POST', body: review(attributes) })).json()
 
