@@ -93,7 +93,6 @@ function additionalErrors(schema: RawSchema, path: string, below: Context): read
     ...(hasProperties && additionalProperties !== true
       ? [forbidden(at, 'additionalProperties and properties are mutual exclusive')]
       : []),
-    ...(!hasProperties && additionalProperties === false ? [forbidden(at, 'must not be false')] : []),
     ...(additional === undefined
       ? []
       : keywordErrors(additional, at, reason === undefined ? below : { ...below, noDefaults: reason })),

@@ -129,7 +129,6 @@ describe('checkStructural', () => {
       { ...object, properties: { b: string }, additionalProperties: string },
       '@.additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive',
     ],
-    [{ ...object, additionalProperties: false }, '@.additionalProperties: Forbidden: must not be false'],
     [
       { 'x-kubernetes-preserve-unknown-fields': false, type: 'object' },
       '@.x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined',

@@ -79,8 +79,9 @@ async function answer(
     uid: ref.uid,
     creationTimestamp: timestamp(),
   }
+  const said = { ...spec, boundObjectRef: spec.boundObjectRef ?? null }
   const status = { token: issued.token, expirationTimestamp: timestamp(new Date(issued.expires)) }
-  return { ...object, metadata, spec, status }
+  return { ...object, metadata, spec: said, status }
 }
 
 function found(item: Item | undefined, resource: string, name: string): Item {

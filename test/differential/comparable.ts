@@ -10,6 +10,9 @@ const ownFields: Readonly<Record<string, string>> = {
   deletionTimestamp: '<time>',
   time: '<time>',
   continue: '<token>',
+  token: '<token>',
+  expirationTimestamp: '<time>',
+  'kcp.io/path': '<path>',
   'kcp.io/cluster': '<cluster>',
 }
 

@@ -1,5 +1,5 @@
 import type { Known } from './erasing.ts'
-import { taken, textOf, withoutCause, withoutEmptyTexts } from './erasing.ts'
+import { fields, taken, textOf, withoutCause, withoutEmptyTexts } from './erasing.ts'
 
 /** What single kinds accept. */
 export const knownOfKinds: readonly Known[] = [
@@ -13,14 +13,16 @@ export const knownOfKinds: readonly Known[] = [
   {
     reason: 'a subject without a kind lacks one, besides having none of the supported ones',
     erase: (outcome, { about }) =>
-      about.startsWith('RoleBinding') && /subjects\[\d\]\.kind/.test(textOf(outcome))
+      /^(RoleBinding|tried ClusterRoleBinding)/.test(about) && /subjects\[\d\]\.kind/.test(textOf(outcome))
         ? withoutCause(outcome, '"message":"Required value","field":"subjects[')
         : outcome,
   },
   {
     reason: 'an empty text that a client has written stays',
     erase: (outcome, { about }) =>
-      about.startsWith('ServiceAccount') ? { ...outcome, body: withoutEmptyTexts(outcome.body) } : outcome,
+      /^(ServiceAccount|tried CustomResourceDefinition)/.test(about)
+        ? { ...outcome, body: withoutEmptyTexts(outcome.body) }
+        : outcome,
   },
   {
     reason: 'what cannot be scaled is not told of twice',
@@ -41,5 +43,28 @@ export const knownOfKinds: readonly Known[] = [
     reason: 'no data at all is as good as empty data, also for an immutable ConfigMap',
     erase: outcome =>
       /is immutable when/.test(textOf(outcome)) ? withoutCause(outcome, '"field":"binaryData"') : outcome,
+  },
+  {
+    reason: 'a definition that is only tried has no conditions: an empty list, not null',
+    erase: outcome => {
+      const { status, ...body } = fields(outcome.body)
+      if (!('conditions' in fields(status))) return outcome
+      const conditions = fields(status).conditions ?? []
+      return { ...outcome, body: { ...body, status: { ...fields(status), conditions } } }
+    },
+  },
+  {
+    reason: 'a schema with values of other types is an invalid one, 422; kcp cannot read it, 400',
+    erase: (outcome, { about }) =>
+      about === 'tried CustomResourceDefinition'
+        ? taken(outcome, /must be of type \w+: /, 'unreadable')
+        : outcome,
+  },
+  {
+    reason: 'a binding of another shape is an invalid one, 422; kcp cannot convert it, 500',
+    erase: (outcome, { about }) =>
+      about === 'tried APIBinding'
+        ? taken(outcome, /^failed to convert unstructured to| in body must be of type/, 'unreadable')
+        : outcome,
   },
 ]

@@ -8,6 +8,7 @@ import { answerAs, generate, removeAllAsSaid, removeWithOptions, writeWithOption
 import { apply, jsonPatch, mergePatch, strategicPatch } from './patches.ts'
 import { list, read, readAs, watchAsList } from './reads.ts'
 import type { Step, Subject } from './step.ts'
+import { token, tried, triedDefinition } from './tries.ts'
 import { odd, remove, removeAll, replace, writeStatus } from './writes.ts'
 
 /** Kinds of request, and how often each is made. */
@@ -42,6 +43,9 @@ const makers: readonly (readonly [number, Maker])[] = [
   [6, listBadly],
   [2, watchBadly],
   [4, applyBadly],
+  [2, tried],
+  [2, triedDefinition],
+  [1, token],
 ]
 
 const weighted = makers.flatMap(([weight, maker]) => Array.from({ length: weight }, () => maker))

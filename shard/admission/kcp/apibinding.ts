@@ -1,6 +1,7 @@
 import type { RequestContext } from '../../../framework/context.ts'
 import { type FieldError, fieldErrorBody } from '../../../framework/errors.ts'
 import { isPrivileged } from '../../../framework/user.ts'
+import { required } from '../../../openapi/fielderror.ts'
 import { exportHash, exportLabel } from '../../../openapi/labels.ts'
 import type { AcceptableClaim, APIBinding } from '../../controllers/objects.ts'
 import type { Directory } from '../../directory.ts'
@@ -58,9 +59,9 @@ async function checkBinding(
   const binding = request.object as APIBinding
   const old = request.old as APIBinding | undefined
   const reference = binding.spec?.reference?.export
-  if (!reference?.name) throw refused(request, 'spec.reference.export.name: Required value')
-  const problems = claimErrors(binding).map(error => `${error.field}: ${fieldErrorBody(error)}`)
-  if (problems.length > 0) throw refused(request, `[${problems.join(', ')}]`)
+  const errors = [...referenceErrors(binding), ...claimErrors(binding)]
+  const problems = errors.map(error => `${error.field}: ${fieldErrorBody(error)}`)
+  if (reference === undefined || problems.length > 0) throw refused(request, `[${problems.join(' ')}]`)
   checkFinalizer(ctx, request)
   if (old === undefined || labelOf(old) !== labelOf(binding)) await checkBind(rules, ctx, request, reference)
 }
@@ -73,6 +74,13 @@ function checkFinalizer(ctx: RequestContext, request: ShardAdmissionRequest): vo
     object?.metadata.finalizers?.includes(bindingFinalizer) ?? false
   if (has(request.old) && !has(request.object) && !isPrivileged(ctx.actAs))
     throw refused(request, `removing the finalizer ${bindingFinalizer} is forbidden`)
+}
+
+function referenceErrors({ spec }: APIBinding): readonly FieldError[] {
+  const path = 'spec.reference.export'
+  const reference = spec?.reference?.export
+  if (reference === undefined) return [required(path)]
+  return reference.name ? [] : [required(`${path}.name`)]
 }
 
 const claimErrors = ({ spec }: APIBinding): readonly FieldError[] =>

@@ -17,7 +17,7 @@ export const apiResourceSchemaAdmission = (check: SchemaCheck): AdmissionPlugin 
     const errors = old === undefined ? check(object) : changeErrors(object, old)
     if (errors.length === 0) return
     const texts = errors.map(error => `${error.field}: ${fieldErrorBody(error)}`)
-    throw refused(request, texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`)
+    throw refused(request, `[${texts.join(' ')}]`)
   },
 })
 

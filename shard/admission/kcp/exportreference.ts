@@ -14,8 +14,8 @@ export interface ExportRules {
 }
 
 /**
- * The cluster of the export that a binding or slice refers to, if there is such an export. In `root` it need not exist
- * yet: users who hold the permission are told by a condition instead (chapter 20, section 5.5).
+ * The cluster of the export that a binding or slice refers to, if there is such an export. In `root` and in the cluster
+ * of the reference itself it need not exist yet: users who hold the permission are told by a condition instead (chapter 20, section 5.5).
  */
 export function exportCluster(
   directory: Directory,
@@ -23,7 +23,7 @@ export function exportCluster(
   from: ClusterName,
 ): ClusterName | undefined {
   const cluster = directory.clusterOf(reference, from)
-  if (cluster === undefined || reference.path === 'root') return cluster
+  if (cluster === undefined || !reference.path || reference.path === 'root') return cluster
   return directory.apiExport(cluster, reference.name) === undefined ? undefined : cluster
 }
 

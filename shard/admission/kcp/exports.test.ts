@@ -52,6 +52,16 @@ describe('admission of exports, bindings and slices', () => {
       aboutBinding('no', text('root:nowhere')),
     )
   })
+  it('takes what is not there yet in its own cluster, and says what is missing', async () => {
+    const own = { ...binding('own', 'root'), spec: { reference: { export: { name: 'later' } } } }
+    const { metadata } = await create(scene, alice, resources.apiBindings, own)
+    assert.ok(metadata.labels?.['internal.apis.kcp.io/export'])
+    const nothing = { ...binding('none', ''), spec: { reference: {} } }
+    await assert.rejects(
+      create(scene, alice, resources.apiBindings, nothing),
+      aboutBinding('none', '[spec.reference.export: Required value]'),
+    )
+  })
   it('takes claims that select in one way', async () => {
     const claims = (selector: object) => ({
       permissionClaims: [{ resource: 'secrets', verbs: ['*'], state: 'Accepted', selector }],
@@ -111,7 +121,7 @@ describe('admission of exports, bindings and slices', () => {
       }),
       refusal(
         'apiresourceschemas.apis.kcp.io "wrong"',
-        'metadata.name: Invalid value: "wrong": must end in .widgets.example.io',
+        '[metadata.name: Invalid value: "wrong": must end in .widgets.example.io]',
       ),
     ))
   it('reserves kcp’s own group', () =>

@@ -1,0 +1,157 @@
+const size = { type: 'integer', minimum: 0, maximum: 10, default: 1 }
+
+/** A definition that is accepted and has a little of everything. */
+export const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'tries.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: {
+      kind: 'Try',
+      plural: 'tries',
+      singular: 'try',
+      listKind: 'TryList',
+      shortNames: ['t'],
+      categories: ['all'],
+    },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: {
+          status: {},
+          scale: {
+            specReplicasPath: '.spec.size',
+            statusReplicasPath: '.status.size',
+            labelSelectorPath: '.status.selector',
+          },
+        },
+        additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size', priority: 1 }],
+        selectableFields: [{ jsonPath: '.spec.color' }],
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: {
+                type: 'object',
+                required: ['color'],
+                properties: {
+                  size,
+                  color: { type: 'string', enum: ['red', 'blue'], maxLength: 10 },
+                  parts: {
+                    type: 'array',
+                    maxItems: 5,
+                    'x-kubernetes-list-type': 'map',
+                    'x-kubernetes-list-map-keys': ['name'],
+                    items: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+                  },
+                },
+                'x-kubernetes-validations': [
+                  {
+                    rule: 'self.size < 9',
+                    message: 'too large',
+                    fieldPath: '.size',
+                    reason: 'FieldValueInvalid',
+                  },
+                ],
+              },
+              status: { type: 'object', properties: { size, selector: { type: 'string' } } },
+            },
+          },
+        },
+      },
+      {
+        name: 'v2',
+        served: false,
+        storage: false,
+        deprecated: true,
+        deprecationWarning: 'old',
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+}
+
+const rule = (
+  expression: string,
+  more: object = {},
+  schema: object = { type: 'string', maxLength: 9 },
+): object => ({
+  ...schema,
+  'x-kubernetes-validations': [{ rule: expression, ...more }],
+})
+
+/** Schemas of one member, most of which are wrong. */
+export const schemas: readonly object[] = [
+  {},
+  { type: 'bogus' },
+  { type: 'object', properties: { a: {} } },
+  { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: { type: 'string' } },
+  { type: 'object', additionalProperties: false },
+  { type: 'object', additionalProperties: true },
+  { type: 'array' },
+  { type: 'array', items: {} },
+  { type: 'array', items: { type: 'string' }, uniqueItems: true },
+  { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'set' },
+  { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'map' },
+  {
+    type: 'array',
+    items: { type: 'object', properties: { a: { type: 'string' } } },
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['b'],
+  },
+  {
+    type: 'array',
+    items: { type: 'object', properties: { a: { type: 'string' } } },
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['a'],
+  },
+  { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-map-keys': ['a'] },
+  { type: 'string', 'x-kubernetes-list-type': 'atomic' },
+  { type: 'string', 'x-kubernetes-map-type': 'atomic' },
+  { type: 'object', 'x-kubernetes-map-type': 'bogus' },
+  { type: 'object', 'x-kubernetes-embedded-resource': true },
+  { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
+  { type: 'string', 'x-kubernetes-preserve-unknown-fields': true },
+  { type: 'string', 'x-kubernetes-int-or-string': true },
+  { 'x-kubernetes-int-or-string': true },
+  { type: 'string', default: 5 },
+  { type: 'object', default: { a: 1 }, properties: { b: { type: 'string' } } },
+  { type: 'object', default: {}, required: ['a'], properties: { a: { type: 'string' } } },
+  { type: 'string', pattern: '(' },
+  { type: 'string', pattern: '^a', default: 'b' },
+  { type: 'string', format: 'date-time', default: 'x' },
+  { type: 'string', enum: ['a', 'a'] },
+  { type: 'string', enum: ['a', 1] },
+  { type: 'integer', minimum: 5, maximum: 1 },
+  { type: 'string', minLength: -1 },
+  { type: 'string', maxLength: 'x' },
+  { type: 'string', allOf: [{ type: 'string' }] },
+  { type: 'string', anyOf: [{ pattern: 'a' }, { minLength: 1 }] },
+  { type: 'string', oneOf: [{ default: 'a' }] },
+  { type: 'string', not: { description: 'x' } },
+  { type: 'object', required: ['a', 'a'], properties: { a: { type: 'string' } } },
+  { type: 'string', description: 5 },
+  rule('self'),
+  rule('self +'),
+  rule('self == 5'),
+  rule('unknown(self)'),
+  rule('self.startsWith("a")', { message: '' }),
+  rule('self.startsWith("a")', { message: 'a\nb' }),
+  rule('self.startsWith("a")', { messageExpression: 'self.size()' }),
+  rule('self.startsWith("a")', { messageExpression: '"x" + self' }),
+  rule('self.startsWith("a")', { reason: 'Bogus' }),
+  rule('self.startsWith("a")', { fieldPath: '.x' }),
+  rule('self == oldSelf'),
+  rule('self == oldSelf', { optionalOldSelf: true }),
+  rule('true', { optionalOldSelf: true }),
+  rule(''),
+  rule('self.all(x, x == "a")', {}, { type: 'array', items: { type: 'string' } }),
+  rule('self.all(x, self.all(y, x == y))', {}, { type: 'array', items: { type: 'string' } }),
+  rule('self.matches("(")'),
+  rule('has(self.x)', {}, { type: 'object', properties: { y: { type: 'string' } } }),
+  rule('self.y == "a"', {}, { type: 'object', properties: { y: { type: 'string', maxLength: 5 } } }),
+]
