@@ -41,7 +41,7 @@ function neutralized(value: unknown, said: Said): unknown {
       name,
       ownFields[name] !== undefined && typeof field === 'string' && field !== ''
         ? ownFields[name]
-        : neutralized(name === 'cells' ? ageless(field) : field, said),
+        : neutralized(timeless(name, field), said),
     ]),
   )
 }
@@ -56,6 +56,18 @@ function unordered(status: Fields): Fields {
   return { ...status, message, details: { ...details, causes: sorted } }
 }
 
-/** Cells of a row, whose ages pass. */
-const ageless = (cells: unknown): unknown =>
-  (cells as readonly unknown[]).map(cell => (/^(\d+[smhdy])+$/.test(String(cell)) ? '<age>' : cell))
+/** Cells of a row without ages, and owners of fields, which are sorted by when they wrote, by name. */
+function timeless(name: string, field: unknown): unknown {
+  if (!Array.isArray(field)) return field
+  if (name === 'managedFields')
+    return [...field].sort((one, other) => (ownerIn(one) < ownerIn(other) ? -1 : 1))
+  return name === 'cells' ? ageless(field) : field
+}
+
+const ownerIn = (entry: unknown): string => {
+  const { manager, operation, subresource } = (entry ?? {}) as Fields
+  return JSON.stringify([manager, operation, subresource])
+}
+
+const ageless = (cells: readonly unknown[]): unknown =>
+  cells.map(cell => (/^(\d+[smhdy])+$/.test(String(cell)) ? '<age>' : cell))

@@ -3,7 +3,7 @@ import { type FieldError, fieldErrorBody } from '../../../framework/errors.ts'
 import { isPrivileged } from '../../../framework/user.ts'
 import { required } from '../../../openapi/fielderror.ts'
 import { exportHash, exportLabel } from '../../../openapi/labels.ts'
-import type { AcceptableClaim, APIBinding } from '../../controllers/objects.ts'
+import type { AcceptableClaim, APIBinding, PathReference } from '../../controllers/objects.ts'
 import type { Directory } from '../../directory.ts'
 import { bindingFinalizer } from '../../metadata.ts'
 import { withMetadata } from '../../registry/strategy.ts'
@@ -35,7 +35,7 @@ function withFinalizer(object: APIBinding): APIBinding {
 
 function labelled(directory: Directory, request: ShardAdmissionRequest, binding: APIBinding): APIBinding {
   const reference = binding.spec?.reference?.export
-  if (!reference?.name) return binding
+  if (!reference?.name || !isReadable(reference)) return binding
   const cluster = exportCluster(directory, reference, request.key.cluster)
   const known = request.old?.metadata.labels?.[exportLabel]
   if (cluster === undefined && known === undefined) throw noPermission(request, reference)
@@ -43,6 +43,10 @@ function labelled(directory: Directory, request: ShardAdmissionRequest, binding:
   if (binding.metadata.labels?.[exportLabel] === value) return binding
   return withMetadata(binding, { labels: { ...binding.metadata.labels, [exportLabel]: value } })
 }
+
+/** What has another shape is refused by the schema, which looks at it later. */
+const isReadable = ({ name, path = '' }: PathReference): boolean =>
+  typeof name === 'string' && typeof path === 'string'
 
 function checkStatus(request: ShardAdmissionRequest): void {
   const from = (request.old as APIBinding).status?.phase

@@ -62,6 +62,15 @@ describe('admission of exports, bindings and slices', () => {
       aboutBinding('none', '[spec.reference.export: Required value]'),
     )
   })
+  it('leaves references of another shape to the schema', async () => {
+    for (const wrong of [
+      { path: ['x'], name: 'e' },
+      { path: 'root', name: 5 },
+    ]) {
+      const object = { ...binding('odd', 'root'), spec: { reference: { export: wrong } } }
+      await assert.rejects(create(scene, alice, resources.apiBindings, object), { code: 422 })
+    }
+  })
   it('takes claims that select in one way', async () => {
     const claims = (selector: object) => ({
       permissionClaims: [{ resource: 'secrets', verbs: ['*'], state: 'Accepted', selector }],
