@@ -7,6 +7,7 @@ import { failureOf } from '../failure.ts'
 import { sentItem } from './item.ts'
 import type { ShardRequest } from './request.ts'
 import type { Source } from './source.ts'
+import { passWarnings } from './warnings.ts'
 
 /** One request about one object, and the object that is answered. */
 export async function itemFor(
@@ -16,6 +17,7 @@ export async function itemFor(
   request: Omit<ShardRequest, 'signal'>,
 ): Promise<Item> {
   const answer = await source.ask(ctx, request)
+  passWarnings(ctx, answer)
   try {
     return sentItem(onOneLine(Buffer.from(await answer.body.arrayBuffer())), key.cluster)
   } catch (error) {

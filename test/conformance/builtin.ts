@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import type { Reply, Sent } from '../support/client.ts'
-import { betterInViews, expect, merge, namespaces, post, put, remove, type Target } from './fixture.ts'
+import {
+  betterInViews,
+  betterTogether,
+  expect,
+  merge,
+  namespaces,
+  post,
+  put,
+  remove,
+  type Target,
+} from './fixture.ts'
 
 /** What holds for kinds that Go has types for (chapter 40, sections 2.10, 3.7 and 4.5). */
 export function builtinCases(target: () => Target): void {
@@ -53,7 +63,7 @@ export function builtinCases(target: () => Target): void {
     assert.deepEqual([await named('example.com/t'), await named('Opaque')], [1, 0])
   })
 
-  it('are events that are found by what they are about (4.34)', async () => {
+  betterTogether(target, 'are events that are found by what they are about (4.34)', async () => {
     const event = {
       apiVersion: 'v1',
       kind: 'Event',

@@ -15,6 +15,8 @@ export interface Target {
   readonly unknown: 403 | 404
   /** A view on a workspace, not the workspace itself. */
   readonly isView: boolean
+  /** Its view is a process of its own. */
+  readonly isApart: boolean
   /** Whether answers come from kcp, some of which are known to be worse than upstream's (chapters 10 and 40, 'do better'). */
   readonly isKcp: boolean
 }
@@ -135,7 +137,8 @@ export const remove = (body?: object): Sent => ({ method: 'DELETE', ...(body && 
 
 type Case = (target: () => Target, name: string, test: () => Promise<void>) => void
 
-const unless =
+/** A case that some targets are known to fail. */
+export const unless =
   (isWorse: (target: Target) => boolean): Case =>
   (target, name, test) =>
     void it(name, function () {
@@ -145,6 +148,9 @@ const unless =
 
 /** A case that kcp is known to fail where upstream does not: it stores `kcp.io/cluster` when a client sends it, and more. */
 export const better = unless(({ isKcp }) => isKcp)
+
+/** A case that a view fails while its shard is another process. */
+export const betterTogether = unless(({ isApart }) => isApart)
 
 /** A case that kcp passes in workspaces only: its views read objects by themselves, and have no `/scale`. */
 export const betterInViews = unless(({ isKcp, isView }) => isKcp && isView)

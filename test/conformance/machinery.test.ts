@@ -1,42 +1,12 @@
 import { startServer } from '../support/kcp.ts'
 import { discard, type Oriel } from '../support/oriel.ts'
 import { refusalCases } from './access.ts'
-import { answerCases } from './answers.ts'
-import { applyCases } from './apply.ts'
-import { builtinCases } from './builtin.ts'
-import { createCases } from './create.ts'
-import { definitionCases, publishedCases } from './definitions.ts'
+import { type Areas, areas } from './areas.ts'
+import { definitionCases } from './definitions.ts'
 import type { Target } from './fixture.ts'
-import { headerCases } from './headers.ts'
-import { listCases } from './lists.ts'
-import { metadataCases } from './metadata.ts'
-import { pathCases } from './paths.ts'
-import { readingCases } from './reading.ts'
 import { signingCases } from './signing.ts'
-import { finalizeCases, statusCases } from './status.ts'
-import { strictnessCases } from './strictness.ts'
+import { finalizeCases } from './status.ts'
 import { mountFlags, mountTarget, viewTarget, workspaceTarget } from './targets.ts'
-import { updateCases } from './update.ts'
-import { watchCases } from './watches.ts'
-import { writeCases } from './writes.ts'
-
-const areas: Readonly<Record<string, (target: () => Target) => void>> = {
-  'paths and negotiation': pathCases,
-  'headers of answers': headerCases,
-  metadata: metadataCases,
-  'create and metadata': createCases,
-  strictness: strictnessCases,
-  'update, patch and delete': updateCases,
-  'status of built-in kinds': statusCases,
-  writes: writeCases,
-  'server-side apply': applyCases,
-  'answers and owners': answerCases,
-  'built-in kinds': builtinCases,
-  'list and watch': readingCases,
-  lists: listCases,
-  watches: watchCases,
-  'discovery and OpenAPI': publishedCases,
-}
 
 /** Where somebody may act as somebody else: not at mounts, nor through kcp's view. */
 const refusals = { refusals: refusalCases }
@@ -50,7 +20,7 @@ describe('Kubernetes on the wire', function () {
   })
   after(() => discard(oriel))
 
-  const served = (name: string, prepare: (oriel: Oriel) => Promise<Target>, more: typeof areas = {}) =>
+  const served = (name: string, prepare: (oriel: Oriel) => Promise<Target>, more: Areas = {}) =>
     describe(name, () => {
       let target: Target
       before(async () => {

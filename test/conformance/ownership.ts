@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import type { Sent } from '../support/client.ts'
-import { configMapsIn, expect, group, merge, post, put, type Target, widget, widgetsIn } from './fixture.ts'
+import {
+  betterTogether,
+  configMapsIn,
+  expect,
+  group,
+  merge,
+  post,
+  put,
+  type Target,
+  widget,
+  widgetsIn,
+} from './fixture.ts'
 import { applyPatch, entriesOf, item, mergeBy, own, ownersOf, spec, type Widgets } from './owners.ts'
 
 export function updateCases({ fresh, at, apply, create }: Widgets): void {
@@ -168,7 +179,7 @@ export function builtinCases(target: () => Target): void {
     await expect(200, target().client(at, merge({ metadata: { finalizers: null } })))
   })
 
-  it('44: lets kubectl take over its own client-side applies (5.55)', async () => {
+  betterTogether(target, '44: lets kubectl take over its own client-side applies (5.55)', async () => {
     const name = target().fresh()
     const text = `${JSON.stringify(configMap(name, { a: '1' }))}\n`
     const annotated = configMap(name, { a: '1' }, { annotations: { [lastApplied]: text } })

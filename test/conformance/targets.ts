@@ -112,6 +112,7 @@ function targetAt(client: Client, unknown: Target['unknown']): Target {
     namespace,
     unknown,
     isView: unknown === 403,
+    isApart: false,
     isKcp: process.env.KCP_BIN !== undefined,
   }
 }

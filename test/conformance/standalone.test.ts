@@ -1,0 +1,21 @@
+import { discard } from '../support/oriel.ts'
+import { type Standalone, startStandalone } from '../support/standalone.ts'
+import { areas } from './areas.ts'
+import type { Target } from './fixture.ts'
+import { viewTarget } from './targets.ts'
+
+// The cases of chapter 40 once more, where the view and its shard are two processes: in front of real kcp, where KCP_BIN names it.
+describe('Kubernetes on the wire, through a process of views', function () {
+  this.timeout(120_000)
+  let standalone: Standalone
+  let target: Target
+  before(async () => {
+    standalone = await startStandalone()
+    target = { ...(await viewTarget(standalone)), isApart: true }
+  })
+  after(async () => {
+    await target?.close()
+    await discard(standalone)
+  })
+  for (const [area, cases] of Object.entries(areas)) describe(area, () => cases(() => target))
+})
