@@ -15,7 +15,7 @@ const requests = Number(process.env.REQUESTS ?? 2400)
 /** Through the apiexport view of both: what the export defines. There kcp writes what is applied as an update of its own. */
 const isView = Boolean(process.env.VIEW)
 const isShown = ({ about, path }: Step): boolean =>
-  !about.endsWith(': apply') && /^\/apis\/(?!rbac|coordination)/.test(path)
+  !about.endsWith('apply') && !about.startsWith('tried') && /^\/apis\/(?!rbac|coordination)/.test(path)
 const steps = corpus(seed, requests).filter(step => !isView || isShown(step))
 
 const told = ({ step, sent, ours, theirs }: Difference): string =>
