@@ -6,6 +6,7 @@ import type { Copies } from './copy/copies.ts'
 import { list as listCopy, oldestFor } from './copy/reading.ts'
 import type { Flights } from './flights.ts'
 import { batches, list } from './listing.ts'
+import { Races } from './races.ts'
 import { type Source, sourceOf } from './source.ts'
 import { watch } from './watching.ts'
 import { create, get, remove, update } from './writing.ts'
@@ -26,14 +27,15 @@ export function remoteStorage(
   { copies, flights }: Shared = {},
 ): ResourceStorage {
   const source = sourceOf(connection, ref, flights)
+  const races = new Races()
   return {
     get: get(source),
     list: (ctx, query) =>
       copies === undefined ? list(batches(source, ctx, query)) : listFrom(copies, source, ctx, query),
     watch: (ctx, query) => watch(source, ctx, query, copies),
     create: create(source),
-    update: update(source, key => copies?.find(source, key)),
-    delete: remove(source),
+    update: update(source, races, key => copies?.find(source, key)),
+    delete: remove(source, races),
   }
 }
 

@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { RequestContext } from '../../framework/context.ts'
 import { encodeObject } from '../../framework/encoding/encode.ts'
 import type { Item } from '../../framework/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/object.ts'
 import type { Change, Check, DeleteOptions, Deletion, ResourceStorage } from '../../framework/storage.ts'
-import { isLostRace, itemFor, queryOf } from './exchange.ts'
+import { itemFor, queryOf } from './exchange.ts'
 import { createApplied, sendPatch } from './patching.ts'
+import type { Races } from './races.ts'
 import type { Source } from './source.ts'
 import { targetOf } from './target.ts'
 
@@ -27,25 +27,11 @@ export const create =
     return itemFor(source, ctx, key, { method: 'POST', target, headers, body: encodeObject(object).bytes })
   }
 
-const attempts = 16
-
-/** Does it again after a lost race, with what is there then. */
-async function again<T>(attempt: () => Promise<T>, mayRetry: () => boolean): Promise<T> {
-  for (let left = attempts - 1; ; left--) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (left === 0 || !mayRetry() || !isLostRace(error)) throw error
-    }
-    // Those who have lost to each other once do not come back at the same time.
-    await sleep(20 * Math.random())
-  }
-}
-
 /** Writes only over the state that the change has seen: the copied one, at first, which saves asking for it. */
 export const update =
   (
     source: Source,
+    races: Races,
     copied: (key: ObjectKey) => Item | undefined = () => undefined,
   ): ResourceStorage['update'] =>
   (ctx, key, change, options) => {
@@ -62,7 +48,7 @@ export const update =
       const target = targetOf(source.ref, key, queryOf(options))
       return itemFor(source, ctx, key, { method: 'PUT', target, headers, body: at(resourceVersion, next) })
     }
-    return again(attempt, () => !isLocked)
+    return races.run({ key, attempt, mayRetry: () => !isLocked })
   }
 
 /** What is to be written, and over which state. */
@@ -94,12 +80,13 @@ const at = (resourceVersion: string, object: KubeObject): Buffer =>
 
 /** Deletes only what the check has seen. */
 export const remove =
-  (source: Source): ResourceStorage['delete'] =>
+  (source: Source, races: Races): ResourceStorage['delete'] =>
   (ctx, key, check, options) =>
-    again(
-      () => removeOnce(source, ctx, { key, check, options }),
-      () => options.resourceVersion === undefined,
-    )
+    races.run({
+      key,
+      attempt: () => removeOnce(source, ctx, { key, check, options }),
+      mayRetry: () => options.resourceVersion === undefined,
+    })
 
 interface Removal {
   readonly key: ObjectKey

@@ -3,7 +3,6 @@ import type { KubeObject } from '../../framework/index.ts'
 import type { Answered, Reply, Sent } from '../support/client.ts'
 import {
   better,
-  betterTogether,
   expect,
   jsonPatch,
   merge,
@@ -119,7 +118,7 @@ export function updateCases(target: () => Target): void {
       )
     })
 
-    betterTogether(target, '32: conflicts only when it carries a version (5.5)', async () => {
+    it('32: conflicts only when it carries a version (5.5)', async () => {
       const name = nameOf(await created())
       const stale = merge({ spec: { note: 'n' }, metadata: { resourceVersion: '1' } })
       assert.equal((await expect(409, at(name, stale))).reason, 'Conflict')
