@@ -153,7 +153,7 @@ describe('CustomResourceDefinitions', () => {
     ],
     [
       { deprecated: true, deprecationWarning: 'ä\u0007' },
-      'spec.versions[0].deprecationWarning: Invalid value: "ä\\u0007": must only contain printable UTF-8 characters; non-printable character found at index 2',
+      'spec.versions[0].deprecationWarning: Invalid value: "ä\\a": must only contain printable UTF-8 characters; non-printable character found at index 2',
     ],
     [
       { additionalPrinterColumns: [{ ...column, type: 'text' }] },
