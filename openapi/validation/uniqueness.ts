@@ -46,6 +46,11 @@ function checkMap(value: unknown, path: string, keys: readonly string[]): readon
   )
 }
 
-/** The keys that an item has, in their order. */
+/** The keys that an item has, sorted as Go prints maps. */
 const keysOf = (item: unknown, keys: readonly string[]): unknown =>
-  Object.fromEntries(keys.map(key => [key, memberOf(item, key)]).filter(([, value]) => value !== undefined))
+  Object.fromEntries(
+    [...keys]
+      .sort()
+      .map(key => [key, memberOf(item, key)])
+      .filter(([, value]) => value !== undefined),
+  )

@@ -14,6 +14,8 @@ const ownFields: Readonly<Record<string, string>> = {
   expirationTimestamp: '<time>',
   'kcp.io/path': '<path>',
   'kcp.io/cluster': '<cluster>',
+  // A hash of the logical cluster's name, for an export of the same one.
+  'internal.apis.kcp.io/export': '<export>',
 }
 
 /** An answer's body without what is each server's own: two servers that agree give equal values. */

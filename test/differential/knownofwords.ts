@@ -47,7 +47,7 @@ export const knownOfWords: readonly Known[] = [
     erase: outcome =>
       taken(
         outcome,
-        /^the object provided is unrecognized|no kind is registered for the type v1.Scale|into Go value of type map|^the API version in the data|no kind ".*" is registered/,
+        /^the object provided is unrecognized|no kind is registered for the type v1.Scale|into Go value of type map|^the API version in the data|no kind ".*" is registered|accessor error: <nil>/,
         'unreadable',
       ),
   },
