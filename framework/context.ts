@@ -1,11 +1,9 @@
 import type { Decision } from './authorizer.ts'
 import type { Logger } from './log.ts'
 import type { ClusterScope } from './object.ts'
+import type { Params } from './request/path.ts'
 import type { RequestInfo } from './request/requestinfo.ts'
 import type { UserInfo } from './user.ts'
-
-/** What a view's path captured, by name: `{ path: 'root:org', name: 'widgets' }`. */
-export type Params = Readonly<Record<string, string>>
 
 /** What a request leaves behind besides its answer. Collecting never fails and never blocks. */
 export interface Recorder {

@@ -26,7 +26,7 @@ export {
 export type { Awaitable } from './awaitable.ts'
 export type { Backend, RawResponse, ResourceRef } from './backend.ts'
 export { borrowed, type Lender } from './borrowed.ts'
-export type { Params, Recorder, RequestContext } from './context.ts'
+export type { Recorder, RequestContext } from './context.ts'
 export type { Document, OpenApiDocuments } from './discovery/documents.ts'
 export { parseYaml } from './encoding/yaml.ts'
 export {
@@ -95,6 +95,7 @@ export {
 } from './object.ts'
 export type { Departure, Endpoint, Glimpse, HeaderFields, Outbound, Passage } from './passage.ts'
 export { withoutVersion } from './publisher.ts'
+export type { Params } from './request/path.ts'
 export {
   isClusterName,
   isClusterPath,

@@ -1,5 +1,6 @@
-import type { Params, Recorder, RequestContext } from './context.ts'
+import type { Recorder, RequestContext } from './context.ts'
 import type { ClusterScope } from './object.ts'
+import type { Params } from './request/path.ts'
 import type { RequestInfo } from './request/requestinfo.ts'
 import type { UserInfo } from './user.ts'
 

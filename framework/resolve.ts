@@ -1,7 +1,7 @@
 import type { Backend } from './backend.ts'
-import type { Params } from './context.ts'
 import { badRequest, notFound } from './errors.ts'
 import type { ClusterName, ClusterScope } from './object.ts'
+import type { Params } from './request/path.ts'
 import { isClusterName, isClusterPath, overlaps } from './request/path.ts'
 import { type KubernetesUrl, parseRequestInfo, type RequestInfo } from './request/requestinfo.ts'
 import { clusterNameKey, isServiceAccount, type UserInfo } from './user.ts'

@@ -1,7 +1,8 @@
 import type { Awaitable } from './awaitable.ts'
-import type { Params, RequestContext } from './context.ts'
+import type { RequestContext } from './context.ts'
 import type { Item, ItemEvent } from './item.ts'
 import type { ClusterScope, KubeObject, ObjectKey } from './object.ts'
+import type { Params } from './request/path.ts'
 import type { FieldSelector, LabelSelector } from './selectors/selectors.ts'
 
 /** A run of items in key order. `bytes`: the same items, encoded and comma-joined, when they lie together in memory,

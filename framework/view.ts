@@ -1,6 +1,6 @@
 import { after } from './awaitable.ts'
 import { mapBatch, PickedBatch } from './batch.ts'
-import type { Params, RequestContext } from './context.ts'
+import type { RequestContext } from './context.ts'
 import { withResourceVersion } from './encoding/encode.ts'
 import { methodNotSupported, notFound, notServed, type StatusError } from './errors.ts'
 import {
@@ -16,6 +16,7 @@ import {
 import type { Annotator } from './lens/annotate.ts'
 import type { Relabeling } from './lens/relabel.ts'
 import type { KubeObject, ObjectKey } from './object.ts'
+import type { Params } from './request/path.ts'
 import { matchesFields, matchesLabels } from './selectors/selectors.ts'
 import type {
   ItemBatch,

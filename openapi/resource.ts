@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ApiResource, ResetFields, ResourceNames, Subresource } from '../framework/apis.ts'
-import type { Params } from '../framework/context.ts'
 import { apiVersionOf, type KubeObject } from '../framework/object.ts'
+import type { Params } from '../framework/request/path.ts'
 import type { Verb } from '../framework/request/requestinfo.ts'
 import type { TableColumn } from '../framework/schema.ts'
 import type { ResourceStorage } from '../framework/storage.ts'

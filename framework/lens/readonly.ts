@@ -1,6 +1,6 @@
-import type { Params } from '../context.ts'
 import { methodNotSupported } from '../errors.ts'
 import type { GroupVersionResource } from '../object.ts'
+import type { Params } from '../request/path.ts'
 import type { ResourceStorage } from '../storage.ts'
 
 /** A storage that is read, and nothing else: whoever writes, although no endpoint offers it, is answered 405. */

@@ -1,5 +1,7 @@
-import type { Params } from '../context.ts'
 import { decodeSegment, encodeSegment } from './segments.ts'
+
+/** What a view's path captured, by name: `{ path: 'root:org', name: 'widgets' }`. */
+export type Params = Readonly<Record<string, string>>
 
 /** The params of a pattern such as `/services/apiexport/:path/:name`. */
 export type ParamsOf<S extends string> = S extends `${string}:${infer Name}/${infer Rest}`

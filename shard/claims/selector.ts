@@ -1,5 +1,5 @@
 import type { LabelRequirement, LabelSelector } from '../../framework/selectors/selectors.ts'
-import type { ClaimSelector } from '../conversion/claims.ts'
+import type { ClaimSelector } from '../../kcp/claims.ts'
 
 interface Expression {
   readonly key: string

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { type BindingWorld, bindingStatus } from './bindingstatus.ts'
+import { bindingStatus } from './bindingstatus.ts'
+import type { BindingWorld } from './bindingworld.ts'
 import { findCondition } from './conditions.ts'
 import type { APIBinding, APIExport, APIResourceSchema } from './objects.ts'
 

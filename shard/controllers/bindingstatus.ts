@@ -1,24 +1,11 @@
 import type { ClusterName } from '../../framework/object.ts'
-import type { ClaimV2 } from '../conversion/claims.ts'
+import type { BindingWorld } from './bindingworld.ts'
 import { type ConditionState, conditionIs, isFalse, isTrue, setConditions, summary } from './conditions.ts'
-import { type Holder, heldMessage, namingConflict, resourceName, type TakenNames } from './namingconflicts.ts'
+import { type Holder, heldMessage, namingConflict, resourceName } from './namingconflicts.ts'
 import type { APIBinding, APIExport, APIResourceSchema, BoundResource, ExportedResource } from './objects.ts'
 import { applyClaims } from './permissionclaims.ts'
 
 type Status = NonNullable<APIBinding['status']>
-
-/** What a binding can see, from memory. */
-export interface BindingWorld {
-  readonly cluster: ClusterName
-  /** undefined: no such workspace, or no such export in it. */
-  readonly exported: { readonly cluster: ClusterName; readonly object: APIExport } | undefined
-  schema(cluster: ClusterName, name: string): APIResourceSchema | undefined
-  /** Takes a resource for this binding, unless somebody else has it: then returns who. */
-  take(resource: string): Holder | undefined
-  /** Names that others in this cluster have, except for the same resource. */
-  readonly taken: readonly TakenNames[]
-  isServed(claim: ClaimV2): boolean
-}
 
 /** Names of conditions. */
 const initial = 'InitialBindingCompleted'

@@ -1,13 +1,26 @@
 import type { Informer, Informers } from '../../framework/informer.ts'
 import type { Item } from '../../framework/item.ts'
 import { type ClusterName, groupResource } from '../../framework/object.ts'
+import type { ClaimV2 } from '../../kcp/claims.ts'
 import { needsNoIdentity } from '../admission/kcp/builtinclaims.ts'
 import type { Directory } from '../directory.ts'
 import { boundCluster } from '../metadata.ts'
-import type { BindingWorld } from './bindingstatus.ts'
 import type { Locks } from './locks.ts'
 import { bindingHolder, type Holder, resourceName, type TakenNames } from './namingconflicts.ts'
 import { type APIBinding, type APIExport, type APIResourceSchema, resources } from './objects.ts'
+
+/** What a binding can see, from memory. */
+export interface BindingWorld {
+  readonly cluster: ClusterName
+  /** undefined: no such workspace, or no such export in it. */
+  readonly exported: { readonly cluster: ClusterName; readonly object: APIExport } | undefined
+  schema(cluster: ClusterName, name: string): APIResourceSchema | undefined
+  /** Takes a resource for this binding, unless somebody else has it: then returns who. */
+  take(resource: string): Holder | undefined
+  /** Names that others in this cluster have, except for the same resource. */
+  readonly taken: readonly TakenNames[]
+  isServed(claim: ClaimV2): boolean
+}
 
 /** Where bindings look. */
 export interface BindingSources {

@@ -1,7 +1,7 @@
 import type { ItemEvent } from '../../framework/item.ts'
 import { formatLabelSelector } from '../../framework/selectors/selectors.ts'
+import type { ClaimSelector } from '../../kcp/claims.ts'
 import { requirementsOf } from '../claims/selector.ts'
-import type { ClaimSelector } from '../conversion/claims.ts'
 import { clusterScoped, updateStatus } from './client.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from './conditions.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from './controller.ts'

@@ -1,6 +1,6 @@
 import type { ResourceRef } from '../../framework/backend.ts'
 import type { KubeObject } from '../../framework/object.ts'
-import type { ClaimSelector, ClaimV2 } from '../conversion/claims.ts'
+import type { ClaimSelector, ClaimV2 } from '../../kcp/claims.ts'
 import type { Condition } from './conditions.ts'
 
 /** Shapes of kcp's kinds in their storage versions, as far as controllers and admission read them (chapter 20, section 2). */

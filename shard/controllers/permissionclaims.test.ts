@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ClaimV2 } from '../conversion/claims.ts'
+import type { ClaimV2 } from '../../kcp/claims.ts'
 import type { AcceptableClaim } from './objects.ts'
 import { applyClaims } from './permissionclaims.ts'
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ClaimV2 } from '../conversion/claims.ts'
+import type { ClaimV2 } from '../../kcp/claims.ts'
 import { claimKey } from '../conversion/overhang.ts'
 import { type ConditionState, isFalse, isTrue } from './conditions.ts'
 import type { AcceptableClaim } from './objects.ts'

@@ -1,9 +1,8 @@
 import type { KubeObject } from '../../framework/object.ts'
+import type { ClaimV1, ClaimV2 } from '../../kcp/claims.ts'
 import {
   bindingClaimToV1,
   bindingClaimToV2,
-  type ClaimV1,
-  type ClaimV2,
   exceedsV1Binding,
   exceedsV1Export,
   exportClaimToV1,

@@ -1,26 +1,5 @@
-import { type ClaimIdentity, claimKey } from './overhang.ts'
-
-/** `spec.permissionClaims[]` of v1alpha1; `state` only in bindings. */
-export interface ClaimV1 extends ClaimIdentity {
-  readonly all?: boolean
-  readonly resourceSelector?: readonly unknown[]
-  readonly state?: string
-}
-
-/** A label selector, or all objects. */
-export interface ClaimSelector {
-  readonly matchAll?: boolean
-  readonly matchLabels?: Readonly<Record<string, string>>
-  readonly matchExpressions?: readonly unknown[]
-}
-
-/** `spec.permissionClaims[]` of v1alpha2: exports have `defaultSelector`, bindings `selector` and `state`. */
-export interface ClaimV2 extends ClaimIdentity {
-  readonly verbs?: readonly string[]
-  readonly defaultSelector?: ClaimSelector
-  readonly selector?: ClaimSelector
-  readonly state?: string
-}
+import type { ClaimIdentity, ClaimSelector, ClaimV1, ClaimV2 } from '../../kcp/claims.ts'
+import { claimKey } from './overhang.ts'
 
 const anyVerb: readonly string[] = ['*']
 

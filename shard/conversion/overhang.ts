@@ -1,5 +1,6 @@
 import { forbidden } from '../../framework/errors.ts'
 import type { KubeObject } from '../../framework/object.ts'
+import type { ClaimIdentity } from '../../kcp/claims.ts'
 
 /**
  * What one version cannot express travels in annotations as JSON lists (chapter 20, section 2.8). Entries of such a list
@@ -17,13 +18,6 @@ export const overhang = {
 } as const
 
 export type OverhangKey = (typeof overhang)[keyof typeof overhang]
-
-/** What identifies a claim in both versions. */
-export interface ClaimIdentity {
-  readonly group?: string
-  readonly resource: string
-  readonly identityHash?: string
-}
 
 export const claimKey = (claim: ClaimIdentity): string =>
   `${claim.resource}/${claim.group ?? ''}/${claim.identityHash ?? ''}`

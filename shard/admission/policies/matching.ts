@@ -1,8 +1,8 @@
 import type { RequestContext } from '../../../framework/context.ts'
 import type { KubeObject } from '../../../framework/object.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
+import type { ClaimSelector } from '../../../kcp/claims.ts'
 import { requirementsOf } from '../../claims/selector.ts'
-import type { ClaimSelector } from '../../conversion/claims.ts'
 import { askedName, type ShardAdmissionRequest } from '../chain.ts'
 import type { NamespaceLookup } from '../namespace-lifecycle.ts'
 
