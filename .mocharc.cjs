@@ -4,7 +4,7 @@ const { availableParallelism } = require('node:os')
 module.exports = {
   spec: [
     'dist/test/**/*.test.js',
-    'dist/{cmd,openapi,shard,framework,virtual,authz,proxy,bench,examples}/**/*.test.js',
+    'dist/{cmd,openapi,cel,kcp,shard,remote,framework,virtual,authz,proxy,bench,examples}/**/*.test.js',
   ],
   ignore: ['dist/test/clients/**', 'dist/test/differential/peer.test.js'],
   'enable-source-maps': true,

@@ -1,25 +1,30 @@
+export { externalLogicalClusterAdmin } from '../kcp/groups.ts'
 export {
   type AuthorizerName,
   type AuthorizerOptions,
   authorizerNames,
   createAuthorizer,
   defaultOpenPaths,
-} from './authorizer.ts'
-export { delegate, firstOpinion, type Gate, type Verdict } from './chain.ts'
-export type { ClusterStates } from './content.ts'
-export type { Missing } from './diagnosis.ts'
-export type { ExplainedMissing, ExplainedStep, Explanation } from './disclosure.ts'
-export { effectiveUsers, prefixUser } from './effectiveusers.ts'
-export { escalationPrevention } from './escalation.ts'
-export { createExplainer, type Explainer } from './explanation.ts'
-export { externalLogicalClusterAdmin } from './groups.ts'
-export { type Insight, insightInto, missingIn } from './insight.ts'
-export { type BoundExport, type BoundExports, bindingUser, referenceOf } from './maximalpolicy.ts'
-export { insightByAsking } from './narrowing.ts'
-export { bindingIn, rbacGroup, rulesIn, subjectsIn } from './objects.ts'
-export { type PolicyRule, ruleAllows } from './policyrule.ts'
-export { systemAdmin } from './rbac.ts'
-export type { Binding, RbacSource } from './rbacsource.ts'
+} from './chain/authorizer.ts'
+export { delegate, firstOpinion, type Gate, type Verdict } from './chain/chain.ts'
+export type { ClusterStates } from './chain/content.ts'
+export { type BoundExport, type BoundExports, bindingUser, referenceOf } from './chain/maximalpolicy.ts'
+export type { AuthorizationSources } from './chain/sources.ts'
+export { createStamps, type Stamps } from './chain/stamps.ts'
+export { type WebhookOptions, webhookAuthorizer, webhookDefaults } from './chain/webhook.ts'
+export type { Missing } from './explain/diagnosis.ts'
+export type { ExplainedMissing, ExplainedStep, Explanation } from './explain/disclosure.ts'
+export { createExplainer, type Explainer } from './explain/explanation.ts'
+export { type Insight, insightInto, missingIn } from './explain/insight.ts'
+export { insightByAsking } from './explain/narrowing.ts'
+export { effectiveUsers, prefixUser } from './rbac/effectiveusers.ts'
+export { escalationPrevention } from './rbac/escalation.ts'
+export { bindingIn, rbacGroup, rulesIn, subjectsIn } from './rbac/objects.ts'
+export { type PolicyRule, ruleAllows } from './rbac/policyrule.ts'
+export { systemAdmin } from './rbac/rbac.ts'
+export type { Binding, RbacSource } from './rbac/rbacsource.ts'
+export { rulesOf, rulesOfRole, uncovered } from './rbac/ruleslist.ts'
+export { keysOf, type Subject, subjectKey } from './rbac/subjects.ts'
 export {
   accessReviewStorages,
   explainAnnotation,
@@ -27,9 +32,4 @@ export {
   type ReviewResource,
   reviewStorages,
   viewAnnotation,
-} from './reviews.ts'
-export { rulesOf, rulesOfRole, uncovered } from './ruleslist.ts'
-export type { AuthorizationSources } from './sources.ts'
-export { createStamps, type Stamps } from './stamps.ts'
-export { keysOf, type Subject, subjectKey } from './subjects.ts'
-export { type WebhookOptions, webhookAuthorizer, webhookDefaults } from './webhook.ts'
+} from './reviews/reviews.ts'

@@ -7,8 +7,8 @@ import {
   role,
   userNamed,
 } from '../authz/testing/fixture.ts'
-import type { Action, Authorizer } from '../framework/authorizer.ts'
-import type { UserInfo } from '../framework/user.ts'
+import type { Action, Authorizer } from '../framework/contract/authorizer.ts'
+import type { UserInfo } from '../framework/request/user.ts'
 import type { Benchmark, Row } from './result.ts'
 import { percentile } from './statistics.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KubeObject } from '../framework/object.ts'
+import type { KubeObject } from '../framework/meta/object.ts'
 import type { Shard } from '../shard/index.ts'
 import { widgetsRef } from './objects.ts'
 import type { Tenants } from './tenants.ts'

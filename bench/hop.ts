@@ -1,8 +1,8 @@
-import { type Listener, listen } from '../framework/listener.ts'
-import { silent } from '../framework/log.ts'
-import { createMetrics } from '../framework/metrics.ts'
-import { type Handler, serve } from '../framework/serve.ts'
-import { createOutbound } from '../proxy/outbound.ts'
+import { silent } from '../framework/contract/log.ts'
+import { createMetrics } from '../framework/metrics/metrics.ts'
+import { createOutbound } from '../framework/net/outbound.ts'
+import { type Listener, listen } from '../framework/server/listener.ts'
+import { type Handler, serve } from '../framework/server/serve.ts'
 import { childOptions, serveTasks } from './child.ts'
 import type { Address } from './connection.ts'
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { silent } from '../framework/log.ts'
+import { silent } from '../framework/contract/log.ts'
 import { createShardClient } from '../proxy/shardclient.ts'
 import { followShards, type ShardIndex } from '../proxy/shardindex.ts'
 import { type Child, startChild } from './child.ts'

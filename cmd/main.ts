@@ -1,18 +1,25 @@
 import { Command, Option } from 'commander'
-import { version } from './build.ts'
+import { doctorCommand } from './doctor/command.ts'
+import { explainCommand } from './explain/command.ts'
+import { version } from './files/build.ts'
+import { StartError } from './files/starterror.ts'
 import { auditFlags } from './flags/audit.ts'
 import { type ConnectionOptions, connectionFlags } from './flags/connection.ts'
-import { doctorCommand } from './flags/doctor.ts'
-import { explainCommand } from './flags/explain.ts'
 import { type FrontProxyFlags, frontProxyFlags } from './flags/frontproxy.ts'
 import { accountFlags, identityFlags } from './flags/identity.ts'
 import { mountFlags } from './flags/mounts.ts'
+import {
+  address,
+  authorizerOrder,
+  hostname,
+  logLevels,
+  portNumber,
+  type StartOptions,
+} from './flags/options.ts'
 import { shardFlags } from './flags/shard.ts'
+import { count, duration, places, textList } from './flags/values.ts'
 import { viewFlag } from './flags/view.ts'
 import { type VirtualWorkspacesFlags, virtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
-import { address, authorizerOrder, hostname, logLevels, portNumber, type StartOptions } from './options.ts'
-import { StartError } from './starterror.ts'
-import { count, duration, places, textList } from './values.ts'
 
 const program = new Command('oriel')
   .description('Virtual workspaces over logical clusters, compatible with kcp and Kubernetes.')
@@ -46,17 +53,17 @@ viewFlag(auditFlags(shardFlags(accountFlags(identityFlags(mountFlags(program.com
   .option('--store <where>', 'memory: or a directory (default: "store" in the data directory)')
   .addOption(new Option('--log-level <level>', 'what is logged').choices(logLevels).default('warn'))
   .action(async (options: StartOptions) => {
-    const { start } = await import('./start.ts')
+    const { start } = await import('./start/start.ts')
     await start(options)
   })
 
 frontProxyFlags(program.command('front-proxy')).action(async (flags: FrontProxyFlags) => {
-  const { startFrontProxy } = await import('./frontproxy.ts')
+  const { startFrontProxy } = await import('./frontproxy/frontproxy.ts')
   await startFrontProxy(flags)
 })
 virtualWorkspacesFlags(program.command('virtual-workspaces')).action(
   async (flags: VirtualWorkspacesFlags) => {
-    const { startVirtualWorkspaces } = await import('./virtualworkspaces.ts')
+    const { startVirtualWorkspaces } = await import('./views/virtualworkspaces.ts')
     await startVirtualWorkspaces(flags)
   },
 )

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
-import { refusalOf } from './noderelease.ts'
-import { loadProgram } from './program.ts'
-import { mapStackTraces } from './stacktraces.ts'
+import { refusalOf } from './process/noderelease.ts'
+import { loadProgram } from './process/program.ts'
+import { mapStackTraces } from './process/stacktraces.ts'
 
 // What `bin` names, bundled by itself: runs the bundle of everything else.
 const bundle = join(import.meta.dirname, 'main.cjs')

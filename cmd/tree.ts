@@ -1,7 +1,7 @@
 import { isClusterPath } from '../framework/request/path.ts'
+import { type JsonClient, jsonClient } from './files/jsonclient.ts'
+import { StartError } from './files/starterror.ts'
 import { type ConnectionOptions, connectionOf } from './flags/connection.ts'
-import { type JsonClient, jsonClient } from './jsonclient.ts'
-import { StartError } from './starterror.ts'
 
 /** `oriel tree`: prints the workspaces below one. Throws `StartError` for what the user can change. */
 export async function tree(options: ConnectionOptions): Promise<void> {

@@ -1,7 +1,8 @@
 // The public surface of the kernel: what views, backends and servers are made of.
 
-export { bookmark } from './answers/bookmark.ts'
-export { aborted } from './answers/streams.ts'
+export type { Awaitable } from './async/awaitable.ts'
+export { aborted } from './async/streams.ts'
+export { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } from './authn/index.ts'
 export {
   type ApiResource,
   type ApiSet,
@@ -10,10 +11,8 @@ export {
   compareVersions,
   type ResourceNames,
   type Subresource,
-} from './apis.ts'
-export type { Authenticator, Credentials } from './authenticator.ts'
-export { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } from './authn/index.ts'
-export { actionOf, forbiddenTo } from './authorize.ts'
+} from './contract/apis.ts'
+export { actionOf, forbiddenTo } from './contract/authorize.ts'
 export {
   type Action,
   type Authorizer,
@@ -22,13 +21,62 @@ export {
   decisionBy,
   deny,
   noOpinion,
-} from './authorizer.ts'
-export type { Awaitable } from './awaitable.ts'
-export type { Backend, RawResponse, ResourceRef } from './backend.ts'
-export { borrowed, type Lender } from './borrowed.ts'
-export type { Recorder, RequestContext } from './context.ts'
-export type { Document, OpenApiDocuments } from './discovery/documents.ts'
-export { parseYaml } from './encoding/yaml.ts'
+} from './contract/authorizer.ts'
+export type { Backend, RawResponse, ResourceRef } from './contract/backend.ts'
+export type { Recorder, RequestContext } from './contract/context.ts'
+export type { Document, OpenApiDocuments } from './contract/documents.ts'
+export type { IndexFn, Informer, Informers } from './contract/informer.ts'
+export {
+  clusterAnnotation,
+  decodeItem,
+  type EventType,
+  encodedOf,
+  type Item,
+  type ItemEvent,
+  initialEventsEnd,
+  itemFrom,
+  itemOf,
+  keyOf,
+  metaOf,
+  type ObjectMeta,
+} from './contract/item.ts'
+export { createLogger, type Logger, silent } from './contract/log.ts'
+export { type LoopbackRequest, loopbackContext } from './contract/loopback.ts'
+export type { Decoded, ObjectSchema, TableColumn } from './contract/schema.ts'
+export type { SharedCache } from './contract/sharedcache.ts'
+export type {
+  Change,
+  Check,
+  DeleteOptions,
+  Deletion,
+  ItemBatch,
+  ItemList,
+  ItemWatch,
+  ListMeta,
+  ListQuery,
+  ResourceStorage,
+  Selection,
+  WatchQuery,
+  WriteOptions,
+} from './contract/storage.ts'
+export type { Departure, Endpoint, Glimpse, HeaderFields, Outbound, Passage } from './contract/upstream.ts'
+export { type Build, type VersionInfo, versionInfo } from './contract/version.ts'
+export { allAnswers, askedIn, untilRefused, type ViewStep, viewDecision } from './contract/viewsteps.ts'
+export {
+  type Admission,
+  type AdmissionRequest,
+  defineVirtualWorkspace,
+  type Host,
+  type UrlPublisher,
+  type VirtualWorkspace,
+  type WorkspaceDefinition,
+  type WorkspaceFactory,
+} from './contract/workspace.ts'
+export { borrowed, type Lender } from './informers/crossclusterread.ts'
+export { createInformers } from './informers/informers.ts'
+export { type Annotator, annotator } from './lens/annotate.ts'
+export { readOnly } from './lens/readonly.ts'
+export { type Lens, type View, viewOf } from './lens/view.ts'
 export {
   type About,
   alreadyExists,
@@ -56,31 +104,7 @@ export {
   tooManyRequests,
   unauthorized,
   unsupportedMediaType,
-} from './errors.ts'
-export type { Answer, VerbRequest } from './exchange.ts'
-export type { HealthCheck } from './health.ts'
-export type { IndexFn, Informer, Informers } from './informer.ts'
-export { createInformers } from './informers.ts'
-export {
-  clusterAnnotation,
-  decodeItem,
-  type EventType,
-  encodedOf,
-  type Item,
-  type ItemEvent,
-  initialEventsEnd,
-  itemFrom,
-  itemOf,
-  keyOf,
-  metaOf,
-  type ObjectMeta,
-} from './item.ts'
-export { type Annotator, annotator } from './lens/annotate.ts'
-export { readOnly } from './lens/readonly.ts'
-export type { ListenOptions, TlsOptions } from './listener.ts'
-export { createLogger, type Logger, silent } from './log.ts'
-export { type LoopbackRequest, loopbackContext } from './loopback.ts'
-export { createMetrics, type Metrics } from './metrics.ts'
+} from './meta/errors.ts'
 export {
   apiVersionOf,
   type ClusterName,
@@ -92,9 +116,11 @@ export {
   type Metadata,
   type ObjectKey,
   type OwnerReference,
-} from './object.ts'
-export type { Departure, Endpoint, Glimpse, HeaderFields, Outbound, Passage } from './passage.ts'
-export { withoutVersion } from './publisher.ts'
+} from './meta/object.ts'
+export { timestamp } from './meta/timestamp.ts'
+export { createMetrics, type Metrics } from './metrics/metrics.ts'
+export { withoutVersion } from './publishing/publisher.ts'
+export type { Authenticator, Credentials } from './request/authenticator.ts'
 export type { Params } from './request/path.ts'
 export {
   isClusterName,
@@ -112,7 +138,17 @@ export {
   type ResourceRequest,
   type Verb,
 } from './request/requestinfo.ts'
-export type { Decoded, ObjectSchema, TableColumn } from './schema.ts'
+export type { Answer, VerbRequest } from './request/response.ts'
+export {
+  anonymous,
+  isPrivileged,
+  loopback,
+  systemAuthenticated,
+  systemMasters,
+  systemUnauthenticated,
+  type UserInfo,
+} from './request/user.ts'
+export { bookmark } from './responses/bookmark.ts'
 export { parseFieldSelector } from './selectors/fieldselector.ts'
 export { parseLabelSelector } from './selectors/labelselector.ts'
 export {
@@ -130,43 +166,7 @@ export {
   matchesLabels,
   requiredField,
 } from './selectors/selectors.ts'
-export { createServer, type Server, type ServerOptions } from './server.ts'
-export type { SharedCache } from './sharedcache.ts'
-export type {
-  Change,
-  Check,
-  DeleteOptions,
-  Deletion,
-  ItemBatch,
-  ItemList,
-  ItemWatch,
-  ListMeta,
-  ListQuery,
-  ResourceStorage,
-  Selection,
-  WatchQuery,
-  WriteOptions,
-} from './storage.ts'
-export { timestamp } from './timestamp.ts'
-export {
-  anonymous,
-  isPrivileged,
-  loopback,
-  systemAuthenticated,
-  systemMasters,
-  systemUnauthenticated,
-  type UserInfo,
-} from './user.ts'
-export { type Build, type VersionInfo, versionInfo } from './version.ts'
-export { type Lens, type View, viewOf } from './view.ts'
-export { allAnswers, askedIn, untilRefused, type ViewStep, viewDecision } from './viewsteps.ts'
-export {
-  type Admission,
-  type AdmissionRequest,
-  defineVirtualWorkspace,
-  type Host,
-  type UrlPublisher,
-  type VirtualWorkspace,
-  type WorkspaceDefinition,
-  type WorkspaceFactory,
-} from './workspace.ts'
+export type { HealthCheck } from './server/health.ts'
+export type { ListenOptions, TlsOptions } from './server/listener.ts'
+export { createServer, type Server, type ServerOptions } from './server/server.ts'
+export { parseYaml } from './wire/yaml.ts'

@@ -1,5 +1,5 @@
+import type { WorkspaceFactory } from './contract/workspace.ts'
 import type * as index from './index.ts'
-import type { WorkspaceFactory } from './workspace.ts'
 
 /** Everything that the framework's index exports. */
 export type Framework = typeof index

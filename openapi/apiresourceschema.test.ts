@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { type FieldError, fieldErrorBody } from '../framework/errors.ts'
-import type { KubeObject } from '../framework/object.ts'
+import { type FieldError, fieldErrorBody } from '../framework/meta/errors.ts'
+import type { KubeObject } from '../framework/meta/object.ts'
 import { validateAPIResourceSchema } from './apiresourceschema.ts'
 
 const text = (error: FieldError): string => `${error.field}: ${fieldErrorBody(error)}`

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { KubeObject } from '../framework/object.ts'
+import type { KubeObject } from '../framework/meta/object.ts'
 import { columnsOf, selectableFieldsOf } from './columns.ts'
 import type { PrinterColumn } from './definitions/definition.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { StatusError } from '../framework/errors.ts'
-import type { KubeObject } from '../framework/object.ts'
+import { StatusError } from '../framework/meta/errors.ts'
+import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
+import type { KubeObject } from '../framework/meta/object.ts'
 import { compileCached, compileSchema, schemaCache, schemaHash } from './compile.ts'
-import type { JSONSchemaProps } from './jsonschema.ts'
 
 const string: JSONSchemaProps = { type: 'string' }
 const schemaOf = (spec: JSONSchemaProps): JSONSchemaProps => ({ type: 'object', properties: { spec } })

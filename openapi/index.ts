@@ -1,5 +1,7 @@
 // The public surface of schemas and OpenAPI. Append; one export per line of origin.
 
+export { humanDuration, since } from '../framework/formats/humanduration.ts'
+export type { JSONSchemaProps, ValidationRule } from '../framework/meta/jsonschema.ts'
 export {
   dns1035LabelErrors,
   dns1123LabelErrors,
@@ -7,24 +9,7 @@ export {
   labelValueErrors,
   pathSegmentErrors,
   qualifiedNameErrors,
-} from '../framework/names.ts'
-export { validateAPIResourceSchema } from './apiresourceschema.ts'
-export { columnsOf, selectableFieldsOf } from './columns.ts'
-export { compileCached, compileSchema, schemaCache, schemaHash } from './compile.ts'
-export { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd/crd.ts'
-export type { KindDefinition, KindVersion, PrinterColumn, ScalePaths } from './definitions/definition.ts'
-export { kcpKinds } from './definitions/kcp/index.ts'
-export { eventSource } from './definitions/kubernetes/events.ts'
-export { builtinKinds, reviewKinds } from './definitions/kubernetes/index.ts'
-export { type Manners, mannersOf } from './definitions/kubernetes/manners.ts'
-export { tokenRequestSchema } from './definitions/kubernetes/reviews.ts'
-export { scaleSchema } from './definitions/kubernetes/scale.ts'
-export { apiResourceSchemaOf, resourceName, schemaFor } from './definitions/lookup.ts'
-export { createOpenApiDocuments } from './documents/documents.ts'
-export { humanDuration, since } from './duration.ts'
-export { type JsonPath, jsonPath } from './jsonpath/jsonpath.ts'
-export { JsonPathError } from './jsonpath/parser.ts'
-export type { JSONSchemaProps, ValidationRule } from './jsonschema.ts'
+} from '../framework/meta/names.ts'
 export {
   base62,
   base62Hash,
@@ -39,7 +24,22 @@ export {
   type Label,
   reflexiveClaimValue,
   terminatorLabel,
-} from './labels.ts'
+} from '../kcp/labels.ts'
+export { validateAPIResourceSchema } from './apiresourceschema.ts'
+export { columnsOf, selectableFieldsOf } from './columns.ts'
+export { compileCached, compileSchema, schemaCache, schemaHash } from './compile.ts'
+export { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd/crd.ts'
+export type { KindDefinition, KindVersion, PrinterColumn, ScalePaths } from './definitions/definition.ts'
+export { kcpKinds } from './definitions/kcp/index.ts'
+export { eventSource } from './definitions/kubernetes/events.ts'
+export { builtinKinds, reviewKinds } from './definitions/kubernetes/index.ts'
+export { type Manners, mannersOf } from './definitions/kubernetes/manners.ts'
+export { tokenRequestSchema } from './definitions/kubernetes/reviews.ts'
+export { scaleSchema } from './definitions/kubernetes/scale.ts'
+export { apiResourceSchemaOf, resourceName, schemaFor } from './definitions/lookup.ts'
+export { createOpenApiDocuments } from './documents/documents.ts'
+export { type JsonPath, jsonPath } from './jsonpath/jsonpath.ts'
+export { JsonPathError } from './jsonpath/parser.ts'
 export {
   allVerbs,
   apiResourcesOf,

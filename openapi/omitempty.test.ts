@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { KubeObject } from '../framework/object.ts'
-import type { JSONSchemaProps } from './jsonschema.ts'
+import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
+import type { KubeObject } from '../framework/meta/object.ts'
 import { omittingEmpty } from './omitempty.ts'
 
 const texts: JSONSchemaProps = { type: 'array', items: { type: 'string' } }

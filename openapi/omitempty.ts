@@ -1,6 +1,6 @@
-import type { KubeObject } from '../framework/object.ts'
-import { type Fields, isObject } from './json.ts'
-import type { JSONSchemaProps } from './jsonschema.ts'
+import { type Fields, isObject } from '../framework/formats/values.ts'
+import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
+import type { KubeObject } from '../framework/meta/object.ts'
 
 /** The value without empty lists and maps; undefined when it is one. The same value when there is nothing to leave out. */
 type Omit = (value: unknown) => unknown

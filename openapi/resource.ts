@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { ApiResource, ResetFields, ResourceNames, Subresource } from '../framework/apis.ts'
-import { apiVersionOf, type KubeObject } from '../framework/object.ts'
+import type { ApiResource, ResetFields, ResourceNames, Subresource } from '../framework/contract/apis.ts'
+import type { TableColumn } from '../framework/contract/schema.ts'
+import type { ResourceStorage } from '../framework/contract/storage.ts'
+import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
+import { apiVersionOf, type KubeObject } from '../framework/meta/object.ts'
 import type { Params } from '../framework/request/path.ts'
 import type { Verb } from '../framework/request/requestinfo.ts'
-import type { TableColumn } from '../framework/schema.ts'
-import type { ResourceStorage } from '../framework/storage.ts'
 import { columnsOf, selectableFieldsOf } from './columns.ts'
 import { compileCached } from './compile.ts'
 import { type WebhookService, webhookUrl } from './crd/conversion.ts'
@@ -14,7 +15,6 @@ import type {
   KindVersion,
   PrinterColumn,
 } from './definitions/definition.ts'
-import type { JSONSchemaProps } from './jsonschema.ts'
 
 /** All verbs of a stored resource, in the order in which Kubernetes lists them (chapter 40, rule 8.6). */
 export const allVerbs: readonly Verb[] = [

@@ -1,6 +1,6 @@
-import type { ApiResource } from '../framework/apis.ts'
-import { groupResource } from '../framework/object.ts'
-import type { ResourceStorage } from '../framework/storage.ts'
+import type { ApiResource } from '../framework/contract/apis.ts'
+import type { ResourceStorage } from '../framework/contract/storage.ts'
+import { groupResource } from '../framework/meta/object.ts'
 import { reviewKinds } from './definitions/kubernetes/index.ts'
 import { apiResourcesOf } from './resource.ts'
 

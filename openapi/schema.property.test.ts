@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { Ajv } from 'ajv'
 import * as fc from 'fast-check'
-import type { KubeObject } from '../framework/object.ts'
+import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
+import type { KubeObject } from '../framework/meta/object.ts'
 import { compileSchema } from './compile.ts'
-import type { JSONSchemaProps } from './jsonschema.ts'
 import { checkStructural } from './structural/structural.ts'
 import { anySchema, valueFor } from './testing/arbitrary.ts'
 

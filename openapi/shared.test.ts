@@ -3,15 +3,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { parse } from 'yaml'
-import { fieldErrorBody } from '../framework/errors.ts'
-import type { KubeObject } from '../framework/object.ts'
+import { fieldErrorBody } from '../framework/meta/errors.ts'
+import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
+import type { KubeObject } from '../framework/meta/object.ts'
 import { root } from '../test/support/source.ts'
 import { validateAPIResourceSchema } from './apiresourceschema.ts'
 import { columnsOf } from './columns.ts'
 import { compileSchema } from './compile.ts'
 import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd/crd.ts'
 import type { PrinterColumn } from './definitions/definition.ts'
-import type { JSONSchemaProps } from './jsonschema.ts'
 
 // CustomResourceDefinitions of other projects, next to this checkout.
 const shared = join(root, '../shared/data')

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { StatusError } from '../framework/errors.ts'
-import type { KubeObject } from '../framework/object.ts'
+import { StatusError } from '../framework/meta/errors.ts'
+import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
+import type { KubeObject } from '../framework/meta/object.ts'
 import { compileCached, schemaHash } from './compile.ts'
 import type { KindVersion } from './definitions/definition.ts'
-import type { JSONSchemaProps } from './jsonschema.ts'
-import { compilePruning, UnreadableError } from './pruning.ts'
+import { compilePruning, UnreadableError } from './validation/pruning.ts'
 
 const numbers = new WeakMap<KindVersion, number>()
 

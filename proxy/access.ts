@@ -1,4 +1,4 @@
-import type { UserInfo } from '../framework/user.ts'
+import type { UserInfo } from '../framework/request/user.ts'
 import type { ShardClient } from './shardclient.ts'
 import type { ShardAddress, ShardIndex } from './shardindex.ts'
 

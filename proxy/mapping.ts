@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import { parseYaml } from '../framework/encoding/yaml.ts'
-import { defaultNames, type IdentityNames } from './headers.ts'
+import { defaultNames, type IdentityNames } from '../framework/net/headers.ts'
+import { parseYaml } from '../framework/wire/yaml.ts'
 
 /** What of the URL space goes where (chapter 30, section 3.3). */
 export interface Mapping {

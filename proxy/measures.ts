@@ -1,5 +1,5 @@
-import type { Metrics } from '../framework/metrics.ts'
-import type { PassageObserver } from './forward.ts'
+import type { Metrics } from '../framework/metrics/metrics.ts'
+import type { PassageObserver } from '../framework/net/forward.ts'
 
 /** What a front proxy measures, under kcp's names (chapter 30, section 3.11). */
 export interface ProxyMeasures {

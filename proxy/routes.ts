@@ -1,14 +1,20 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { Agent } from 'undici'
-import type { ClientSide, Passage } from '../framework/passage.ts'
+import type { ClientSide, Passage } from '../framework/contract/upstream.ts'
+import { forward, type PassageObserver } from '../framework/net/forward.ts'
+import {
+  assertsIdentity,
+  type Fields,
+  identityFields,
+  passedOn,
+  withoutTokenProtocol,
+} from '../framework/net/headers.ts'
+import { checkPath } from '../framework/net/target.ts'
+import { forwardUpgrade } from '../framework/net/upgrade.ts'
 import type { IsIdentity } from '../framework/request/incoming.ts'
-import type { Exchange } from '../framework/serve.ts'
-import type { UserInfo } from '../framework/user.ts'
-import { forward, type PassageObserver } from './forward.ts'
-import { assertsIdentity, type Fields, identityFields, passedOn, withoutTokenProtocol } from './headers.ts'
+import type { UserInfo } from '../framework/request/user.ts'
+import type { Exchange } from '../framework/server/serve.ts'
 import { type Mapping, type MappingTls, type Match, matcherOf } from './mapping.ts'
-import { checkPath } from './target.ts'
-import { forwardUpgrade } from './upgrade.ts'
 
 /** A request for one of the installation's own servers. */
 export interface RoutedRequest {

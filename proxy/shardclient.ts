@@ -1,13 +1,13 @@
 import { Agent, type Dispatcher } from 'undici'
-import type { ResourceRef } from '../framework/backend.ts'
-import { notServed } from '../framework/errors.ts'
-import type { Endpoint } from '../framework/passage.ts'
-import type { ResourceStorage } from '../framework/storage.ts'
-import { failureOf } from './failure.ts'
-import { connected, Progress } from './shard/connected.ts'
-import { statusError } from './shard/connection.ts'
-import { list, sent } from './shard/listing.ts'
-import type { Source } from './shard/source.ts'
+import type { ResourceRef } from '../framework/contract/backend.ts'
+import type { ResourceStorage } from '../framework/contract/storage.ts'
+import type { Endpoint } from '../framework/contract/upstream.ts'
+import { notServed } from '../framework/meta/errors.ts'
+import { failureOf } from '../framework/net/failure.ts'
+import { statusError } from '../remote/connection/connection.ts'
+import { list, sent } from '../remote/reading/listing.ts'
+import type { Source } from '../remote/reading/source.ts'
+import { connected, Progress } from '../remote/watches/connected.ts'
 
 /** A shard as its peers use it: with credentials that may see everything. */
 export interface ShardClient {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { StatusError } from '../framework/errors.ts'
+import { StatusError } from '../framework/meta/errors.ts'
 import type { ShardClient } from './shardclient.ts'
 import type { ShardAddress } from './shardindex.ts'
 import { shardTokens } from './shardtokens.ts'

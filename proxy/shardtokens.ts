@@ -1,11 +1,11 @@
 import { isObject, unverifiedClaims } from '../framework/authn/jwt.ts'
 import type { TokenReader } from '../framework/authn/token.ts'
+import { reviewOf, type TokenReview, userIn } from '../framework/authn/tokenreview.ts'
 import { createVerdicts, type Verdict } from '../framework/authn/verdicts.ts'
-import type { ClusterName } from '../framework/object.ts'
+import type { ClusterName } from '../framework/meta/object.ts'
 import { isClusterName } from '../framework/request/path.ts'
 import type { ShardClient } from './shardclient.ts'
 import type { ShardAddress, ShardIndex } from './shardindex.ts'
-import { reviewOf, type TokenReview, userIn } from './tokenreview.ts'
 
 /** Milliseconds for which a shard's yes is believed, and its no. */
 const longest = 10_000

@@ -18,13 +18,13 @@ export async function bundle(folder) {
   ])
 }
 
-/** What `cmd/program.ts` calls. */
+/** What `cmd/process/program.ts` calls. */
 const asFunction = {
   banner: { js: '(function (exports, require, module, __filename, __dirname, importModule) {' },
   footer: { js: '})' },
 }
 
-/** Names stay, because stack traces show them, and lines, by which `cmd/stacktraces.ts` finds the sources. */
+/** Names stay, because stack traces show them, and lines, by which `cmd/process/stacktraces.ts` finds the sources. */
 const small = { minifyWhitespace: true, minifySyntax: true, lineLimit: 200 }
 
 function bundleOne(options) {
@@ -71,11 +71,11 @@ const connectionsOnly = {
   },
 }
 
-/** `import()` does not work in what `cmd/program.ts` runs, which passes this instead. */
+/** `import()` does not work in what `cmd/process/program.ts` runs, which passes this instead. */
 const viewsFromOutside = {
   name: 'views-from-outside',
   setup({ onLoad }) {
-    onLoad({ filter: /cmd\/viewplugins\.ts$/ }, ({ path }) => ({
+    onLoad({ filter: /cmd\/views\/viewplugins\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replaceAll('import(', 'importModule('),
       loader: 'ts',
     }))

@@ -1,7 +1,7 @@
-// Runs the bundle with these arguments and writes V8's code for it when it ends: see cmd/program.ts.
+// Runs the bundle with these arguments and writes V8's code for it when it ends: see cmd/process/program.ts.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codePath, loadProgram } from '../dist/cmd/program.js'
+import { codePath, loadProgram } from '../dist/cmd/process/program.js'
 import { bundleFolder } from './bundle.mjs'
 
 const path = join(bundleFolder, 'main.cjs')

@@ -1,21 +1,21 @@
-import type { RequestContext } from '../framework/context.ts'
-import { forbidden, internalError, tooManyRequests } from '../framework/errors.ts'
-import type { ClusterName, KubeObject, ObjectKey } from '../framework/object.ts'
-import type { UserInfo } from '../framework/user.ts'
-import { ownerOf } from './admission/kcp/owner.ts'
-import { createIfMissing } from './controllers/client.ts'
-import { lifecycleOf } from './controllers/logicalclustercreation.ts'
-import { type LogicalCluster, logicalClusterName, resources } from './controllers/objects.ts'
-import type { Directory } from './directory.ts'
+import type { RequestContext } from '../framework/contract/context.ts'
+import { forbidden, internalError, tooManyRequests } from '../framework/meta/errors.ts'
+import type { ClusterName, KubeObject, ObjectKey } from '../framework/meta/object.ts'
+import type { UserInfo } from '../framework/request/user.ts'
 import {
   ownerAnnotation,
   pathAnnotation,
   resourceBindingsAnnotation,
   shardAnnotation,
   typeAnnotation,
-} from './metadata.ts'
-import { homeClusterName } from './names.ts'
-import type { ShardHost } from './options.ts'
+} from '../kcp/annotations.ts'
+import { homeClusterName } from '../kcp/names.ts'
+import { type LogicalCluster, logicalClusterName, resources } from '../kcp/objects.ts'
+import { createIfMissing } from './controllers/client.ts'
+import type { ShardHost } from './controllers/host.ts'
+import { lifecycleOf } from './controllers/workspaces/logicalclustercreation.ts'
+import type { Directory } from './tenancy/directory.ts'
+import { ownerOf } from './tenancy/owner.ts'
 
 /** `user:alice[:team]` begins in the user's home; other paths stay as they are (chapter 20, section 1.5). */
 export function homeward(path: string): string {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { allow } from '../framework/authorizer.ts'
-import type { ResourceRef } from '../framework/backend.ts'
-import type { KubeObject } from '../framework/object.ts'
-import { bootstrap } from './bootstrap/bootstrap.ts'
-import { conditionIs, findCondition } from './controllers/conditions.ts'
-import type { TenancyResources } from './controllers/deps.ts'
+import { allow } from '../framework/contract/authorizer.ts'
+import type { ResourceRef } from '../framework/contract/backend.ts'
+import type { KubeObject } from '../framework/meta/object.ts'
+import { conditionIs, findCondition } from '../kcp/conditions.ts'
 import {
   type APIBinding,
   type APIExport,
@@ -12,7 +10,9 @@ import {
   type LogicalCluster,
   resources,
   type Workspace,
-} from './controllers/objects.ts'
+} from '../kcp/objects.ts'
+import { bootstrap } from './bootstrap/bootstrap.ts'
+import type { TenancyResources } from './controllers/deps.ts'
 import { kcpParts } from './kcp.ts'
 import { openMemoryStore } from './store/memory.ts'
 import { type TestShard, testShard, until } from './testing/shard.ts'

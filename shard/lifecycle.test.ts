@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { findCondition } from './controllers/conditions.ts'
-import { type LogicalCluster, resources, type Workspace } from './controllers/objects.ts'
+import { findCondition } from '../kcp/conditions.ts'
+import { type LogicalCluster, resources, type Workspace } from '../kcp/objects.ts'
 import {
   ask,
   at,

@@ -1,43 +1,11 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { allowedFolders, allowedPackages, beside, budgets, folders, layers } from './support/house.ts'
 import { type Import, type MeasuredFunction, readSources, root, type SourceFile } from './support/source.ts'
 
-const folders = ['framework', 'virtual', 'authz', 'openapi', 'shard', 'proxy', 'cmd'] as const
-
-/** Which folders each folder may import; node: and its own files always. `docs/adr` explains changes of this table. */
-const allowedFolders: Readonly<Record<string, readonly string[]>> = {
-  framework: [],
-  authz: ['framework'],
-  openapi: ['framework'],
-  shard: ['framework', 'authz', 'openapi'],
-  proxy: ['framework', 'authz', 'openapi'],
-  virtual: ['framework', 'authz', 'openapi'],
-  cmd: folders,
-}
-
-/** Third-party packages and the only files that may import them. */
-const allowedPackages: Readonly<Record<string, RegExp>> = {
-  koa: /^framework\/app\.ts$/,
-  '@koa/router': /^framework\/[a-z-]+\.ts$/,
-  jose: /^framework\/authn\//,
-  pino: /^framework\/log\.ts$/,
-  'prom-client': /^framework\/metrics\.ts$/,
-  yaml: /^(framework\/encoding\/yaml\.ts|cmd\/kubeconfig\.ts)$/,
-  'openapi-types': /^openapi\/documents\//,
-  re2js: /^openapi\/pattern\.ts$/,
-  'lru-cache': /^(openapi|framework|shard|authz|proxy)\/[a-z/-]+\.ts$/,
-  lmdb: /^shard\/store\/lmdb\.ts$/,
-  undici: /^proxy\/([a-z]+|shard\/connection)\.ts$/,
-  commander: /^cmd\/[a-z/-]+\.ts$/,
-}
-
-const budgets = { file: 300, function: 40, median: 10, parameters: 4, viewIndex: 60 }
-
-/** What runs beside the program: tests, and the folders that have nothing else. */
-const beside = { folders: ['test', 'bench', 'examples'], file: 300, function: 60, parameters: 5 }
-
 const isTest = (path: string): boolean => path.endsWith('.test.ts') || path.includes('/testing/')
+const roomOf = (path: string): string => dirname(path)
 const folderOf = (path: string): string => path.split('/')[0] ?? ''
 const viewOf = (path: string): string | undefined => /^virtual\/([^/]+)\//.exec(path)?.[1]
 const packageOf = (specifier: string): string =>
@@ -70,6 +38,42 @@ function problemOf({ path }: SourceFile, { specifier, target }: Import): string 
   if (isInView && to === 'virtual' && viewOf(target) !== viewOf(path) && isView(viewOf(target)))
     return `${path} imports another view: ${target}`
   return undefined
+}
+
+/** The layer of a room by its folder's table; undefined for folders without one, -1 for rooms that it does not name. */
+function layerOf(room: string): number | undefined {
+  const table = layers[folderOf(room)]
+  const name = room.split('/').slice(1).join('/') || '.'
+  return table?.findIndex(layer => layer.split(' ').includes(name))
+}
+
+/** Imports that lead to a room of the same layer or of a higher one. */
+function upwardImports({ path, imports }: SourceFile): readonly string[] {
+  const from = roomOf(path)
+  return imports.flatMap(({ target }) => {
+    if (target === undefined || roomOf(target) === from || folderOf(target) !== folderOf(path)) return []
+    const [above, below] = [layerOf(from), layerOf(roomOf(target))]
+    return above === undefined || below === undefined || below < above ? [] : [`${path} imports ${target}`]
+  })
+}
+
+/** Pairs of rooms that import each other. */
+function mutualRooms(sources: readonly SourceFile[]): readonly string[] {
+  const pairs = new Set(
+    sources.flatMap(({ path, imports }) =>
+      imports.flatMap(({ target }) =>
+        target === undefined || roomOf(target) === roomOf(path) ? [] : [`${roomOf(path)} ${roomOf(target)}`],
+      ),
+    ),
+  )
+  return [...pairs].filter(pair => pairs.has(pair.split(' ').reverse().join(' '))).sort()
+}
+
+/** Rooms with more source files than they may hold. */
+function fullRooms(sources: readonly SourceFile[], most: number): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const { path } of sources) counts.set(roomOf(path), (counts.get(roomOf(path)) ?? 0) + 1)
+  return [...counts].filter(([, count]) => count > most).map(([room, count]) => `${room}: ${count}`)
 }
 
 /** The first import cycle found, as a path of files. */
@@ -132,11 +136,26 @@ describe('architecture', () => {
     assert.deepEqual(problems, [])
   })
 
+  it('imports only rooms of lower layers', () => {
+    assert.deepEqual(sources.flatMap(upwardImports), [])
+    const rooms = [...new Set(sources.map(({ path }) => roomOf(path)))]
+    assert.deepEqual(
+      rooms.filter(room => layerOf(room) === -1),
+      [],
+      'every room is in the table of its folder',
+    )
+  })
+
+  it('has no two rooms that import each other', () => assert.deepEqual(mutualRooms(sources), []))
+
+  it(`holds at most ${budgets.room} source files in a room`, () =>
+    assert.deepEqual(fullRooms(sources, budgets.room), []))
+
   it('has no import cycles', () => assert.deepEqual(findCycle(sources), undefined))
 
   it('gives nothing of an embedded shard to the views in front of another', () => {
-    const loaded = [...loadedWith('cmd/virtualworkspaces.ts', sources)]
-    assert.ok(loaded.includes('proxy/shard/backend.ts'), 'imports were followed')
+    const loaded = [...loadedWith('cmd/views/virtualworkspaces.ts', sources)]
+    assert.ok(loaded.includes('remote/backend.ts'), 'imports were followed')
     assert.deepEqual(
       loaded.filter(path => folderOf(path) === 'shard'),
       [],

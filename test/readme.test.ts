@@ -56,7 +56,7 @@ const allPages = async (): Promise<readonly string[]> => {
   return ['README.md', 'CONTRIBUTING.md', 'THREAT_MODEL.md', ...(await viewPages()), ...pages]
 }
 
-/** `framework/pipeline.ts`, in the text of a page. */
+/** `framework/server/pipeline.ts`, in the text of a page. */
 const sourceFile =
   /`((?:framework|virtual|authz|openapi|shard|proxy|cmd|test|bench|examples|scripts)\/[\w./-]+\.(?:ts|mjs|sh|md))`/g
 

@@ -1,6 +1,6 @@
 import { certificatesOf } from '../../framework/authn/issuer.ts'
-import { readFlagFile } from '../files.ts'
-import { StartError } from '../starterror.ts'
+import { readFlagFile } from '../files/files.ts'
+import { StartError } from '../files/starterror.ts'
 
 /** Whose certificates TLS asks for, PEM. */
 export interface Authorities {

@@ -1,7 +1,7 @@
 import { watch } from 'node:fs'
 import { basename } from 'node:path'
-import type { Logger } from '../../framework/log.ts'
-import type { Server } from '../../framework/server.ts'
+import type { Logger } from '../../framework/contract/log.ts'
+import type { Server } from '../../framework/server/server.ts'
 import { prepareServing, readServing, servingPaths } from './servingfiles.ts'
 
 export interface CertificateWatchOptions {

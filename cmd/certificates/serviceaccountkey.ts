@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { type SigningKeys, signingKeys } from '../../framework/authn/index.ts'
-import { readFlagFile, readIfThere, writePrivately } from '../files.ts'
-import { StartError } from '../starterror.ts'
+import { readFlagFile, readIfThere, writePrivately } from '../files/files.ts'
+import { StartError } from '../files/starterror.ts'
 
 /**
  * The keys of service account tokens: those of `--service-account-key-file`, else `sa.key` in the data directory, made at

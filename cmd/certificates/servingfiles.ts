@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { readIfThere, writePrivately } from '../files.ts'
-import { StartError } from '../starterror.ts'
+import { readIfThere, writePrivately } from '../files/files.ts'
+import { StartError } from '../files/starterror.ts'
 import { issueAuthority, issueServing, type KeyPair } from './certificates.ts'
 
 /** What TLS serves with, PEM, and the authority that clients verify it by. */

@@ -1,4 +1,4 @@
-import { codeOf } from '../starterror.ts'
+import { codeOf } from '../files/starterror.ts'
 
 /** What went wrong with a server, and what mends it. `where`: which setting names the server. */
 export interface Advice {

@@ -4,10 +4,10 @@ import {
   explanationAnnotation,
   viewAnnotation,
 } from '../../authz/index.ts'
-import type { Connection } from '../connection.ts'
+import type { Connection } from '../files/connection.ts'
+import { type JsonAnswer, type JsonClient, jsonClient } from '../files/jsonclient.ts'
+import { StartError } from '../files/starterror.ts'
 import { connectionOf } from '../flags/connection.ts'
-import { type JsonAnswer, type JsonClient, jsonClient } from '../jsonclient.ts'
-import { StartError } from '../starterror.ts'
 import type { Asked, Explained, ExplainOptions } from './explained.ts'
 import { explainText, explainYaml } from './explaintext.ts'
 import { findResource, type ResourceQuestion } from './resourcequestion.ts'

@@ -1,5 +1,5 @@
 import type { ExplainedMissing, ExplainedStep } from '../../authz/index.ts'
-import { formatYaml } from '../../framework/encoding/yaml.ts'
+import { formatYaml } from '../../framework/wire/yaml.ts'
 import type { Explained } from './explained.ts'
 import type { ResourceQuestion } from './resourcequestion.ts'
 

@@ -1,4 +1,4 @@
-import { StartError } from '../starterror.ts'
+import { StartError } from '../files/starterror.ts'
 import type { ResourceQuestion } from './resourcequestion.ts'
 
 /** A question about a view, and who decides about that. */

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Command } from 'commander'
-import { type Connection, readConnection } from '../connection.ts'
+import { type Connection, readConnection } from '../files/connection.ts'
 
 /** Which server, and who one is to it. */
 export interface ConnectionOptions {

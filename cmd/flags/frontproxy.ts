@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import { address, hostname, type Listening, logLevels, portNumber } from '../options.ts'
-import { textList } from '../values.ts'
 import { type IdentityOptions, identityFlags } from './identity.ts'
 import { type MountOptions, mountFlags } from './mounts.ts'
+import { address, hostname, type Listening, logLevels, portNumber } from './options.ts'
+import { textList } from './values.ts'
 
 /** The flags of `oriel front-proxy`, checked. */
 export interface FrontProxyFlags extends Listening, MountOptions, IdentityOptions {

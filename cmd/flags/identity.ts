@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { WebhookTokensOptions } from '../../framework/authn/index.ts'
-import type { IssuerOptions } from '../issuers.ts'
-import { duration, places, textList, truth } from '../values.ts'
+import type { IssuerOptions } from './issuers.ts'
 import { openIdFlags } from './openid.ts'
 import { type RequestHeaderFlags, requestHeaderFlags } from './requestheader.ts'
+import { duration, places, textList, truth } from './values.ts'
 
 /** Who is known: the flags about identities. */
 export interface IdentityOptions extends RequestHeaderFlags, IssuerOptions {

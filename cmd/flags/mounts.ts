@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { places } from '../values.ts'
+import { places } from './values.ts'
 
 /** Which servers may be mounted; the flags of whatever passes requests on. */
 export interface MountOptions {

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { signingAlgorithms } from '../../framework/authn/jwt/algorithms.ts'
 import type { JwtConfig } from '../../framework/authn/jwt/index.ts'
-import { readFlagFile } from '../files.ts'
-import { StartError } from '../starterror.ts'
+import { readFlagFile } from '../files/files.ts'
+import { StartError } from '../files/starterror.ts'
 
 /** One issuer by flags, as kube-apiserver has them. */
 export interface OpenIdOptions {

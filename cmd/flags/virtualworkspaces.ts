@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { address, hostname, portNumber } from '../options.ts'
 import { type AuditFlags, auditFlags } from './audit.ts'
 import { ignoredFlags } from './ignored.ts'
+import { address, hostname, portNumber } from './options.ts'
 import { type RequestHeaderFlags, requestHeaderFlags } from './requestheader.ts'
 import { type ViewOptions, viewFlag } from './view.ts'
 

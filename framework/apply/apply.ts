@@ -1,13 +1,13 @@
 import { type Difference, differencesOf, type Filter, type Versions } from './change.ts'
 import { type Conflict, ConflictError } from './conflict.ts'
-import { intersection, isEmpty, noFields, sharing } from './fieldset.ts'
+import { intersection, isEmpty, noFields, sharing } from './fieldpath/fieldset.ts'
+import { equals, isMembers, type Members } from './fieldpath/values.ts'
 import { type Entry, identityOf, type Managed, type Manager, managedFrom } from './managed.ts'
-import { merge } from './merge.ts'
 import { prune } from './prune.ts'
-import { toFieldSet } from './tofieldset.ts'
-import type { Type } from './types.ts'
+import { merge } from './typed/merge.ts'
+import { toFieldSet } from './typed/tofieldset.ts'
+import type { Type } from './typed/types.ts'
 import { keeping, ownable, reconciled } from './update.ts'
-import { equals, isMembers, type Members } from './values.ts'
 
 /** One apply: a configuration that fits `type`, on an object. */
 export interface Apply {

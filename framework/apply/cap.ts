@@ -1,4 +1,4 @@
-import { union } from './fieldset.ts'
+import { union } from './fieldpath/fieldset.ts'
 import { compareAges, type Entry, identityOf, type Managed } from './managed.ts'
 
 const maxUpdaters = 10

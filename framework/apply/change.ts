@@ -1,6 +1,6 @@
-import { type Comparison, compare } from './compare.ts'
-import { type FieldSet, union } from './fieldset.ts'
-import type { Type } from './types.ts'
+import { type FieldSet, union } from './fieldpath/fieldset.ts'
+import { type Comparison, compare } from './typed/compare.ts'
+import type { Type } from './typed/types.ts'
 
 /** The types of one kind in all its versions; undefined: there is no such version any more. */
 export type Versions = (apiVersion: string) => Type | undefined

@@ -1,7 +1,7 @@
-import { Findings } from '../encoding/findings.ts'
-import { StatusError } from '../errors.ts'
-import { printPath } from './fieldpath.ts'
-import { type FieldSet, pathsOf, sizeOf } from './fieldset.ts'
+import { Findings } from '../json/findings.ts'
+import { StatusError } from '../meta/errors.ts'
+import { printPath } from './fieldpath/fieldpath.ts'
+import { type FieldSet, pathsOf, sizeOf } from './fieldpath/fieldset.ts'
 import type { Manager } from './managed.ts'
 
 /** Somebody else has set these fields. */

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { canonicalJson } from '../encoding/json.ts'
-import { StatusError } from '../errors.ts'
-import type { KubeObject } from '../object.ts'
+import { canonicalJson } from '../json/json.ts'
+import { StatusError } from '../meta/errors.ts'
+import type { KubeObject } from '../meta/object.ts'
 import { applyConfiguration, type Endpoint, trackUpdate } from './fieldmanager.ts'
-import { recursiveDifference, setOfFields } from './fieldset.ts'
+import { recursiveDifference, setOfFields } from './fieldpath/fieldset.ts'
 import { lastAppliedAnnotation } from './lastapplied.ts'
 import { anySpec, shapes } from './testing/shapes.ts'
 import { withTimesOf } from './times.ts'
-import { typeOf } from './types.ts'
+import { typeOf } from './typed/types.ts'
 
 type Spec = Readonly<Record<string, unknown>>
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { parseBody } from '../encoding/parsebody.ts'
-import { invalid, StatusError } from '../errors.ts'
-import type { KubeObject } from '../object.ts'
-import type { MergeSchema } from '../patch/mergeschema.ts'
-import { wholeSchema } from '../wholeschema.ts'
+import { invalid, StatusError } from '../meta/errors.ts'
+import type { MergeSchema } from '../meta/mergeschema.ts'
+import type { KubeObject } from '../meta/object.ts'
+import { wholeSchema } from '../responses/wholeschema.ts'
+import { parseBody } from '../wire/parsebody.ts'
 import { applyConfiguration, type Endpoint } from './fieldmanager.ts'
-import { typeOf } from './types.ts'
+import { typeOf } from './typed/types.ts'
 
 const text: MergeSchema = { type: 'string' }
 const place: MergeSchema = {

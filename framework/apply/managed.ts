@@ -1,7 +1,7 @@
-import type { FieldSet } from './fieldset.ts'
-import { isEmpty } from './fieldset.ts'
-import { formatFields, parseFields } from './fieldsv1.ts'
-import { isMembers } from './values.ts'
+import type { FieldSet } from './fieldpath/fieldset.ts'
+import { isEmpty } from './fieldpath/fieldset.ts'
+import { formatFields, parseFields } from './fieldpath/fieldsv1.ts'
+import { isMembers } from './fieldpath/values.ts'
 
 /** One entry of `metadata.managedFields`: what one manager has set in one way (chapter 40, rule 5.18). */
 export interface Manager {

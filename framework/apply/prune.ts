@@ -1,10 +1,10 @@
 import type { Versions } from './change.ts'
-import { difference, type FieldSet, intersection, isEmpty, noFields, union } from './fieldset.ts'
+import { difference, type FieldSet, intersection, isEmpty, noFields, union } from './fieldpath/fieldset.ts'
 import { type Entry, identityOf, type Managed } from './managed.ts'
-import { withNamedFields } from './named.ts'
-import { removeItems } from './remove.ts'
-import { toFieldSet } from './tofieldset.ts'
-import type { Type } from './types.ts'
+import { withNamedFields } from './typed/named.ts'
+import { removeItems } from './typed/remove.ts'
+import { toFieldSet } from './typed/tofieldset.ts'
+import type { Type } from './typed/types.ts'
 
 interface Pruning {
   /** The live object with the configuration merged into it. */

@@ -1,6 +1,6 @@
-import { type Element, fieldOf } from './fieldpath.ts'
-import { type FieldSet, isEmpty } from './fieldset.ts'
-import type { MapType, Type } from './types.ts'
+import { type Element, fieldOf } from './fieldpath/fieldpath.ts'
+import { type FieldSet, isEmpty } from './fieldpath/fieldset.ts'
+import type { MapType, Type } from './typed/types.ts'
 
 /**
  * A set that was made under another schema, as it would be now: what has become atomic is owned as a whole. The same set

@@ -1,6 +1,6 @@
-import type { Json } from '../object.ts'
-import { fieldElement, type Path } from './fieldpath.ts'
-import { difference, has, isEmpty, setOf, setOfFields } from './fieldset.ts'
+import type { Json } from '../meta/object.ts'
+import { fieldElement, type Path } from './fieldpath/fieldpath.ts'
+import { difference, has, isEmpty, setOf, setOfFields } from './fieldpath/fieldset.ts'
 import { type Entry, formatManaged, type Managed, parseManaged } from './managed.ts'
 
 type ManagedFields = readonly Json[] | undefined

@@ -1,6 +1,6 @@
-import { sameJson } from '../encoding/json.ts'
-import type { Json, KubeObject } from '../object.ts'
-import { isMembers } from './values.ts'
+import { sameJson } from '../json/json.ts'
+import type { Json, KubeObject } from '../meta/object.ts'
+import { isMembers } from './fieldpath/values.ts'
 
 /**
  * The object with the times of the old one's managedFields where nothing else in these differs, so that a write that changes

@@ -1,5 +1,5 @@
 import { type Change, type Difference, differencesOf, type Versions } from './change.ts'
-import { difference, type FieldSet, isEmpty, setOfFields, union } from './fieldset.ts'
+import { difference, type FieldSet, isEmpty, setOfFields, union } from './fieldpath/fieldset.ts'
 import { type Entry, identityOf, type Managed, type Manager, managedFrom } from './managed.ts'
 import { reconcile } from './reconcile.ts'
 

@@ -1,5 +1,5 @@
-import type { Question } from '../authorizer.ts'
-import type { ClusterName } from '../object.ts'
+import type { Question } from '../contract/authorizer.ts'
+import type { ClusterName } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { AuditEvent } from './event.ts'
 import type { AuditPolicy } from './policy.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { silent } from '../log.ts'
+import { silent } from '../contract/log.ts'
 import { type BatchOptions, batchSink } from './batch.ts'
 import type { AuditEvent } from './event.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../contract/log.ts'
 import type { AuditSink } from './auditor.ts'
 import type { AuditEvent } from './event.ts'
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../exchange.ts'
+import type { Answer } from '../request/response.ts'
 
 /** Larger answers are not recorded, in bytes. */
 const limit = 10 * 1024 * 1024

@@ -1,6 +1,6 @@
-import type { Decision } from '../authorizer.ts'
-import type { DecisionDomain } from '../context.ts'
-import { isOfView, printStep, stepsIn } from '../decisionsteps.ts'
+import type { Decision } from '../contract/authorizer.ts'
+import type { DecisionDomain } from '../contract/context.ts'
+import { isOfView, printStep, stepsIn } from '../contract/decisionsteps.ts'
 
 /**
  * kcp's annotations: Kubernetes' two of the whole decision, then two of each step (chapter 30, section 2.3). A view asks

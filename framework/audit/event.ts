@@ -1,6 +1,6 @@
-import type { Status } from '../errors.ts'
+import type { Status } from '../meta/errors.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
-import type { UserInfo } from '../user.ts'
+import type { UserInfo } from '../request/user.ts'
 import type { AuditLevel, AuditStage } from './policy.ts'
 
 /** An `audit.k8s.io/v1` Event, its members in the order in which Kubernetes writes them. */

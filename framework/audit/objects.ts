@@ -1,6 +1,6 @@
-import { bodyType } from '../encoding/mediatypes.ts'
-import { parseBody } from '../encoding/parsebody.ts'
-import type { VerbRequest } from '../exchange.ts'
+import type { VerbRequest } from '../request/response.ts'
+import { bodyType } from '../wire/mediatypes.ts'
+import { parseBody } from '../wire/parsebody.ts'
 import type { BodyCopy } from './bodycopy.ts'
 import type { AuditEvent } from './event.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { parseRequestInfo } from '../request/requestinfo.ts'
-import type { UserInfo } from '../user.ts'
+import type { UserInfo } from '../request/user.ts'
 import { type AuditRule, wishFor } from './policy.ts'
 import { auditPolicyOf } from './policyfile.ts'
 

@@ -1,5 +1,5 @@
 import type { RequestInfo } from '../request/requestinfo.ts'
-import type { UserInfo } from '../user.ts'
+import type { UserInfo } from '../request/user.ts'
 
 /** How much of a request is recorded; each level has everything of the one before. */
 export const auditLevels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const

@@ -1,4 +1,4 @@
-import { anonymous, systemAuthenticated, type UserInfo } from '../user.ts'
+import { anonymous, systemAuthenticated, type UserInfo } from '../request/user.ts'
 
 /** The user as authentication hands it on: frozen, and in `system:authenticated` unless anonymous (chapter 40, rule 9.4). */
 export function authenticated(user: UserInfo): UserInfo {

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { issueAuthority, issueServing, type KeyPair } from '../../cmd/certificates/certificates.ts'
 import { issueClient } from '../../test/support/clientcertificates.ts'
-import type { Authenticator } from '../authenticator.ts'
-import { promised } from '../awaitable.ts'
-import type { UserInfo } from '../user.ts'
+import { promised } from '../async/awaitable.ts'
+import type { Authenticator } from '../request/authenticator.ts'
+import type { UserInfo } from '../request/user.ts'
 import { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } from './index.ts'
 
 const csv = `alice-token,alice,1001,"devs,ops"\n\nbob-token,bob,1002\n`

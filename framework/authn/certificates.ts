@@ -1,7 +1,7 @@
 import type { PeerCertificate } from 'node:tls'
-import type { Authenticator } from '../authenticator.ts'
-import { unauthorized } from '../errors.ts'
-import type { UserInfo } from '../user.ts'
+import { unauthorized } from '../meta/errors.ts'
+import type { Authenticator } from '../request/authenticator.ts'
+import type { UserInfo } from '../request/user.ts'
 import { authenticated } from './authenticated.ts'
 import { trustIn, validNow } from './issuer.ts'
 

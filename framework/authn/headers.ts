@@ -1,4 +1,4 @@
-import type { Credentials } from '../authenticator.ts'
+import type { Credentials } from '../request/authenticator.ts'
 
 /**
  * The lines of one header as they came. Node joins repeated lines with commas, which for groups would turn the one

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
-import type { Targets } from '../targets.ts'
+import type { Targets } from '../net/targets.ts'
 
 /** How a document of somebody else is fetched. */
 export interface FetchOptions {

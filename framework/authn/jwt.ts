@@ -1,4 +1,4 @@
-import { isMembers } from '../encoding/json.ts'
+import { isMembers } from '../json/json.ts'
 /** The claims of a JSON web token. */
 export type Claims = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
-import { type Awaitable, after, attempt } from '../awaitable.ts'
-import type { ClusterName } from '../object.ts'
-import type { UserInfo } from '../user.ts'
+import { type Awaitable, after, attempt } from '../async/awaitable.ts'
+import type { ClusterName } from '../meta/object.ts'
+import type { UserInfo } from '../request/user.ts'
 
 /** What a token is presented for. */
 export interface TokenUse {

@@ -1,6 +1,6 @@
-import type { Authenticator } from '../authenticator.ts'
-import { type Awaitable, after } from '../awaitable.ts'
-import type { UserInfo } from '../user.ts'
+import { type Awaitable, after } from '../async/awaitable.ts'
+import type { Authenticator } from '../request/authenticator.ts'
+import type { UserInfo } from '../request/user.ts'
 
 /**
  * Asks every authenticator and returns the first user that was found. Whatever was presented must be good: a bad

@@ -1,4 +1,4 @@
-import type { UserInfo } from '../user.ts'
+import type { UserInfo } from '../request/user.ts'
 import { authenticated } from './authenticated.ts'
 import { isObject, isTexts } from './jwt.ts'
 import { TokenError, type TokenReader } from './token.ts'

@@ -1,5 +1,5 @@
-import type { Credentials } from '../authenticator.ts'
-import { unauthorized } from '../errors.ts'
+import { unauthorized } from '../meta/errors.ts'
+import type { Credentials } from '../request/authenticator.ts'
 import { headerLines } from './headers.ts'
 
 const prefix = 'base64url.bearer.authorization.k8s.io.'

@@ -1,6 +1,6 @@
-import { PickedBatch } from '../batch.ts'
-import type { Item } from '../item.ts'
-import type { ItemBatch } from '../storage.ts'
+import { PickedBatch } from '../contract/batch.ts'
+import type { Item } from '../contract/item.ts'
+import type { ItemBatch } from '../contract/storage.ts'
 import type { CacheItem } from './item.ts'
 import type { Run } from './pages.ts'
 

@@ -1,4 +1,4 @@
-import type { ItemEvent } from '../item.ts'
+import type { ItemEvent } from '../contract/item.ts'
 import type { CacheItem } from './item.ts'
 
 /** One change of one object, as subscribers get it and as the ring keeps it. A deleted item is the last state at the

@@ -1,5 +1,5 @@
-import type { Item } from '../item.ts'
-import type { ObjectKey } from '../object.ts'
+import type { Item } from '../contract/item.ts'
+import type { ObjectKey } from '../meta/object.ts'
 
 /** The place of an object among those of its resource: list order is the order of these. */
 export const idOf = ({ cluster, namespace, name }: ObjectKey): string => `${cluster}/${namespace}/${name}`

@@ -1,4 +1,4 @@
-import type { ItemEvent } from '../item.ts'
+import type { ItemEvent } from '../contract/item.ts'
 import type { CacheEvent } from './event.ts'
 import type { CacheItem } from './item.ts'
 

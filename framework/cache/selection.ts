@@ -1,5 +1,6 @@
-import { badRequest } from '../errors.ts'
-import type { KubeObject } from '../object.ts'
+import type { Selection } from '../contract/storage.ts'
+import { badRequest } from '../meta/errors.ts'
+import type { KubeObject } from '../meta/object.ts'
 import {
   formatFieldSelector,
   formatLabelSelector,
@@ -7,7 +8,6 @@ import {
   matchesLabels,
   requiredField,
 } from '../selectors/selectors.ts'
-import type { Selection } from '../storage.ts'
 import type { CacheItem } from './item.ts'
 import { type IdRange, idsUnder } from './pages.ts'
 

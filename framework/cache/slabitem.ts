@@ -1,6 +1,6 @@
-import type { Texts } from '../encoding/encode.ts'
-import type { ObjectMeta } from '../item.ts'
-import type { KubeObject, ObjectKey } from '../object.ts'
+import type { ObjectMeta } from '../contract/item.ts'
+import type { KubeObject, ObjectKey } from '../meta/object.ts'
+import type { Texts } from '../wire/encode.ts'
 import { type CacheItem, idOf } from './item.ts'
 
 /** Where the bytes of an item lie. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { AcceptClause } from '../answers/negotiation.ts'
-import type { ApiResource, ApiSet, Subresource } from '../apis.ts'
+import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
+import type { Document } from '../contract/documents.ts'
+import type { AcceptClause } from '../responses/negotiation.ts'
 import { byName, type Group, type GroupVersion, groupsOf, namesOf } from './discovery.ts'
-import type { Document } from './documents.ts'
 
 export type AggregatedVersion = 'v2' | 'v2beta1'
 

@@ -1,5 +1,5 @@
-import type { ApiResource, ApiSet, Subresource } from '../apis.ts'
-import { apiVersionOf } from '../object.ts'
+import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
+import { apiVersionOf } from '../meta/object.ts'
 
 /** The versions of one group, most preferred first. */
 export interface Group {

@@ -1,10 +1,10 @@
-import { negotiate, parseAccept } from '../answers/negotiation.ts'
-import type { ApiSet } from '../apis.ts'
-import { notServed } from '../errors.ts'
-import type { Answer, VerbRequest } from '../exchange.ts'
+import type { ApiSet } from '../contract/apis.ts'
+import { notServed } from '../meta/errors.ts'
+import type { Answer, VerbRequest } from '../request/response.ts'
+import { documentAnswer } from '../responses/documentanswer.ts'
+import { negotiate, parseAccept } from '../responses/negotiation.ts'
 import { aggregated, aggregatedType, aggregatedVersion } from './aggregated.ts'
 import { coreVersions, groupList, groupOf, resourceList } from './discovery.ts'
-import { documentAnswer } from './documentanswer.ts'
 import { documentWithTag } from './openapiendpoint.ts'
 
 /**

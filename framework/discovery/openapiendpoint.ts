@@ -1,8 +1,8 @@
-import { parseAccept } from '../answers/negotiation.ts'
-import type { ApiSet } from '../apis.ts'
-import { notAcceptable, notServed } from '../errors.ts'
-import type { Answer, VerbRequest } from '../exchange.ts'
-import type { Document, OpenApiDocuments } from './documents.ts'
+import type { ApiSet } from '../contract/apis.ts'
+import type { Document, OpenApiDocuments } from '../contract/documents.ts'
+import { notAcceptable, notServed } from '../meta/errors.ts'
+import type { Answer, VerbRequest } from '../request/response.ts'
+import { parseAccept } from '../responses/negotiation.ts'
 
 /** `/openapi/v2` and everything below `/openapi/v3` (chapter 40, sections 8.4 and 8.5). */
 export function openApiAnswer(

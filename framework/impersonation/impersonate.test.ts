@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { UserInfo } from '../user.ts'
+import type { UserInfo } from '../request/user.ts'
 import { alice, be, policy, refused, scopes, wanted } from './testing/people.ts'
 
 const admin: UserInfo = { name: 'admin', groups: ['system:kcp:admin', 'system:authenticated'] }

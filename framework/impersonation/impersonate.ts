@@ -1,7 +1,7 @@
-import { actionOf, forbiddenTo } from '../authorize.ts'
-import type { Authorizer } from '../authorizer.ts'
-import { badRequest, forbidden, type StatusError } from '../errors.ts'
-import type { ClusterScope } from '../object.ts'
+import { actionOf, forbiddenTo } from '../contract/authorize.ts'
+import type { Authorizer } from '../contract/authorizer.ts'
+import { badRequest, forbidden, type StatusError } from '../meta/errors.ts'
+import type { ClusterScope } from '../meta/object.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import {
   clusterNameKey,
@@ -12,7 +12,7 @@ import {
   systemMasters,
   type UserInfo,
   warrantKey,
-} from '../user.ts'
+} from '../request/user.ts'
 import { type ImpersonationMode, impersonationModes, impersonationWishes } from './modes.ts'
 import { impersonatedUser, type Wanted } from './wanted.ts'
 import { parseWarrant, printWarrant } from './warrant.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Action, Authorizer } from '../authorizer.ts'
+import type { Action, Authorizer } from '../contract/authorizer.ts'
 import { alice, be, becoming, refused, scopes } from './testing/people.ts'
 
 describe('impersonation', () => {

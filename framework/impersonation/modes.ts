@@ -1,7 +1,7 @@
 import { parseServiceAccount } from '../authn/accountname.ts'
-import type { ResourceWish } from '../authorize.ts'
+import type { ResourceWish } from '../contract/authorize.ts'
 import type { NonResourceRequest, RequestInfo } from '../request/requestinfo.ts'
-import { systemMasters } from '../user.ts'
+import { systemMasters } from '../request/user.ts'
 import type { Wanted } from './wanted.ts'
 
 /** One of the ways in which policy may allow impersonation. */

@@ -1,8 +1,8 @@
-import type { Credentials } from '../authenticator.ts'
 import { parseServiceAccount, serviceAccountGroups } from '../authn/accountname.ts'
 import { headerLines } from '../authn/headers.ts'
-import { badRequest } from '../errors.ts'
-import { anonymous, systemAuthenticated, systemUnauthenticated, type UserInfo } from '../user.ts'
+import { badRequest } from '../meta/errors.ts'
+import type { Credentials } from '../request/authenticator.ts'
+import { anonymous, systemAuthenticated, systemUnauthenticated, type UserInfo } from '../request/user.ts'
 
 type Extra = Readonly<Record<string, readonly string[]>>
 

@@ -1,5 +1,5 @@
-import { isMembers } from '../encoding/json.ts'
-import type { UserInfo } from '../user.ts'
+import { isMembers } from '../json/json.ts'
+import type { UserInfo } from '../request/user.ts'
 
 /** A user as the value of a warrant: one more identity, whose rights add to those of the user who carries it. */
 export const printWarrant = ({ name, groups, uid, extra }: UserInfo): string =>

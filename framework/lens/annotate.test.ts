@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { PickedBatch } from '../batch.ts'
-import { encodeObject } from '../encoding/encode.ts'
-import { encodedOf, type Item, itemFrom, itemOf, relabeledItem } from '../item.ts'
-import type { KubeObject } from '../object.ts'
+import { PickedBatch } from '../contract/batch.ts'
+import { encodedOf, type Item, itemFrom, itemOf, relabeledItem } from '../contract/item.ts'
+import type { KubeObject } from '../meta/object.ts'
+import { encodeObject } from '../wire/encode.ts'
 import { type Annotator, annotator } from './annotate.ts'
 
 describe('an annotator', () => {

@@ -1,6 +1,6 @@
-import { annotationsIn, annotationsMember, type Texts } from '../encoding/encode.ts'
-import { type Item, relabeledItem } from '../item.ts'
-import type { ItemBatch } from '../storage.ts'
+import { type Item, relabeledItem } from '../contract/item.ts'
+import type { ItemBatch } from '../contract/storage.ts'
+import { annotationsIn, annotationsMember, type Texts } from '../wire/encode.ts'
 
 /** Puts annotations into objects, in the place of their own with these names. */
 export interface Annotator {

@@ -1,7 +1,7 @@
-import { methodNotSupported } from '../errors.ts'
-import type { GroupVersionResource } from '../object.ts'
+import type { ResourceStorage } from '../contract/storage.ts'
+import { methodNotSupported } from '../meta/errors.ts'
+import type { GroupVersionResource } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
-import type { ResourceStorage } from '../storage.ts'
 
 /** A storage that is read, and nothing else: whoever writes, although no endpoint offers it, is answered 405. */
 export function readOnly<P extends Params>(

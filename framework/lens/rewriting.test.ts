@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { testContext } from '../../test/support/context.ts'
 import { ask, jsonOf, widget } from '../../test/support/widgets.ts'
-import { PickedBatch } from '../batch.ts'
-import { encodeObject } from '../encoding/encode.ts'
-import { forbidden } from '../errors.ts'
-import { type ItemEvent, itemFrom, itemOf } from '../item.ts'
-import type { KubeObject } from '../object.ts'
-import type { ItemBatch, ResourceStorage } from '../storage.ts'
-import { type Lens, viewOf } from '../view.ts'
+import { PickedBatch } from '../contract/batch.ts'
+import { type ItemEvent, itemFrom, itemOf } from '../contract/item.ts'
+import type { ItemBatch, ResourceStorage } from '../contract/storage.ts'
+import { forbidden } from '../meta/errors.ts'
+import type { KubeObject } from '../meta/object.ts'
+import { encodeObject } from '../wire/encode.ts'
 import { annotator } from './annotate.ts'
 import { code, merge, namesIn, scene, visible } from './testing/scene.ts'
+import { type Lens, viewOf } from './view.ts'
 
 describe('a rewriting lens', () => {
   const stamp: Lens = {

@@ -1,6 +1,6 @@
-import { isMembers } from '../encoding/json.ts'
-import { badRequest } from '../errors.ts'
-import { jsonType } from '../metadata.ts'
+import { isMembers } from '../json/json.ts'
+import { badRequest } from '../meta/errors.ts'
+import { jsonType } from '../wire/metadata.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { createPatch } from 'rfc6902'
-import { canonicalJson } from '../encoding/json.ts'
-import { StatusError } from '../errors.ts'
+import { canonicalJson } from '../json/json.ts'
+import { StatusError } from '../meta/errors.ts'
 import { applyJsonPatch, readJsonPatch } from './jsonpatch.ts'
 import { applyMergePatch, readMergePatch } from './mergepatch.ts'
 

@@ -1,8 +1,8 @@
-import { goText } from '../encoding/gotext.ts'
-import { isMembers } from '../encoding/json.ts'
-import { badRequest } from '../errors.ts'
-import { jsonType } from '../metadata.ts'
-import { itemSchema, type MergeSchema, memberSchema, mergeKeyOf, strategyOf } from './mergeschema.ts'
+import { goText } from '../json/gotext.ts'
+import { isMembers } from '../json/json.ts'
+import { badRequest } from '../meta/errors.ts'
+import { itemSchema, type MergeSchema, memberSchema, mergeKeyOf, strategyOf } from '../meta/mergeschema.ts'
+import { jsonType } from '../wire/metadata.ts'
 import { badArgument, mergeFailed } from './strategicmergefailure.ts'
 import { deleteScalars, mergeList, orderedList } from './strategicmergelist.ts'
 

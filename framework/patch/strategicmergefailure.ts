@@ -1,5 +1,5 @@
-import { goText, goType } from '../encoding/gotext.ts'
-import { StatusError } from '../errors.ts'
+import { goText, goType } from '../json/gotext.ts'
+import { StatusError } from '../meta/errors.ts'
 
 /** Failures that Kubernetes does not tell apart from its own: 500 without a reason, but with a text. */
 export const mergeFailed = (text: string): StatusError => new StatusError(500, '', text)

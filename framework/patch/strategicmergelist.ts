@@ -1,6 +1,6 @@
-import { goText, goType } from '../encoding/gotext.ts'
-import { isMembers } from '../encoding/json.ts'
-import { jsonType } from '../metadata.ts'
+import { goText, goType } from '../json/gotext.ts'
+import { isMembers } from '../json/json.ts'
+import { jsonType } from '../wire/metadata.ts'
 import { badArgument, listOfLists, mergeFailed, noMergeKey } from './strategicmergefailure.ts'
 
 type Members = Readonly<Record<string, unknown>>

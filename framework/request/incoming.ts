@@ -4,10 +4,10 @@ import type { Http2ServerRequest } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from 'node:tls'
 import { LRUCache } from 'lru-cache'
-import type { Credentials } from '../authenticator.ts'
-import { badRequest, tooLarge } from '../errors.ts'
-import type { VerbRequest } from '../exchange.ts'
-import type { Turns } from '../turns.ts'
+import type { Turns } from '../async/turns.ts'
+import { badRequest, tooLarge } from '../meta/errors.ts'
+import type { Credentials } from './authenticator.ts'
+import type { VerbRequest } from './response.ts'
 
 /** A request as it came, read once. Nothing looks at the socket's request after this. */
 export interface Incoming extends VerbRequest {

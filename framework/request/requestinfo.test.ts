@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { StatusError } from '../errors.ts'
+import { StatusError } from '../meta/errors.ts'
 import { parseRequestInfo } from './requestinfo.ts'
 
 const parse = (method: string, url: string) => {

@@ -1,4 +1,4 @@
-import { badRequest, methodNotSupported, notServed } from '../errors.ts'
+import { badRequest, methodNotSupported, notServed } from '../meta/errors.ts'
 import { readableSelectors } from '../selectors/readable.ts'
 import { type FieldSelector, requiredField, type Selectors } from '../selectors/selectors.ts'
 import { decodeSegment, isPathSegment } from './segments.ts'

@@ -1,4 +1,4 @@
-import { badRequest } from '../errors.ts'
+import { badRequest } from '../meta/errors.ts'
 import type { FieldRequirement, FieldSelector } from './selectors.ts'
 
 /** Reads the query parameter `fieldSelector`, in which no field with no value is nothing; throws 400 with Kubernetes' words (chapter 40, section 4.5). */

@@ -1,5 +1,5 @@
-import { badRequest, fieldErrorBody } from '../errors.ts'
-import { labelValueErrors, qualifiedNameErrors } from '../names.ts'
+import { badRequest, fieldErrorBody } from '../meta/errors.ts'
+import { labelValueErrors, qualifiedNameErrors } from '../meta/names.ts'
 import { integerOf, type LabelRequirement, type LabelSelector } from './selectors.ts'
 
 type TokenType = 'identifier' | 'end' | '(' | ')' | ',' | '!' | '=' | '==' | '!=' | '>' | '<' | 'in' | 'notin'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { KubeObject } from '../object.ts'
+import type { KubeObject } from '../meta/object.ts'
 
 type Config = Readonly<Record<string, unknown>>
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { memoryStorage } from '../../test/support/memorystorage.ts'
 import { type Asked, ask, jsonOf, type Told, widget, widgets } from '../../test/support/widgets.ts'
-import type { ApiResource } from '../apis.ts'
-import { alreadyExists, forbidden, StatusError } from '../errors.ts'
-import type { ResourceStorage } from '../storage.ts'
+import type { ApiResource } from '../contract/apis.ts'
+import type { ResourceStorage } from '../contract/storage.ts'
+import { alreadyExists, forbidden, StatusError } from '../meta/errors.ts'
 
 const kind = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' }
 const openapi = {

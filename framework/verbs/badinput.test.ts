@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { filled, partial, table } from '../../test/support/asked.ts'
 import { type Asked, ask, bodyOf } from '../../test/support/widgets.ts'
-import { StatusError } from '../errors.ts'
+import { StatusError } from '../meta/errors.ts'
 
 const value = fc.oneof(
   fc.constantFrom('', '0', '1', 'true', 'All', 'Exact', 'NotOlderThan', 'a=b', 'a in (', 'Strict', '\u0000'),

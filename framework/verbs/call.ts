@@ -1,11 +1,11 @@
-import type { ApiResource } from '../apis.ts'
-import type { RequestContext } from '../context.ts'
-import { badRequest, methodNotAllowed, notServed } from '../errors.ts'
-import type { VerbRequest } from '../exchange.ts'
-import type { KubeObject, ObjectKey } from '../object.ts'
+import type { ApiResource } from '../contract/apis.ts'
+import type { RequestContext } from '../contract/context.ts'
+import type { Served } from '../contract/served.ts'
+import type { Admission, AdmissionRequest } from '../contract/workspace.ts'
+import { badRequest, methodNotAllowed, notServed } from '../meta/errors.ts'
+import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import type { ResourceRequest } from '../request/requestinfo.ts'
-import type { Admission, AdmissionRequest } from '../workspace.ts'
-import type { Served } from './served.ts'
+import type { VerbRequest } from '../request/response.ts'
 
 /** What the view around a resource says. */
 export interface Surroundings {

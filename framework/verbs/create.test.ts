@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fresh, refuses, specOf } from '../../test/support/asked.ts'
 import { type Asked, ask, bodyOf, jsonOf, widget } from '../../test/support/widgets.ts'
-import type { KubeObject } from '../object.ts'
+import type { KubeObject } from '../meta/object.ts'
 
 const type = { apiVersion: 'example.com/v1', kind: 'Widget' }
 const typeMembers = JSON.stringify(type).slice(1, -1)

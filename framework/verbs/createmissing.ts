@@ -1,7 +1,7 @@
-import { conflict, StatusError } from '../errors.ts'
-import type { Item } from '../item.ts'
-import type { KubeObject, ObjectKey } from '../object.ts'
-import { aboutOf, type Served } from './served.ts'
+import type { Item } from '../contract/item.ts'
+import { aboutOf, type Served } from '../contract/served.ts'
+import { conflict, StatusError } from '../meta/errors.ts'
+import type { KubeObject, ObjectKey } from '../meta/object.ts'
 
 /** Whoever names a uid means an object that there is: throws 409 when there is none. */
 export function checkUid(

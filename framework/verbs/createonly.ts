@@ -1,5 +1,5 @@
-import { type About, methodNotSupported } from '../errors.ts'
-import type { ResourceStorage } from '../storage.ts'
+import type { ResourceStorage } from '../contract/storage.ts'
+import { type About, methodNotSupported } from '../meta/errors.ts'
 
 /** A storage of which only `create` does something, such as that of reviews. What else is asked of it is 405. */
 export function createOnly(about: About, create: ResourceStorage['create']): ResourceStorage {

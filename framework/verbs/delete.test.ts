@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { filled, fresh, refusal, refuses, table } from '../../test/support/asked.ts'
 import { type Asked, ask, bodyOf, jsonOf, widget } from '../../test/support/widgets.ts'
-import type { ApiResource } from '../apis.ts'
-import { forbidden } from '../errors.ts'
-import type { KubeObject } from '../object.ts'
+import type { ApiResource } from '../contract/apis.ts'
+import { forbidden } from '../meta/errors.ts'
+import type { KubeObject } from '../meta/object.ts'
 
 describe('delete', () => {
   it('answers with a Status and the uid', async () => {

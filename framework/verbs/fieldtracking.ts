@@ -1,14 +1,14 @@
-import type { ApiResource } from '../apis.ts'
 import type { Versions } from '../apply/change.ts'
 import { type Endpoint, trackUpdate, zeroValue } from '../apply/fieldmanager.ts'
-import { type FieldSet, recursiveDifference, setOfFields } from '../apply/fieldset.ts'
-import { typeOf } from '../apply/types.ts'
-import { apiVersionOf, type KubeObject } from '../object.ts'
-import type { MergeSchema } from '../patch/mergeschema.ts'
-import { timestamp } from '../timestamp.ts'
-import { wholeSchema } from '../wholeschema.ts'
+import { type FieldSet, recursiveDifference, setOfFields } from '../apply/fieldpath/fieldset.ts'
+import { typeOf } from '../apply/typed/types.ts'
+import type { ApiResource } from '../contract/apis.ts'
+import type { Served } from '../contract/served.ts'
+import type { MergeSchema } from '../meta/mergeschema.ts'
+import { apiVersionOf, type KubeObject } from '../meta/object.ts'
+import { timestamp } from '../meta/timestamp.ts'
+import { wholeSchema } from '../responses/wholeschema.ts'
 import type { Call, Surroundings } from './call.ts'
-import type { Served } from './served.ts'
 
 /** What endpoints may not write, and nobody comes to own through them (chapter 40, rule 5.51 k). */
 const status = setOfFields(['status'])

@@ -1,10 +1,10 @@
-import { itemAnswer } from '../answers/answers.ts'
-import { objectForm } from '../answers/forms.ts'
-import { negotiate } from '../answers/negotiation.ts'
-import { type Awaitable, after } from '../awaitable.ts'
-import type { Answer } from '../exchange.ts'
-import { inProtobuf } from '../protobuf/forms.ts'
-import { checkResourceVersion } from '../request/options.ts'
+import { type Awaitable, after } from '../async/awaitable.ts'
+import { checkResourceVersion } from '../query/options.ts'
+import type { Answer } from '../request/response.ts'
+import { itemAnswer } from '../responses/answers.ts'
+import { objectForm } from '../responses/forms.ts'
+import { negotiate } from '../responses/negotiation.ts'
+import { inProtobuf } from '../responses/protobufform.ts'
 import { type Call, keyOf } from './call.ts'
 
 /** Answers with the newest state, which is never older than any `resourceVersion` asked for (chapter 40, rule 4.12). */

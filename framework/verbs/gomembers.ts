@@ -1,4 +1,4 @@
-import { type Field, kindFields, messageFields } from '../protobuf/fields.ts'
+import { type Field, kindFields, messageFields } from '../wire/protobuf/fields.ts'
 
 /** A member of a Go struct, as Go's decoder of JSON names it. */
 export interface Member {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { KubeObject } from '../object.ts'
+import type { KubeObject } from '../meta/object.ts'
 import { withGoTimes } from './gotimes.ts'
 
 const lease = (renewTime: unknown): KubeObject => ({

@@ -1,6 +1,6 @@
-import { DecodeError } from '../metadata.ts'
-import type { KubeObject } from '../object.ts'
-import { type Field, type Fields, kindFields, messageFields } from '../protobuf/fields.ts'
+import type { KubeObject } from '../meta/object.ts'
+import { DecodeError } from '../wire/metadata.ts'
+import { type Field, type Fields, kindFields, messageFields } from '../wire/protobuf/fields.ts'
 
 type Members = Readonly<Record<string, unknown>>
 type Layout = readonly (readonly [piece: string, pattern: RegExp])[]

@@ -1,8 +1,8 @@
-import { listAnswer } from '../answers/answers.ts'
-import { listForm } from '../answers/forms.ts'
-import { negotiate } from '../answers/negotiation.ts'
-import type { Answer } from '../exchange.ts'
-import { inProtobuf } from '../protobuf/forms.ts'
+import type { Answer } from '../request/response.ts'
+import { listAnswer } from '../responses/answers.ts'
+import { listForm } from '../responses/forms.ts'
+import { negotiate } from '../responses/negotiation.ts'
+import { inProtobuf } from '../responses/protobufform.ts'
 import { type Call, checkScope } from './call.ts'
 import { listQuery } from './query.ts'
 

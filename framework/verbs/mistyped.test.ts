@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { KubeObject } from '../object.ts'
+import type { Served } from '../contract/served.ts'
+import type { KubeObject } from '../meta/object.ts'
 import { refuseMistyped } from './mistyped.ts'
-import type { Served } from './served.ts'
 
 const object: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }
 

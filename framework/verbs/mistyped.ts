@@ -1,8 +1,8 @@
-import type { FieldError } from '../errors.ts'
-import { DecodeError } from '../metadata.ts'
-import type { KubeObject } from '../object.ts'
+import type { Served } from '../contract/served.ts'
+import type { FieldError } from '../meta/errors.ts'
+import type { KubeObject } from '../meta/object.ts'
+import { DecodeError } from '../wire/metadata.ts'
 import { memberAt } from './gomembers.ts'
-import type { Served } from './served.ts'
 
 /** How Go's decoder calls the types of JSON that schemas call by other names. */
 const jsonNames: Readonly<Record<string, string>> = { integer: 'number', boolean: 'bool' }

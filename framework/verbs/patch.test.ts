@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { filled, fresh, refusal, refuses, specOf } from '../../test/support/asked.ts'
 import { type Asked, ask, jsonOf, widget } from '../../test/support/widgets.ts'
-import type { KubeObject } from '../object.ts'
+import type { KubeObject } from '../meta/object.ts'
 
 describe('patch', () => {
   const merge = { 'content-type': 'application/merge-patch+json' }

@@ -1,5 +1,5 @@
-import { isMembers } from '../encoding/json.ts'
-import type { ObjectKey } from '../object.ts'
+import { isMembers } from '../json/json.ts'
+import type { ObjectKey } from '../meta/object.ts'
 import { type Call, checkName } from './call.ts'
 import { checkType, readApiVersion } from './typemeta.ts'
 

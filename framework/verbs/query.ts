@@ -1,12 +1,12 @@
+import type { ListQuery, Selection } from '../contract/storage.ts'
 import {
   checkNumbers,
   checkResourceVersion,
   listOptions,
   type WatchOptions,
   watchOptions,
-} from '../request/options.ts'
-import { parseSelectors, selectionOf } from '../selectors/selection.ts'
-import type { ListQuery, Selection } from '../storage.ts'
+} from '../query/options.ts'
+import { parseSelectors, selectionOf } from '../query/selection.ts'
 import type { Call } from './call.ts'
 
 /** What a list or deletecollection is about. Throws 400 and 422. */

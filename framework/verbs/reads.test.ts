@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { filled, fresh, partial, refuses, table } from '../../test/support/asked.ts'
 import { memoryStorage } from '../../test/support/memorystorage.ts'
 import { type Asked, ask, bodyOf, jsonOf, type Told, widget, widgets } from '../../test/support/widgets.ts'
-import type { KubeObject } from '../object.ts'
+import type { KubeObject } from '../meta/object.ts'
 
 describe('handle', () => {
   it('answers 404 for subresources that there are not, 405 for verbs that are not served', async () => {

@@ -1,7 +1,7 @@
-import { badRequest, type FieldError, invalid } from '../errors.ts'
-import { DecodeError, jsonType, MissingKindError } from '../metadata.ts'
-import { apiVersionOf } from '../object.ts'
-import type { Served } from './served.ts'
+import type { Served } from '../contract/served.ts'
+import { badRequest, type FieldError, invalid } from '../meta/errors.ts'
+import { apiVersionOf } from '../meta/object.ts'
+import { DecodeError, jsonType, MissingKindError } from '../wire/metadata.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

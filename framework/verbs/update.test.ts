@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { filled, fresh, refuses, specOf } from '../../test/support/asked.ts'
 import { ask, jsonOf, type Told, widget } from '../../test/support/widgets.ts'
-import { forbidden } from '../errors.ts'
-import type { KubeObject } from '../object.ts'
+import { forbidden } from '../meta/errors.ts'
+import type { KubeObject } from '../meta/object.ts'
 
 const type = { apiVersion: 'example.com/v1', kind: 'Widget' }
 

@@ -1,5 +1,5 @@
-import { invalid } from '../errors.ts'
-import type { KubeObject } from '../object.ts'
+import { invalid } from '../meta/errors.ts'
+import type { KubeObject } from '../meta/object.ts'
 import type { Call } from './call.ts'
 
 /** 0 is none: any version will do. */

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { memoryStorage } from '../../test/support/memorystorage.ts'
 import { type Asked, ask, type Told, widget, widgets } from '../../test/support/widgets.ts'
-import { turn } from '../answers/streams.ts'
-import { jsonFrames } from '../answers/watchframes.ts'
-import { encodeEvents } from '../answers/watchstream.ts'
-import type { ApiResource } from '../apis.ts'
-import { StatusError, tooManyRequests } from '../errors.ts'
-import { type Item, type ItemEvent, initialEventsEnd, itemOf } from '../item.ts'
-import type { KubeObject } from '../object.ts'
-import type { ItemWatch, WatchQuery } from '../storage.ts'
+import { turn } from '../async/streams.ts'
+import type { ApiResource } from '../contract/apis.ts'
+import { type Item, type ItemEvent, initialEventsEnd, itemOf } from '../contract/item.ts'
+import type { ItemWatch, WatchQuery } from '../contract/storage.ts'
+import { StatusError, tooManyRequests } from '../meta/errors.ts'
+import type { KubeObject } from '../meta/object.ts'
+import { jsonFrames } from '../responses/watchframes.ts'
+import { encodeEvents } from '../responses/watchstream.ts'
 
 interface Frame {
   readonly type: string

@@ -1,8 +1,8 @@
-import type { FieldError } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import { invalidValue, required } from '../fielderror.ts'
-import { textAt } from '../json.ts'
-import { formatCheck } from '../validation/formats.ts'
+import { formatCheck } from '../../framework/formats/formats.ts'
+import { textAt } from '../../framework/formats/values.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { invalidValue, required } from '../../framework/meta/fielderror.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 
 const annotation = 'api-approved.kubernetes.io'
 const path = `metadata.annotations[${annotation}]`

@@ -1,7 +1,7 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { dns1035LabelErrors } from '../../framework/names.ts'
-import { forbidden, invalidValue, required, unsupported } from '../fielderror.ts'
-import { isObject, listAt, memberOf, textAt, valueAt } from '../json.ts'
+import { isObject, listAt, memberOf, textAt, valueAt } from '../../framework/formats/values.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
+import { dns1035LabelErrors } from '../../framework/meta/names.ts'
 
 /** `spec.conversion` of a CRD (chapter 40, section 7.7). */
 export function conversionErrors(conversion: unknown, path: string): readonly FieldError[] {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Fields, isObject, memberOf } from '../json.ts'
+import { type Fields, isObject, memberOf } from '../../framework/formats/values.ts'
 
 const parts = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields']
 

@@ -1,7 +1,7 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { dns1035LabelErrors } from '../../framework/names.ts'
-import { invalidValue, required } from '../fielderror.ts'
-import { listAt, textAt } from '../json.ts'
+import { listAt, textAt } from '../../framework/formats/values.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { invalidValue, required } from '../../framework/meta/fielderror.ts'
+import { dns1035LabelErrors } from '../../framework/meta/names.ts'
 
 const labelErrors = (path: string, value: string): readonly FieldError[] => {
   const problems = dns1035LabelErrors(value)

@@ -1,8 +1,8 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { dns1035LabelErrors } from '../../framework/names.ts'
-import { duplicate, invalidValue, required, tooMany } from '../fielderror.ts'
-import { findField } from '../fieldpath.ts'
-import { isObject, listAt, memberOf, textAt, valueAt } from '../json.ts'
+import { isObject, listAt, memberOf, textAt, valueAt } from '../../framework/formats/values.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { duplicate, invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
+import { dns1035LabelErrors } from '../../framework/meta/names.ts'
+import { findField } from '../structural/fieldpath.ts'
 import { isSchema, type RawSchema } from '../structural/schema.ts'
 import { checkStructural } from '../structural/structural.ts'
 

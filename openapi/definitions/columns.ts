@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../framework/object.ts'
-import type { TableColumn } from '../../framework/schema.ts'
+import type { TableColumn } from '../../framework/contract/schema.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import type { PrinterColumn } from './definition.ts'
 
 type Cell = TableColumn['cell']

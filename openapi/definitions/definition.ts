@@ -1,6 +1,6 @@
-import type { ResourceNames } from '../../framework/apis.ts'
-import type { TableColumn } from '../../framework/schema.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { ResourceNames } from '../../framework/contract/apis.ts'
+import type { TableColumn } from '../../framework/contract/schema.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** A printer column as a CRD declares it (chapter 40, rule 7.6). */
 export interface PrinterColumn {

@@ -1,4 +1,4 @@
-import type { JSONSchemaProps, ValidationRule } from '../jsonschema.ts'
+import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'
 
 // Short spellings for schemas. `more` wins over what the function sets.
 

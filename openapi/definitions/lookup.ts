@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../framework/object.ts'
-import type { TableColumn } from '../../framework/schema.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { TableColumn } from '../../framework/contract/schema.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import type { KindDefinition, KindVersion, PrinterColumn } from './definition.ts'
 
 /** The schema of one version of a kind. Throws a `TypeError` when there is no such version. */

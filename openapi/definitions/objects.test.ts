@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { KubeObject } from '../../framework/object.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { compileCached } from '../compile.ts'
 import type { KindDefinition } from './definition.ts'
 import { apiBinding } from './kcp/bindings.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { ApiResource } from '../../framework/apis.ts'
-import { canonicalJson } from '../../framework/encoding/json.ts'
+import type { ApiResource } from '../../framework/contract/apis.ts'
+import { canonicalJson } from '../../framework/json/json.ts'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ApiSet } from '../../framework/apis.ts'
+import type { ApiSet } from '../../framework/contract/apis.ts'
 import { workspace } from '../definitions/kcp/workspaces.ts'
 import { builtinKinds } from '../definitions/kubernetes/index.ts'
 import type { GroupVersionKind } from './schema.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { wireFields } from '../../framework/protobuf/wire.ts'
+import { wireFields } from '../../framework/wire/protobuf/wire.ts'
 import { gnosticDocument } from './gnostic.ts'
 
 /** The contents of one field of a message, in order. */

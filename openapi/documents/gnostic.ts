@@ -1,4 +1,4 @@
-import { formatJson } from '../../framework/encoding/json.ts'
+import { formatJson } from '../../framework/json/json.ts'
 
 // Swagger 2.0 documents as protobuf, in the messages of gnostic's `openapi.v2.Document`: the only form that some clients
 // ask for (chapter 40, rule 8.17). Tables say which member is which field; what they do not name is left out.

@@ -1,8 +1,8 @@
-import type { ApiResource, Subresource } from '../../framework/apis.ts'
+import type { ApiResource, Subresource } from '../../framework/contract/apis.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { kindSchema, list, object, string } from '../definitions/fields.ts'
 import { tokenRequestSchema } from '../definitions/kubernetes/reviews.ts'
 import { scaleSchema } from '../definitions/kubernetes/scale.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
 import { builtinModel, meta, modelName } from './names.ts'
 import {
   type Component,

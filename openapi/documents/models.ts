@@ -1,3 +1,4 @@
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import {
   anything,
   atomicList,
@@ -11,7 +12,6 @@ import {
   set,
   string,
 } from '../definitions/fields.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
 import { meta, versionModel } from './names.ts'
 import { type Components, described, reference } from './schema.ts'
 

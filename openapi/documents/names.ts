@@ -1,4 +1,4 @@
-import type { ApiResource } from '../../framework/apis.ts'
+import type { ApiResource } from '../../framework/contract/apis.ts'
 
 /** Model names of what every API has in common. */
 export const meta = (kind: string): string => `io.k8s.apimachinery.pkg.apis.meta.v1.${kind}`

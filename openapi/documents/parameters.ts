@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** A query or path parameter of an operation. */
 export interface Parameter {

@@ -1,4 +1,4 @@
-import type { ApiResource, Subresource } from '../../framework/apis.ts'
+import type { ApiResource, Subresource } from '../../framework/contract/apis.ts'
 import type { Verb } from '../../framework/request/requestinfo.ts'
 import { kindOf, subresourceKind, subresourceModel } from './kinds.ts'
 import { meta, modelName, versionPath } from './names.ts'

@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** A schema as documents have it: nodes may point at components. */
 export type Reference = JSONSchemaProps & Readonly<OpenAPIV3.ReferenceObject>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { GroupVersionKind } from './schema.ts'
 import { crds, everything, newDocuments, read, same, setOf, unresolved } from './testing/served.ts'
 import type { DocumentV2 } from './v2.ts'

@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { Operation } from './operations.ts'
 import type { Parameter } from './parameters.ts'
 import type { PathItem } from './paths.ts'

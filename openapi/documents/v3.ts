@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types'
-import type { ApiResource } from '../../framework/apis.ts'
+import type { ApiResource } from '../../framework/contract/apis.ts'
 import { componentsOf } from './kinds.ts'
 import { sharedModels } from './models.ts'
 import { groupPath, meta, operationScope, operationTag, versionModel, versionPath } from './names.ts'

@@ -1,4 +1,4 @@
-import { type Fields, isObject, memberOf } from '../json.ts'
+import { type Fields, isObject, memberOf } from '../../framework/formats/values.ts'
 import type { Node, Nodes, Operator } from './nodes.ts'
 import { parsePath } from './parser.ts'
 

@@ -1,5 +1,5 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { required } from '../fielderror.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { required } from '../../framework/meta/fielderror.ts'
 import { alternativesOf, itemsOf, key, type RawSchema } from './schema.ts'
 
 /** A part of the structural schema and its path; the part may be missing. */

@@ -1,7 +1,7 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { child, invalidValue } from '../fielderror.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
-import { compilePruning, type Decodes, UnreadableError } from '../pruning.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { child, invalidValue } from '../../framework/meta/fielderror.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { compilePruning, type Decodes, UnreadableError } from '../validation/pruning.ts'
 import { type Checks, compileCheck, validate } from '../validation/schema.ts'
 import { key } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FieldError } from '../../framework/errors.ts'
-import { forbidden, invalidValue, required } from '../fielderror.ts'
-import { patternError } from '../pattern.ts'
+import { patternError } from '../../framework/formats/pattern.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'
 import { additionalOf, alternativesOf, itemsOf, key, type RawSchema, type SchemaCheck } from './schema.ts'
 
 type Level = 'root' | 'item' | 'field'

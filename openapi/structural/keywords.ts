@@ -1,6 +1,6 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { forbidden, invalidValue, required, unsupported } from '../fielderror.ts'
-import { findField } from '../fieldpath.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
+import { findField } from './fieldpath.ts'
 import { listErrors } from './lists.ts'
 import { additionalOf, alternativesOf, itemsOf, key, type RawSchema, type SchemaCheck } from './schema.ts'
 

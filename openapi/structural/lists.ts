@@ -1,5 +1,5 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { forbidden, invalidValue, required, unsupported } from '../fielderror.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
 import { itemsOf, key, type RawSchema, type SchemaCheck } from './schema.ts'
 
 const listType = 'x-kubernetes-list-type'

@@ -1,6 +1,6 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { forbidden } from '../fielderror.ts'
-import { patternCost } from '../pattern.ts'
+import { patternCost } from '../../framework/formats/pattern.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { forbidden } from '../../framework/meta/fielderror.ts'
 
 /** What the patterns of one object may cost together; real CRDs stay far below. */
 const maxTotal = 2_000_000

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { fieldErrorBody } from '../../framework/errors.ts'
+import { fieldErrorBody } from '../../framework/meta/errors.ts'
 import { checkStructural } from './structural.ts'
 
 const texts = (schema: unknown): readonly string[] =>

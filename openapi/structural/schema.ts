@@ -1,5 +1,5 @@
-import type { FieldError } from '../../framework/errors.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** A schema as a client may send it: well typed, but with what no structural schema may have. */
 export interface RawSchema extends Omit<JSONSchemaProps, 'type' | SchemaKeyword> {

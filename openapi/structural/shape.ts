@@ -1,6 +1,6 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { forbidden, invalidType } from '../fielderror.ts'
-import { isObject, type JsonType, typeOf } from '../json.ts'
+import { isObject, type JsonType, typeOf } from '../../framework/formats/values.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { forbidden, invalidType } from '../../framework/meta/fielderror.ts'
 import { maxSchemaDepth } from '../validation/schema.ts'
 import { key } from './schema.ts'
 

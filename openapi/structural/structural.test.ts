@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type FieldError, fieldErrorBody } from '../../framework/errors.ts'
+import { type FieldError, fieldErrorBody } from '../../framework/meta/errors.ts'
 import { checkStructural } from './structural.ts'
 
 const text = (error: FieldError): string => `${error.field}: ${fieldErrorBody(error)}`

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 // Random structural schemas, and values that are often valid for them.
 

@@ -1,6 +1,6 @@
-import { invalidValue, required, tooMany } from '../fielderror.ts'
-import { type Fields, isObject, memberOf } from '../json.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import { type Fields, isObject, memberOf } from '../../framework/formats/values.ts'
+import { invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { allRules } from './scalar.ts'
 import { type Check, type Compile, checkBelow, isFull, pathOf, type Rule, type Walk } from './validation.ts'
 

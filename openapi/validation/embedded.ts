@@ -1,13 +1,13 @@
-import type { FieldError } from '../../framework/errors.ts'
+import { append, isObject, memberOf } from '../../framework/formats/values.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { invalidValue, required } from '../../framework/meta/fielderror.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import {
   dns1035LabelErrors,
   labelValueErrors,
   pathSegmentErrors,
   qualifiedNameErrors,
-} from '../../framework/names.ts'
-import { invalidValue, required } from '../fielderror.ts'
-import { append, isObject, memberOf } from '../json.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+} from '../../framework/meta/names.ts'
 import type { StructureCheck } from './structure.ts'
 
 /** `x-kubernetes-embedded-resource`: the value has apiVersion and kind, and its metadata is valid. */

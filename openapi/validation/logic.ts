@@ -1,6 +1,6 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { invalidValue } from '../fielderror.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { invalidValue } from '../../framework/meta/fielderror.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { type Check, type Compile, pathOf, type Walk } from './validation.ts'
 
 /** What came of one alternative. */

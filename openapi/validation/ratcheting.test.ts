@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { compileSchema } from '../compile.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
 import { named, objectOf, schemaOf, string, text } from './testing/errors.ts'
 
 describe('ratcheting', () => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FieldError } from '../../framework/errors.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { listCheck, objectCheck } from './below.ts'
 import { logicCheck } from './logic.ts'
 import { enumRule, numberRule, stringRule } from './scalar.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { KubeObject } from '../../framework/object.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { compileSchema } from '../compile.ts'
 
 describe('the scope of a validation', () => {

@@ -1,7 +1,7 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { child } from '../fielderror.ts'
-import { isObject } from '../json.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import { isObject } from '../../framework/formats/values.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { child } from '../../framework/meta/fielderror.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** Appends what is wrong at a path. Here map keys are written `[key]` (chapter 40, rule 2.22). */
 export type StructureCheck = (value: unknown, path: string, errors: FieldError[]) => void

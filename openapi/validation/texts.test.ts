@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { compileSchema } from '../compile.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
 import { errorsOf, named, objectOf, schemaOf, string } from './testing/errors.ts'
 
 describe('validation texts (chapter 40, table 7.23)', () => {

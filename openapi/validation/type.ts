@@ -1,7 +1,7 @@
-import { invalidType } from '../fielderror.ts'
-import { type JsonType, typeOf } from '../json.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
-import { formatCheck } from './formats.ts'
+import { formatCheck } from '../../framework/formats/formats.ts'
+import { type JsonType, typeOf } from '../../framework/formats/values.ts'
+import { invalidType } from '../../framework/meta/fielderror.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { pathOf, type Rule } from './validation.ts'
 
 /** The format, when it means something for the type (chapter 40, rule 7.24). */

@@ -1,8 +1,8 @@
-import { canonicalJson } from '../../framework/encoding/json.ts'
-import type { FieldError } from '../../framework/errors.ts'
-import { duplicate, invalidValue } from '../fielderror.ts'
-import { append, isObject, memberOf } from '../json.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import { append, isObject, memberOf } from '../../framework/formats/values.ts'
+import { canonicalJson } from '../../framework/json/json.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { duplicate, invalidValue } from '../../framework/meta/fielderror.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { StructureCheck } from './structure.ts'
 
 /** Lists of type set have no equal items, lists of type map no items with equal keys. */

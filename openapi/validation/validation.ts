@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FieldError } from '../../framework/errors.ts'
-import { formatPath, type Step } from '../fielderror.ts'
-import type { JSONSchemaProps } from '../jsonschema.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { formatPath, type Step } from '../../framework/meta/fielderror.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** One walk over one value. Paths cost nothing until there is something to say. */
 export interface Walk {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { silent } from '../../framework/log.ts'
-import { loopbackContext } from '../../framework/loopback.ts'
-import type { KubeObject } from '../../framework/object.ts'
+import { silent } from '../../framework/contract/log.ts'
+import { loopbackContext } from '../../framework/contract/loopback.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { inOneVersion } from '../testing/versions.ts'
 import { type AdmissionPlugin, admissionChain, refusedName } from './chain.ts'
 

@@ -1,8 +1,8 @@
 import { managedProblem } from '../../framework/apply/managed.ts'
-import type { RequestContext } from '../../framework/context.ts'
-import type { KubeObject, ObjectKey } from '../../framework/object.ts'
-import type { SentOptions } from '../../framework/storage.ts'
-import type { AdmissionRequest } from '../../framework/workspace.ts'
+import type { RequestContext } from '../../framework/contract/context.ts'
+import type { SentOptions } from '../../framework/contract/storage.ts'
+import type { AdmissionRequest } from '../../framework/contract/workspace.ts'
+import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { Reinvocation } from './reinvocation.ts'
 
 /** The versions in which the objects of a kind are served, and how they become each other. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { KubeObject } from '../../framework/object.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { testContext } from '../../test/support/context.ts'
 import { inOneVersion } from '../testing/versions.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from './chain.ts'

@@ -1,14 +1,14 @@
-import type { ApiSet } from '../../framework/apis.ts'
-import type { ResourceRef } from '../../framework/backend.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
+import type { ApiSet } from '../../framework/contract/apis.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import {
   apiVersionOf,
   type ClusterName,
   type ClusterScope,
   type GroupVersionResource,
   groupResource,
-} from '../../framework/object.ts'
-import type { ResourceStorage } from '../../framework/storage.ts'
+} from '../../framework/meta/object.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import { asStored } from '../registry/presentation.ts'
 import { readsOf, refuseWrites } from '../registry/storage.ts'

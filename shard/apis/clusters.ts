@@ -1,5 +1,5 @@
-import { type ApiSet, apiSetOf } from '../../framework/apis.ts'
-import { type ClusterName, groupResource, type KubeObject } from '../../framework/object.ts'
+import { type ApiSet, apiSetOf } from '../../framework/contract/apis.ts'
+import { type ClusterName, groupResource, type KubeObject } from '../../framework/meta/object.ts'
 import { asCrd, isEstablished } from '../registry/crd.ts'
 import {
   type Bound,

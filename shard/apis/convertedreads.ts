@@ -1,8 +1,8 @@
 import type { ServedKind } from '../../framework/cache/selection.ts'
-import type { Item, ItemEvent } from '../../framework/item.ts'
+import type { Item, ItemEvent } from '../../framework/contract/item.ts'
+import type { ItemList, ItemWatch, ResourceStorage, Selection } from '../../framework/contract/storage.ts'
+import { viewOf } from '../../framework/lens/view.ts'
 import { type FieldRequirement, matchesFields } from '../../framework/selectors/selectors.ts'
-import type { ItemList, ItemWatch, ResourceStorage, Selection } from '../../framework/storage.ts'
-import { viewOf } from '../../framework/view.ts'
 
 /** Items in another version, in their order. */
 export type Present = (items: readonly Item[]) => Promise<readonly Item[]>

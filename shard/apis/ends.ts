@@ -1,5 +1,5 @@
-import type { ClusterName } from '../../framework/object.ts'
-import type { ResourceStorage } from '../../framework/storage.ts'
+import type { ResourceStorage } from '../../framework/contract/storage.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
 
 /** Ends the watches of one resource in one logical cluster when its definition changes (chapter 40, rule 7.49), and all
  * of a logical cluster that goes away. */

@@ -1,6 +1,6 @@
-import { apiVersionOf, type KubeObject } from '../../framework/object.ts'
-import type { ResourceStorage, Selection } from '../../framework/storage.ts'
-import { viewOf } from '../../framework/view.ts'
+import type { ResourceStorage, Selection } from '../../framework/contract/storage.ts'
+import { viewOf } from '../../framework/lens/view.ts'
+import { apiVersionOf, type KubeObject } from '../../framework/meta/object.ts'
 
 /** Names of the same things in `v1` and in `events.k8s.io/v1`. */
 const renamed: readonly (readonly [core: string, group: string])[] = [

@@ -1,8 +1,8 @@
-import { forbidden, type StatusError } from '../../framework/errors.ts'
-import type { ClusterName, ClusterScope } from '../../framework/object.ts'
+import { forbidden, type StatusError } from '../../framework/meta/errors.ts'
+import type { ClusterName, ClusterScope } from '../../framework/meta/object.ts'
 import type { RequestInfo } from '../../framework/request/requestinfo.ts'
+import { inactiveAnnotation } from '../../kcp/annotations.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
-import { inactiveAnnotation } from '../metadata.ts'
 import type { WatchEnds } from './ends.ts'
 import { customSegment } from './served.ts'
 

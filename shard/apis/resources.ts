@@ -1,16 +1,16 @@
-import type { ApiResource, Subresource } from '../../framework/apis.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
-import type { RequestContext } from '../../framework/context.ts'
-import { itemOf } from '../../framework/item.ts'
+import type { ApiResource, Subresource } from '../../framework/contract/apis.ts'
+import type { RequestContext } from '../../framework/contract/context.ts'
+import { itemOf } from '../../framework/contract/item.ts'
+import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import {
   apiVersionOf,
   type GroupVersionResource,
   type KubeObject,
   type ObjectKey,
   versionOf,
-} from '../../framework/object.ts'
+} from '../../framework/meta/object.ts'
 import type { Verb } from '../../framework/request/requestinfo.ts'
-import type { ResourceStorage } from '../../framework/storage.ts'
 import { selectableFieldsOf } from '../../openapi/columns.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import { coreEvents, eventSource } from '../../openapi/definitions/kubernetes/events.ts'
@@ -18,13 +18,13 @@ import { apiResourcesOf, readOnlyResourcesOf, subresourceVerbs } from '../../ope
 import type { AdmissionChain, KindVersions } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/key.ts'
 import type { ResourceCache } from '../cache/resource.ts'
+import type { ShelfPlace } from '../registry/objectstore.ts'
 import { presented } from '../registry/presentation.ts'
 import type { Registry, Shelf } from '../registry/registry.ts'
-import type { ShelfPlace } from '../registry/shelf.ts'
 import { registryStorage } from '../registry/storage.ts'
 import { shapeOf } from '../registry/storedshape.ts'
 import type { Part } from '../registry/strategy.ts'
-import { versionedShelf } from '../registry/versionedshelf.ts'
+import { versionedShelf } from '../registry/versionedobjectstore.ts'
 import { convertedReads } from './convertedreads.ts'
 import { type WatchEnds, withWatchEnds } from './ends.ts'
 import { groupEventStorage } from './events.ts'

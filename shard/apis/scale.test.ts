@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { StatusError } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import { resources } from '../controllers/objects.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { resources } from '../../kcp/objects.ts'
 import { type TestShard, testShard, until } from '../testing/shard.ts'
 
 const cluster = 'c1'

@@ -3,12 +3,12 @@ import {
   managedFieldsOfScaled,
   type ReplicasPaths,
 } from '../../framework/apply/scale.ts'
-import type { RequestContext } from '../../framework/context.ts'
-import { isMembers } from '../../framework/encoding/json.ts'
-import { badRequest, internalError, invalid } from '../../framework/errors.ts'
-import { type Item, itemOf } from '../../framework/item.ts'
-import type { KubeObject, Metadata, ObjectKey } from '../../framework/object.ts'
-import type { ResourceStorage, WriteOptions } from '../../framework/storage.ts'
+import type { RequestContext } from '../../framework/contract/context.ts'
+import { type Item, itemOf } from '../../framework/contract/item.ts'
+import type { ResourceStorage, WriteOptions } from '../../framework/contract/storage.ts'
+import { isMembers } from '../../framework/json/json.ts'
+import { badRequest, internalError, invalid } from '../../framework/meta/errors.ts'
+import type { KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
 import type { ScalePaths } from '../../openapi/definitions/definition.ts'
 import type { AdmissionChain, ShardAdmissionRequest } from '../admission/chain.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { ApiResource } from '../../framework/apis.ts'
-import type { ItemEvent } from '../../framework/item.ts'
-import type { ListQuery } from '../../framework/storage.ts'
-import { resources } from '../controllers/objects.ts'
+import type { ApiResource } from '../../framework/contract/apis.ts'
+import type { ItemEvent } from '../../framework/contract/item.ts'
+import type { ListQuery } from '../../framework/contract/storage.ts'
+import { resources } from '../../kcp/objects.ts'
 import { bindIn, identity, resourceSchema, version, widgets } from '../testing/bindings.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 

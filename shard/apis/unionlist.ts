@@ -1,6 +1,6 @@
 import type { ServedKind } from '../../framework/cache/selection.ts'
-import { StatusError } from '../../framework/errors.ts'
-import type { ItemList, ListMeta, ListQuery } from '../../framework/storage.ts'
+import type { ItemList, ListMeta, ListQuery } from '../../framework/contract/storage.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
 import { decodeContinuation, encodeContinuation } from '../cache/continuation.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 

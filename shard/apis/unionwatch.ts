@@ -1,7 +1,7 @@
-import { turn } from '../../framework/answers/streams.ts'
+import { turn } from '../../framework/async/streams.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
-import { type ItemEvent, initialEventsEnd } from '../../framework/item.ts'
-import type { ItemWatch, WatchQuery } from '../../framework/storage.ts'
+import { type ItemEvent, initialEventsEnd } from '../../framework/contract/item.ts'
+import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 
 const revisionOf = ({ item }: ItemEvent): number => Number(item.meta.resourceVersion)

@@ -1,7 +1,7 @@
-import type { ResourceRef } from '../../framework/backend.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { TenancyResources } from '../controllers/deps.ts'
+import { applyManifests } from '../manifests/apply.ts'
 import type { Store } from '../store/store.ts'
-import { applyManifests } from './apply.ts'
 import { bootstrapExports } from './exports.ts'
 import { rootManifests, type ShardAddresses } from './root.ts'
 

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../framework/object.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import {
   any,
   clusterRole,
@@ -11,7 +11,7 @@ import {
   read,
   rule,
   write,
-} from './rbac.ts'
+} from '../manifests/rbac.ts'
 
 /**
  * The policy in `system:admin`, effective in every cluster: Kubernetes' default roles, except those of its own

@@ -1,8 +1,4 @@
-import type { KubeObject } from '../../framework/object.ts'
-import { isTrue, setConditions } from '../controllers/conditions.ts'
-import type { TenancyResources } from '../controllers/deps.ts'
-import { identityNamespace } from '../controllers/identity.ts'
-import { logicalClusterName, resources, type WorkspaceType } from '../controllers/objects.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import {
   logicalClusterFinalizer,
   ownerAnnotation,
@@ -11,11 +7,15 @@ import {
   resourceBindingsAnnotation,
   shardAnnotation,
   typeAnnotation,
-} from '../metadata.ts'
-import { createOnlyAnnotation, type Manifest } from './manifest.ts'
-import { namespace } from './namespace.ts'
+} from '../../kcp/annotations.ts'
+import { isTrue, setConditions } from '../../kcp/conditions.ts'
+import { logicalClusterName, resources, type WorkspaceType } from '../../kcp/objects.ts'
+import type { TenancyResources } from '../controllers/deps.ts'
+import { identityNamespace } from '../controllers/identity.ts'
+import { createOnlyAnnotation, type Manifest } from '../manifests/manifest.ts'
+import { namespace } from '../manifests/namespace.ts'
+import { rbacManifests, userBinding } from '../manifests/rbac.ts'
 import { rootPolicy, systemPolicy } from './policy.ts'
-import { rbacManifests, userBinding } from './rbac.ts'
 
 /** Where the shard of this process is found, each without a trailing slash. */
 export interface ShardAddresses {

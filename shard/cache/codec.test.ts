@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { labelsOf, metadataOf, resourceVersionOf } from '../../framework/encoding/encode.ts'
+import { labelsOf, metadataOf, resourceVersionOf } from '../../framework/wire/encode.ts'
 import { atRevision, decodeStored, encodeStored } from './codec.ts'
 import { parseStorageKey, storageKey } from './key.ts'
 import { configMaps, keyOf, objectOf } from './testing/fixture.ts'

@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../framework/meta/object.ts'
 import {
   atVersion,
   canonicalObject,
@@ -5,8 +6,7 @@ import {
   encodeCanonical,
   type Offsets,
   withResourceVersion,
-} from '../../framework/encoding/encode.ts'
-import type { KubeObject } from '../../framework/object.ts'
+} from '../../framework/wire/encode.ts'
 import type { StoredValue } from '../store/store.ts'
 
 // A stored value: format byte, four offsets (32 bit, little endian), with format 2 the number of the object's shape, and

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { badRequest } from '../../framework/errors.ts'
-import type { Selection } from '../../framework/storage.ts'
+import type { Selection } from '../../framework/contract/storage.ts'
+import { badRequest } from '../../framework/meta/errors.ts'
 import type { StoredResource } from './key.ts'
 
 /** Where the next page of a list goes on. */

@@ -1,14 +1,14 @@
 import { type Presented, SlabItem } from '../../framework/cache/slabitem.ts'
+import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/contract/item.ts'
+import { sameJson } from '../../framework/json/json.ts'
+import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import {
   annotationsOf,
   decodeObject,
   encodeObject,
   type Offsets,
   type Texts,
-} from '../../framework/encoding/encode.ts'
-import { sameJson } from '../../framework/encoding/json.ts'
-import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/item.ts'
-import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+} from '../../framework/wire/encode.ts'
 import { atRevision, type Place } from './codec.ts'
 
 /** A UUID's, which is what uids are. */

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../../framework/object.ts'
+import type { ObjectKey } from '../../framework/meta/object.ts'
 
 /** What is stored together: one resource, in any version. `group` is '' for core. */
 export interface StoredResource {

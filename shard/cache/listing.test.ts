@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { StatusError } from '../../framework/errors.ts'
+import type { ListQuery } from '../../framework/contract/storage.ts'
+import type { StatusError } from '../../framework/meta/errors.ts'
 import { parseFieldSelector } from '../../framework/selectors/fieldselector.ts'
 import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
-import type { ListQuery } from '../../framework/storage.ts'
 import { configMap, type Fixture, forever, listed, open } from './testing/fixture.ts'
 
 describe('listing', () => {

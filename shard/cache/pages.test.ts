@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { idOf } from '../../framework/cache/item.ts'
 import { pageBytes } from '../../framework/cache/page.ts'
 import { idsUnder, Pages, type Snapshot } from '../../framework/cache/pages.ts'
-import { encodeObject } from '../../framework/encoding/encode.ts'
+import { encodeObject } from '../../framework/wire/encode.ts'
 import { CachedItem } from './item.ts'
 import { keyOf, objectOf } from './testing/fixture.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { CacheEvent } from '../../framework/cache/event.ts'
 import { Ring, type RingBounds } from '../../framework/cache/ring.ts'
-import { encodeObject } from '../../framework/encoding/encode.ts'
+import { encodeObject } from '../../framework/wire/encode.ts'
 import { CachedItem } from './item.ts'
 import { keyOf, objectOf } from './testing/fixture.ts'
 

@@ -1,4 +1,4 @@
-import { badRequest, type StatusError, timeout } from '../../framework/errors.ts'
+import { badRequest, type StatusError, timeout } from '../../framework/meta/errors.ts'
 
 const largest = 2n ** 64n - 1n
 

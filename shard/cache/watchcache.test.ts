@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { silent } from '../../framework/log.ts'
+import { silent } from '../../framework/contract/log.ts'
 import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Decorator } from './builder.ts'

@@ -1,7 +1,7 @@
 import type { LabelSelector } from '../../framework/selectors/selectors.ts'
-import { claimLabelPrefix, claimLabelValue, exportLabel } from '../../openapi/labels.ts'
+import { claimLabelPrefix, claimLabelValue, exportLabel } from '../../kcp/labels.ts'
+import type { AcceptableClaim, APIBinding } from '../../kcp/objects.ts'
 import type { StoredResource } from '../cache/key.ts'
-import type { AcceptableClaim, APIBinding } from '../controllers/objects.ts'
 import { claimedObjects } from './selector.ts'
 
 /** One accepted claim: which objects carry which label. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { KubeObject } from '../../framework/object.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { labelEquals, matchesLabels } from '../../framework/selectors/selectors.ts'
-import { claimLabelKey, claimLabelValue, exportHash, exportLabel } from '../../openapi/labels.ts'
-import { resources } from '../controllers/objects.ts'
+import { claimLabelKey, claimLabelValue, exportHash, exportLabel } from '../../kcp/labels.ts'
+import { resources } from '../../kcp/objects.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 import { claimsDecorator } from './decorator.ts'
 

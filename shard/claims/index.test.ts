@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { ItemEvent } from '../../framework/item.ts'
-import { exportHash, exportLabel, reflexiveClaimValue } from '../../openapi/labels.ts'
+import type { ItemEvent } from '../../framework/contract/item.ts'
+import { exportHash, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
+import type { AcceptableClaim, APIBinding } from '../../kcp/objects.ts'
 import type { StoredResource } from '../cache/key.ts'
-import type { AcceptableClaim, APIBinding } from '../controllers/objects.ts'
 import { createClaimsIndex } from './index.ts'
 
 const hash = exportHash({ cluster: 'abcd1234', name: 'my-export' })

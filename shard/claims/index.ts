@@ -1,11 +1,11 @@
-import type { Item, ItemEvent, ObjectMeta } from '../../framework/item.ts'
-import type { ClusterName } from '../../framework/object.ts'
+import type { Item, ItemEvent, ObjectMeta } from '../../framework/contract/item.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
 import { matchesLabels } from '../../framework/selectors/selectors.ts'
-import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../openapi/labels.ts'
+import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
+import type { APIBinding } from '../../kcp/objects.ts'
 import { createShared, type Shared } from '../apis/shared.ts'
 import type { Decorator } from '../cache/builder.ts'
 import type { StoredResource } from '../cache/key.ts'
-import type { APIBinding } from '../controllers/objects.ts'
 import { acceptedClaims, type Claim } from './claims.ts'
 
 /**

@@ -1,13 +1,13 @@
-import type { Informer, Informers } from '../../framework/informer.ts'
-import type { Item } from '../../framework/item.ts'
-import { type ClusterName, groupResource } from '../../framework/object.ts'
+import type { Informer, Informers } from '../../framework/contract/informer.ts'
+import type { Item } from '../../framework/contract/item.ts'
+import { type ClusterName, groupResource } from '../../framework/meta/object.ts'
+import { boundCluster } from '../../kcp/annotations.ts'
+import { needsNoIdentity } from '../../kcp/builtinclaims.ts'
 import type { ClaimV2 } from '../../kcp/claims.ts'
-import { needsNoIdentity } from '../admission/kcp/builtinclaims.ts'
-import type { Directory } from '../directory.ts'
-import { boundCluster } from '../metadata.ts'
+import { type APIBinding, type APIExport, type APIResourceSchema, resources } from '../../kcp/objects.ts'
+import { bindingHolder, type Holder, resourceName, type TakenNames } from '../bindings/namingconflicts.ts'
+import type { Directory } from '../tenancy/directory.ts'
 import type { Locks } from './locks.ts'
-import { bindingHolder, type Holder, resourceName, type TakenNames } from './namingconflicts.ts'
-import { type APIBinding, type APIExport, type APIResourceSchema, resources } from './objects.ts'
 
 /** What a binding can see, from memory. */
 export interface BindingWorld {

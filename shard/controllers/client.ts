@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ResourceRef } from '../../framework/backend.ts'
-import { StatusError } from '../../framework/errors.ts'
-import type { Item } from '../../framework/item.ts'
-import type { ClusterName, ClusterScope, KubeObject, ObjectKey } from '../../framework/object.ts'
-import type { DeleteOptions } from '../../framework/storage.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { Item } from '../../framework/contract/item.ts'
+import type { DeleteOptions } from '../../framework/contract/storage.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
+import type { ClusterName, ClusterScope, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 
 /** What controllers write with. Everything that fails throws a `StatusError`. */
 export interface ControllerClient {

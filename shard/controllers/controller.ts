@@ -1,7 +1,7 @@
-import type { Informer } from '../../framework/informer.ts'
-import type { Item, ItemEvent } from '../../framework/item.ts'
-import type { Logger } from '../../framework/log.ts'
-import type { ClusterContent, Stored } from '../content.ts'
+import type { Informer } from '../../framework/contract/informer.ts'
+import type { Item, ItemEvent } from '../../framework/contract/item.ts'
+import type { Logger } from '../../framework/contract/log.ts'
+import type { ClusterContent, Stored } from '../bindings/content.ts'
 import { createQueue } from './queue.ts'
 
 /** Work that follows changes: events become keys, keys are reconciled one at a time each. */

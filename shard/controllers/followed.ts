@@ -1,6 +1,6 @@
-import type { ResourceRef } from '../../framework/backend.ts'
-import type { Informer, Informers } from '../../framework/informer.ts'
-import type { ItemEvent } from '../../framework/item.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { Informer, Informers } from '../../framework/contract/informer.ts'
+import type { ItemEvent } from '../../framework/contract/item.ts'
 
 /** Changes of resources that are named while a controller runs. */
 export interface Followed extends Pick<Informer, 'onEvent'> {

@@ -1,4 +1,4 @@
-import type { ClusterName } from '../../framework/object.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
 
 /**
  * Resources that bindings are about to hold. Who holds one for good says so in `status.boundResources`; until that is

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { silent } from '../../framework/log.ts'
+import { silent } from '../../framework/contract/log.ts'
 import { createDelays } from './delays.ts'
 import { createQueue } from './queue.ts'
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../../framework/log.ts'
+import type { Logger } from '../../framework/contract/log.ts'
 import { createDelays, type Delays } from './delays.ts'
 
 /** A set of keys that want work. A key is worked on by one worker at a time; adding it meanwhile runs it once more. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../framework/object.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import type { ClaimV1, ClaimV2 } from '../../kcp/claims.ts'
 import {
   bindingClaimToV1,

@@ -1,5 +1,5 @@
-import { badRequest } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
+import { badRequest } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import type { ClaimV1, ClaimV2 } from '../../kcp/claims.ts'
 import { exceedsV1Export, exportClaimToV1, exportClaimToV2, finder } from './claims.ts'
 import { overhang, peekOverhang, readOverhang, withOverhang } from './overhang.ts'

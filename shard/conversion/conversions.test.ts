@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { KubeObject } from '../../framework/object.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { resourceOfSchema } from './apiexport.ts'
 import { conversions } from './conversions.ts'
 import { claimKey, overhang } from './overhang.ts'

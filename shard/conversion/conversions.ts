@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../framework/object.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { apiBindingToV1, apiBindingToV2 } from './apibinding.ts'
 import { apiExportToV1, apiExportToV2 } from './apiexport.ts'
 

@@ -1,5 +1,5 @@
-import { forbidden } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
+import { forbidden } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import type { ClaimIdentity } from '../../kcp/claims.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { fieldErrorText } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import { isObject } from '../../openapi/json.ts'
+import { isObject } from '../../framework/formats/values.ts'
+import { fieldErrorText } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { annotationErrors, labelErrors } from '../registry/metadata.ts'
 
 const kindOf = (value: unknown): string => (value === null ? '<nil>' : typeof value)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../../framework/log.ts'
+import type { Logger } from '../../framework/contract/log.ts'
 
 /** Milliseconds until a shard that could not be reached is asked again. */
 const again = 1_000

@@ -1,6 +1,6 @@
-import { StatusError } from '../../framework/errors.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
 import type { ShardAddresses } from '../bootstrap/root.ts'
-import type { PeerClient } from './peer.ts'
+import type { PeerClient } from '../tenancy/peer.ts'
 
 const shards = '/clusters/root/apis/core.kcp.io/v1alpha1/shards'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { itemOf } from '../../framework/item.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import { resources } from '../controllers/objects.ts'
+import { itemOf } from '../../framework/contract/item.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { resources } from '../../kcp/objects.ts'
 import { testShard } from '../testing/shard.ts'
 import { changeTo, copyOf } from './copies.ts'
 

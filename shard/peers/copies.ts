@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ResourceRef } from '../../framework/backend.ts'
-import { type Item, originAnnotation } from '../../framework/item.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import { storedResourceOf } from '../bootstrap/apply.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import { type Item, originAnnotation } from '../../framework/contract/item.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import type { ClusterContent } from '../bindings/content.ts'
 import { encodeStored } from '../cache/codec.ts'
 import { storageKey } from '../cache/key.ts'
-import type { ClusterContent } from '../content.ts'
+import { storedResourceOf } from '../manifests/apply.ts'
 import type { StoreChange } from '../store/store.ts'
 
 /** An object as another shard has it. */

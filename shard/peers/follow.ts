@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events'
-import type { ItemEvent } from '../../framework/item.ts'
+import type { ItemEvent } from '../../framework/contract/item.ts'
+import type { Shard } from '../../kcp/objects.ts'
 import type { ShardAddresses } from '../bootstrap/root.ts'
 import type { Controller } from '../controllers/controller.ts'
-import type { Shard } from '../controllers/objects.ts'
+import type { ConnectPeer, PeerClient } from '../tenancy/peer.ts'
 import { untilReached } from './again.ts'
 import { announce } from './announce.ts'
 import { type CopyDeps, keepCopies } from './copying.ts'
-import type { ConnectPeer, PeerClient } from './peer.ts'
 
 /** A shard and where it is. */
 export interface ShardAddress {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Informer } from '../../framework/informer.ts'
-import type { Item, ItemEvent } from '../../framework/item.ts'
-import { conditionIs } from '../controllers/conditions.ts'
-import type { ClusterCachedResource } from '../controllers/objects.ts'
+import type { Informer } from '../../framework/contract/informer.ts'
+import type { Item, ItemEvent } from '../../framework/contract/item.ts'
+import { conditionIs } from '../../kcp/conditions.ts'
+import type { ClusterCachedResource } from '../../kcp/objects.ts'
 
 /** Which objects one ClusterCachedResource publishes, from one version of the store on. */
 export interface PublishedSelection {

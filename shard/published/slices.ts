@@ -1,8 +1,8 @@
-import type { ApiResource, ApiSet } from '../../framework/apis.ts'
-import { internalError, notFound } from '../../framework/errors.ts'
-import type { Informers } from '../../framework/informer.ts'
-import { type ClusterName, type GroupVersionResource, groupResource } from '../../framework/object.ts'
-import type { ClusterCachedResourceEndpointSlice, VirtualStorage } from '../controllers/objects.ts'
+import type { ApiResource, ApiSet } from '../../framework/contract/apis.ts'
+import type { Informers } from '../../framework/contract/informer.ts'
+import { internalError, notFound } from '../../framework/meta/errors.ts'
+import { type ClusterName, type GroupVersionResource, groupResource } from '../../framework/meta/object.ts'
+import type { ClusterCachedResourceEndpointSlice, VirtualStorage } from '../../kcp/objects.ts'
 
 export interface SliceSources {
   readonly informers: Informers

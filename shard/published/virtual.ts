@@ -1,17 +1,12 @@
-import { borrowed, type Lender } from '../../framework/borrowed.ts'
-import { notServed } from '../../framework/errors.ts'
-import type { Informers } from '../../framework/informer.ts'
-import type { ClusterName, GroupVersionResource } from '../../framework/object.ts'
-import type { SharedCache } from '../../framework/sharedcache.ts'
-import type { ResourceStorage } from '../../framework/storage.ts'
+import type { Informers } from '../../framework/contract/informer.ts'
+import type { SharedCache } from '../../framework/contract/sharedcache.ts'
+import type { ResourceStorage } from '../../framework/contract/storage.ts'
+import { borrowed, type Lender } from '../../framework/informers/crossclusterread.ts'
+import { notServed } from '../../framework/meta/errors.ts'
+import type { ClusterName, GroupVersionResource } from '../../framework/meta/object.ts'
+import { conditionIs } from '../../kcp/conditions.ts'
+import { type APIBinding, type APIExport, type ClusterCachedResource, resources } from '../../kcp/objects.ts'
 import { isVirtual } from '../apis/served.ts'
-import { conditionIs } from '../controllers/conditions.ts'
-import {
-  type APIBinding,
-  type APIExport,
-  type ClusterCachedResource,
-  resources,
-} from '../controllers/objects.ts'
 import { type Offer, type SliceSources, sliceOf, unresolved } from './slices.ts'
 
 export interface VirtualResourcesOptions extends SliceSources {

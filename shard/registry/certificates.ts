@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FieldError } from '../../framework/errors.ts'
-import { dns1123SubdomainErrors } from '../../framework/names.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import { timestamp } from '../../framework/timestamp.ts'
-import type { UserInfo } from '../../framework/user.ts'
-import { forbidden, invalidValue, repeated, required, unsupported } from '../../openapi/fielderror.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { forbidden, invalidValue, repeated, required, unsupported } from '../../framework/meta/fielderror.ts'
+import { dns1123SubdomainErrors } from '../../framework/meta/names.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { timestamp } from '../../framework/meta/timestamp.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
 import type { Traits } from './strategy.ts'
 
 interface Condition {

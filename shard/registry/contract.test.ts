@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../framework/object.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { storageContract } from '../../test/contract/storage.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { testShard } from '../testing/shard.ts'

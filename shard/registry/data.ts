@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FieldError } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import { forbidden, invalidValue, required } from '../../openapi/fielderror.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 
 type Texts = Readonly<Record<string, string>>
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { FieldError } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { configMapErrors, mergeStringData, secretErrors, withNamedSecrets } from './data.ts'
 import { leaseErrors } from './lease.ts'
 import {

@@ -1,6 +1,6 @@
-import type { FieldError } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import { forbidden, invalidValue } from '../../openapi/fielderror.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { forbidden, invalidValue } from '../../framework/meta/fielderror.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 
 interface LeaseSpec {
   readonly leaseDurationSeconds?: number

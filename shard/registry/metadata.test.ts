@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Metadata } from '../../framework/object.ts'
+import type { Metadata } from '../../framework/meta/object.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
 import type { Strategy } from './strategy.ts'
 import { builtin, texts, widget, widgets } from './testing/widgets.ts'

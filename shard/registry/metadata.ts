@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { canonicalJson } from '../../framework/encoding/json.ts'
-import type { FieldError, FieldErrorType } from '../../framework/errors.ts'
-import { labelValueErrors, qualifiedNameErrors } from '../../framework/names.ts'
-import type { KubeObject, Metadata, OwnerReference } from '../../framework/object.ts'
+import { canonicalJson } from '../../framework/json/json.ts'
+import type { FieldError, FieldErrorType } from '../../framework/meta/errors.ts'
+import { labelValueErrors, qualifiedNameErrors } from '../../framework/meta/names.ts'
+import type { KubeObject, Metadata, OwnerReference } from '../../framework/meta/object.ts'
 import { foregroundFinalizer, orphanFinalizer, type Strategy, withMetadata } from './strategy.ts'
 
 const annotationsLimit = 262_144

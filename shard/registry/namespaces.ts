@@ -1,7 +1,7 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { qualifiedNameErrors } from '../../framework/names.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import { invalidValue } from '../../openapi/fielderror.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { invalidValue } from '../../framework/meta/fielderror.ts'
+import { qualifiedNameErrors } from '../../framework/meta/names.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { foreignFinalizer } from './metadata.ts'
 import { type Traits, withMetadata } from './strategy.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { ResourceRef } from '../../framework/backend.ts'
-import { forbidden } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import { forbidden } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import type { AdmissionPlugin } from '../admission/chain.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 

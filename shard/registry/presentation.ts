@@ -1,6 +1,6 @@
-import { mapBatch } from '../../framework/batch.ts'
-import type { Item, ItemEvent } from '../../framework/item.ts'
-import type { ItemList, ItemWatch } from '../../framework/storage.ts'
+import { mapBatch } from '../../framework/contract/batch.ts'
+import type { Item, ItemEvent } from '../../framework/contract/item.ts'
+import type { ItemList, ItemWatch } from '../../framework/contract/storage.ts'
 
 /** How cached items are shown. */
 export interface Presentation {

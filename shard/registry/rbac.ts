@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FieldError } from '../../framework/errors.ts'
-import { dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/names.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import { invalidValue, required, unsupported } from '../../openapi/fielderror.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
+import { dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/meta/names.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 
 const group = 'rbac.authorization.k8s.io'
 

@@ -1,10 +1,10 @@
-import type { FieldError } from '../../framework/errors.ts'
-import { DecodeError } from '../../framework/metadata.ts'
-import { qualifiedNameErrors } from '../../framework/names.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import { canonicalQuantity } from '../../openapi/canonicalquantity.ts'
-import { invalidValue } from '../../openapi/fielderror.ts'
-import { parseQuantity } from '../../openapi/quantity.ts'
+import { canonicalQuantity } from '../../framework/formats/canonicalquantity.ts'
+import { parseQuantity } from '../../framework/formats/quantity.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { invalidValue } from '../../framework/meta/fielderror.ts'
+import { qualifiedNameErrors } from '../../framework/meta/names.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { DecodeError } from '../../framework/wire/metadata.ts'
 
 type Quantities = Readonly<Record<string, unknown>>
 

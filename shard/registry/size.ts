@@ -1,8 +1,8 @@
-import { applyType } from '../../framework/encoding/mediatypes.ts'
-import { StatusError } from '../../framework/errors.ts'
-import type { Item } from '../../framework/item.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import type { WriteOptions } from '../../framework/storage.ts'
+import type { Item } from '../../framework/contract/item.ts'
+import type { WriteOptions } from '../../framework/contract/storage.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { applyType } from '../../framework/wire/mediatypes.ts'
 
 /** Bytes of a stored object: what etcd takes in one request. */
 const largest = 1.5 * 1024 * 1024

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { promised } from '../../framework/awaitable.ts'
-import type { ResourceRef } from '../../framework/backend.ts'
-import { applyType } from '../../framework/encoding/mediatypes.ts'
-import { StatusError } from '../../framework/errors.ts'
-import type { KubeObject, ObjectKey } from '../../framework/object.ts'
-import type { Change, DeleteOptions } from '../../framework/storage.ts'
+import { promised } from '../../framework/async/awaitable.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { Change, DeleteOptions } from '../../framework/contract/storage.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
+import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import { applyType } from '../../framework/wire/mediatypes.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 
 const configMaps: ResourceRef = { group: '', version: 'v1', resource: 'configmaps' }

@@ -1,5 +1,5 @@
-import type { Item } from '../../framework/item.ts'
-import { versionOf } from '../../framework/object.ts'
+import type { Item } from '../../framework/contract/item.ts'
+import { versionOf } from '../../framework/meta/object.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import { completed, shapeNumber } from '../../openapi/stored.ts'
 import { CachedItem, itemAs } from '../cache/item.ts'

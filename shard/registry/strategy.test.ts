@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { KubeObject, Metadata } from '../../framework/object.ts'
+import type { KubeObject, Metadata } from '../../framework/meta/object.ts'
 import { metadataUpdateErrors } from './metadata.ts'
 import {
   generatedName,

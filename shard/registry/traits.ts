@@ -1,4 +1,4 @@
-import { dns1123LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/names.ts'
+import { dns1123LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/meta/names.ts'
 import { defaultCustomResourceDefinition } from '../../openapi/crd/crd.ts'
 import { mannersOf } from '../../openapi/definitions/kubernetes/manners.ts'
 import { signingRequestRules } from './certificates.ts'

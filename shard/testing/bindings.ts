@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../framework/object.ts'
-import { resources } from '../controllers/objects.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { resources } from '../../kcp/objects.ts'
 import type { TestShard } from './shard.ts'
 
 export const identity = 'a'.repeat(64)

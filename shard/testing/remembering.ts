@@ -1,12 +1,12 @@
 // Prints what a process remembers before and after workspaces have come and gone. A program, not a test: in a process of
 // its own there are no maps but those of the shard.
 import { queryObjects } from 'node:v8'
-import { allow } from '../../framework/authorizer.ts'
-import type { KubeObject } from '../../framework/object.ts'
+import { allow } from '../../framework/contract/authorizer.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { type APIExport, resources, type Workspace } from '../../kcp/objects.ts'
 import { bootstrap } from '../bootstrap/bootstrap.ts'
 import { CachedItem } from '../cache/item.ts'
 import { ResourceCache } from '../cache/resource.ts'
-import { type APIExport, resources, type Workspace } from '../controllers/objects.ts'
 import { kcpParts } from '../kcp.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { testShard, until } from './shard.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { ResourceRef } from '../../framework/backend.ts'
-import { StatusError } from '../../framework/errors.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import type { WriteOptions } from '../../framework/storage.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { WriteOptions } from '../../framework/contract/storage.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { type TestShard, testShard } from './shard.ts'
 
 const cluster = 'c1'

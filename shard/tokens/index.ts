@@ -1,6 +1,6 @@
 import type { TokenAuthenticator, TokenIssuer } from '../../framework/authn/index.ts'
-import type { Informers } from '../../framework/informer.ts'
-import type { ShardOptions } from '../options.ts'
+import type { Informers } from '../../framework/contract/informer.ts'
+import type { ShardOptions } from '../controllers/host.ts'
 import { secretTokenController } from './secrettokens.ts'
 import { tokenSubresource } from './tokenrequest.ts'
 import { tokenReviewStorage } from './tokenreview.ts'

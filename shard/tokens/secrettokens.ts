@@ -1,11 +1,11 @@
 import type { TokenIssuer } from '../../framework/authn/index.ts'
-import type { IndexFn, Informer, Informers } from '../../framework/informer.ts'
-import type { Item, ItemEvent } from '../../framework/item.ts'
-import type { Logger } from '../../framework/log.ts'
-import type { KubeObject, ObjectKey } from '../../framework/object.ts'
+import type { IndexFn, Informer, Informers } from '../../framework/contract/informer.ts'
+import type { Item, ItemEvent } from '../../framework/contract/item.ts'
+import type { Logger } from '../../framework/contract/log.ts'
+import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import { resources } from '../../kcp/objects.ts'
 import { type ControllerClient, ifFound, updateObject } from '../controllers/client.ts'
 import { type Controller, createController } from '../controllers/controller.ts'
-import { resources } from '../controllers/objects.ts'
 
 export interface SecretTokenDeps {
   readonly client: ControllerClient

@@ -1,10 +1,10 @@
 import { type TokenAuthenticator, TokenError } from '../../framework/authn/index.ts'
-import type { RequestContext } from '../../framework/context.ts'
-import { badRequest } from '../../framework/errors.ts'
-import { itemOf } from '../../framework/item.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import type { ResourceStorage } from '../../framework/storage.ts'
-import { type PrintedUser, printUser } from '../../framework/user.ts'
+import type { RequestContext } from '../../framework/contract/context.ts'
+import { itemOf } from '../../framework/contract/item.ts'
+import type { ResourceStorage } from '../../framework/contract/storage.ts'
+import { badRequest } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { type PrintedUser, printUser } from '../../framework/request/user.ts'
 import { createOnly } from '../../framework/verbs/createonly.ts'
 
 interface TokenReview extends KubeObject {

@@ -62,7 +62,7 @@ const confined: Readonly<Record<string, Places>> = {
   TestUserWithWarrants: inAuthentication(elsewhere, 'TestUserWithWarrants: who has a warrant besides'),
 }
 
-const tree = 'framework/tree.test.ts'
+const tree = 'framework/contract/workspacetree.test.ts'
 const edge = e2e('frontproxy')
 
 /** Tables of unit tests. */
@@ -84,12 +84,12 @@ const units: Readonly<Record<string, Places>> = {
   authheaders: [list, [cases('proxy'), 'who asks is who has been authenticated']],
   'required groups': [[chain, 'required groups', 'count those of warrants']],
   'content by phase and kind of user': [
-    ['authz/authorizer.test.ts', 'a workspace in phase'],
+    ['authz/chain/authorizer.test.ts', 'a workspace in phase'],
     [chain, 'lifecycle groups'],
   ],
   decorators: [[chain, 'tells of every step what it said, as kcp does in its audit annotations']],
   'resolver of effective users': [
-    ['authz/effectiveusers.test.ts', 'by warrants:', 'out of scope are nobody'],
+    ['authz/rbac/effectiveusers.test.ts', 'by warrants:', 'out of scope are nobody'],
   ],
   'impersonation matrix': [
     [impersonation, 'refuses ', 'asks for every part of the identity'],
@@ -113,7 +113,7 @@ const units: Readonly<Record<string, Places>> = {
     [cases('shards'), 'knows users of issuers that a type on the other shard trusts'],
   ],
   'metrics of the proxy': [[edge, 'measure what they do, for those who may read it']],
-  'home cluster names': [['shard/names.test.ts', 'v1u4alow0iv9']],
+  'home cluster names': [['kcp/names.test.ts', 'v1u4alow0iv9']],
 }
 
 const exportCases: Readonly<Record<string, Places>> = {

@@ -24,7 +24,7 @@ export const rules: Readonly<Record<string, Places>> = {
   // Mounts are passed on after authentication, without identity.
   2: [['test/e2e/mounts', 'is for those who may enter its parent', 'does not tell the other side who asks']],
   // No server of our own network is reached by a URL.
-  3: [['framework/targets.test.ts', 'are not this machine', 'are looked up when they are connected to']],
+  3: [['framework/net/targets.test.ts', 'are not this machine', 'are looked up when they are connected to']],
   // Where a workspace leads is not for its users to write.
   4: [
     ['test/e2e/mounts', 'never changes where it leads by itself'],
@@ -45,7 +45,7 @@ export const rules: Readonly<Record<string, Places>> = {
   // Required groups are asked of foreign service accounts.
   10: [[chain, 'are not asked of service accounts of the workspace, but of those of others']],
   // Deep reviews are for direct members of system:masters.
-  11: [['authz/reviews.test.ts', 'are for system:masters']],
+  11: [['authz/reviews/reviews.test.ts', 'are for system:masters']],
   // An export that is gone has no policy.
   12: [[chain, 'do not exist for an export']],
   // Issuers of tenants are asked at public addresses, for a while.
@@ -72,13 +72,13 @@ export const rules: Readonly<Record<string, Places>> = {
   // Nothing is redirected but by Redirect.
   19: [
     [outbound, 'brings its redirects home'],
-    ['framework/tree.test.ts', 'redirect with what follows'],
+    ['framework/contract/workspacetree.test.ts', 'redirect with what follows'],
   ],
   // Metrics are for few.
   20: inAuthorizer('TestShardMetricsEndpoint'),
   // Rights end at once.
   21: [
-    ['authz/authorizer.test.ts', 'end when they change or go'],
+    ['authz/chain/authorizer.test.ts', 'end when they change or go'],
     ['framework/authn/serviceaccounts.test.ts', 'end with their account, at once'],
   ],
   // The audit log says which identity was allowed.
@@ -110,7 +110,7 @@ export const tried: Readonly<Record<string, Places>> = {
   14: [
     [jwt, 'name nobody of the system', 'must have the claims that are needed'],
     [cases('authentication'), 'TestForbiddenSystemAccess', 'TestUserScope'],
-    ['openapi/cel/tokenexpressions.test.ts', 'ends what costs too much'],
+    ['openapi/expressions/tokenexpressions.test.ts', 'ends what costs too much'],
   ],
   15: [
     [jwt, 'are refused unsigned, and signed with what is no secret', 'do not bring their own keys'],
@@ -123,7 +123,7 @@ export const tried: Readonly<Record<string, Places>> = {
   18: [
     list,
     [impersonation, 'refuses warrants without end', 'can narrow where an identity counts, and not widen it'],
-    ['authz/effectiveusers.test.ts', 'end, however many warrants are sent'],
+    ['authz/rbac/effectiveusers.test.ts', 'end, however many warrants are sent'],
   ],
   19: [
     [attacks, 'by impersonation at home for what is decided elsewhere'],

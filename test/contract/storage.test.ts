@@ -1,4 +1,4 @@
-import { viewOf } from '../../framework/view.ts'
+import { viewOf } from '../../framework/lens/view.ts'
 import { memoryStorage } from '../support/memorystorage.ts'
 import type { StorageSubject } from './storage/bench.ts'
 import { storageContract } from './storage.ts'

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
-import { encodeMessage, enveloped } from '../../framework/protobuf/encode.ts'
-import { kindFields } from '../../framework/protobuf/fields.ts'
+import { encodeMessage, enveloped } from '../../framework/wire/protobuf/encode.ts'
+import { kindFields } from '../../framework/wire/protobuf/fields.ts'
 import { about, bodyOf, labels, type Maker, manifest, names, options, sends } from './making.ts'
 
 // Bodies and answers in other forms than plain JSON.

@@ -1,4 +1,4 @@
-import { lazyPattern } from '../../openapi/pattern.ts'
+import { lazyPattern } from '../../framework/formats/pattern.ts'
 import type { Random } from '../model/random.ts'
 
 /** What a structural schema says that values are made of. */

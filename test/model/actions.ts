@@ -1,4 +1,4 @@
-import type { Action } from '../../framework/authorizer.ts'
+import type { Action } from '../../framework/contract/authorizer.ts'
 import type { Random } from './random.ts'
 import { namespaces } from './world.ts'
 

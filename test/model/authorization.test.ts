@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Action } from '../../framework/authorizer.ts'
+import type { Action } from '../../framework/contract/authorizer.ts'
 import { createAction } from './actions.ts'
 import { mayThroughView } from './content.ts'
 import { createWorld } from './createworld.ts'

@@ -1,5 +1,5 @@
-import type { Action } from '../../framework/authorizer.ts'
-import type { UserInfo } from '../../framework/user.ts'
+import type { Action } from '../../framework/contract/authorizer.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
 import { homeKey, isRobot, marked, scopeKey, warranted } from './identities.ts'
 import { mayPlainly } from './oracle.ts'
 import type { Bound, Claim, ConfigMap, Export, World } from './world.ts'

@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../framework/user.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
 
 export const homeKey = 'authentication.kcp.io/cluster-name'
 export const scopeKey = 'authentication.kcp.io/scopes'

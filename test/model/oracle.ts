@@ -1,7 +1,7 @@
-import type { PolicyRule } from '../../authz/policyrule.ts'
-import type { Subject } from '../../authz/subjects.ts'
-import type { Action } from '../../framework/authorizer.ts'
-import type { UserInfo } from '../../framework/user.ts'
+import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
+import type { Subject } from '../../authz/rbac/subjects.ts'
+import type { Action } from '../../framework/contract/authorizer.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
 import { identitiesOf, isLocalRobot, marked } from './identities.ts'
 import { type Export, systemAdmin, type World } from './world.ts'
 

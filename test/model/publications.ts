@@ -1,7 +1,7 @@
-import type { ResourceRef } from '../../framework/backend.ts'
-import type { KubeObject } from '../../framework/object.ts'
-import type { Manifest } from '../../shard/bootstrap/manifest.ts'
-import { resources } from '../../shard/controllers/objects.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { resources } from '../../kcp/objects.ts'
+import type { Manifest } from '../../shard/manifests/manifest.ts'
 import type { Random } from './random.ts'
 
 /** What one provider publishes for reading: its `regions`, as an export with `storage.virtual` offers them. */

@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../framework/user.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
 import type { Random } from './random.ts'
 import { people, specialGroups, teams } from './vocabulary.ts'
 import { names } from './world.ts'

@@ -1,5 +1,5 @@
-import type { Action } from '../../framework/authorizer.ts'
-import type { UserInfo } from '../../framework/user.ts'
+import type { Action } from '../../framework/contract/authorizer.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
 import { createAction } from './actions.ts'
 import type { Random } from './random.ts'
 import { childNames, identifiers } from './tree.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { UserInfo } from '../../framework/user.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
 import { createWorld } from './createworld.ts'
 import { type Random, randomFrom } from './random.ts'
 import { decisions, describeWorld, firstSeed, listen } from './running.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ApiResource } from '../../framework/apis.ts'
-import { type Status, StatusError } from '../../framework/errors.ts'
+import type { ApiResource } from '../../framework/contract/apis.ts'
+import { type Status, StatusError } from '../../framework/meta/errors.ts'
 import { memoryStorage } from './memorystorage.ts'
 import { type Asked, ask, jsonOf, type Told, widget, widgets } from './widgets.ts'
 

@@ -1,8 +1,8 @@
-import type { RequestContext } from '../../framework/context.ts'
-import { silent } from '../../framework/log.ts'
-import type { ClusterScope } from '../../framework/object.ts'
+import type { RequestContext } from '../../framework/contract/context.ts'
+import { silent } from '../../framework/contract/log.ts'
+import type { ClusterScope } from '../../framework/meta/object.ts'
 import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
-import { loopback, type UserInfo } from '../../framework/user.ts'
+import { loopback, type UserInfo } from '../../framework/request/user.ts'
 
 /** A request's context as the server would build it; `warnings` are collected. */
 export interface TestContext extends RequestContext {

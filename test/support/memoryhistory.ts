@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events'
-import { withResourceVersion } from '../../framework/encoding/encode.ts'
-import { notFound } from '../../framework/errors.ts'
-import { encodedOf, type Item, type ItemEvent, itemFrom } from '../../framework/item.ts'
-import type { ObjectKey } from '../../framework/object.ts'
+import { encodedOf, type Item, type ItemEvent, itemFrom } from '../../framework/contract/item.ts'
+import { notFound } from '../../framework/meta/errors.ts'
+import type { ObjectKey } from '../../framework/meta/object.ts'
+import { withResourceVersion } from '../../framework/wire/encode.ts'
 
 /** The kind that is stored. */
 export interface StoredKind {

@@ -1,6 +1,4 @@
 import type { EventEmitter } from 'node:events'
-import { withResourceVersion } from '../../framework/encoding/encode.ts'
-import { badRequest, expired, StatusError } from '../../framework/errors.ts'
 import {
   encodedOf,
   fieldOf,
@@ -9,9 +7,11 @@ import {
   initialEventsEnd,
   itemFrom,
   itemOf,
-} from '../../framework/item.ts'
+} from '../../framework/contract/item.ts'
+import type { ListQuery, Selection, WatchQuery } from '../../framework/contract/storage.ts'
+import { badRequest, expired, StatusError } from '../../framework/meta/errors.ts'
 import { matchesFields, matchesLabels } from '../../framework/selectors/selectors.ts'
-import type { ListQuery, Selection, WatchQuery } from '../../framework/storage.ts'
+import { withResourceVersion } from '../../framework/wire/encode.ts'
 import { apiVersion, type History, idOf, itemsAt, revisionOf, type StoredKind } from './memoryhistory.ts'
 
 function sorted(history: History, query: Selection, until: number): Item[] {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
-import { encodeObject } from '../../framework/encoding/encode.ts'
-import { alreadyExists, badRequest, conflict, invalid, modified } from '../../framework/errors.ts'
-import { clusterAnnotation, type Item, itemFrom, itemOf } from '../../framework/item.ts'
-import type { KubeObject, Metadata, ObjectKey } from '../../framework/object.ts'
-import type { DeleteOptions, ResourceStorage } from '../../framework/storage.ts'
+import { clusterAnnotation, type Item, itemFrom, itemOf } from '../../framework/contract/item.ts'
+import type { DeleteOptions, ResourceStorage } from '../../framework/contract/storage.ts'
+import { alreadyExists, badRequest, conflict, invalid, modified } from '../../framework/meta/errors.ts'
+import type { KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
+import { encodeObject } from '../../framework/wire/encode.ts'
 import {
   aboutKey,
   commit,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AdmissionRequest, KubeObject, RequestContext } from '../../framework/index.ts'
 import { silent } from '../../framework/index.ts'
-import type { Exports } from '../exports/exports.ts'
+import type { Exports } from '../shared/exports/exports.ts'
 import type {
   AcceptablePermissionClaim,
   APIBinding,
@@ -9,7 +9,7 @@ import type {
   ClaimSelector,
   ExportParams,
   PermissionClaim,
-} from '../exports/types.ts'
+} from '../shared/exports/types.ts'
 import { selectorAdmission } from './admission.ts'
 
 const claimOf = (

@@ -7,8 +7,13 @@ import {
   matchesLabels,
   type RequestContext,
 } from '../../framework/index.ts'
-import type { Exports } from '../exports/exports.ts'
-import type { AcceptablePermissionClaim, APIBinding, ClaimSelector, ExportParams } from '../exports/types.ts'
+import type { Exports } from '../shared/exports/exports.ts'
+import type {
+  AcceptablePermissionClaim,
+  APIBinding,
+  ClaimSelector,
+  ExportParams,
+} from '../shared/exports/types.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
 
 type Context = RequestContext<ExportParams>

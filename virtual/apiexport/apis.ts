@@ -7,9 +7,9 @@ import {
   viewOf,
 } from '../../framework/index.ts'
 import { apiResourcesOf, definitionOf } from '../../openapi/index.ts'
-import type { Exports } from '../exports/exports.ts'
-import { KeptApis } from '../exports/keptapis.ts'
-import { type APIExport, type ExportParams, exportOf, type PermissionClaim } from '../exports/types.ts'
+import type { Exports } from '../shared/exports/exports.ts'
+import { KeptApis } from '../shared/exports/keptapis.ts'
+import { type APIExport, type ExportParams, exportOf, type PermissionClaim } from '../shared/exports/types.ts'
 import { claimedGroup, claimLens, ownBindingsLens } from './claims.ts'
 
 type Resource = ApiResource<ExportParams>

@@ -17,9 +17,9 @@ import {
   type ViewStep,
   viewDecision,
 } from '../../framework/index.ts'
-import { mayUseContent } from '../exports/content.ts'
-import type { Exports } from '../exports/exports.ts'
-import type { APIBinding, APIExport, ExportParams, PermissionClaim } from '../exports/types.ts'
+import { mayUseContent } from '../shared/exports/content.ts'
+import type { Exports } from '../shared/exports/exports.ts'
+import type { APIBinding, APIExport, ExportParams, PermissionClaim } from '../shared/exports/types.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
 
 type Context = Omit<RequestContext<ExportParams>, 'actAs'>

@@ -1,5 +1,5 @@
 import { aborted, defineVirtualWorkspace, loopback } from '../../framework/index.ts'
-import { watchExports } from '../exports/exports.ts'
+import { watchExports } from '../shared/exports/exports.ts'
 import { selectorAdmission } from './admission.ts'
 import { exportApis } from './apis.ts'
 import { actAs, exportAuthorizer } from './authorizer.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { BoundExport } from '../../authz/maximalpolicy.ts'
+import type { BoundExport } from '../../authz/chain/maximalpolicy.ts'
 import {
   action,
   clusterBinding,

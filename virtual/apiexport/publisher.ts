@@ -1,7 +1,7 @@
 import type { UrlPublisher } from '../../framework/index.ts'
-import { consumedExport, withEndpoints } from '../exports/endpoints.ts'
-import { apiBindings, apiExports, type Exports, endpointSlices } from '../exports/exports.ts'
-import type { EndpointSlice, ExportParams } from '../exports/types.ts'
+import { consumedExport, withEndpoints } from '../shared/exports/endpoints.ts'
+import { apiBindings, apiExports, type Exports, endpointSlices } from '../shared/exports/exports.ts'
+import type { EndpointSlice, ExportParams } from '../shared/exports/types.ts'
 
 /**
  * Publishes the view's URL in every APIExportEndpointSlice whose conditions are all True and whose export has a

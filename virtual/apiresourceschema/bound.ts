@@ -1,6 +1,6 @@
 import type { ClusterName, Host, Item } from '../../framework/index.ts'
-import { watchExports } from '../exports/exports.ts'
-import type { APIBinding, APIExport } from '../exports/types.ts'
+import { watchExports } from '../shared/exports/exports.ts'
+import type { APIBinding, APIExport } from '../shared/exports/types.ts'
 
 /** The APIResourceSchemas behind the bindings of consumers: look-ups in memory, kept up to date. */
 export interface BoundSchemas {

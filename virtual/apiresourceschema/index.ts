@@ -7,7 +7,7 @@ import {
   loopbackContext,
   type WorkspaceFactory,
 } from '../../framework/index.ts'
-import { apiResourceSchemas } from '../exports/exports.ts'
+import { apiResourceSchemas } from '../shared/exports/exports.ts'
 import { mayRead } from './authorizer.ts'
 import { watchBoundSchemas } from './bound.ts'
 import { ofConsumer } from './path.ts'

@@ -7,8 +7,8 @@ import {
   readOnly,
 } from '../../framework/index.ts'
 import { kcpKinds, readOnlyResourcesOf } from '../../openapi/index.ts'
-import { apiExports } from '../exports/exports.ts'
-import { workspaceTypes } from '../exports/tenancy.ts'
+import { apiExports } from '../shared/exports/exports.ts'
+import { workspaceTypes } from '../shared/exports/tenancy.ts'
 
 /** What shards have to know of each other: exports, what is published, and types of workspaces. */
 export function definitionsOf(host: Host): ApiSet {

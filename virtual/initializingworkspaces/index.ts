@@ -1,7 +1,7 @@
 import { defineVirtualWorkspace } from '../../framework/index.ts'
 import { initializerLabel } from '../../openapi/index.ts'
-import type { Stage } from '../lifecycle/stage.ts'
-import { lifecycleView } from '../lifecycle/view.ts'
+import type { Stage } from '../shared/lifecycle/stage.ts'
+import { lifecycleView } from '../shared/lifecycle/view.ts'
 
 /** Workspaces that are new and wait for their initializers. */
 export const initializing: Stage = {

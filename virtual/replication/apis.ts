@@ -1,6 +1,6 @@
 import { type ApiResource, borrowed, type SharedCache } from '../../framework/index.ts'
 import { definitionOf, readOnlyResourcesOf } from '../../openapi/index.ts'
-import { KeptApis } from '../exports/keptapis.ts'
+import { KeptApis } from '../shared/exports/keptapis.ts'
 import type { Publication, Slices } from './slices.ts'
 import type { ClusterCachedResource, SliceParams } from './types.ts'
 

@@ -10,8 +10,8 @@ import {
   type ViewStep,
   viewDecision,
 } from '../../framework/index.ts'
-import { mayUseContent } from '../exports/content.ts'
-import type { APIBinding } from '../exports/types.ts'
+import { mayUseContent } from '../shared/exports/content.ts'
+import type { APIBinding } from '../shared/exports/types.ts'
 import type { Publication, Slices } from './slices.ts'
 import type { SliceParams } from './types.ts'
 

@@ -1,7 +1,7 @@
 import type { UrlPublisher } from '../../framework/index.ts'
-import { consumedExport, withEndpoints } from '../exports/endpoints.ts'
-import { apiBindings, apiExports } from '../exports/exports.ts'
-import { clusterOf } from '../exports/types.ts'
+import { consumedExport, withEndpoints } from '../shared/exports/endpoints.ts'
+import { apiBindings, apiExports } from '../shared/exports/exports.ts'
+import { clusterOf } from '../shared/exports/types.ts'
 import { cachedResourceSlices, type Slices } from './slices.ts'
 import type { CachedResourceSlice, SliceParams } from './types.ts'
 

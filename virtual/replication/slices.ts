@@ -1,6 +1,11 @@
 import type { Host, Informer, Item, SharedCache } from '../../framework/index.ts'
-import { type Exports, watchExports } from '../exports/exports.ts'
-import { type APIExport, clusterOf, type ExportedResource, type ExportParams } from '../exports/types.ts'
+import { type Exports, watchExports } from '../shared/exports/exports.ts'
+import {
+  type APIExport,
+  clusterOf,
+  type ExportedResource,
+  type ExportParams,
+} from '../shared/exports/types.ts'
 import type { CachedResourceSlice, ClusterCachedResource, SliceParams } from './types.ts'
 
 const cache = (resource: string) => ({ group: 'cache.kcp.io', version: 'v1alpha1', resource })

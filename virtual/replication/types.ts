@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../framework/index.ts'
-import type { EndpointSlice } from '../exports/types.ts'
+import type { EndpointSlice } from '../shared/exports/types.ts'
 
 /** The parts of a ClusterCachedResource that the view reads. */
 export interface ClusterCachedResource extends KubeObject {

@@ -1,7 +1,7 @@
 import { defineVirtualWorkspace } from '../../framework/index.ts'
 import { terminatorLabel } from '../../openapi/index.ts'
-import type { Stage } from '../lifecycle/stage.ts'
-import { lifecycleView } from '../lifecycle/view.ts'
+import type { Stage } from '../shared/lifecycle/stage.ts'
+import { lifecycleView } from '../shared/lifecycle/view.ts'
 import { deletingOnly } from './deleting.ts'
 
 /** Workspaces that are being deleted and wait for their terminators. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { MergeSchema } from '../../patch/mergeschema.ts'
-import { wholeSchema } from '../../wholeschema.ts'
+import type { MergeSchema } from '../../meta/mergeschema.ts'
+import { wholeSchema } from '../../responses/wholeschema.ts'
 
 const text: MergeSchema = { type: 'string' }
 

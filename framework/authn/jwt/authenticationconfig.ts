@@ -1,5 +1,5 @@
-import { parseYaml } from '../../encoding/yaml.ts'
-import { fieldErrorText } from '../../errors.ts'
+import { fieldErrorText } from '../../meta/errors.ts'
+import { parseYaml } from '../../wire/yaml.ts'
 import { isObject } from '../jwt.ts'
 import type { TokenReader } from '../token.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'

@@ -1,4 +1,4 @@
-import { credentialKey, type UserInfo } from '../../user.ts'
+import { credentialKey, type UserInfo } from '../../request/user.ts'
 import { authenticated } from '../authenticated.ts'
 import { type Claims, isTexts } from '../jwt.ts'
 import { TokenError } from '../token.ts'

@@ -1,5 +1,5 @@
-import type { ClusterName } from '../../object.ts'
-import { clusterNameKey, scopeOf, scopesKey, type UserInfo } from '../../user.ts'
+import type { ClusterName } from '../../meta/object.ts'
+import { clusterNameKey, scopeOf, scopesKey, type UserInfo } from '../../request/user.ts'
 import { authenticated } from '../authenticated.ts'
 import { TokenError } from '../token.ts'
 

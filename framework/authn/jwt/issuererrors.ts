@@ -1,4 +1,4 @@
-import type { FieldError } from '../../errors.ts'
+import type { FieldError } from '../../meta/errors.ts'
 import { certificatesOf } from '../issuer.ts'
 import type { IssuerConfig } from './config.ts'
 import { invalid, required } from './problems.ts'

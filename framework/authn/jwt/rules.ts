@@ -1,4 +1,4 @@
-import type { FieldError } from '../../errors.ts'
+import type { FieldError } from '../../meta/errors.ts'
 import type {
   ClaimMappings,
   ClaimRule,

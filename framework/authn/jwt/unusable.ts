@@ -1,4 +1,4 @@
-import { fieldErrorText } from '../../errors.ts'
+import { fieldErrorText } from '../../meta/errors.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
 import { jwtShape } from './jwtshape.ts'
 import { checkRules } from './rules.ts'

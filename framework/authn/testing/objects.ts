@@ -1,6 +1,6 @@
-import type { Informer, Informers } from '../../informer.ts'
-import { type Item, itemOf } from '../../item.ts'
-import type { KubeObject } from '../../object.ts'
+import type { Informer, Informers } from '../../contract/informer.ts'
+import { type Item, itemOf } from '../../contract/item.ts'
+import type { KubeObject } from '../../meta/object.ts'
 
 /** Objects that a test puts and takes, as informers show them. */
 export interface Objects extends Informers {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { Action, Authorizer } from '../../authorizer.ts'
-import { StatusError } from '../../errors.ts'
+import type { Action, Authorizer } from '../../contract/authorizer.ts'
+import { StatusError } from '../../meta/errors.ts'
 import type { RequestInfo } from '../../request/requestinfo.ts'
-import type { UserInfo } from '../../user.ts'
+import type { UserInfo } from '../../request/user.ts'
 import { impersonate } from '../impersonate.ts'
 import { type Wanted, wantedIdentity } from '../wanted.ts'
 

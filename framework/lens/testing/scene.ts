@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { memoryStorage } from '../../../test/support/memorystorage.ts'
 import { ask, jsonOf, widget, widgets } from '../../../test/support/widgets.ts'
-import type { ApiResource } from '../../apis.ts'
-import { StatusError } from '../../errors.ts'
-import type { KubeObject } from '../../object.ts'
-import { type Lens, viewOf } from '../../view.ts'
+import type { ApiResource } from '../../contract/apis.ts'
+import { StatusError } from '../../meta/errors.ts'
+import type { KubeObject } from '../../meta/object.ts'
+import { type Lens, viewOf } from '../view.ts'
 
 export const kind = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' }
 

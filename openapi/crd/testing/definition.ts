@@ -1,5 +1,5 @@
-import { type FieldError, fieldErrorBody } from '../../../framework/errors.ts'
-import type { KubeObject } from '../../../framework/object.ts'
+import { type FieldError, fieldErrorBody } from '../../../framework/meta/errors.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import { defaultCustomResourceDefinition } from '../crd.ts'
 
 export const text = (error: FieldError): string => `${error.field}: ${fieldErrorBody(error)}`

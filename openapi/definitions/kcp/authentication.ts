@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../../jsonschema.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import type { KindDefinition } from '../definition.ts'
 import { kindSchema, list, object, rules, string } from '../fields.ts'
 import { kcpKind, stored } from './kind.ts'

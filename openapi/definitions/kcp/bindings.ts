@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../../jsonschema.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { crdAge, path } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
 import { kindSchema, list, listMap, object, oneOfStrings, set, string } from '../fields.ts'

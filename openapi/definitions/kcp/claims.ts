@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../../jsonschema.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { atomicObject, boolean, list, object, oneOfStrings, rules, set, string } from '../fields.ts'
 import { labelSelectorFields } from '../fragments.ts'
 

@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../../jsonschema.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { atomicObject, boolean, listMap, object, rules, string } from '../fields.ts'
 import { kcpConditions, labelSelector, workspacePathPattern } from '../fragments.ts'
 

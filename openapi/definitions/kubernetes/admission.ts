@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../../jsonschema.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { atomicList, atomicObject, listMap, mergedBy, object, string } from '../fields.ts'
 import { labelSelector } from '../fragments.ts'
 

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../../framework/object.ts'
-import { humanDuration } from '../../duration.ts'
+import { humanDuration } from '../../../framework/formats/humanduration.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import { age, computed, fieldsOf, itemsOf, specOf, textOf } from '../columns.ts'
 import { atomicList, bytes, int32, kindSchema, listMap, object, string, time } from '../fields.ts'
 import { userExtra } from '../fragments.ts'

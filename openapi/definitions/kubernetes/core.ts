@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../framework/object.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import { age, computed, fieldsOf, path, sizeOf, textOf } from '../columns.ts'
 import {
   atomicList,

@@ -1,5 +1,5 @@
-import type { ResourceNames } from '../../../framework/apis.ts'
-import type { JSONSchemaProps } from '../../jsonschema.ts'
+import type { ResourceNames } from '../../../framework/contract/apis.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import type { KindDefinition, KindVersion } from '../definition.ts'
 
 /** What differs between built-in kinds: all of them have one version, v1. */

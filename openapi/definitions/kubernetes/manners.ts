@@ -1,4 +1,4 @@
-import type { ResetFields } from '../../../framework/apis.ts'
+import type { ResetFields } from '../../../framework/contract/apis.ts'
 
 /** How the endpoint of a kind behaves on writes, which no schema says (chapter 40, rules 3.22, 3.23, 6.6). */
 export interface Manners {

@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../../jsonschema.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { age, computed, fieldsOf, path, sizeOf, specOf, textOf } from '../columns.ts'
 import type { KindDefinition, KindVersion } from '../definition.ts'
 import {

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../framework/object.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import { age, computed, createdAt, fieldsOf, itemsOf, textOf } from '../columns.ts'
 import type { KindVersion } from '../definition.ts'
 import { atomicList, atomicObject, kindSchema, object, string } from '../fields.ts'

@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../../jsonschema.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { createdAt } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
 import { atomicList, boolean, int64, kindSchema, object, string, time } from '../fields.ts'

@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../../jsonschema.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { int32, kindSchema, object, string } from '../fields.ts'
 
 /** `autoscaling/v1 Scale`: the body of every `/scale` (chapter 40, rule 7.59). */

@@ -1,4 +1,4 @@
-import type { JSONSchemaProps } from '../../jsonschema.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { age, computed, sizeOf } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
 import { atomicList, bytes, int32, kindSchema, listMap, mergedBy, object, string } from '../fields.ts'

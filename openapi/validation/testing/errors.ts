@@ -1,6 +1,6 @@
-import { type FieldError, fieldErrorBody } from '../../../framework/errors.ts'
+import { type FieldError, fieldErrorBody } from '../../../framework/meta/errors.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { compileSchema } from '../../compile.ts'
-import type { JSONSchemaProps } from '../../jsonschema.ts'
 
 export const text = (error: FieldError): string => `${error.field || '<nil>'}: ${fieldErrorBody(error)}`
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type FieldError, fieldErrorBody } from '../../../framework/errors.ts'
-import type { KubeObject } from '../../../framework/object.ts'
+import { type FieldError, fieldErrorBody } from '../../../framework/meta/errors.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { AdmissionPlugin } from '../chain.ts'
 import { concerns, refused } from './refusal.ts'
 

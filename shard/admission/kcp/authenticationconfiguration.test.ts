@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { KubeObject } from '../../../framework/object.ts'
-import { loopback } from '../../../framework/user.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
+import { loopback } from '../../../framework/request/user.ts'
 import { admitting, create } from './testing/admitting.ts'
 
 describe('admission of authentication configurations', () => {

@@ -1,6 +1,6 @@
 import { unusableEntries } from '../../../framework/authn/jwt/index.ts'
-import type { KubeObject } from '../../../framework/object.ts'
-import { tokenExpressions } from '../../../openapi/cel/tokenexpressions.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
+import { tokenExpressions } from '../../../openapi/expressions/tokenexpressions.ts'
 import type { AdmissionPlugin } from '../chain.ts'
 import { concerns } from './refusal.ts'
 

@@ -1,8 +1,8 @@
-import type { ApiSet } from '../../../framework/apis.ts'
-import { type ClusterName, groupResource } from '../../../framework/object.ts'
+import type { ApiSet } from '../../../framework/contract/apis.ts'
+import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
+import type { ClusterCachedResource } from '../../../kcp/objects.ts'
 import { customSegment } from '../../apis/served.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
-import type { ClusterCachedResource } from '../../controllers/objects.ts'
 import type { AdmissionPlugin } from '../chain.ts'
 import { concerns, refused } from './refusal.ts'
 

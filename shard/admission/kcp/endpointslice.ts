@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { invalid } from '../../../framework/errors.ts'
-import type { APIExportEndpointSlice } from '../../controllers/objects.ts'
+import { invalid } from '../../../framework/meta/errors.ts'
+import type { APIExportEndpointSlice } from '../../../kcp/objects.ts'
 import type { AdmissionPlugin } from '../chain.ts'
 import { checkBind, type ExportRules } from './exportreference.ts'
 import { concerns, refused } from './refusal.ts'

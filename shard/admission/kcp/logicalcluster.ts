@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { originAnnotation } from '../../../framework/item.ts'
-import { isPrivileged, type UserInfo } from '../../../framework/user.ts'
-import type { LogicalCluster, Phase } from '../../controllers/objects.ts'
-import type { Directory } from '../../directory.ts'
+import { originAnnotation } from '../../../framework/contract/item.ts'
+import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
   inactiveAnnotation,
   logicalClusterFinalizer,
@@ -11,8 +9,10 @@ import {
   resourceBindingsAnnotation,
   shardAnnotation,
   typeAnnotation,
-} from '../../metadata.ts'
+} from '../../../kcp/annotations.ts'
+import type { LogicalCluster, Phase } from '../../../kcp/objects.ts'
 import { withMetadata } from '../../registry/strategy.ts'
+import type { Directory } from '../../tenancy/directory.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { mirrorLogicalCluster, withLocks } from './mirrors.ts'
 import { refused } from './refusal.ts'

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Item } from '../../../framework/item.ts'
-import type { KubeObject } from '../../../framework/object.ts'
-import { initializerLabel, terminatorLabel } from '../../../openapi/labels.ts'
-import { resourceName } from '../../controllers/namingconflicts.ts'
-import type { APIBinding, LogicalCluster, Workspace } from '../../controllers/objects.ts'
+import type { Item } from '../../../framework/contract/item.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import {
   ownerAnnotation,
   phaseLabel,
   resourceBindingsAnnotation,
   terminatorsFinalizer,
-} from '../../metadata.ts'
+} from '../../../kcp/annotations.ts'
+import { initializerLabel, terminatorLabel } from '../../../kcp/labels.ts'
+import type { APIBinding, LogicalCluster, Workspace } from '../../../kcp/objects.ts'
+import { resourceName } from '../../bindings/namingconflicts.ts'
 import { withMetadata } from '../../registry/strategy.ts'
-import { readOwner } from './owner.ts'
+import { readOwner } from '../../tenancy/owner.ts'
 
 /** Metadata of a logical cluster that says what its status says: labels, by which views find it, and a finalizer
  * (chapter 20, sections 3.5 and 3.6). In the same write as the status, so that they never differ. */

@@ -1,6 +1,6 @@
-import { isPrivileged } from '../../../framework/user.ts'
-import { type Mount, mountOf } from '../../controllers/mountref.ts'
-import type { Workspace } from '../../controllers/objects.ts'
+import { isPrivileged } from '../../../framework/request/user.ts'
+import type { Workspace } from '../../../kcp/objects.ts'
+import { type Mount, mountOf } from '../../controllers/mounts/mountref.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { concerns, refused } from './refusal.ts'
 

@@ -1,8 +1,8 @@
-import { groupResource } from '../../../framework/object.ts'
+import { groupResource } from '../../../framework/meta/object.ts'
+import { maxObjectsAnnotation } from '../../../kcp/annotations.ts'
+import type { LogicalCluster } from '../../../kcp/objects.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
-import type { LogicalCluster } from '../../controllers/objects.ts'
-import type { Directory } from '../../directory.ts'
-import { maxObjectsAnnotation } from '../../metadata.ts'
+import type { Directory } from '../../tenancy/directory.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { refused } from './refusal.ts'
 

@@ -1,6 +1,6 @@
-import type { Authorizer } from '../../../framework/authorizer.ts'
-import type { RequestContext } from '../../../framework/context.ts'
-import type { ClusterName } from '../../../framework/object.ts'
+import type { Authorizer } from '../../../framework/contract/authorizer.ts'
+import type { RequestContext } from '../../../framework/contract/context.ts'
+import type { ClusterName } from '../../../framework/meta/object.ts'
 
 /** A verb that kcp gives a meaning on an object in another workspace (chapter 20, section 5.8). */
 export interface SpecialAction {

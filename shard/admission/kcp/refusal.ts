@@ -1,4 +1,4 @@
-import { forbidden, type StatusError } from '../../../framework/errors.ts'
+import { forbidden, type StatusError } from '../../../framework/meta/errors.ts'
 import { refusedName, type ShardAdmissionRequest } from '../chain.ts'
 
 /** `<resource>.<group> "<name>" is forbidden: <text>` (chapter 20, section 3.1). */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../framework/object.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { TypeLimit } from '../../controllers/objects.ts'
-import { type LocatedType, typeName } from '../../directory.ts'
+import type { TypeLimit } from '../../../kcp/objects.ts'
+import { type LocatedType, typeName } from '../../tenancy/directory.ts'
 
 const names = (types: readonly LocatedType[]): readonly string[] => types.map(typeName)
 

@@ -1,19 +1,19 @@
-import type { KubeObject, ObjectKey } from '../../../framework/object.ts'
-import { isPrivileged, type UserInfo } from '../../../framework/user.ts'
-import type { LogicalCluster, Workspace } from '../../controllers/objects.ts'
-import type { Directory } from '../../directory.ts'
+import type { KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
+import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
   chosenClusterAnnotation,
   ownerAnnotation,
   requiredGroupsAnnotation,
   shardAnnotation,
   shardHashAnnotation,
-} from '../../metadata.ts'
-import { placed, placementOf } from '../../placement.ts'
+} from '../../../kcp/annotations.ts'
+import type { LogicalCluster, Workspace } from '../../../kcp/objects.ts'
 import { withMetadata } from '../../registry/strategy.ts'
+import type { Directory } from '../../tenancy/directory.ts'
+import { ownerOf } from '../../tenancy/owner.ts'
+import { placed, placementOf } from '../../tenancy/placement.ts'
 import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { mirrorWorkspace } from './mirrors.ts'
-import { ownerOf } from './owner.ts'
 import { concerns, refused } from './refusal.ts'
 import { withSystemAnnotations } from './systemannotations.ts'
 

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../../framework/object.ts'
-import type { Allowance } from '../../../openapi/cel/compiled.ts'
+import type { Allowance } from '../../../cel/compiled.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import {
   asVariable,
   conditionsHold,

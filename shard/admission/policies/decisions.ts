@@ -1,13 +1,13 @@
-import type { Action, Authorizer } from '../../../framework/authorizer.ts'
-import { readableSelectors } from '../../../framework/selectors/readable.ts'
-import type { UserInfo } from '../../../framework/user.ts'
 import {
   type Answer,
   type Ask,
   authorizerValue,
   type Question,
   resourceCheckValue,
-} from '../../../openapi/cel/library/authorizer.ts'
+} from '../../../cel/library/authorizer.ts'
+import type { Action, Authorizer } from '../../../framework/contract/authorizer.ts'
+import type { UserInfo } from '../../../framework/request/user.ts'
+import { readableSelectors } from '../../../framework/selectors/readable.ts'
 import { askedName } from '../chain.ts'
 import type { Variables } from './evaluation.ts'
 import type { Subject } from './matching.ts'

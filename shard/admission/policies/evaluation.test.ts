@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { silent } from '../../../framework/log.ts'
-import { loopbackContext } from '../../../framework/loopback.ts'
+import { silent } from '../../../framework/contract/log.ts'
+import { loopbackContext } from '../../../framework/contract/loopback.ts'
 import { inOneVersion } from '../../testing/versions.ts'
 import { requestOf } from './evaluation.ts'
 

@@ -1,10 +1,10 @@
-import type { RequestContext } from '../../../framework/context.ts'
-import type { KubeObject } from '../../../framework/object.ts'
+import type { RequestContext } from '../../../framework/contract/context.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
 import type { ClaimSelector } from '../../../kcp/claims.ts'
 import { requirementsOf } from '../../claims/selector.ts'
 import { askedName, type ShardAdmissionRequest } from '../chain.ts'
-import type { NamespaceLookup } from '../namespace-lifecycle.ts'
+import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 
 /** `RuleWithOperations`, and `NamedRuleWithOperations` of policies. */
 export interface Rule {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ResourceRef } from '../../../framework/backend.ts'
-import type { KubeObject } from '../../../framework/object.ts'
+import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
 
 const group = 'admissionregistration.k8s.io'

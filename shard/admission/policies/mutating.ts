@@ -1,5 +1,5 @@
-import { forbidden, StatusError } from '../../../framework/errors.ts'
-import { type KubeObject, versionOf } from '../../../framework/object.ts'
+import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
+import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
 import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
 import type { Revisits } from '../reinvocation.ts'
 import { Decisions } from './decisions.ts'

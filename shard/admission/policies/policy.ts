@@ -1,10 +1,10 @@
-import type { KubeObject } from '../../../framework/object.ts'
+import type { Environment } from '../../../cel/checker/environment.ts'
+import { compileExpression, type Expression } from '../../../cel/compiled.ts'
+import { boolType, dynType, nullType, stringType, type Type } from '../../../cel/values/type.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { ClaimSelector } from '../../../kcp/claims.ts'
-import { admissionEnvironment } from '../../../openapi/cel/admission.ts'
-import { compileExpression, type Expression } from '../../../openapi/cel/compiled.ts'
-import type { Environment } from '../../../openapi/cel/environment.ts'
-import { objectType, patchesType } from '../../../openapi/cel/mutation.ts'
-import { boolType, dynType, nullType, stringType, type Type } from '../../../openapi/cel/type.ts'
+import { admissionEnvironment } from '../../../openapi/expressions/admission.ts'
+import { objectType, patchesType } from '../../../openapi/expressions/mutation.ts'
 import type { MatchResources } from './matching.ts'
 
 export interface Validation {

@@ -1,6 +1,6 @@
-import type { FieldError } from '../../../framework/errors.ts'
-import { qualifiedNameErrors } from '../../../framework/names.ts'
-import { invalidValue, repeated, required, tooMany, unsupported } from '../../../openapi/fielderror.ts'
+import type { FieldError } from '../../../framework/meta/errors.ts'
+import { invalidValue, repeated, required, tooMany, unsupported } from '../../../framework/meta/fielderror.ts'
+import { qualifiedNameErrors } from '../../../framework/meta/names.ts'
 import type { Rule } from './matching.ts'
 
 export const oneOf = (

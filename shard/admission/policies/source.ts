@@ -1,7 +1,7 @@
-import type { Informers } from '../../../framework/informer.ts'
-import type { Item } from '../../../framework/item.ts'
-import type { ClusterName, KubeObject } from '../../../framework/object.ts'
-import { type APIBinding, resources } from '../../controllers/objects.ts'
+import type { Informers } from '../../../framework/contract/informer.ts'
+import type { Item } from '../../../framework/contract/item.ts'
+import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
+import { type APIBinding, resources } from '../../../kcp/objects.ts'
 import type { ShardAdmissionRequest } from '../chain.ts'
 
 const ref = (resource: string) => ({ group: 'admissionregistration.k8s.io', version: 'v1', resource })

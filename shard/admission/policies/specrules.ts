@@ -1,6 +1,12 @@
-import type { FieldError } from '../../../framework/errors.ts'
-import type { KubeObject } from '../../../framework/object.ts'
-import { forbidden, invalidValue, repeated, required, unsupported } from '../../../openapi/fielderror.ts'
+import type { FieldError } from '../../../framework/meta/errors.ts'
+import {
+  forbidden,
+  invalidValue,
+  repeated,
+  required,
+  unsupported,
+} from '../../../framework/meta/fielderror.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { MatchResources, Rule } from './matching.ts'
 import type { BindingSpec, Mutation, PolicySpec, Validation } from './policy.ts'
 import { conditionErrors, oneOf, operations, ruleErrors } from './rulechecks.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { type Action, allow, noOpinion } from '../../../framework/authorizer.ts'
-import type { ResourceRef } from '../../../framework/backend.ts'
-import type { KubeObject } from '../../../framework/object.ts'
-import type { UserInfo } from '../../../framework/user.ts'
+import { type Action, allow, noOpinion } from '../../../framework/contract/authorizer.ts'
+import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
+import type { UserInfo } from '../../../framework/request/user.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
 
 const group = 'admissionregistration.k8s.io'

@@ -1,5 +1,5 @@
-import type { RequestContext } from '../../../framework/context.ts'
-import { forbidden, StatusError } from '../../../framework/errors.ts'
+import type { RequestContext } from '../../../framework/contract/context.ts'
+import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
 import { type Denial, judge, type Verdict } from './decision.ts'
 import { Decisions } from './decisions.ts'

@@ -1,5 +1,5 @@
-import { badRequest, internalError, type StatusDetails, StatusError } from '../../../framework/errors.ts'
-import { isObject, memberOf, textAt } from '../../../openapi/json.ts'
+import { isObject, memberOf, textAt } from '../../../framework/formats/values.ts'
+import { badRequest, internalError, type StatusDetails, StatusError } from '../../../framework/meta/errors.ts'
 
 /** 500: the webhook could not be asked (chapter 40, rule 2.58). */
 export const failedCall = (name: string, why: string): StatusError =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { createTargets } from '../../../framework/targets.ts'
+import { createTargets } from '../../../framework/net/targets.ts'
 import { testContext } from '../../../test/support/context.ts'
 import { inOneVersion } from '../../testing/versions.ts'
 import type { Subject } from '../policies/matching.ts'

@@ -1,5 +1,5 @@
+import type { WatchQuery } from '../../../framework/contract/storage.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
-import type { WatchQuery } from '../../../framework/storage.ts'
 import { keyOf } from './fixture.ts'
 
 /** One object in the naive model. */

@@ -1,5 +1,5 @@
-import { fieldErrorBody } from '../../../framework/errors.ts'
-import type { KubeObject, Metadata } from '../../../framework/object.ts'
+import { fieldErrorBody } from '../../../framework/meta/errors.ts'
+import type { KubeObject, Metadata } from '../../../framework/meta/object.ts'
 import type { newMetadataErrors } from '../metadata.ts'
 import type { Strategy } from '../strategy.ts'
 import { customTraits, traitsOf } from '../traits.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { setMaxListeners } from 'node:events'
-import { StatusError } from '../../../framework/errors.ts'
-import type { Item, ItemEvent } from '../../../framework/item.ts'
-import type { ClusterScope, KubeObject, ObjectKey } from '../../../framework/object.ts'
-import type { ListMeta, ListQuery, ResourceStorage, WatchQuery } from '../../../framework/storage.ts'
+import type { Item, ItemEvent } from '../../../framework/contract/item.ts'
+import type { ListMeta, ListQuery, ResourceStorage, WatchQuery } from '../../../framework/contract/storage.ts'
+import { StatusError } from '../../../framework/meta/errors.ts'
+import type { ClusterScope, KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
 import { type TestContext, testContext } from '../../support/context.ts'
 
 /** A storage under test. It serves ConfigMaps (core/v1), and holds none. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { StatusError } from '../../../framework/errors.ts'
-import type { Item } from '../../../framework/item.ts'
+import type { Item } from '../../../framework/contract/item.ts'
+import { StatusError } from '../../../framework/meta/errors.ts'
 import { kept, noCheck, refused, type Tests } from './bench.ts'
 
 export const deleting: Tests = {

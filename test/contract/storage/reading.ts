@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { promised } from '../../../framework/awaitable.ts'
-import { clusterAnnotation } from '../../../framework/item.ts'
+import { promised } from '../../../framework/async/awaitable.ts'
+import { clusterAnnotation } from '../../../framework/contract/item.ts'
 import { fieldEquals, labelEquals } from '../../../framework/selectors/selectors.ts'
 import { refused, type Tests } from './bench.ts'
 

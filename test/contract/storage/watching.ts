@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { initialEventsEnd } from '../../../framework/item.ts'
+import { initialEventsEnd } from '../../../framework/contract/item.ts'
 import { fieldEquals, labelEquals } from '../../../framework/selectors/selectors.ts'
 import { refused, revisionOf, type Tests } from './bench.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { StatusError } from '../../../framework/errors.ts'
-import type { Item } from '../../../framework/item.ts'
-import type { KubeObject } from '../../../framework/object.ts'
+import type { Item } from '../../../framework/contract/item.ts'
+import { StatusError } from '../../../framework/meta/errors.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import { configMap, noCheck, refused, revisionOf, type Tests, write } from './bench.ts'
 
 export const writing: Tests = {

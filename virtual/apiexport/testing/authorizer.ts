@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import type { BoundExport } from '../../../authz/maximalpolicy.ts'
+import type { BoundExport } from '../../../authz/chain/maximalpolicy.ts'
 import { action, clusterBinding, createFixture, user, userNamed } from '../../../authz/testing/fixture.ts'
-import type { Decision } from '../../../framework/authorizer.ts'
+import type { Decision } from '../../../framework/contract/authorizer.ts'
+import { itemOf } from '../../../framework/contract/item.ts'
 import type { Host, UserInfo } from '../../../framework/index.ts'
-import { itemOf } from '../../../framework/item.ts'
-import type { Exports } from '../../exports/exports.ts'
-import type { APIBinding, APIExport } from '../../exports/types.ts'
+import type { Exports } from '../../shared/exports/exports.ts'
+import type { APIBinding, APIExport } from '../../shared/exports/types.ts'
 import { exportAuthorizer } from '../authorizer.ts'
 
 const params = { provider: 'provider', name: 'widgets' }

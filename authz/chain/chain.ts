@@ -1,0 +1,125 @@
+import {
+  type Action,
+  type Authorizer,
+  type Decision,
+  fromMemory,
+  noOpinion,
+} from '../../framework/contract/authorizer.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
+import { type Asking, askingOf } from './attributes.ts'
+
+/** One step before RBAC: it decides, or says why it leaves the decision to the steps behind it. From memory. */
+export interface Gate {
+  /** As in kcp's audit keys: '02-content'. */
+  readonly name: string
+  check(asking: Asking): Verdict
+}
+
+export type Verdict = Decision | Delegation
+
+export interface Delegation {
+  readonly delegate: string
+}
+
+export const delegate = (why: string): Delegation => ({ delegate: why })
+
+/** One of the last steps: the first that allows wins. */
+export type Step = (asking: Asking) => Decision
+
+/**
+ * Gates in order, then the last steps. A gate's "no opinion" ends the chain, too. What a client reads is only
+ * `access granted` or `access denied`, so that nobody learns what exists; the trace keeps every step's own reason, and
+ * for a gate that delegates the decision it led to, as kcp's audit annotations do.
+ */
+export const chain = (gates: readonly Gate[], steps: readonly Step[]): Required<Authorizer> =>
+  fromMemory((user, action) => {
+    const asking = askingOf(user, action)
+    const delegations: string[] = []
+    for (const { name, check } of gates) {
+      const verdict = check(asking)
+      if (!('delegate' in verdict))
+        return concluded(gates, asking, delegations, [{ ...verdict, authorizer: name }])
+      delegations.push(verdict.delegate)
+    }
+    return concluded(gates, asking, delegations, firstThatAllows(steps, asking))
+  })
+
+function firstThatAllows(steps: readonly Step[], asking: Asking): readonly Decision[] {
+  const decisions: Decision[] = []
+  for (const step of steps) {
+    const decision = step(asking)
+    decisions.push(decision)
+    if (decision.effect === 'allow') break
+  }
+  return decisions
+}
+
+function concluded(
+  gates: readonly Gate[],
+  { user, action }: Asking,
+  delegations: readonly string[],
+  decisions: readonly Decision[],
+): Decision {
+  const last = decisions.at(-1)
+  const effect = last?.effect ?? 'no opinion'
+  const delegated = delegations.map((why, i): Decision => {
+    return { effect, reason: `delegating due to ${why}`, authorizer: gates[i]?.name ?? '', delegated: true }
+  })
+  return {
+    effect,
+    reason: effect === 'allow' ? 'access granted' : 'access denied',
+    authorizer: last?.authorizer ?? '',
+    asked: { user, action },
+    // Only who has passed all gates is told that there is something behind them.
+    ...(effect !== 'allow' && delegations.length === gates.length ? { hint: missingRole } : {}),
+    trace: [...delegated, ...decisions],
+  }
+}
+
+const missingRole =
+  'you have access to this workspace, but no role in it that allows this; "oriel explain" says which rule is missing'
+
+/** The first "allow" or "deny" wins; otherwise no opinion, with all reasons (chapter 30, section 2.2). */
+export function firstOpinion(authorizers: readonly Authorizer[]): Authorizer {
+  const atOnce = authorizers.flatMap(({ decide }) => decide ?? [])
+  if (atOnce.length === authorizers.length) return fromMemory((...asked) => firstAtOnce(atOnce, ...asked))
+  return {
+    authorize: async (user, action, signal) => {
+      const undecided: Decision[] = []
+      for (const authorizer of authorizers) {
+        const decision = await authorizer.authorize(user, action, signal)
+        if (decision.effect !== 'no opinion') return decided(undecided, decision)
+        undecided.push(decision)
+      }
+      return noneOf(undecided)
+    },
+  }
+}
+
+function firstAtOnce(
+  authorizers: readonly Required<Authorizer>['decide'][],
+  user: UserInfo,
+  action: Action,
+): Decision {
+  const undecided: Decision[] = []
+  for (const decide of authorizers) {
+    const decision = decide(user, action)
+    if (decision.effect !== 'no opinion') return decided(undecided, decision)
+    undecided.push(decision)
+  }
+  return noneOf(undecided)
+}
+
+function noneOf(undecided: readonly Decision[]): Decision {
+  const reasons = undecided.map(({ reason }) => reason).filter(reason => reason !== '')
+  const last = undecided.findLast(decision => decision.reason !== '')
+  const explicable = undecided.find(decision => decision.asked !== undefined)
+  return { ...explicable, ...noOpinion(reasons.join('\n'), last?.authorizer), trace: traceOf(undecided) }
+}
+
+const decided = (before: readonly Decision[], decision: Decision): Decision =>
+  before.length === 0 ? decision : { ...decision, trace: traceOf([...before, decision]) }
+
+/** What was silent for want of anything to say is no part of the story. */
+const traceOf = (decisions: readonly Decision[]): readonly Decision[] =>
+  decisions.flatMap(decision => decision.trace ?? (decision.reason === '' ? [] : [decision]))

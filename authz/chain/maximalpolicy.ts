@@ -1,0 +1,70 @@
+import { noOpinion } from '../../framework/contract/authorizer.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
+import { effectiveUsers, prefixUser } from '../rbac/effectiveusers.ts'
+import { evaluate, type RbacVerdict, systemAdmin } from '../rbac/rbac.ts'
+import type { RbacSource } from '../rbac/rbacsource.ts'
+import { type Asking, isDeep } from './attributes.ts'
+import { type Delegation, delegate, type Gate } from './chain.ts'
+
+/** The export that a bound resource comes from, as the binding refers to it. */
+export interface BoundExport {
+  readonly path: string
+  readonly name: string
+  /** undefined: there is no such export. */
+  readonly cluster?: ClusterName
+  /** `spec.maximalPermissionPolicy`: absent, without `local`, or with it. */
+  readonly policy: 'none' | 'empty' | 'local'
+}
+
+/** What a binding refers to, there or not. */
+export const referenceOf = ({ path, name }: Pick<BoundExport, 'path' | 'name'>): string => `${path}|${name}`
+
+/** Where bound resources come from, from memory. */
+export interface BoundExports {
+  /** By the `status.boundResources` of a cluster's APIBindings; usually one, or none. */
+  of(cluster: ClusterName, group: string, resource: string): readonly BoundExport[]
+}
+
+const prefix = 'apis.kcp.io:binding:'
+
+/** A user as maximal permission policies name him. */
+export const bindingUser = (user: UserInfo): UserInfo => prefixUser(user, prefix)
+
+/**
+ * What the provider of a bound resource lets consumers do with it at most (chapter 30, section 2.6, step 04): RBAC in
+ * the export's logical cluster, for users and groups with a prefix. An export that is gone has no policy.
+ */
+export const maximalPermissionPolicy = (source: RbacSource, exports: BoundExports): Gate => ({
+  name: '04-maxpermissionpolicy',
+  check: asking => {
+    if (isDeep(asking)) return delegate('deep SAR request')
+    let granted: Delegation | undefined
+    for (const from of boundExports(exports, asking)) {
+      const { allowed, reason } = policyVerdict(source, from, asking)
+      if (!allowed) return noOpinion(reason)
+      granted = delegate(reason)
+    }
+    return granted ?? delegate('no relevant binding found')
+  },
+})
+
+export const boundExports = (exports: BoundExports, { action }: Asking): readonly BoundExport[] =>
+  action.resource === undefined
+    ? []
+    : exports.of(action.cluster, action.resource.group, action.resource.resource)
+
+/** What one export says. Scopes count for the cluster of the request, not for that of the export. */
+export function policyVerdict(source: RbacSource, from: BoundExport, { user, action }: Asking): RbacVerdict {
+  const { path, name, cluster, policy } = from
+  if (cluster === undefined) return { allowed: true, reason: `APIExport "${path}":"${name}" not found` }
+  const where = `API Export "${cluster}"|"${name}"`
+  if (policy === 'none') return { allowed: true, reason: `no maximum permission policy in ${where}` }
+  if (policy === 'empty') return { allowed: true, reason: `no local maximum permission policy in ${where}` }
+  const users = effectiveUsers(bindingUser(user), action.cluster)
+  const namespace = action.resource?.namespace ?? ''
+  const own = evaluate(source, { users, cluster, namespace }, action)
+  const shared = own.allowed ? own : evaluate(source, { users, cluster: systemAdmin, namespace: '' }, action)
+  const { allowed, reason } = shared.allowed ? shared : own
+  return { allowed, reason: `API export "${cluster}"|"${name}" policy: ${reason}` }
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import type { Action } from '../../framework/contract/authorizer.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
+import { fieldEquals, labelEquals } from '../../framework/selectors/selectors.ts'
+import {
+  action,
+  binding,
+  clusterBinding,
+  clusterRole,
+  createFixture,
+  type Fixture,
+  groupNamed,
+  role,
+  user,
+  userNamed,
+} from '../testing/fixture.ts'
+import { createAuthorizer } from './authorizer.ts'
+import type { BoundExport } from './maximalpolicy.ts'
+import { createStamps } from './stamps.ts'
+
+const alice = user('alice', 'devs')
+const access = clusterBinding('system:kcp:workspace:access', groupNamed('system:authenticated'))
+const readPods = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] }
+const reader = clusterRole('reader', readPods)
+const reads = clusterBinding('reader', userNamed('alice'))
+const listPods = action('list core/pods ns/')
+
+describe('an authorizer that remembers', () => {
+  let fixture: Fixture
+  /** Asked twice, because only the second answer may come from memory. */
+  const allows = async (who: UserInfo, what: Action): Promise<boolean> => {
+    const first = await fixture.allows(who, what)
+    assert.equal(await fixture.allows(who, what), first)
+    return first
+  }
+  beforeEach(() => {
+    fixture = createFixture()
+    for (const object of [access, reader, reads]) fixture.put('ws', object)
+  })
+
+  it('decides once, with the same reasons', () => {
+    const { decide } = fixture.authorizer
+    assert.equal(decide?.(alice, listPods), decide?.({ ...alice }, { ...listPods }))
+    assert.deepEqual(
+      decide?.(alice, listPods).trace,
+      createAuthorizer(fixture.sources).decide?.(alice, listPods).trace,
+    )
+  })
+
+  it('tells the objects apart that are asked about', () => {
+    const { decide } = fixture.authorizer
+    const some = [
+      { ...listPods, labelSelector: labelEquals('app', 'x') },
+      { ...listPods, labelSelector: labelEquals('app', 'y') },
+      { ...listPods, fieldSelector: fieldEquals('spec.nodeName', 'x') },
+      { ...listPods, fieldSelector: fieldEquals('spec.nodeName', 'y') },
+      listPods,
+    ]
+    for (const one of some)
+      for (const other of some)
+        assert.equal(decide?.(alice, one) === decide?.(alice, structuredClone(other)), one === other)
+  })
+
+  for (const [what, object] of [
+    ['a role', reader],
+    ['a binding', reads],
+    ['access to the workspace', access],
+  ] as const)
+    it(`forgets what was allowed with ${what}`, async () => {
+      assert.ok(await allows(alice, listPods))
+      fixture.remove('ws', object)
+      assert.ok(!(await allows(alice, listPods)))
+      fixture.put('ws', object)
+      assert.ok(await allows(alice, listPods))
+    })
+
+  it('forgets it when a rule, or the policy of all clusters, is another', async () => {
+    assert.ok(await allows(alice, listPods))
+    fixture.put('ws', clusterRole('reader', { ...readPods, verbs: ['get'] }))
+    assert.ok(!(await allows(alice, listPods)))
+    fixture.put('system:admin', clusterRole('reader', readPods))
+    assert.ok(await allows(alice, listPods))
+    fixture.remove('system:admin', clusterRole('reader', readPods))
+    assert.ok(!(await allows(alice, listPods)))
+  })
+
+  it('keeps users apart who differ in anything', async () => {
+    fixture.remove('ws', reads)
+    fixture.put('ws', clusterBinding('reader', groupNamed('devs')))
+    assert.ok(await allows(alice, listPods))
+    const elsewhere = { 'authentication.kcp.io/scopes': ['cluster:other'] }
+    for (const other of [
+      user('alice'),
+      user('alice', 'dev', 's'),
+      { ...alice, groups: [alice.groups.join()] },
+      { ...alice, extra: elsewhere },
+    ])
+      assert.ok(!(await allows(other, listPods)), JSON.stringify(other))
+    const warrant = JSON.stringify(alice)
+    const warranted = { ...user('bob'), extra: { 'authorization.kcp.io/warrant': [warrant] } }
+    assert.ok(await allows(warranted, listPods))
+    assert.ok(!(await allows({ ...warranted, extra: {} }, listPods)))
+  })
+
+  it('keeps questions apart that are written alike', async () => {
+    const secrets = { ...readPods, resources: ['a/b'], verbs: ['get'] }
+    fixture.put('ws', clusterRole('reader', secrets))
+    const asked = (resource: Partial<NonNullable<Action['resource']>>): Action => {
+      const none = { group: '', version: 'v1', resource: '', subresource: '', namespace: '', name: '' }
+      return { verb: 'get', cluster: 'ws', resource: { ...none, ...resource } }
+    }
+    assert.ok(await allows(alice, asked({ resource: 'a/b', namespace: 'c' })))
+    assert.ok(!(await allows(alice, asked({ resource: 'a', namespace: 'b/c' }))))
+    assert.ok(await allows(alice, asked({ resource: 'a', subresource: 'b', namespace: 'c' })))
+    assert.ok(!(await allows(alice, asked({ resource: 'a', namespace: 'c' }))))
+    assert.ok(!(await allows(alice, asked({ resource: 'a/b', group: 'apps', namespace: 'c' }))))
+  })
+
+  it('keeps deep reviews apart', async () => {
+    fixture.remove('ws', access)
+    const deep = { ...listPods, deep: true }
+    assert.ok(await allows(alice, deep))
+    assert.ok(!(await allows(alice, listPods)))
+  })
+
+  it('hears of roles in namespaces', async () => {
+    const inNamespace = role('ns', 'writer', { ...readPods, verbs: ['create'] })
+    const create = action('create core/pods ns/')
+    assert.ok(!(await allows(alice, create)))
+    fixture.put('ws', inNamespace)
+    fixture.put('ws', binding('ns', 'role/writer', userNamed('alice')))
+    assert.ok(await allows(alice, create))
+    fixture.remove('ws', inNamespace)
+    assert.ok(!(await allows(alice, create)))
+  })
+})
+
+describe('what an authorizer remembers of phases and exports', () => {
+  const phases: Record<string, string> = {}
+  const bound: BoundExport[] = []
+  const stamps = createStamps()
+  const { sources, put } = createFixture()
+  for (const object of [access, reader, reads] as KubeObject[]) put('ws', object)
+  const changing = {
+    ...sources,
+    clusters: { phase: (cluster: string) => phases[cluster], requiredGroups: () => undefined },
+    exports: { of: () => bound },
+  }
+  const { decide } = createAuthorizer({ ...changing, stamps })
+  const effect = (): string | undefined => decide?.(alice, listPods).effect
+
+  it('is forgotten with what was said of the logical cluster', () => {
+    phases.ws = 'Ready'
+    assert.equal(effect(), 'allow')
+    delete phases.ws
+    assert.equal(effect(), 'allow', 'nobody has said so')
+    stamps.changed('ws')
+    assert.equal(effect(), 'no opinion')
+    phases.ws = 'Ready'
+    stamps.changed('ws')
+    assert.equal(effect(), 'allow')
+  })
+
+  it('is forgotten when an export appears that was missing, with a policy', () => {
+    bound.push({ path: 'root:provider', name: 'pods', policy: 'none' })
+    stamps.changed('ws')
+    assert.equal(effect(), 'allow')
+    bound[0] = { path: 'root:provider', name: 'pods', cluster: 'provider', policy: 'local' }
+    stamps.changed('root:provider|pods')
+    assert.equal(effect(), 'no opinion')
+  })
+})

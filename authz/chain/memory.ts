@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util'
+import { LRUCache } from 'lru-cache'
+import {
+  type Action,
+  type Authorizer,
+  type Decision,
+  fromMemory,
+} from '../../framework/contract/authorizer.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
+import { referenceOf } from './maximalpolicy.ts'
+import type { AuthorizationSources } from './sources.ts'
+import type { Stamp, Stamps } from './stamps.ts'
+
+/** So many decisions are remembered. */
+const most = 1000
+
+/** A decision, and everything that it follows from. */
+interface Remembered {
+  readonly user: UserInfo
+  readonly action: Action
+  readonly stamps: readonly Stamp[]
+  readonly decision: Decision
+}
+
+/**
+ * The same authorizer with a memory. A decision holds for the very same question, as long as nothing has changed in what
+ * was read to make it: not for some time. `make` builds the authorizer on sources that note what is read.
+ */
+export function remembering(
+  sources: AuthorizationSources,
+  stamps: Stamps,
+  make: (noted: AuthorizationSources) => Authorizer,
+): Authorizer {
+  const reads = new Set<string>()
+  const authorizer = make(noting(sources, reads))
+  const { decide } = authorizer
+  // Who waits for others has nothing that tells when they change their minds.
+  if (decide === undefined) return authorizer
+  const known = new LRUCache<string, Remembered>({ max: most })
+  return fromMemory((user, action) => {
+    const key = keyOf(user, action)
+    const found = known.get(key)
+    if (found !== undefined && holds(found, user, action, stamps)) return found.decision
+    reads.clear()
+    const decision = decide(user, action)
+    known.set(key, { user, action, decision, stamps: Array.from(reads, about => stamps.of(about)) })
+    return decision
+  })
+}
+
+/** Where to look. What is found there is compared in full, so that different questions may have the same key. */
+const keyOf = (user: UserInfo, { verb, cluster, resource, path }: Action): string =>
+  resource === undefined
+    ? `${user.name} ${verb} ${cluster} ${path}`
+    : `${user.name} ${verb} ${cluster} ${resource.resource}/${resource.namespace}/${resource.name}`
+
+const holds = (found: Remembered, user: UserInfo, action: Action, stamps: Stamps): boolean =>
+  isSameUser(found.user, user) &&
+  isSameAction(found.action, action) &&
+  found.stamps.every(stamp => stamps.isCurrent(stamp))
+
+const isSameUser = (a: UserInfo, b: UserInfo): boolean =>
+  a === b ||
+  (a.name === b.name && a.uid === b.uid && areSame(a.groups, b.groups) && isSameExtra(a.extra, b.extra))
+
+function isSameExtra(a: UserInfo['extra'] = {}, b: UserInfo['extra'] = {}): boolean {
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every(key => areSame(a[key], b[key]))
+}
+
+const areSame = (a: readonly string[] | undefined, b: readonly string[] | undefined): boolean =>
+  a === b ||
+  (a !== undefined && b !== undefined && a.length === b.length && a.every((text, i) => text === b[i]))
+
+function isSameAction(a: Action, b: Action): boolean {
+  if (a === b) return true
+  return (
+    a.verb === b.verb &&
+    a.cluster === b.cluster &&
+    a.path === b.path &&
+    a.deep === b.deep &&
+    isSameResource(a.resource, b.resource) &&
+    isSameSelector(a.fieldSelector, b.fieldSelector) &&
+    isSameSelector(a.labelSelector, b.labelSelector)
+  )
+}
+
+const isSameSelector = (a: object | undefined, b: object | undefined): boolean =>
+  a === b || isDeepStrictEqual(a, b)
+
+function isSameResource(a: Action['resource'], b: Action['resource']): boolean {
+  if (a === undefined || b === undefined) return a === b
+  return (
+    a.group === b.group &&
+    a.version === b.version &&
+    a.resource === b.resource &&
+    a.subresource === b.subresource &&
+    a.namespace === b.namespace &&
+    a.name === b.name
+  )
+}
+
+/** The same sources, which put down whatever they are asked about. */
+function noting({ rbac, clusters, exports }: AuthorizationSources, reads: Set<string>): AuthorizationSources {
+  const note = <T extends readonly string[], R>(read: (cluster: string, ...more: T) => R) => {
+    return (cluster: string, ...more: T): R => {
+      reads.add(cluster)
+      return read(cluster, ...more)
+    }
+  }
+  return {
+    rbac: {
+      clusterRole: note(rbac.clusterRole),
+      role: note(rbac.role),
+      clusterRoleBindings: note(rbac.clusterRoleBindings),
+      roleBindings: note(rbac.roleBindings),
+    },
+    clusters: { phase: note(clusters.phase), requiredGroups: note(clusters.requiredGroups) },
+    exports: {
+      of: note((cluster, group: string, resource: string) => {
+        const found = exports.of(cluster, group, resource)
+        for (const each of found) reads.add(referenceOf(each))
+        return found
+      }),
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import { LRUCache } from 'lru-cache'
+import {
+  type Action,
+  type Authorizer,
+  allow,
+  type Decision,
+  deny,
+  noOpinion,
+} from '../../framework/contract/authorizer.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
+import { effectiveUsers } from '../rbac/effectiveusers.ts'
+import { record, text } from '../rbac/objects.ts'
+import { attributesOf } from './resourceattributes.ts'
+
+export interface WebhookOptions {
+  /** Sends a SubjectAccessReview and resolves with the answered one. Rejects when there is no good answer. */
+  readonly send: (review: object, signal: AbortSignal) => Promise<unknown>
+  readonly version: 'v1' | 'v1beta1'
+  /** Milliseconds that answers are believed. */
+  readonly allowedFor: number
+  readonly refusedFor: number
+}
+
+/** Kubernetes' defaults. */
+export const webhookDefaults = { version: 'v1beta1', allowedFor: 300_000, refusedFor: 30_000 } as const
+
+const by = 'webhook'
+/** Longer questions are not remembered: somebody could fill the memory with them. */
+const longest = 10_000
+
+/**
+ * Asks a server outside, once for each identity that the user counts as (chapter 30, section 2.12). A webhook that fails
+ * has not allowed, and may have wanted to refuse: the request fails, whoever else would have allowed it.
+ */
+export function webhookAuthorizer(options: WebhookOptions): Authorizer {
+  const answers = new LRUCache<string, Decision>({ max: 8192 })
+  const ask = async (user: UserInfo, action: Action, signal: AbortSignal): Promise<Decision> => {
+    const spec = specOf(user, action, options.version)
+    const key = JSON.stringify(spec)
+    const known = answers.get(key)
+    if (known !== undefined) return known
+    const decision = decisionIn(await options.send(reviewOf(spec, options.version), signal))
+    const ttl = decision.effect === 'allow' ? options.allowedFor : options.refusedFor
+    if (key.length <= longest && ttl > 0) answers.set(key, decision, { ttl })
+    return decision
+  }
+  return {
+    authorize: async (user, action, signal) => {
+      const reasons: string[] = []
+      for (const identity of effectiveUsers(user, action.cluster)) {
+        const decision = await ask(identity, action, signal)
+        if (decision.effect !== 'no opinion') return decision
+        if (decision.reason !== '') reasons.push(decision.reason)
+      }
+      return noOpinion(reasons.join('\n'), by)
+    },
+  }
+}
+
+const reviewOf = (spec: object, version: string): object => ({
+  kind: 'SubjectAccessReview',
+  apiVersion: `authorization.k8s.io/${version}`,
+  metadata: {},
+  spec,
+  status: { allowed: false },
+})
+
+/** Members in one order: the text of a question is the key of its answer. */
+function specOf(
+  { name, uid, groups, extra }: UserInfo,
+  action: Action,
+  version: WebhookOptions['version'],
+): object {
+  return {
+    ...attributesOf(action),
+    user: name,
+    [version === 'v1' ? 'groups' : 'group']: groups,
+    ...(uid ? { uid } : {}),
+    extra: {
+      ...extra,
+      'authorization.kcp.io/cluster-name': [action.cluster],
+      'authorization.kubernetes.io/cluster-name': [action.cluster],
+    },
+  }
+}
+
+function decisionIn(answer: unknown): Decision {
+  const { allowed, denied, reason } = record(record(answer).status)
+  if (typeof allowed !== 'boolean') throw new Error('the authorization webhook answered without a status')
+  if (allowed && denied === true) throw new Error('the authorization webhook both allowed and denied')
+  if (allowed) return allow(text(reason), by)
+  return denied === true ? deny(text(reason), by) : noOpinion(text(reason), by)
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { allow, deny } from '../../framework/contract/authorizer.ts'
+import { silent } from '../../framework/contract/log.ts'
+import { askedIn, viewDecision } from '../../framework/contract/viewsteps.ts'
+import { defineVirtualWorkspace, type WorkspaceFactory } from '../../framework/contract/workspace.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
+import { action, clusterBinding, createFixture, user, userNamed } from '../testing/fixture.ts'
+import { createExplainer } from './explanation.ts'
+import { insightInto } from './insight.ts'
+
+const admin = user('admin')
+const apis = () => undefined
+/** Asks the same as the plain endpoint. */
+const plain = defineVirtualWorkspace('plain', '/services/plain', () => ({ apis }))
+/** Is decided in `ws`, and asks there and in `other`. */
+const joint = defineVirtualWorkspace('joint', '/services/joint', ({ backend }) => {
+  const asked = action('list core/pods', 'other')
+  return {
+    apis,
+    explain: async ({ user: who, signal }) => ({
+      ...viewDecision('virtual.joint', [
+        { ...allow('open', 'virtual.joint.here'), cluster: 'ws' },
+        askedIn('other', 'virtual.joint.there', await backend.authorizer.authorize(who, asked, signal)),
+      ]),
+      cluster: 'ws',
+    }),
+    authorize: async () => deny('never asked when somebody explains', 'virtual.joint'),
+  }
+})
+
+function explaining(...factories: readonly WorkspaceFactory[]) {
+  const fixture = createFixture()
+  const views = factories.map(factory => factory({ backend: fixture } as never))
+  const { throughView } = createExplainer({
+    ...fixture,
+    insight: insightInto(fixture.authorizer, fixture.sources),
+    views: () => views,
+  })
+  fixture.put('ws', clusterBinding('cluster-admin', userNamed('admin')))
+  const record = { log: silent, warn: () => undefined, annotate: () => undefined }
+  const { signal } = new AbortController()
+  const ask = (url: string, who: UserInfo = user('alice'), asker = admin, cluster = 'ws') =>
+    throughView({ url, asker, user: who, action: action('list core/pods', cluster), signal, record })
+  return { fixture, ask }
+}
+
+describe('an explanation of a view', () => {
+  it('is that of the plain question, where the view asks no other', async () => {
+    const { ask } = explaining(plain)
+    const { steps, missing } = await ask('/services/plain/clusters/ws')
+    assert.deepEqual(
+      steps.map(({ authorizer, workspace }) => `${authorizer} ${workspace}`),
+      ['virtual.plain ws', '01-requiredgroups ws', '02-content ws'],
+    )
+    assert.deepEqual(
+      missing.map(({ authorizer }) => authorizer),
+      ['02-content', '05-local'],
+    )
+    assert.equal((await ask('/services/plain/clusters/ws', admin)).allowed, true)
+  })
+
+  it('has what is asked elsewhere for those only who may ask there', async () => {
+    const { ask, fixture } = explaining(joint)
+    const url = '/services/joint/clusters/other'
+    const hidden = await ask(url)
+    assert.deepEqual(
+      hidden.steps.map(({ decision }) => decision),
+      ['Allowed', 'Withheld'],
+    )
+    assert.deepEqual(
+      hidden.missing.map(({ authorizer, workspace }) => [authorizer, workspace]),
+      [['others', '']],
+    )
+    fixture.put('other', clusterBinding('cluster-admin', userNamed('admin')))
+    const shown = await ask(url)
+    assert.deepEqual(
+      shown.missing.map(({ authorizer, workspace, elsewhere }) => [authorizer, workspace, elsewhere]),
+      [
+        ['02-content', 'other', true],
+        ['05-local', 'other', true],
+      ],
+    )
+    for (const { grant } of shown.missing) for (const object of grant) fixture.put('other', object)
+    assert.equal((await ask(url)).allowed, true)
+  })
+
+  it('says of system:masters that nothing stops them', async () => {
+    const { ask } = explaining(joint)
+    const root: UserInfo = { name: 'root', groups: ['system:masters'] }
+    const { allowed, steps } = await ask('/services/joint/clusters/other', root)
+    assert.deepEqual([allowed, steps.map(({ authorizer }) => authorizer)], [true, ['AlwaysAllowGroups']])
+  })
+
+  it('is given in the workspace that decides, about views that there are', async () => {
+    const { ask } = explaining(plain, joint)
+    const wrong = /^who may use "\/services\/.*" is not decided in this workspace$/
+    for (const url of ['/services/plain/clusters/other', '/services/plain/clusters/*'])
+      await assert.rejects(ask(url), { code: 400, message: wrong })
+    await assert.rejects(ask('/services/joint/clusters/ws', admin, admin, 'other'), {
+      code: 400,
+      message: wrong,
+    })
+    for (const url of [
+      '/services/none/clusters/ws',
+      '/services/plain',
+      '/services/plain/clusters/ws/api',
+      '',
+    ])
+      await assert.rejects(ask(url), { code: 400, message: /is not the URL of a view$/ })
+  })
+})

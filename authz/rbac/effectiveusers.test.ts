@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import {
+  anonymous,
+  clusterNameKey,
+  scopesKey,
+  type UserInfo,
+  warrantKey,
+} from '../../framework/request/user.ts'
+import { effectiveUsers, isInScope, prefixUser } from './effectiveusers.ts'
+
+const authenticated = 'system:authenticated'
+const robotName = 'system:serviceaccount:ns:robot'
+type Extra = Readonly<Record<string, readonly string[]>>
+
+const someone = (name: string, groups: readonly string[] = [], extra?: Extra): UserInfo => ({
+  name,
+  groups,
+  ...(extra === undefined ? {} : { extra }),
+})
+const scopes = (...values: string[]): Extra => ({ [scopesKey]: values })
+const home = (...clusters: string[]): Extra => ({ [clusterNameKey]: clusters })
+const warrants = (...values: (object | string)[]): Extra => ({
+  [warrantKey]: values.map(value => (typeof value === 'string' ? value : JSON.stringify(value))),
+})
+const namesIn = (user: UserInfo) => effectiveUsers(user, 'this').map(({ name }) => name)
+const groupsIn = (user: UserInfo) =>
+  [...new Set(effectiveUsers(user, 'this').flatMap(({ groups }) => groups))].sort()
+
+describe('scopes', () => {
+  // The table of kcp's TestIsInScope.
+  for (const [values, inside] of [
+    [[], true],
+    [[''], false],
+    [['cluster:this'], true],
+    [['cluster:another'], false],
+    [['cluster:this', 'cluster:another'], false],
+    [['', 'cluster:this'], false],
+    [['unknown:foo'], false],
+    [['cluster:another,cluster:this'], true],
+    [['cluster:another,cluster:this', 'cluster:this,cluster:other'], true],
+    [['cluster:another,cluster:other'], false],
+    [['cluster:this,cluster:other', 'cluster:another,cluster:jungle'], false],
+    [[',,cluster:this'], true],
+    [['cluster:*'], false],
+    [[' cluster:this'], false],
+    [['cluster:this '], false],
+    [['CLUSTER:this'], false],
+    [['cluster:'], false],
+  ] as const)
+    it(`${JSON.stringify(values)} are ${inside ? 'in' : 'out'}`, () => {
+      assert.equal(isInScope(someone('u', [], scopes(...values)), 'this'), inside)
+    })
+
+  for (const [what, extra, inside] of [
+    ['from another cluster', home('anotherws'), false],
+    ['from this cluster', home('this'), true],
+    ['without a cluster', {}, true],
+    ['with two homes', home('this', 'this'), false],
+    ['scoped to its home', { ...home('this'), ...scopes('cluster:this') }, true],
+    ['from another cluster, scoped to this one', { ...home('another'), ...scopes('cluster:this') }, false],
+    ['scoped to another cluster', { ...home('this'), ...scopes('cluster:another') }, false],
+  ] as const)
+    it(`let a service account ${what} ${inside ? 'in' : 'not in'}`, () => {
+      assert.equal(isInScope(someone(robotName, [], extra), 'this'), inside)
+    })
+})
+
+describe('effective users', () => {
+  it('of ordinary users are themselves, and the same object', () => {
+    const user = someone('alice', ['devs', authenticated])
+    assert.deepEqual(effectiveUsers(user, 'this'), [user])
+    assert.equal(effectiveUsers(user, 'this')[0], user)
+  })
+
+  it('of a service account are itself at home, and its global name everywhere', () => {
+    const robot = (extra?: Extra) => someone(robotName, ['system:serviceaccounts', authenticated], extra)
+    assert.deepEqual(namesIn(robot()), [robotName])
+    assert.deepEqual(namesIn(robot(home('this'))), [robotName, 'system:kcp:serviceaccount:this:ns:robot'])
+    assert.deepEqual(effectiveUsers(robot(home('other')), 'this'), [
+      { name: 'system:kcp:serviceaccount:other:ns:robot', groups: [authenticated] },
+      { name: 'system:anonymous', groups: [authenticated] },
+    ])
+    assert.deepEqual(namesIn(robot(home('this', 'other'))), ['system:anonymous'])
+  })
+
+  it('out of scope are nobody, who is from the clusters that all scopes agree on', () => {
+    const user = someone(
+      'alice',
+      ['devs', authenticated],
+      scopes('cluster:a,cluster:b', 'cluster:b,cluster:c'),
+    )
+    assert.deepEqual(effectiveUsers(user, 'this'), [
+      { name: 'system:anonymous', groups: [authenticated, 'system:cluster:b'] },
+    ])
+    assert.deepEqual(effectiveUsers(someone('x', ['devs'], scopes('cluster:a')), 'this'), [anonymous])
+  })
+
+  // The table of kcp's TestAppliesToUserWithWarrantsAndScopes, as names.
+  const nested = { user: 'b', extra: warrants({ user: 'c' }) }
+  for (const [what, user, names] of [
+    ['add to the user', someone('a', [], warrants({ user: 'b' }, { user: 'c' })), ['a', 'b', 'c']],
+    ['may nest', someone('a', [], warrants(nested)), ['a', 'b', 'c']],
+    [
+      'that cannot be read give nothing',
+      someone(
+        'a',
+        [],
+        warrants(
+          'invalid',
+          '[]',
+          '7',
+          '{"user":7,"groups":["g"]}',
+          '{"groups":"g"}',
+          '{"user":"b","extra":{"k":"v"}}',
+        ),
+      ),
+      ['a'],
+    ],
+    ['for a service account need its cluster', someone('a', [], warrants({ user: robotName })), ['a']],
+    [
+      'for a service account at home',
+      someone('a', [], warrants({ user: robotName, extra: home('this') })),
+      ['a', robotName, 'system:kcp:serviceaccount:this:ns:robot'],
+    ],
+    [
+      'for a service account elsewhere',
+      someone('a', [], warrants({ user: robotName, extra: home('other') })),
+      ['a', 'system:kcp:serviceaccount:other:ns:robot', 'system:anonymous'],
+    ],
+    [
+      'out of scope give nothing',
+      someone('a', [], warrants({ user: 'b', extra: scopes('cluster:other') })),
+      ['a', 'system:anonymous'],
+    ],
+    [
+      'hold though the user is out of scope',
+      someone('a', [], { ...scopes('cluster:other'), ...warrants({ user: 'b' }) }),
+      ['b', 'system:anonymous'],
+    ],
+  ] as const)
+    it(`by warrants: ${what}`, () => assert.deepEqual(namesIn(user), names))
+
+  it('with a scoped warrant are from its cluster', () => {
+    const scoped = warrants({ user: 'b', groups: ['g'], extra: scopes('cluster:this') })
+    assert.deepEqual(groupsIn(someone('a', ['x'], scoped)), ['g', 'system:cluster:this', 'x'])
+  })
+
+  it('end, however many warrants are sent', () => {
+    let deep: object = { user: 'bottom' }
+    for (let i = 0; i < 12; i++) deep = { user: `level${12 - i}`, extra: warrants(deep) }
+    assert.ok(!namesIn(someone('a', [], warrants(deep))).includes('bottom'))
+    const wide = Array.from({ length: 1000 }, (_, i) => ({ user: `w${i}` }))
+    assert.ok(namesIn(someone('a', [], warrants(...wide))).length <= 64)
+  })
+})
+
+describe('users of an export', () => {
+  const prefixed = (user: UserInfo) => prefixUser(user, 'prefix:')
+
+  it('have a prefix, as have their groups and warrants', () => {
+    assert.deepEqual(prefixed(someone('user', ['a', 'b'])), {
+      name: 'prefix:user',
+      groups: ['prefix:a', 'prefix:b'],
+    })
+    const warranted = prefixed(someone('user', [], warrants({ user: 'w', groups: ['c', 'd'] }, 'invalid')))
+    assert.deepEqual(warranted.extra?.[warrantKey], ['{"user":"prefix:w","groups":["prefix:c","prefix:d"]}'])
+  })
+
+  it('who are service accounts go by their global name, or are nobody', () => {
+    const robot = (groups: readonly string[], extra?: Extra) => prefixed(someone(robotName, groups, extra))
+    assert.deepEqual(robot(['system:serviceaccounts'], home('c')), {
+      name: 'prefix:system:kcp:serviceaccount:c:ns:robot',
+      groups: ['prefix:system:serviceaccounts'],
+      extra: home('c'),
+    })
+    const nobody = 'prefix:system:anonymous'
+    assert.deepEqual(robot([]), { name: nobody, groups: ['prefix:system:unauthenticated'] })
+    assert.deepEqual(robot([authenticated]), { name: nobody, groups: ['prefix:system:authenticated'] })
+  })
+})

@@ -1,0 +1,130 @@
+import { parseWarrant, printWarrant } from '../../framework/impersonation/warrant.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
+import {
+  anonymous,
+  clusterNameKey,
+  scopesKey,
+  systemAuthenticated,
+  systemUnauthenticated,
+  type UserInfo,
+  warrantKey,
+} from '../../framework/request/user.ts'
+
+const serviceAccountPrefix = 'system:serviceaccount:'
+const scopePrefix = 'cluster:'
+/** Warrants in warrants, and warrants in all: whoever sends more gets no more. */
+const deepest = 8
+const most = 64
+
+export const isServiceAccount = (user: UserInfo): boolean => user.name.startsWith(serviceAccountPrefix)
+
+/** May this identity be used in a cluster at all: within its scopes, and a service account only at home. */
+export function isInScope(user: UserInfo, cluster: ClusterName): boolean {
+  if (user.extra === undefined) return true
+  if (isServiceAccount(user) && isForeign(user, cluster)) return false
+  return valuesOf(user, scopesKey).every(value => value.split(',').includes(scopePrefix + cluster))
+}
+
+/** A service account of this very logical cluster, used within its scopes. */
+export const isLocalServiceAccount = (user: UserInfo, cluster: ClusterName): boolean =>
+  isServiceAccount(user) && isInScope(user, cluster)
+
+// Without a home it counts as local: think of a review that names a service account of its own workspace.
+function isForeign(user: UserInfo, cluster: ClusterName): boolean {
+  const homes = valuesOf(user, clusterNameKey)
+  return homes.length > 0 && !(homes.length === 1 && homes[0] === cluster)
+}
+
+const valuesOf = (user: UserInfo, key: string): readonly string[] => user.extra?.[key] ?? []
+
+/**
+ * As whom a user counts in a logical cluster (chapter 30, section 1.8): rights are those of all of them together. Never
+ * empty; what has lost its identity here is `system:anonymous`.
+ */
+export function effectiveUsers(user: UserInfo, cluster: ClusterName): readonly UserInfo[] {
+  if (user.extra === undefined && !isServiceAccount(user)) return [user]
+  const found: Found = { users: [], authenticated: false, unauthenticated: false }
+  collect(found, user, cluster, 0)
+  const { users } = found
+  if (found.authenticated)
+    users.push({ name: anonymous.name, groups: [systemAuthenticated, ...scopeGroups(user)] })
+  if (found.unauthenticated) users.push(anonymous)
+  return users
+}
+
+interface Found {
+  readonly users: UserInfo[]
+  /** Somebody out of scope was known, or was not. */
+  authenticated: boolean
+  unauthenticated: boolean
+}
+
+function collect(found: Found, user: UserInfo, cluster: ClusterName, depth: number): void {
+  if (isInScope(user, cluster)) found.users.push(user)
+  else if (user.groups.includes(systemAuthenticated)) found.authenticated = true
+  else found.unauthenticated = true
+  const everywhere = globalServiceAccount(user)
+  if (everywhere !== undefined) found.users.push(everywhere)
+  if (depth === deepest) return
+  for (const warrant of valuesOf(user, warrantKey)) {
+    if (found.users.length >= most) return
+    const warranted = parseWarrant(warrant)
+    if (warranted === undefined || isHomeless(warranted)) continue
+    collect(
+      found,
+      { ...warranted, groups: [...warranted.groups, ...scopeGroups(warranted)] },
+      cluster,
+      depth + 1,
+    )
+  }
+}
+
+/** The name by which other logical clusters know a service account. */
+function globalServiceAccount(user: UserInfo): UserInfo | undefined {
+  const [home, ...others] = valuesOf(user, clusterNameKey)
+  if (home === undefined || others.length > 0 || !isServiceAccount(user)) return undefined
+  const authenticated = user.groups.filter(group => group === systemAuthenticated)
+  return { name: globalName(home, user), groups: [...authenticated, ...scopeGroups(user)] }
+}
+
+const globalName = (home: ClusterName, { name }: UserInfo): string =>
+  `system:kcp:serviceaccount:${home}:${name.slice(serviceAccountPrefix.length)}`
+
+const isHomeless = (user: UserInfo): boolean =>
+  isServiceAccount(user) && valuesOf(user, clusterNameKey).length === 0
+
+/** `system:cluster:<name>` for every cluster that all scopes agree on: whom a workspace may admit as somebody from there. */
+function scopeGroups(user: UserInfo): readonly string[] {
+  const [first, ...others] = valuesOf(user, scopesKey).map(value => value.split(','))
+  const agreed = (first ?? []).filter(scope => others.every(other => other.includes(scope)))
+  return agreed.filter(scope => scope.startsWith(scopePrefix)).map(scope => `system:${scope}`)
+}
+
+/**
+ * A user as the policies of exports name it: `prefix` before the name and before each group, in warrants too (chapter
+ * 30, section 1.8). A service account goes by the name that other clusters know; without one home it is nobody.
+ */
+export function prefixUser(user: UserInfo, prefix: string): UserInfo {
+  const known = isServiceAccount(user) ? globalServiceAccount(user) : user
+  if (known === undefined) {
+    const group = user.groups.includes(systemAuthenticated) ? systemAuthenticated : systemUnauthenticated
+    return { name: prefix + anonymous.name, groups: [prefix + group] }
+  }
+  const groups = user.groups.map(group => prefix + group)
+  const { extra, uid } = user
+  const prefixed = { name: prefix + known.name, groups, ...(uid === undefined ? {} : { uid }) }
+  return extra === undefined ? prefixed : { ...prefixed, extra: prefixedExtra(extra, prefix) }
+}
+
+function prefixedExtra(
+  extra: NonNullable<UserInfo['extra']>,
+  prefix: string,
+): NonNullable<UserInfo['extra']> {
+  const { [warrantKey]: warrants, ...others } = extra
+  if (warrants === undefined) return extra
+  const prefixed = warrants.flatMap(value => {
+    const warranted = parseWarrant(value)
+    return warranted === undefined ? [] : printWarrant(prefixUser(warranted, prefix))
+  })
+  return { ...others, [warrantKey]: prefixed }
+}

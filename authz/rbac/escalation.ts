@@ -1,0 +1,124 @@
+import type { Authorizer } from '../../framework/contract/authorizer.ts'
+import type { RequestContext } from '../../framework/contract/context.ts'
+import { forbidden, invalid, notFound, type StatusError } from '../../framework/meta/errors.ts'
+import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import { isPrivileged, type UserInfo } from '../../framework/request/user.ts'
+import { bindingIn, rbacGroup, record, rulesIn, text } from './objects.ts'
+import type { PolicyRule } from './policyrule.ts'
+import type { RbacSource } from './rbacsource.ts'
+import { printRule, rulesOf, rulesOfRole, uncovered } from './ruleslist.ts'
+
+const roles = new Set(['roles', 'clusterroles'])
+const bindings = new Set(['rolebindings', 'clusterrolebindings'])
+const everything: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+]
+
+/** A write of an object, on its way in. `object` is absent on delete, `old` on create. */
+export interface RbacWrite {
+  readonly group: string
+  readonly resource: string
+  readonly key: ObjectKey
+  readonly object?: KubeObject
+  readonly old?: KubeObject
+}
+
+/** Everything a check needs to know of one write. */
+interface Granting extends RbacWrite {
+  readonly ctx: RequestContext
+  readonly object: KubeObject
+  readonly rbac: RbacSource
+  readonly authorizer: Authorizer
+}
+
+/**
+ * Nobody grants what he does not hold (chapter 40, rule 9.25): writing a role needs all its rules or the verb `escalate`,
+ * writing a binding all rules of its role or the verb `bind` on it. For the four RBAC kinds; others pass.
+ */
+export const escalationPrevention = (rbac: RbacSource, authorizer: Authorizer) => ({
+  name: 'escalation prevention',
+  permit: async (ctx: RequestContext, write: RbacWrite): Promise<void> => {
+    const { group, resource, object, old } = write
+    if (object === undefined || group !== rbacGroup || isPrivileged(ctx.actAs)) return
+    if (old !== undefined && grantsTheSame(object, old)) return
+    const granting = { ...write, ctx, object, rbac, authorizer }
+    if (roles.has(resource)) await checkRole(granting)
+    if (bindings.has(resource)) await checkBinding(granting)
+  },
+})
+
+/** Changes of metadata grant nothing. */
+const grantsTheSame = (object: KubeObject, old: KubeObject): boolean => granted(object) === granted(old)
+
+const granted = ({ rules, aggregationRule, roleRef, subjects }: KubeObject): string =>
+  JSON.stringify([rules ?? [], aggregationRule ?? null, roleRef ?? null, subjects ?? []])
+
+async function checkRole(granting: Granting): Promise<void> {
+  const { object, old, resource, key } = granting
+  if (await permitted(granting, 'escalate', { resource, name: key.name })) return
+  // Who writes the aggregation rule decides which rules a controller will copy: any.
+  const aggregates = object.aggregationRule != null && aggregation(object) !== aggregation(old)
+  confirm(granting, aggregates ? [...rulesIn(object), ...everything] : rulesIn(object))
+}
+
+const aggregation = (object: KubeObject | undefined): string =>
+  JSON.stringify(object?.aggregationRule ?? null)
+
+async function checkBinding(granting: Granting): Promise<void> {
+  const asked = record(granting.object.roleRef).kind
+  if (asked !== 'Role' && asked !== 'ClusterRole') throw noRole(granting)
+  const binding = bindingIn(granting.object)
+  if (binding === undefined) return
+  const { kind, name } = binding.role
+  const role = { resource: kind === 'Role' ? 'roles' : 'clusterroles', name }
+  if (await permitted(granting, 'bind', role)) return
+  const { cluster, namespace } = granting.key
+  const rules = rulesOfRole(granting.rbac, cluster, { kind, name, namespace })
+  // Binding a role before it exists would grant whatever its author holds. Kubernetes names the wrong resource here.
+  if (rules === undefined) throw notFound({ group: rbacGroup, resource: granting.resource, name })
+  confirm(granting, rules)
+}
+
+/** Upstream looks for the role, and answers 500. */
+function noRole({ object, resource }: Granting): StatusError {
+  const { kind } = record(object.roleRef)
+  const kinds = resource === 'rolebindings' ? ['Role', 'ClusterRole'] : ['ClusterRole']
+  const detail = `supported values: ${kinds.map(each => JSON.stringify(each)).join(', ')}`
+  const error = { type: 'FieldValueNotSupported', field: 'roleRef.kind', value: text(kind), detail } as const
+  return invalid(object.kind, rbacGroup, object.metadata.name ?? '', [error])
+}
+
+async function permitted(
+  { authorizer, ctx, key: { cluster, namespace } }: Granting,
+  verb: 'escalate' | 'bind',
+  role: { readonly resource: string; readonly name: string },
+): Promise<boolean> {
+  const resource = { group: rbacGroup, version: 'v1', subresource: '', namespace, ...role }
+  const decision = await authorizer.authorize(ctx.actAs, { verb, cluster, resource }, ctx.signal)
+  return decision.effect === 'allow'
+}
+
+/** Throws `forbidden` unless the user holds all of `wanted`, in the namespace of the object if it has one. */
+function confirm({ rbac, ctx, key, resource }: Granting, wanted: readonly PolicyRule[]): void {
+  const held = rulesOf(rbac, ctx.actAs, key.cluster, key.namespace)
+  const missing = uncovered(held, wanted)
+  if (missing.length === 0) return
+  const about = { group: rbacGroup, resource, name: key.name }
+  throw forbidden(about, `${whoGrants(ctx.actAs)}:\n${compacted(missing).join('\n')}`)
+}
+
+const whoGrants = ({ name, groups }: UserInfo): string =>
+  `user ${JSON.stringify(name)} (groups=[${groups.map(g => JSON.stringify(g)).join(' ')}]) is attempting to grant RBAC permissions not currently held`
+
+/** Rules that differ only in their verb become one, printed and sorted. */
+function compacted(rules: readonly PolicyRule[]): readonly string[] {
+  const found = new Map<string, { readonly rule: PolicyRule; readonly verbs: Set<string> }>()
+  for (const rule of rules) {
+    const key = printRule({ ...rule, verbs: [] })
+    const entry = found.get(key) ?? { rule, verbs: new Set() }
+    for (const verb of rule.verbs) entry.verbs.add(verb)
+    found.set(key, entry)
+  }
+  return [...found.values()].map(({ rule, verbs }) => printRule({ ...rule, verbs: [...verbs] })).sort()
+}

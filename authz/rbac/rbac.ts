@@ -1,0 +1,167 @@
+import type { Action } from '../../framework/contract/authorizer.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
+import { type PolicyRule, ruleAllows } from './policyrule.ts'
+import type { Binding, RbacSource } from './rbacsource.ts'
+import { keysOf, printSubject } from './subjects.ts'
+
+/** The logical cluster whose roles every cluster may refer to and whose bindings hold everywhere (chapter 30, section 2.7). */
+export const systemAdmin = 'system:admin'
+
+/** What a binding gives somebody. */
+export interface Grant {
+  /** undefined: the role does not exist. */
+  readonly rules: readonly PolicyRule[] | undefined
+  readonly binding: Binding
+  /** Of the binding; '' for a ClusterRoleBinding. */
+  readonly namespace: string
+  /** By which of the user's keys it was found. */
+  readonly subject: string
+}
+
+/** Whose bindings are asked. */
+export interface Holder {
+  /** The identities that count, together. */
+  readonly users: readonly UserInfo[]
+  /** Where the bindings are. */
+  readonly cluster: ClusterName
+  /** '': only what holds in all namespaces. */
+  readonly namespace: string
+}
+
+/** The first grant that is wanted of those that the bindings of one cluster give somebody. Looks no further. */
+export function findGrant(source: RbacSource, holder: Holder, wanted: Wanted): Grant | undefined {
+  for (const user of holder.users) {
+    const found =
+      findIn(keysOf(user), subject => clusterGrant(source, holder, { subject, wanted })) ??
+      (holder.namespace === ''
+        ? undefined
+        : findIn(keysOf(user), subject => namespaceGrant(source, holder, { subject, wanted })))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+type Wanted = (grant: Grant) => boolean
+
+interface Search {
+  readonly subject: string
+  readonly wanted: Wanted
+}
+
+function findIn<T>(subjects: readonly string[], find: (subject: string) => T | undefined): T | undefined {
+  for (const subject of subjects) {
+    const found = find(subject)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function clusterGrant(
+  source: RbacSource,
+  { cluster }: Holder,
+  { subject, wanted }: Search,
+): Grant | undefined {
+  for (const binding of source.clusterRoleBindings(cluster, subject)) {
+    const rules = clusterRoleRules(source, cluster, binding.role.name)
+    const grant = { rules, binding, namespace: '', subject }
+    if (wanted(grant)) return grant
+  }
+  return undefined
+}
+
+function namespaceGrant(
+  source: RbacSource,
+  { cluster, namespace }: Holder,
+  { subject, wanted }: Search,
+): Grant | undefined {
+  for (const binding of source.roleBindings(cluster, namespace, subject)) {
+    const { kind, name } = binding.role
+    const rules =
+      kind === 'ClusterRole'
+        ? clusterRoleRules(source, cluster, name)
+        : roleRules(source, cluster, namespace, name)
+    const grant = { rules, binding, namespace, subject }
+    if (wanted(grant)) return grant
+  }
+  return undefined
+}
+
+/** Everything somebody holds by the bindings of one cluster. */
+export function grants(source: RbacSource, holder: Holder): readonly Grant[] {
+  const all: Grant[] = []
+  findGrant(source, holder, grant => {
+    all.push(grant)
+    return false
+  })
+  return all
+}
+
+/** Rules of equally named roles add up: a workspace's own `cluster-admin` extends the system's. undefined: no such role. */
+export const clusterRoleRules = (
+  source: RbacSource,
+  cluster: ClusterName,
+  name: string,
+): readonly PolicyRule[] | undefined => added(cluster, owner => source.clusterRole(owner, name))
+
+/** Likewise for Roles of a namespace. */
+export const roleRules = (
+  source: RbacSource,
+  cluster: ClusterName,
+  namespace: string,
+  name: string,
+): readonly PolicyRule[] | undefined => added(cluster, owner => source.role(owner, namespace, name))
+
+function added(
+  cluster: ClusterName,
+  rulesIn: (owner: ClusterName) => readonly PolicyRule[] | undefined,
+): readonly PolicyRule[] | undefined {
+  const local = rulesIn(cluster)
+  if (cluster === systemAdmin) return local
+  const shared = rulesIn(systemAdmin)
+  return local === undefined || shared === undefined ? (local ?? shared) : [...local, ...shared]
+}
+
+/** What the bindings of one cluster say of an action. */
+export interface RbacVerdict {
+  readonly allowed: boolean
+  /** In Kubernetes' words: `RBAC: allowed by ClusterRoleBinding "a" of ClusterRole "b" to User "c"`. */
+  readonly reason: string
+}
+
+/** Evaluates the bindings of one cluster for somebody, Kubernetes' way. */
+export function evaluate(source: RbacSource, holder: Holder, action: Action): RbacVerdict {
+  let missing: Set<string> | undefined
+  const found = findGrant(source, holder, ({ rules, binding }) => {
+    if (rules !== undefined) return rules.some(rule => ruleAllows(rule, action))
+    missing = (missing ?? new Set()).add(missingRole(binding))
+    return false
+  })
+  if (found !== undefined) return allowedBy(found)
+  return missing === undefined ? nothing : { allowed: false, reason: `RBAC: ${printErrors([...missing])}` }
+}
+
+/** Who only asks whether pays nothing for the words. */
+const allowedBy = (grant: Grant): RbacVerdict => ({
+  allowed: true,
+  get reason() {
+    return `RBAC: allowed by ${printGrant(grant)}`
+  },
+})
+
+const nothing: RbacVerdict = { allowed: false, reason: '' }
+
+function printGrant({ binding, namespace, subject }: Grant): string {
+  const { name, role } = binding
+  const what =
+    namespace === ''
+      ? `ClusterRoleBinding "${name}"`
+      : `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`
+  return `${what} of ${role.kind} "${role.name}" to ${printSubject(subject)}`
+}
+
+const missingRole = ({ role: { kind, name } }: Binding): string =>
+  `${kind.toLowerCase()}.rbac.authorization.k8s.io "${name}" not found`
+
+const printErrors = (errors: readonly string[]): string =>
+  errors.length === 1 ? errors.join() : `[${errors.join(', ')}]`

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { loopback, type UserInfo } from '../../framework/request/user.ts'
+import { createExplainer } from '../explain/explanation.ts'
+import { insightInto } from '../explain/insight.ts'
+import {
+  clusterBinding,
+  contextOf,
+  createFixture,
+  type Fixture,
+  groupNamed,
+  user,
+  userNamed,
+} from '../testing/fixture.ts'
+import { type ReviewResource, reviewStorages } from './reviews.ts'
+
+const alice = user('alice', 'devs')
+const pods = { verb: 'list', resource: 'pods', namespace: 'ns' }
+const kinds = {
+  selfsubjectaccessreviews: 'SelfSubjectAccessReview',
+  subjectaccessreviews: 'SubjectAccessReview',
+  localsubjectaccessreviews: 'LocalSubjectAccessReview',
+  selfsubjectrulesreviews: 'SelfSubjectRulesReview',
+  selfsubjectreviews: 'SelfSubjectReview',
+} as const
+
+interface Asked {
+  readonly by?: UserInfo
+  readonly namespace?: string
+  readonly deepReview?: boolean
+}
+
+describe('reviews', () => {
+  let fixture: Fixture
+  beforeEach(() => {
+    fixture = createFixture()
+    fixture.put('ws', clusterBinding('system:kcp:workspace:access', groupNamed('system:authenticated')))
+    fixture.put('ws', clusterBinding('view', userNamed('alice')))
+  })
+
+  /** The status of a review, asked for by a user in a namespace. */
+  async function ask(
+    plural: keyof typeof kinds,
+    spec: object,
+    { by = alice, namespace = '', deepReview = false }: Asked = {},
+  ): Promise<unknown> {
+    const object = { apiVersion: 'authorization.k8s.io/v1', kind: kinds[plural], metadata: {}, spec }
+    const info = { group: 'authorization.k8s.io', resource: plural, namespace }
+    const ctx = { ...contextOf(by, info), deepReview }
+    const group = plural === 'selfsubjectreviews' ? 'authentication.k8s.io' : 'authorization.k8s.io'
+    const resource = `${plural}.${group}` as ReviewResource
+    const key = { cluster: 'ws', namespace, name: '' }
+    const storage = reviewStorages(fixture.authorizer, fixture.rbac)[resource]
+    const item = await storage.create(ctx, key, object, { dryRun: false, fieldManager: '' })
+    assert.deepEqual(item.object.spec, plural === 'selfsubjectrulesreviews' ? {} : spec)
+    return item.object.status
+  }
+
+  it('answer what the caller may', async () => {
+    assert.deepEqual(await ask('selfsubjectaccessreviews', { resourceAttributes: pods }), {
+      allowed: true,
+      reason: 'access granted',
+    })
+    assert.deepEqual(await ask('selfsubjectaccessreviews', { resourceAttributes: { ...pods, verb: '*' } }), {
+      allowed: false,
+      reason: 'access denied',
+    })
+    assert.deepEqual(
+      await ask('selfsubjectaccessreviews', { nonResourceAttributes: { verb: 'get', path: '/apis' } }),
+      {
+        allowed: true,
+        reason: 'access granted',
+      },
+    )
+  })
+
+  it('answer what somebody else may, with the groups as they are given', async () => {
+    const about = (subject: object) =>
+      ask('subjectaccessreviews', { ...subject, resourceAttributes: pods }, { by: loopback })
+    const denied = { allowed: false, reason: 'access denied' }
+    assert.deepEqual(await about({ user: 'alice' }), denied)
+    assert.deepEqual(await about({ user: 'bob', groups: ['system:authenticated'] }), denied)
+    assert.deepEqual(await about({ user: 'alice', groups: ['system:authenticated'] }), {
+      allowed: true,
+      reason: 'access granted',
+    })
+    const foreign = { extra: { 'authentication.kcp.io/scopes': ['cluster:other'] } }
+    assert.deepEqual(await about({ user: 'alice', groups: ['system:kcp:admin'], ...foreign }), denied)
+  })
+
+  it('tell a refusal from no opinion', async () => {
+    const resourceAttributes = {
+      verb: 'get',
+      group: 'apis.kcp.io',
+      resource: 'apiexports',
+      subresource: 'status',
+    }
+    assert.deepEqual(await ask('selfsubjectaccessreviews', { resourceAttributes }), {
+      allowed: false,
+      denied: true,
+      reason: 'access denied',
+    })
+  })
+
+  for (const [what, plural, spec, message] of [
+    ['nothing', 'selfsubjectaccessreviews', {}, /exactly one of nonResourceAttributes or resourceAttributes/],
+    [
+      'two things',
+      'selfsubjectaccessreviews',
+      { resourceAttributes: pods, nonResourceAttributes: { verb: 'get', path: '/' } },
+      /spec.nonResourceAttributes: Invalid value.*cannot be specified in combination with resourceAttributes/,
+    ],
+    [
+      'nobody',
+      'subjectaccessreviews',
+      { resourceAttributes: pods },
+      /spec.user: .*at least one of user or group/,
+    ],
+    [
+      'another namespace',
+      'localsubjectaccessreviews',
+      { user: 'a', resourceAttributes: pods },
+      /spec.resourceAttributes.namespace: Invalid value: "ns": must match metadata.namespace/,
+    ],
+  ] as const)
+    it(`refuse to be about ${what}`, async () => {
+      await assert.rejects(ask(plural, spec, { by: loopback, namespace: 'ns2' }), { code: 422, message })
+    })
+
+  it('list the rules of a plain member exactly', async () => {
+    const plain = await ask('selfsubjectrulesreviews', { namespace: 'default' }, { by: user('bob') })
+    const review = (resources: string[], group: string) => ({
+      verbs: ['create'],
+      apiGroups: [group],
+      resources,
+    })
+    const health = ['/healthz', '/livez', '/readyz', '/version', '/version/']
+    const { resourceRules, nonResourceRules, incomplete } = plain as Record<
+      string,
+      { nonResourceURLs: string[] }[]
+    >
+    assert.deepEqual(resourceRules, [
+      review(['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], 'authorization.k8s.io'),
+      review(['selfsubjectreviews'], 'authentication.k8s.io'),
+    ])
+    const discovery = ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...health]
+    assert.deepEqual(
+      nonResourceRules?.map(({ nonResourceURLs }) => nonResourceURLs.toSorted()),
+      [discovery.toSorted(), health, ['/']],
+    )
+    assert.equal(incomplete, false)
+  })
+
+  it('list no rules without a namespace', async () => {
+    await assert.rejects(ask('selfsubjectrulesreviews', {}), {
+      code: 400,
+      message: 'no namespace on request',
+    })
+  })
+
+  describe('that look past the guards of a workspace', () => {
+    const closed = () => createFixture({ requiredGroups: { ws: 'nobody' } })
+    const about = { user: 'alice', resourceAttributes: pods }
+    const deeply = async (by: UserInfo, kind: keyof typeof kinds = 'subjectaccessreviews') => {
+      fixture = closed()
+      fixture.put('ws', clusterBinding('view', userNamed('alice')))
+      const { allowed } = (await ask(kind, about, { by, deepReview: true })) as { allowed: boolean }
+      return allowed
+    }
+
+    it('are for system:masters', async () => {
+      assert.equal(await deeply(loopback), true)
+      const warrant = { 'authorization.kcp.io/warrant': ['{"groups":["system:masters"]}'] }
+      for (const by of [user('kcp-admin', 'system:kcp:admin'), { ...alice, extra: warrant }])
+        assert.equal(await deeply(by), false)
+    })
+
+    it('are SubjectAccessReviews, and nothing else', async () => {
+      assert.equal(await deeply(loopback, 'localsubjectaccessreviews').catch(() => false), false)
+    })
+
+    it('have to be asked for', async () => {
+      fixture = closed()
+      fixture.put('ws', clusterBinding('view', userNamed('alice')))
+      assert.deepEqual(await ask('subjectaccessreviews', about, { by: loopback }), {
+        allowed: false,
+        denied: true,
+        reason: 'access denied',
+      })
+    })
+  })
+
+  it('say that they could not be evaluated', async () => {
+    const authorizer = { authorize: () => Promise.reject(new Error('the webhook at https://inner is gone')) }
+    fixture = { ...fixture, authorizer }
+    assert.deepEqual(await ask('selfsubjectaccessreviews', { resourceAttributes: pods }), {
+      allowed: false,
+      evaluationError: 'the authorizer has failed',
+    })
+  })
+
+  it('explain themselves only when they are asked to', async () => {
+    const explainer = createExplainer({
+      ...fixture,
+      insight: insightInto(fixture.authorizer, fixture.sources),
+      views: () => [],
+    })
+    const told = async (annotations: Record<string, string>) => {
+      const storage = reviewStorages(fixture.authorizer, fixture.rbac, explainer)[
+        'subjectaccessreviews.authorization.k8s.io'
+      ]
+      const ctx = contextOf(loopback, { group: 'authorization.k8s.io', resource: 'subjectaccessreviews' })
+      const spec = { user: 'bob', resourceAttributes: pods }
+      const object = {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        metadata: { annotations },
+        spec,
+      }
+      const key = { cluster: 'ws', namespace: '', name: '' }
+      return (await storage.create(ctx, key, object, { dryRun: false, fieldManager: '' })).object.metadata
+        .annotations
+    }
+    assert.equal((await told({}))?.['oriel/explanation'], undefined)
+    const explanation = JSON.parse((await told({ 'oriel/explain': 'true' }))?.['oriel/explanation'] ?? '{}')
+    assert.deepEqual(
+      explanation.missing.map(({ authorizer }: { authorizer: string }) => authorizer),
+      ['02-content', '05-local'],
+    )
+  })
+
+  it('tell the caller who he is', async () => {
+    const known = { ...alice, uid: '7', extra: { k: ['v'] } }
+    assert.deepEqual(await ask('selfsubjectreviews', {}, { by: known }), {
+      userInfo: { username: 'alice', uid: '7', groups: alice.groups, extra: { k: ['v'] } },
+    })
+  })
+})

@@ -1,0 +1,227 @@
+import type { Action, Authorizer } from '../../framework/contract/authorizer.ts'
+import type { RequestContext } from '../../framework/contract/context.ts'
+import { type Item, itemOf } from '../../framework/contract/item.ts'
+import type { ItemList, ItemWatch, ResourceStorage } from '../../framework/contract/storage.ts'
+import { badRequest, methodNotSupported } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { isPrivileged, type UserInfo } from '../../framework/request/user.ts'
+import type { Explanation } from '../explain/disclosure.ts'
+import type { Explainer } from '../explain/explanation.ts'
+import { record, text } from '../rbac/objects.ts'
+import type { PolicyRule } from '../rbac/policyrule.ts'
+import type { RbacSource } from '../rbac/rbacsource.ts'
+import { rulesOf } from '../rbac/ruleslist.ts'
+import { selectorsIn } from './reviewselectors.ts'
+import { checkReview, checkSubject } from './reviewspec.ts'
+
+/** Answers one review: the object with its `status`. */
+type Answer = (ctx: RequestContext, object: KubeObject) => Promise<KubeObject>
+
+/**
+ * The review kinds by `<plural>.<group>`, each a storage of which only `create` does something: it stores nothing and returns the
+ * object with its status (chapter 40, section 9.3; chapter 30, section 2.8).
+ */
+export const reviewStorages = (
+  authorizer: Authorizer,
+  rbac: RbacSource,
+  explainer?: Explainer,
+): Readonly<Record<ReviewResource, ResourceStorage>> => ({
+  ...accessReviewStorages(authorizer, explainer),
+  ...storagesOf({
+    'selfsubjectrulesreviews.authorization.k8s.io': rulesAnswer(rbac),
+    'selfsubjectreviews.authentication.k8s.io': async (ctx, object) =>
+      withStatus(object, { userInfo: printUser(ctx.actAs) }),
+  }),
+})
+
+/** Those that ask whether somebody may do something. */
+export function accessReviewStorages(
+  authorizer: Authorizer,
+  explainer?: Explainer,
+): Readonly<Record<AccessReviewResource, ResourceStorage>> {
+  const access =
+    (userOf: (ctx: RequestContext, object: KubeObject) => UserInfo): Answer =>
+    async (ctx, object) => {
+      checkReview(object, namespaceOf(ctx))
+      const question = questionOf(ctx, object, userOf(ctx, object))
+      const url = object.metadata.annotations?.[viewAnnotation]
+      if (explainer !== undefined && url !== undefined)
+        return throughView(explainer, ctx, { ...question, url }, object)
+      const reviewed = withStatus(object, await accessStatus(authorizer, ctx, question))
+      return explainer === undefined ? reviewed : explained(explainer, ctx, question, reviewed)
+    }
+  return storagesOf({
+    'selfsubjectaccessreviews.authorization.k8s.io': access(callerOf),
+    'subjectaccessreviews.authorization.k8s.io': access(subjectOf),
+    'localsubjectaccessreviews.authorization.k8s.io': access(subjectOf),
+  })
+}
+
+const storagesOf = <R extends ReviewResource>(
+  answers: Readonly<Record<R, Answer>>,
+): Readonly<Record<R, ResourceStorage>> =>
+  Object.fromEntries(
+    Object.entries<Answer>(answers).map(([resource, answer]) => [resource, review(resource, answer)]),
+  ) as Record<R, ResourceStorage>
+
+/** `<plural>.<group>` */
+export type ReviewResource =
+  | AccessReviewResource
+  | 'selfsubjectrulesreviews.authorization.k8s.io'
+  | 'selfsubjectreviews.authentication.k8s.io'
+
+type AccessReviewResource =
+  | 'selfsubjectaccessreviews.authorization.k8s.io'
+  | 'subjectaccessreviews.authorization.k8s.io'
+  | 'localsubjectaccessreviews.authorization.k8s.io'
+
+function review(name: string, answer: Answer): ResourceStorage {
+  const [resource = '', group = ''] = name.split(/\.(.*)/s)
+  const refuse = (verb: string): never => {
+    throw methodNotSupported({ group, resource }, verb)
+  }
+  return {
+    get: async () => refuse('get'),
+    list: (): ItemList => refuse('list'),
+    watch: (): ItemWatch => refuse('watch'),
+    update: async () => refuse('update'),
+    delete: async () => refuse('delete'),
+    create: async (ctx, _key, object): Promise<Item> => itemOf(await answer(ctx, object), ctx.cluster),
+  }
+}
+
+const withStatus = (object: KubeObject, status: object): KubeObject => ({ ...object, status })
+const callerOf = (ctx: RequestContext): UserInfo => ctx.actAs
+const namespaceOf = ({ info }: RequestContext): string => (info.isResource ? info.namespace : '')
+
+/** The user that a review names; its groups are taken as they are (chapter 30, section 2.8). */
+function subjectOf(_ctx: RequestContext, object: KubeObject): UserInfo {
+  const { user, groups, uid, extra } = checkSubject(object)
+  return { name: user, groups, ...(uid === '' ? {} : { uid }), ...(extra === undefined ? {} : { extra }) }
+}
+
+/** Who and what a review is about, and what of it could not be read. */
+interface Question {
+  readonly user: UserInfo
+  readonly action: Action
+  readonly problems: readonly string[]
+}
+
+function questionOf(ctx: RequestContext, object: KubeObject, user: UserInfo): Question {
+  const { problems, ...selectors } = selectorsIn(record(object.spec).resourceAttributes)
+  return { user, action: { ...actionOf(ctx, object), ...selectors }, problems }
+}
+
+function actionOf(ctx: RequestContext, object: KubeObject): Action {
+  const spec = record(object.spec)
+  const { cluster } = ctx
+  const deep = isDeep(ctx, object) ? { deep: true } : {}
+  if (spec.resourceAttributes === undefined || spec.resourceAttributes === null) {
+    const { path, verb } = record(spec.nonResourceAttributes)
+    return { verb: text(verb), cluster, path: text(path), ...deep }
+  }
+  const { verb, ...attributes } = record(spec.resourceAttributes)
+  return { verb: text(verb), cluster, resource: resourceIn(attributes), ...deep }
+}
+
+function resourceIn(attributes: Readonly<Record<string, unknown>>): NonNullable<Action['resource']> {
+  const { group, version, resource, subresource, namespace, name } = attributes
+  return {
+    group: text(group),
+    version: text(version),
+    resource: text(resource),
+    subresource: text(subresource),
+    namespace: text(namespace),
+    name: text(name),
+  }
+}
+
+/** Asked for by header, and only for direct members of `system:masters`: a warrant does not make one. */
+const isDeep = ({ deepReview, user }: RequestContext, { kind }: KubeObject): boolean =>
+  deepReview === true && kind === 'SubjectAccessReview' && isPrivileged(user)
+
+async function accessStatus(authorizer: Authorizer, ctx: RequestContext, question: Question) {
+  const { user, action, problems } = question
+  try {
+    const decision = await authorizer.authorize(user, action, ctx.signal)
+    ctx.record.decided?.('sar.auth.kcp.io', decision)
+    const { effect, reason } = decision
+    return {
+      allowed: effect === 'allow',
+      ...(effect === 'deny' ? { denied: true } : {}),
+      ...(reason === '' ? {} : { reason }),
+      ...(problems.length === 0 ? {} : { evaluationError: problems.join('; ') }),
+    }
+  } catch (error) {
+    ctx.record.log.error({ error: String(error) }, 'a review could not be evaluated')
+    return { allowed: false, evaluationError: ['the authorizer has failed', ...problems].join('; ') }
+  }
+}
+
+/** Asks for an explanation, on the review that is sent; what is answered has it as JSON in the other. */
+export const explainAnnotation = 'oriel/explain'
+export const explanationAnnotation = 'oriel/explanation'
+/** The path of a view up to its cluster: asks about a request to it. Needs no other annotation to be explained. */
+export const viewAnnotation = 'oriel/view'
+
+async function throughView(
+  explainer: Explainer,
+  { user: asker, signal, record }: RequestContext,
+  question: Question & { readonly url: string },
+  object: KubeObject,
+): Promise<KubeObject> {
+  const explanation = await explainer.throughView({ asker, signal, record, ...question })
+  const { allowed } = explanation
+  const reason = allowed ? 'access granted' : 'access denied'
+  return withExplanation(withStatus(object, { allowed, reason }), explanation)
+}
+
+function withExplanation(object: KubeObject, explanation: Explanation): KubeObject {
+  const { annotations: _, ...metadata } = object.metadata
+  const annotations = { [explanationAnnotation]: JSON.stringify(explanation) }
+  return { ...object, metadata: { ...metadata, annotations } }
+}
+
+/** An annotation, because clients that know nothing of it keep it in every encoding, and read past it. */
+async function explained(
+  explainer: Explainer,
+  { user: asker, signal }: RequestContext,
+  question: Question,
+  object: KubeObject,
+): Promise<KubeObject> {
+  if (object.metadata.annotations?.[explainAnnotation] !== 'true') return object
+  return withExplanation(object, await explainer.explain({ asker, signal, ...question }))
+}
+
+const rulesAnswer =
+  (rbac: RbacSource): Answer =>
+  async (ctx, object) => {
+    const namespace = text(record(object.spec).namespace)
+    if (namespace === '') throw badRequest('no namespace on request')
+    const rules = rulesOf(rbac, ctx.actAs, ctx.cluster, namespace)
+    // As Kubernetes, which sends no spec back here.
+    return withStatus(
+      { ...object, spec: {} },
+      {
+        resourceRules: rules.filter(rule => rule.resources?.length).map(printResourceRule),
+        nonResourceRules: rules.filter(rule => rule.nonResourceURLs?.length).map(printPathRule),
+        incomplete: false,
+      },
+    )
+  }
+
+const printResourceRule = ({ verbs, apiGroups = [], resources = [], resourceNames = [] }: PolicyRule) => ({
+  verbs,
+  apiGroups,
+  resources,
+  ...(resourceNames.length === 0 ? {} : { resourceNames }),
+})
+
+const printPathRule = ({ verbs, nonResourceURLs = [] }: PolicyRule) => ({ verbs, nonResourceURLs })
+
+const printUser = ({ name, uid, groups, extra }: UserInfo) => ({
+  username: name,
+  ...(uid === undefined ? {} : { uid }),
+  groups,
+  ...(extra === undefined ? {} : { extra }),
+})

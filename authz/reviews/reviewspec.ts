@@ -1,0 +1,62 @@
+import { type FieldError, invalid } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { record, text, texts } from '../rbac/objects.ts'
+import { selectorErrors } from './reviewselectors.ts'
+
+/** Whom a SubjectAccessReview asks about. */
+export interface ReviewedSubject {
+  readonly user: string
+  readonly groups: readonly string[]
+  readonly uid: string
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+/** Refuses a review that does not ask about exactly one thing, or about another namespace than its URL's (rule 9.23). */
+export function checkReview(object: KubeObject, namespace: string): void {
+  const { resourceAttributes, nonResourceAttributes } = record(object.spec)
+  const [resource, path] = [resourceAttributes ?? undefined, nonResourceAttributes ?? undefined]
+  const errors = object.kind === 'LocalSubjectAccessReview' ? localErrors(resource, path, namespace) : []
+  refuse(object, [...attributeErrors(resource, path), ...selectorErrors(resource), ...errors])
+}
+
+function attributeErrors(resource: unknown, path: unknown): readonly FieldError[] {
+  if (resource !== undefined && path !== undefined)
+    return [
+      wrong('spec.nonResourceAttributes', path, 'cannot be specified in combination with resourceAttributes'),
+    ]
+  if (resource !== undefined || path !== undefined) return []
+  const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
+  return [wrong('spec.resourceAttributes', null, detail)]
+}
+
+function localErrors(resource: unknown, path: unknown, namespace: string): readonly FieldError[] {
+  if (path !== undefined)
+    return [wrong('spec.nonResourceAttributes', path, 'disallowed on this kind of request')]
+  const asked = text(record(resource).namespace)
+  return resource === undefined || asked === namespace
+    ? []
+    : [wrong('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')]
+}
+
+/** The subject of a review; refuses one that names nobody. */
+export function checkSubject(object: KubeObject): ReviewedSubject {
+  const spec = record(object.spec)
+  const subject = { user: text(spec.user), groups: texts(spec.groups), uid: text(spec.uid) }
+  if (subject.user === '' && subject.groups.length === 0)
+    refuse(object, [wrong('spec.user', '', 'at least one of user or group must be specified')])
+  const extra = Object.entries(record(spec.extra)).map(
+    ([key, values]) => [key.toLowerCase(), texts(values)] as const,
+  )
+  return extra.length === 0 ? subject : { ...subject, extra: Object.fromEntries(extra) }
+}
+
+const wrong = (field: string, value: unknown, detail: string): FieldError => ({
+  type: 'FieldValueInvalid',
+  field,
+  value,
+  detail,
+})
+
+function refuse(object: KubeObject, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid(object.kind, 'authorization.k8s.io', '', errors)
+}

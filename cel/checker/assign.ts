@@ -1,0 +1,95 @@
+import { dynType, isOptional, paramOf, sameType, type Type } from '../values/type.ts'
+
+/** What the type parameters that have been met stand for, by name. */
+export type Bindings = ReadonlyMap<string, Type>
+
+const isDyn = ({ kind }: Type): boolean => kind === 'dyn'
+const isDynOrError = ({ kind }: Type): boolean => kind === 'dyn' || kind === 'error'
+
+/** The bindings under which a value of each of `args` fits into the parameter at its place; undefined when none does. */
+export function unify(
+  bindings: Bindings,
+  params: readonly Type[],
+  args: readonly Type[],
+): Bindings | undefined {
+  const next = new Map(bindings)
+  return listFits(next, params, args) ? next : undefined
+}
+
+function listFits(bindings: Map<string, Type>, a: readonly Type[], b: readonly Type[]): boolean {
+  return a.length === b.length && a.every((type, i) => fits(bindings, type, b[i] ?? dynType))
+}
+
+const structural: ReadonlySet<string> = new Set(['opaque', 'list', 'map'])
+
+function fits(bindings: Map<string, Type>, a: Type, b: Type): boolean {
+  if (b.kind === 'param') {
+    const found = substitutes(bindings, a, b)
+    if (found !== 'unbound') return found
+  }
+  if (a.kind === 'param') return substitutes(bindings, b, a) === true
+  if (isDynOrError(a) || isDynOrError(b)) return true
+  if (a.kind === 'null') return isNullable(b)
+  if (b.kind === 'null') return isNullable(a)
+  if (a.kind === 'type') return b.kind === 'type'
+  if (structural.has(a.kind))
+    return a.kind === b.kind && a.name === b.name && listFits(bindings, a.params, b.params)
+  return a.kind === b.kind && a.name === b.name
+}
+
+const nullable: ReadonlySet<string> = new Set(['null', 'opaque', 'struct', 'duration', 'timestamp'])
+
+const isNullable = ({ kind }: Type): boolean => nullable.has(kind)
+
+/** Whether the parameter may stand for the type; `unbound` when it stands for nothing and may not for this. */
+function substitutes(bindings: Map<string, Type>, type: Type, param: Type): boolean | 'unbound' {
+  if (type.kind === 'param' && type.name === param.name) return true
+  const bound = bindings.get(param.name)
+  if (bound === undefined) {
+    if (!isFree(bindings, param, type)) return 'unbound'
+    bindings.set(param.name, type)
+    return true
+  }
+  if (sameType(type, bound)) return true
+  if (!fits(bindings, type, bound)) return false
+  const general = moreGeneral(type, bound)
+  if (isFree(bindings, param, general)) bindings.set(param.name, general)
+  return true
+}
+
+/** Whether a type does not speak of the parameter: nothing may stand for a part of itself. */
+function isFree(bindings: Bindings, param: Type, type: Type): boolean {
+  if (type.kind !== 'param') return type.params.every(inner => isFree(bindings, param, inner))
+  if (type.name === param.name) return false
+  const bound = bindings.get(type.name)
+  return bound === undefined || isFree(bindings, param, bound)
+}
+
+/** The more general of two types that fit. */
+export const moreGeneral = (a: Type, b: Type): Type => (isLessSpecific(a, b) ? a : b)
+
+function isLessSpecific(a: Type, b: Type): boolean {
+  if (isDyn(a) || a.kind === 'param') return true
+  if (isDyn(b) || b.kind === 'param' || a.kind !== b.kind) return false
+  if (a.kind === 'type') return true
+  return (
+    a.name === b.name &&
+    a.params.length === b.params.length &&
+    a.params.every((param, i) => isLessSpecific(param, paramOf(b, i)))
+  )
+}
+
+/** The type with its bound parameters replaced; those that stand for nothing become dyn when `toDyn`. */
+export function substitute(bindings: Bindings, type: Type, toDyn = false): Type {
+  if (type.kind === 'param') {
+    const bound = bindings.get(type.name)
+    if (bound !== undefined) return substitute(bindings, bound, toDyn)
+    return toDyn ? dynType : type
+  }
+  if (type.params.length === 0) return type
+  return { ...type, params: type.params.map(param => substitute(bindings, param, toDyn)) }
+}
+
+/** What an optional holds, and whether the type was one. */
+export const unwrapped = (type: Type): readonly [Type, boolean] =>
+  isOptional(type) ? [paramOf(type), true] : [type, false]

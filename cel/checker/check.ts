@@ -1,0 +1,139 @@
+import type { Call, Expr } from '../syntax/ast.ts'
+import { parse } from '../syntax/parser.ts'
+import { type Issue, issuesText, SyntaxProblem } from '../syntax/source.ts'
+import type { FunctionDecl, Overload } from '../values/declaration.ts'
+import { boolType, dynType, errorType, sameType, type Type, typeText } from '../values/type.ts'
+import { substitute, unify } from './assign.ts'
+import {
+  type Check,
+  type CheckCall,
+  type Checked,
+  checkExpr,
+  dottedName,
+  fieldType,
+  mismatch,
+  newCheck,
+  newParam,
+  problem,
+  undeclared,
+  type Visit,
+} from './checker.ts'
+import type { Environment } from './environment.ts'
+import { literalIssues } from './literalcheck.ts'
+
+/** A checked expression with its type, or everything that is wrong with it in the words of cel-go. */
+export type CheckResult = { readonly checked: Checked; readonly type: Type } | { readonly issues: string }
+
+/** Parses an expression and checks its types. */
+export function check(source: string, environment: Environment): CheckResult {
+  try {
+    return checkParsed(source, parse(source), environment)
+  } catch (error) {
+    if (error instanceof SyntaxProblem) return { issues: issuesText(source, error.issues) }
+    throw error
+  }
+}
+
+function checkParsed(source: string, expr: Expr, environment: Environment): CheckResult {
+  const issues: Issue[] = []
+  const state = newCheck(environment, issues)
+  checkExpr(state, expr, checkCall)
+  if (issues.length > 0) return { issues: issuesText(source, issues) }
+  const types = new Map(
+    [...state.types].map(([node, type]) => [node, substitute(state.bindings, type, true)]),
+  )
+  const checked: Checked = { expr, types, overloads: state.overloads, names: state.names }
+  const wrong = literalIssues(checked)
+  if (wrong.length > 0) return { issues: issuesText(source, wrong) }
+  return { checked, type: types.get(expr) ?? dynType }
+}
+
+const checkCall: CheckCall = (state, call, visit) => {
+  if (call.name === '_?._') return checkOptionalSelect(state, call, visit)
+  for (const arg of call.args) visit(arg)
+  const { target } = call
+  if (target === undefined) return checkFunction(state, call, call.name.replace(/^\./, ''), call.args)
+  const prefix = dottedName(target)
+  const qualified = prefix === undefined ? undefined : `${prefix.replace(/^\./, '')}.${call.name}`
+  if (qualified !== undefined && state.environment.functions.has(qualified)) {
+    state.names.set(call, qualified)
+    return checkFunction(state, call, qualified, call.args)
+  }
+  visit(target)
+  return checkFunction(state, call, call.name, [target, ...call.args])
+}
+
+function checkFunction(state: Check, call: Call, name: string, args: readonly Expr[]): Type {
+  const declared = state.environment.functions.get(name)
+  if (declared === undefined) return undeclared(state, call.at, name)
+  const types = args.map(arg => state.types.get(arg) ?? dynType)
+  if (name === '_&&_' || name === '_||_') return checkLogic(state, args, types)
+  const isMember = args.length > call.args.length
+  return (
+    resolve(state, call, declared, { types, isMember }) ?? noOverload(state, call, name, { types, isMember })
+  )
+}
+
+/** Each side is told by itself when it is no boolean. */
+function checkLogic(state: Check, args: readonly Expr[], types: readonly Type[]): Type {
+  let isGood = true
+  types.forEach((type, i) => {
+    const next = unify(state.bindings, [type], [boolType])
+    if (next !== undefined) state.bindings = next
+    else {
+      isGood = false
+      mismatch(state, args[i]?.at ?? 0, boolType, type)
+    }
+  })
+  return isGood ? boolType : errorType
+}
+
+interface Signature {
+  readonly types: readonly Type[]
+  readonly isMember: boolean
+}
+
+function resolve(state: Check, call: Call, declared: FunctionDecl, signature: Signature): Type | undefined {
+  const matching: Overload[] = []
+  let result: Type | undefined
+  for (const overload of declared.overloads) {
+    if (overload.member !== signature.isMember) continue
+    const [of, ...params] = instantiated(state, overload)
+    const next = unify(state.bindings, signature.types, params)
+    if (next === undefined || of === undefined) continue
+    state.bindings = next
+    matching.push(overload)
+    const type = substitute(state.bindings, of)
+    if (result === undefined) result = type
+    else if (result.kind !== 'dyn' && !sameType(type, result)) result = dynType
+  }
+  state.overloads.set(call, matching)
+  return result
+}
+
+/** The result and parameters of an overload, its type parameters replaced by new ones. */
+function instantiated(state: Check, { result, params }: Overload): readonly Type[] {
+  const fresh = new Map<string, Type>()
+  const replace = (type: Type): Type => {
+    if (type.kind === 'param') {
+      const known = fresh.get(type.name) ?? newParam(state)
+      fresh.set(type.name, known)
+      return known
+    }
+    return type.params.length === 0 ? type : { ...type, params: type.params.map(replace) }
+  }
+  return [replace(result), ...params.map(replace)]
+}
+
+function noOverload(state: Check, { at }: Call, name: string, { types, isMember }: Signature): Type {
+  const [target, ...rest] = types.map(type => typeText(substitute(state.bindings, type, true)))
+  const text = isMember ? `${target}.(${rest.join(', ')})` : `(${[target, ...rest].join(', ')})`
+  return problem(state, at, `found no matching overload for '${name}' applied to '${text}'`)
+}
+
+function checkOptionalSelect(state: Check, { at, args }: Call, visit: Visit): Type {
+  const [operand, name] = args
+  if (operand === undefined || name?.kind !== 'literal' || typeof name.value !== 'string') return errorType
+  const field = fieldType(state, at, visit(operand), { name: name.value, optional: true })
+  return substitute(state.bindings, field)
+}

@@ -1,0 +1,68 @@
+import { standardLibrary } from '../library/index.ts'
+import type { FunctionDecl } from '../values/declaration.ts'
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listOf,
+  mapOf,
+  nullType,
+  opaqueType,
+  optionalOf,
+  stringType,
+  type Type,
+  timestampType,
+  typeType,
+  uintType,
+} from '../values/type.ts'
+
+/** The fields of an object type, by name. */
+export interface StructInfo {
+  field(name: string): Type | undefined
+  /** Whether expressions may make one: `Object.spec{…}`. */
+  readonly constructible?: boolean
+}
+
+/** What an expression may speak of. */
+export interface Environment {
+  readonly variables: ReadonlyMap<string, Type>
+  readonly functions: ReadonlyMap<string, FunctionDecl>
+  struct(name: string): StructInfo | undefined
+}
+
+/** An environment of Kubernetes: its functions, and these variables. */
+export const environment = (
+  variables: Readonly<Record<string, Type>>,
+  struct: Environment['struct'] = () => undefined,
+  functions: ReadonlyMap<string, FunctionDecl> = standardLibrary,
+): Environment => ({ variables: new Map(Object.entries(variables)), functions, struct })
+
+/** Types that expressions can name. */
+const namedTypes: ReadonlyMap<string, Type> = new Map(
+  [
+    boolType,
+    bytesType,
+    doubleType,
+    intType,
+    stringType,
+    uintType,
+    nullType,
+    typeType,
+    durationType,
+    timestampType,
+    listOf(dynType),
+    mapOf(dynType, dynType),
+    optionalOf(dynType),
+    opaqueType('net.IP'),
+    opaqueType('net.CIDR'),
+    opaqueType('kubernetes.URL'),
+    opaqueType('kubernetes.Quantity'),
+    opaqueType('kubernetes.Semver'),
+    opaqueType('kubernetes.NamedFormat'),
+  ].map(type => [type.name, type]),
+)
+
+export const typeNamed = (name: string): Type | undefined => namedTypes.get(name)

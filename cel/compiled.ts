@@ -1,0 +1,84 @@
+import { check } from './checker/check.ts'
+import type { Environment } from './checker/environment.ts'
+import { ProgramProblem } from './planner/plan.ts'
+import { programOf } from './planner/program.ts'
+import { CostExceeded, type Effort } from './values/meter.ts'
+import { sameType, type Type, typeText } from './values/type.ts'
+import { CelError, type Value } from './values/value.ts'
+
+/** What evaluations of one request may still cost together. */
+export interface Allowance {
+  left: number
+  readonly effort: Effort
+}
+
+/** An expression that is ready to be evaluated, or what is wrong with it. */
+export interface Expression {
+  readonly source: string
+  readonly type: Type | undefined
+  readonly problem: string | undefined
+  /** Values of the environment's variables by name. Throws OutOfBudget when nothing more may be evaluated. */
+  evaluate(variables: Readonly<Record<string, Value>>, allowance: Allowance): Value
+}
+
+/** Thrown when the expressions of one request have cost more than they may together. */
+export class OutOfBudget extends Error {
+  constructor() {
+    super('validation failed due to running out of cost budget, no further validation rules will be run')
+  }
+}
+
+const callLimit = 1_000_000
+
+/** Compiles an expression of a policy. `types` are what it may come to; none: anything. */
+export function compileExpression(
+  source: string,
+  environment: Environment,
+  types: readonly Type[] = [],
+): Expression {
+  const failed = (problem: string): Expression => ({
+    source,
+    type: undefined,
+    problem,
+    evaluate: () => new CelError(problem),
+  })
+  const checked = check(source, environment)
+  if ('issues' in checked) return failed(`compilation failed: ${checked.issues}`)
+  const { type } = checked
+  if (types.length > 0 && !types.some(wanted => sameType(wanted, type))) {
+    const texts = types.map(typeText)
+    const wanted = texts.length === 1 ? texts.join('') : `one of [${texts.join(' ')}]`
+    return failed(`must evaluate to ${wanted} but got ${typeText(type)}`)
+  }
+  const names = [...environment.variables.keys()]
+  try {
+    const program = programOf(checked.checked, names)
+    const evaluate: Expression['evaluate'] = (variables, allowance) => {
+      const run = () =>
+        program.run(
+          names.map(name => variables[name]),
+          callLimit,
+          allowance.effort,
+        )
+      return within(allowance, run)
+    }
+    return { source, type, problem: undefined, evaluate }
+  } catch (error) {
+    if (!(error instanceof ProgramProblem)) throw error
+    return failed(`program instantiation failed: ${error.message}`)
+  }
+}
+
+function within(allowance: Allowance, run: () => { readonly value: Value; readonly cost: number }): Value {
+  try {
+    const { value, cost } = run()
+    if (cost > allowance.left) throw new OutOfBudget()
+    allowance.left -= cost
+    return value
+  } catch (error) {
+    if (!(error instanceof CostExceeded)) throw error
+    allowance.left -= callLimit
+    if (allowance.left < 0) throw new OutOfBudget()
+    return new CelError(error.message)
+  }
+}

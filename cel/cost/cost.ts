@@ -1,0 +1,183 @@
+import { NamedFormat } from '../library/format.ts'
+import { sizeOfValue } from '../library/logic.ts'
+import {
+  CelError,
+  isList,
+  isMap,
+  isOpaque,
+  itemAt,
+  itemsOf,
+  type ListView,
+  Optional,
+  type Value,
+} from '../values/value.ts'
+
+/** What a call costs, from its arguments (the target first) and its result. */
+export type CallCost = (args: readonly Value[], result: Value) => number
+
+const traversal = 0.1
+const regexLength = 0.25
+const newList = 10
+
+/** The size of a value as costs see it; 1 where there is none. */
+export function actualSize(value: Value): number {
+  if (value instanceof Optional) return value.value === undefined ? 1 : actualSize(value.value)
+  if (typeof value === 'object' && value !== null && isOpaque(value)) return value.size ?? 1
+  return value instanceof CelError ? 1 : (sizeOfValue(value) ?? 1)
+}
+
+const sizeAt = (args: readonly Value[], index: number): number => actualSize(args[index] ?? null)
+
+/** The same floating-point numbers as Go's: seventy tenths are a little more than seven, and cost 8. */
+const ceil = (size: number): number => Math.ceil(size * traversal)
+
+const fixed =
+  (cost: number): CallCost =>
+  () =>
+    cost
+
+/** In proportion to an argument. */
+const scan =
+  (index: number, times = 1): CallCost =>
+  args =>
+    ceil(sizeAt(args, index) * times)
+
+const smaller: CallCost = args => ceil(Math.min(sizeAt(args, 0), sizeAt(args, 1)))
+const both: CallCost = args => ceil(sizeAt(args, 0) + sizeAt(args, 1))
+
+const regexCost = (text: number, regex: number): number => ceil(1 + text) * Math.ceil(regex * regexLength)
+const regex: CallCost = args => regexCost(sizeAt(args, 0), sizeAt(args, 1))
+
+const search: CallCost = args => ceil(sizeAt(args, 0)) * ceil(sizeAt(args, 1))
+
+function traversalCost(value: Value): number {
+  if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) * traversal)
+  if (value instanceof Uint8Array) return Math.floor(value.length * traversal)
+  if (isList(value)) {
+    let cost = 0
+    for (const item of itemsOf(value)) cost += traversalCost(item)
+    return cost
+  }
+  if (!isMap(value)) return 1
+  return value
+    .keys()
+    .reduce<number>((sum, key) => sum + traversalCost(key) + traversalCost(value.get(key) ?? null), 0)
+}
+
+const traverse: CallCost = ([value = null]) => traversalCost(value)
+
+const resultList: CallCost = (_args, result) => actualSize(result) + 1 + newList
+
+/** Comparing every item of a list with every other. */
+const selfCompare =
+  (index: number): CallCost =>
+  args => {
+    const list = args[index] as readonly Value[] | ListView
+    if (!isList(list)) return 1
+    const size = sizeAt(args, index)
+    const first = size === 0 ? null : itemAt(list, 0)
+    const factor = typeof first === 'string' || first instanceof Uint8Array ? 2 + traversal : 2
+    return Math.floor(size * size * factor) + 1 + newList
+  }
+
+const sets =
+  (factor: number): CallCost =>
+  args =>
+    1 + Math.floor(sizeAt(args, 0) * sizeAt(args, 1) * factor)
+
+const containsIp =
+  (parses: boolean): CallCost =>
+  args =>
+    ceil(2 * sizeAt(args, 0)) + (parses ? ceil(sizeAt(args, 1)) : 0)
+
+const containsCidr =
+  (parses: boolean): CallCost =>
+  args =>
+    containsIp(parses)(args, null) + ceil(sizeAt(args, 0)) + 1
+
+const validate: CallCost = ([format, text = null]) =>
+  format instanceof NamedFormat ? regexCost(actualSize(text), format.maxRegexSize) : 1
+
+/** Costs of functions, whatever the overload. */
+const byFunction: Readonly<Record<string, CallCost>> = {
+  check: fixed(350_000),
+  isSorted: traverse,
+  sum: traverse,
+  max: traverse,
+  min: traverse,
+  indexOf: traverse,
+  lastIndexOf: traverse,
+  url: scan(0),
+  lowerAscii: scan(0),
+  upperAscii: scan(0),
+  substring: scan(0),
+  trim: scan(0),
+  'jsonpatch.escapeKey': scan(0),
+  replace: scan(0, 2),
+  split: scan(0, 2),
+  join: (_args, result) => ceil(2 * actualSize(result)),
+  find: regex,
+  findAll: regex,
+  cidr: scan(0),
+  isIP: scan(0),
+  isCIDR: scan(0),
+  'ip.isCanonical': scan(0, 2),
+  quantity: scan(0),
+  isQuantity: scan(0),
+  semver: scan(0),
+  isSemver: scan(0),
+  validate,
+}
+
+/** Costs of overloads, where it is known which one is called. */
+const byOverload: Readonly<Record<string, CallCost>> = {
+  cidr_ip: fixed(1),
+  string_to_ip: scan(0),
+  cidr_contains_ip_string: containsIp(true),
+  cidr_contains_ip_ip: containsIp(false),
+  cidr_contains_cidr_string: containsCidr(true),
+  cidr_contains_cidr: containsCidr(false),
+  starts_with_string: scan(1),
+  ends_with_string: scan(1),
+  string_to_bytes: scan(0),
+  bytes_to_string: scan(0),
+  string_format: scan(0),
+  strings_quote: fixed(1),
+  in_list: args => sizeAt(args, 1),
+  add_string: both,
+  add_bytes: both,
+  matches: regex,
+  matches_string: regex,
+  contains_string: search,
+  list_slice: resultList,
+  list_flatten: args => sizeAt(args, 0) + 1 + newList,
+  list_flatten_int: args => Math.max(0, Number(args[1])) * sizeAt(args, 0) + 1 + newList,
+  lists_range: resultList,
+  list_reverse: resultList,
+  list_distinct: selfCompare(0),
+  list_sets_contains_list: sets(1),
+  list_sets_intersects_list: sets(1),
+  list_sets_equivalent_list: sets(2),
+}
+
+const one = fixed(1)
+
+const orders = /^(?:less|greater)(?:_equals)?_(?:string|bytes)$/
+
+/** What a call costs as Kubernetes counts it (chapter 40, rule 7.38). */
+export function callCost(name: string, overload: string | undefined): CallCost {
+  if (overload !== undefined) {
+    if (/^list_.*_sort$/.test(overload)) return selfCompare(0)
+    if (/_sortByAssociatedKeys$/.test(overload)) return selfCompare(1)
+    if (orders.test(overload)) return smaller
+    if (Object.hasOwn(byOverload, overload)) return byOverload[overload] ?? one
+  }
+  return Object.hasOwn(byFunction, name) ? (byFunction[name] ?? one) : one
+}
+
+/** What `==` and `!=` cost; values of libraries cost 1. */
+export const equalityCost = (a: Value, b: Value): number => {
+  if (typeof a !== 'object' && typeof a !== 'string') return 1
+  if (typeof a === 'object' && a !== null && isOpaque(a)) return 1
+  return smaller([a, b], null)
+}

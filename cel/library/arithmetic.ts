@@ -1,0 +1,188 @@
+import { declare, type FunctionDecl, overload, type Run } from '../values/declaration.ts'
+import {
+  addInts,
+  divideInts,
+  type Int,
+  inInt64,
+  inUint64,
+  moduloInts,
+  multiplyInts,
+  negateInt,
+  subtractInts,
+} from '../values/int.ts'
+import { isTimestamp, timestampNanos, timestampOfNanos } from '../values/time.ts'
+import {
+  bytesType,
+  doubleType,
+  durationType,
+  intType,
+  listOf,
+  paramType,
+  stringType,
+  timestampType,
+  uintType,
+} from '../values/type.ts'
+import {
+  CelError,
+  Double,
+  Duration,
+  type ListView,
+  type Timestamp,
+  Uint,
+  type Value,
+} from '../values/value.ts'
+import { addLists } from './concat.ts'
+import { textOf } from './text.ts'
+
+const ints =
+  (compute: (a: Int, b: Int) => Value): Run =>
+  ([a, b]) =>
+    compute(a as Int, b as Int)
+
+const uintOverflow = new CelError('unsigned integer overflow')
+const durationOverflow = new CelError('duration overflow')
+const timestampOverflow = new CelError('timestamp overflow')
+
+const toUint = (value: bigint): Value => (inUint64(value) ? new Uint(value) : uintOverflow)
+
+const uints =
+  (compute: (a: bigint, b: bigint) => bigint): Run =>
+  ([a, b]) =>
+    toUint(compute((a as Uint).value, (b as Uint).value))
+
+const divided =
+  (compute: (a: bigint, b: bigint) => bigint, error: string): Run =>
+  ([a, b]) =>
+    (b as Uint).value === 0n ? new CelError(error) : toUint(compute((a as Uint).value, (b as Uint).value))
+
+const doubles =
+  (compute: (a: number, b: number) => number): Run =>
+  ([a, b]) =>
+    new Double(compute((a as Double).value, (b as Double).value))
+
+const nanosOf = (value: Value | undefined): bigint =>
+  value instanceof Duration ? value.nanos : timestampNanos(value as Timestamp)
+
+const toDuration = (nanos: bigint): Value => (inInt64(nanos) ? new Duration(nanos) : durationOverflow)
+
+function toTimestamp(nanos: bigint): Value {
+  const timestamp = timestampOfNanos(nanos)
+  return isTimestamp(timestamp) ? timestamp : timestampOverflow
+}
+
+const times =
+  (make: (nanos: bigint) => Value, compute: (a: bigint, b: bigint) => bigint): Run =>
+  ([a, b]) =>
+    make(compute(nanosOf(a), nanosOf(b)))
+
+const plus = (a: bigint, b: bigint): bigint => a + b
+const minus = (a: bigint, b: bigint): bigint => a - b
+
+const listOfA = listOf(paramType('A'))
+
+const add = declare(
+  '_+_',
+  overload(
+    'add_bytes',
+    [bytesType, bytesType],
+    bytesType,
+    ([a, b], meter) => new Uint8Array(Buffer.concat([a as Uint8Array, textOf(b as Uint8Array, meter)])),
+  ),
+  overload(
+    'add_double',
+    [doubleType, doubleType],
+    doubleType,
+    doubles((a, b) => a + b),
+  ),
+  overload('add_duration_duration', [durationType, durationType], durationType, times(toDuration, plus)),
+  overload('add_duration_timestamp', [durationType, timestampType], timestampType, times(toTimestamp, plus)),
+  overload('add_timestamp_duration', [timestampType, durationType], timestampType, times(toTimestamp, plus)),
+  overload('add_int64', [intType, intType], intType, ints(addInts)),
+  overload('add_list', [listOfA, listOfA], listOfA, ([a, b], meter) =>
+    addLists(a as readonly Value[] | ListView, b as readonly Value[] | ListView, meter),
+  ),
+  overload('add_string', [stringType, stringType], stringType, ([a, b], meter) => textOf(`${a}${b}`, meter)),
+  overload('add_uint64', [uintType, uintType], uintType, uints(plus)),
+)
+
+const subtract = declare(
+  '_-_',
+  overload(
+    'subtract_double',
+    [doubleType, doubleType],
+    doubleType,
+    doubles((a, b) => a - b),
+  ),
+  overload(
+    'subtract_duration_duration',
+    [durationType, durationType],
+    durationType,
+    times(toDuration, minus),
+  ),
+  overload('subtract_int64', [intType, intType], intType, ints(subtractInts)),
+  overload(
+    'subtract_timestamp_duration',
+    [timestampType, durationType],
+    timestampType,
+    times(toTimestamp, minus),
+  ),
+  overload(
+    'subtract_timestamp_timestamp',
+    [timestampType, timestampType],
+    durationType,
+    times(toDuration, minus),
+  ),
+  overload('subtract_uint64', [uintType, uintType], uintType, uints(minus)),
+)
+
+export const arithmetic: readonly FunctionDecl[] = [
+  add,
+  subtract,
+  declare(
+    '_*_',
+    overload(
+      'multiply_double',
+      [doubleType, doubleType],
+      doubleType,
+      doubles((a, b) => a * b),
+    ),
+    overload('multiply_int64', [intType, intType], intType, ints(multiplyInts)),
+    overload(
+      'multiply_uint64',
+      [uintType, uintType],
+      uintType,
+      uints((a, b) => a * b),
+    ),
+  ),
+  declare(
+    '_/_',
+    overload(
+      'divide_double',
+      [doubleType, doubleType],
+      doubleType,
+      doubles((a, b) => a / b),
+    ),
+    overload('divide_int64', [intType, intType], intType, ints(divideInts)),
+    overload(
+      'divide_uint64',
+      [uintType, uintType],
+      uintType,
+      divided((a, b) => a / b, 'division by zero'),
+    ),
+  ),
+  declare(
+    '_%_',
+    overload('modulo_int64', [intType, intType], intType, ints(moduloInts)),
+    overload(
+      'modulo_uint64',
+      [uintType, uintType],
+      uintType,
+      divided((a, b) => a % b, 'modulus by zero'),
+    ),
+  ),
+  declare(
+    '-_',
+    overload('negate_double', [doubleType], doubleType, ([a]) => new Double(-(a as Double).value)),
+    overload('negate_int64', [intType], intType, ([a]) => negateInt(a as Int)),
+  ),
+]

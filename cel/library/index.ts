@@ -1,0 +1,39 @@
+import { functionsOf } from '../values/declaration.ts'
+import { arithmetic } from './arithmetic.ts'
+import { authorizer } from './authorizer.ts'
+import { comparisons } from './comparison.ts'
+import { conversions } from './conversions.ts'
+import { format } from './format.ts'
+import { ip } from './ip.ts'
+import { lists } from './lists.ts'
+import { logic } from './logic.ts'
+import { optionals } from './optionals.ts'
+import { quantity } from './quantity.ts'
+import { regex } from './regex.ts'
+import { semver } from './semver.ts'
+import { sets } from './sets.ts'
+import { strings } from './strings.ts'
+import { timestamps } from './timestamps.ts'
+import { url } from './url.ts'
+
+/** What every expression of Kubernetes may call (chapter 40, rule 7.39). */
+export const standardDeclarations = [
+  ...logic,
+  ...comparisons,
+  ...arithmetic,
+  ...conversions,
+  ...strings,
+  ...lists,
+  ...optionals,
+  ...sets,
+  ...timestamps,
+  ...regex,
+  ...url,
+  ...quantity,
+  ...ip,
+  ...format,
+  ...semver,
+  ...authorizer,
+]
+
+export const standardLibrary = functionsOf(standardDeclarations)

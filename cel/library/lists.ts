@@ -1,0 +1,242 @@
+import { compareValues } from '../values/compare.ts'
+import {
+  declare,
+  type FunctionDecl,
+  member,
+  type Overload,
+  overload,
+  type Run,
+} from '../values/declaration.ts'
+import { equalValues } from '../values/equal.ts'
+import { addInts, type Int } from '../values/int.ts'
+import { kindOf } from '../values/kind.ts'
+import { type Meter, spend } from '../values/meter.ts'
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listOf,
+  optionalOf,
+  paramType,
+  stringType,
+  type Type,
+  timestampType,
+  uintType,
+} from '../values/type.ts'
+import {
+  CelError,
+  Double,
+  Duration,
+  isList,
+  itemAt,
+  itemsOf,
+  type ListView,
+  noSuchOverload,
+  Optional,
+  sizeOf,
+  Uint,
+  type Value,
+} from '../values/value.ts'
+import { arithmetic } from './arithmetic.ts'
+
+type List = readonly Value[] | ListView
+
+const comparable: readonly (readonly [string, Type])[] = [
+  ['int', intType],
+  ['uint', uintType],
+  ['double', doubleType],
+  ['bool', boolType],
+  ['duration', durationType],
+  ['timestamp', timestampType],
+  ['string', stringType],
+  ['bytes', bytesType],
+]
+
+const forEach = (
+  types: readonly (readonly [string, Type])[],
+  make: (name: string, type: Type) => Overload,
+): readonly Overload[] => types.map(([name, type]) => make(name, type))
+
+const isSorted: Run = ([list]) => {
+  let previous: Value | undefined
+  for (const item of itemsOf(list as List)) {
+    const order = previous === undefined ? -1 : compareValues(previous, item)
+    if (order === undefined) return noSuchOverload
+    if (order > 0) return false
+    previous = item
+  }
+  return true
+}
+
+/** The largest item when `sign` is 1, the smallest when it is -1. */
+const extreme =
+  (name: string, sign: number): Run =>
+  ([list]) => {
+    let best: Value | undefined
+    for (const item of itemsOf(list as List)) {
+      const order = best === undefined ? sign : compareValues(item, best)
+      if (order === undefined) return noSuchOverload
+      if (order === sign) best = item
+    }
+    return best ?? new CelError(`${name} called on empty list`)
+  }
+
+const add = arithmetic.find(({ name }) => name === '_+_')?.overloads ?? []
+
+const sum =
+  (zero: Value, id: string): Run =>
+  ([list], meter) => {
+    const run = add.find(one => one.id === id)?.run
+    let total = zero
+    for (const item of itemsOf(list as List)) {
+      if (kindOf(item) !== kindOf(zero)) return noSuchOverload
+      total = run === undefined ? addInts(total as Int, item as Int) : run([total, item], meter)
+      if (total instanceof CelError) return total
+    }
+    return total
+  }
+
+const indexOf: Run = ([list, wanted = null], meter) => {
+  let index = 0
+  for (const item of itemsOf(list as List)) {
+    if (equalValues(item, wanted, meter)) return index
+    index++
+  }
+  return -1
+}
+
+const lastIndexOf: Run = ([list, wanted = null], meter) => {
+  for (let i = sizeOf(list as List) - 1; i >= 0; i--)
+    if (equalValues(itemAt(list as List, i), wanted, meter)) return i
+  return -1
+}
+
+const slice: Run = ([list, start, end]) => {
+  const [from, to] = [Number(start), Number(end)]
+  const length = sizeOf(list as List)
+  const wrong = (why: string): CelError => new CelError(`cannot slice(${start}, ${end}), ${why}`)
+  if (from < 0 || to < 0) return wrong('negative indexes not supported')
+  if (from > to) return wrong('start index must be less than or equal to end index')
+  if (length < to) return wrong(`list is length ${length}`)
+  return [...itemsOf(list as List)].slice(from, to)
+}
+
+function flattened(list: List, depth: number, meter: Meter): Value[] {
+  spend(meter, sizeOf(list))
+  const items: Value[] = []
+  for (const item of itemsOf(list)) {
+    if (depth === 0 || !isList(item)) items.push(item)
+    else for (const inner of flattened(item, depth - 1, meter)) items.push(inner)
+  }
+  return items
+}
+
+const flatten: Run = ([list, depth = 1], meter) =>
+  (depth as Int) < 0
+    ? new CelError('level must be non-negative')
+    : flattened(list as List, Number(depth), meter)
+
+/** Items in the order of their keys. */
+function sorted(list: List, keys: List): Value {
+  if (sizeOf(list) !== sizeOf(keys)) return noSuchOverload
+  const keyed = [...itemsOf(keys)].map((key, i) => [key, itemAt(list, i)] as const)
+  const [first] = keyed
+  if (first === undefined) return []
+  const kind = kindOf(first[0])
+  if (keyed.some(([key]) => kindOf(key) !== kind))
+    return new CelError('list elements must have the same type')
+  return keyed.sort(([a], [b]) => compareValues(a, b) ?? 0).map(([, item]) => item)
+}
+
+const maxRange = 1_000_000
+
+const range: Run = ([size]) => {
+  const count = Number(size)
+  if (count < 0) return new CelError(`lists.range: size must be non-negative, got ${size}`)
+  return Array.from({ length: Math.min(count, maxRange + 1) }, (_, i) => i)
+}
+
+const distinct: Run = ([list], meter) => {
+  const found: Value[] = []
+  for (const item of itemsOf(list as List))
+    if (!found.some(other => equalValues(item, other, meter))) found.push(item)
+  return found
+}
+
+const end =
+  (index: 0 | -1): Run =>
+  ([list]) => {
+    const size = sizeOf(list as List)
+    return size === 0 ? Optional.none : Optional.of(itemAt(list as List, index === 0 ? 0 : size - 1))
+  }
+
+const t = paramType('T')
+const listOfT = listOf(t)
+
+export const lists: readonly FunctionDecl[] = [
+  declare(
+    'isSorted',
+    ...forEach(comparable, (name, type) =>
+      member(`list_${name}_is_sorted_bool`, [listOf(type)], boolType, isSorted),
+    ),
+  ),
+  declare(
+    'sum',
+    member('list_int_sum_int', [listOf(intType)], intType, sum(0, 'add_int64')),
+    member('list_uint_sum_uint', [listOf(uintType)], uintType, sum(new Uint(0n), 'add_uint64')),
+    member('list_double_sum_double', [listOf(doubleType)], doubleType, sum(new Double(0), 'add_double')),
+    member(
+      'list_duration_sum_duration',
+      [listOf(durationType)],
+      durationType,
+      sum(new Duration(0n), 'add_duration_duration'),
+    ),
+  ),
+  declare(
+    'max',
+    ...forEach(comparable, (name, type) =>
+      member(`list_${name}_max_${name}`, [listOf(type)], type, extreme('max', 1)),
+    ),
+  ),
+  declare(
+    'min',
+    ...forEach(comparable, (name, type) =>
+      member(`list_${name}_min_${name}`, [listOf(type)], type, extreme('min', -1)),
+    ),
+  ),
+  declare('indexOf', member('list_a_index_of_int', [listOfT, t], intType, indexOf)),
+  declare('lastIndexOf', member('list_a_last_index_of_int', [listOfT, t], intType, lastIndexOf)),
+  declare('slice', member('list_slice', [listOfT, intType, intType], listOfT, slice)),
+  declare(
+    'flatten',
+    member('list_flatten', [listOf(listOfT)], listOfT, flatten),
+    member('list_flatten_int', [listOf(dynType), intType], listOf(dynType), flatten),
+  ),
+  declare(
+    'sort',
+    ...forEach(comparable, (_name, type) =>
+      member(`list_${type.name}_sort`, [listOf(type)], listOf(type), ([list]) =>
+        sorted(list as List, list as List),
+      ),
+    ),
+  ),
+  declare(
+    '@sortByAssociatedKeys',
+    ...forEach(comparable, (_name, type) =>
+      member(`list_${type.name}_sortByAssociatedKeys`, [listOfT, listOf(type)], listOfT, ([list, keys]) =>
+        sorted(list as List, keys as List),
+      ),
+    ),
+  ),
+  declare('lists.range', overload('lists_range', [intType], listOf(intType), range)),
+  declare(
+    'reverse',
+    member('list_reverse', [listOfT], listOfT, ([list]) => [...itemsOf(list as List)].reverse()),
+  ),
+  declare('distinct', member('list_distinct', [listOfT], listOfT, distinct)),
+  declare('first', member('list_first', [listOfT], optionalOf(t), end(0))),
+  declare('last', member('list_last', [listOfT], optionalOf(t), end(-1))),
+]

@@ -1,0 +1,97 @@
+import { codePoints } from '../../framework/formats/values.ts'
+import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
+import { equalValues } from '../values/equal.ts'
+import type { Meter } from '../values/meter.ts'
+import {
+  boolType,
+  bytesType,
+  dynType,
+  intType,
+  listOf,
+  mapOf,
+  optionalOf,
+  paramType,
+  stringType,
+} from '../values/type.ts'
+import {
+  isList,
+  isMap,
+  itemsOf,
+  type ListView,
+  type MapValue,
+  noSuchOverload,
+  sizeOf,
+  type Value,
+} from '../values/value.ts'
+
+const a = paramType('A')
+const b = paramType('B')
+const listOfA = listOf(a)
+const mapOfAB = mapOf(a, b)
+
+/** These are compiled on their own, since they do not evaluate all of their arguments or are attributes. */
+const special: Run = () => noSuchOverload
+
+export function contains(list: readonly Value[] | ListView, value: Value, meter: Meter): boolean {
+  for (const item of itemsOf(list)) if (equalValues(item, value, meter)) return true
+  return false
+}
+
+/** The size of a text in code points, of anything else in items; undefined for what has none. */
+export function sizeOfValue(value: Value): number | undefined {
+  if (typeof value === 'string') return codePoints(value)
+  if (value instanceof Uint8Array) return value.length
+  if (isList(value)) return sizeOf(value)
+  return isMap(value) ? value.size : undefined
+}
+
+const size: Run = ([value = null]) => sizeOfValue(value) ?? noSuchOverload
+
+export const logic: readonly FunctionDecl[] = [
+  declare('_?_:_', overload('conditional', [boolType, a, a], a, special)),
+  declare('_&&_', overload('logical_and', [boolType, boolType], boolType, special)),
+  declare('_||_', overload('logical_or', [boolType, boolType], boolType, special)),
+  declare(
+    '!_',
+    overload('logical_not', [boolType], boolType, ([value]) => value === false),
+  ),
+  declare('@not_strictly_false', overload('not_strictly_false', [boolType], boolType, special)),
+  declare(
+    '_[_]',
+    overload('index_list', [listOfA, intType], a, special),
+    overload('index_map', [mapOfAB, a], b, special),
+    overload('optional_list_index_int', [optionalOf(listOfA), intType], optionalOf(a), special),
+    overload('optional_map_index_value', [optionalOf(mapOfAB), a], optionalOf(b), special),
+  ),
+  declare(
+    '_[?_]',
+    overload('list_optindex_optional_int', [listOfA, intType], optionalOf(a), special),
+    overload('optional_list_optindex_optional_int', [optionalOf(listOfA), intType], optionalOf(a), special),
+    overload('map_optindex_optional_value', [mapOfAB, a], optionalOf(b), special),
+    overload('optional_map_optindex_optional_value', [optionalOf(mapOfAB), a], optionalOf(b), special),
+  ),
+  declare('_?._', overload('select_optional_field', [dynType, stringType], optionalOf(a), special)),
+  declare(
+    '@in',
+    overload('in_list', [a, listOfA], boolType, ([value = null, list], meter) =>
+      contains(list as readonly Value[] | ListView, value, meter),
+    ),
+    overload(
+      'in_map',
+      [a, mapOfAB],
+      boolType,
+      ([key = null, map]) => (map as MapValue).get(key) !== undefined,
+    ),
+  ),
+  declare(
+    'size',
+    overload('size_bytes', [bytesType], intType, size),
+    overload('size_list', [listOfA], intType, size),
+    overload('size_map', [mapOfAB], intType, size),
+    overload('size_string', [stringType], intType, size),
+    member('bytes_size', [bytesType], intType, size),
+    member('list_size', [listOfA], intType, size),
+    member('map_size', [mapOfAB], intType, size),
+    member('string_size', [stringType], intType, size),
+  ),
+]

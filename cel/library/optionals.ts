@@ -1,0 +1,103 @@
+import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
+import { boolType, listOf, mapOf, optionalOf, paramType } from '../values/type.ts'
+import {
+  CelError,
+  Double,
+  Duration,
+  isList,
+  isMap,
+  itemsOf,
+  type ListView,
+  LiteralMap,
+  type MapValue,
+  noSuchOverload,
+  Optional,
+  sizeOf,
+  Uint,
+  type Value,
+} from '../values/value.ts'
+
+const v = paramType('V')
+const k = paramType('K')
+const optionalV = optionalOf(v)
+const mapKV = mapOf(k, v)
+
+function isZero(value: Value): boolean {
+  if (value === null || value === false || value === '' || value === 0) return true
+  if (value instanceof Double) return value.value === 0
+  if (value instanceof Uint) return value.value === 0n
+  if (value instanceof Duration) return value.nanos === 0n
+  if (value instanceof Uint8Array) return value.length === 0
+  if (value instanceof Optional) return value.value === undefined
+  return (isList(value) && sizeOf(value) === 0) || (isMap(value) && value.size === 0)
+}
+
+const unwrap: Run = ([list]) => {
+  const values: Value[] = []
+  for (const item of itemsOf(list as readonly Value[] | ListView)) {
+    if (!(item instanceof Optional)) return noSuchOverload
+    if (item.value !== undefined) values.push(item.value)
+  }
+  return values
+}
+
+/** These are compiled on their own: they evaluate their argument only when they need it. */
+const special: Run = () => noSuchOverload
+
+const dereference = new CelError('optional.none() dereference')
+
+/** The accumulator is a map of its own: what an expression can see is never changed. */
+const owned = (map: Value): LiteralMap => (map instanceof LiteralMap ? map.copy() : LiteralMap.empty.copy())
+
+const insert: Run = ([map = null, key = null, value = null]) => {
+  const next = owned(map)
+  return next.insert(key, value) ?? next
+}
+
+const insertAll: Run = ([map = null, entries]) => {
+  const next = owned(map)
+  for (const key of (entries as MapValue).keys()) {
+    const problem = next.insert(key, (entries as MapValue).get(key) ?? null)
+    if (problem !== undefined) return problem
+  }
+  return next
+}
+
+export const optionals: readonly FunctionDecl[] = [
+  declare(
+    'optional.of',
+    overload('optional_of', [v], optionalV, ([value = null]) => Optional.of(value)),
+  ),
+  declare(
+    'optional.ofNonZeroValue',
+    overload('optional_ofNonZeroValue', [v], optionalV, ([value = null]) =>
+      isZero(value) ? Optional.none : Optional.of(value),
+    ),
+  ),
+  declare(
+    'optional.none',
+    overload('optional_none', [], optionalV, () => Optional.none),
+  ),
+  declare(
+    'value',
+    member('optional_value', [optionalV], v, ([optional]) => (optional as Optional).value ?? dereference),
+  ),
+  declare(
+    'hasValue',
+    member(
+      'optional_hasValue',
+      [optionalV],
+      boolType,
+      ([optional]) => (optional as Optional).value !== undefined,
+    ),
+  ),
+  declare('or', member('optional_or_optional', [optionalV, optionalV], optionalV, special)),
+  declare('orValue', member('optional_orValue_value', [optionalV, v], v, special)),
+  declare('optional.unwrap', overload('optional_unwrap', [listOf(optionalV)], listOf(v), unwrap)),
+  declare('unwrapOpt', member('optional_unwrapOpt', [listOf(optionalV)], listOf(v), unwrap)),
+  declare(
+    'cel.@mapInsert',
+    overload('@mapInsert_map_key_value', [mapKV, k, v], mapKV, insert),
+    overload('@mapInsert_map_map', [mapKV, mapKV], mapKV, insertAll),
+  ),
+]

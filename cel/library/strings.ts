@@ -1,0 +1,199 @@
+import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
+import type { Int } from '../values/int.ts'
+import type { Meter } from '../values/meter.ts'
+import { boolType, dynType, intType, listOf, stringType } from '../values/type.ts'
+import { CelError, itemsOf, type ListView, type Value } from '../values/value.ts'
+import { formatText } from './formatting.ts'
+import { textOf, willMake } from './text.ts'
+
+const outOfRange = (index: Int): CelError => new CelError(`index out of range: ${index}`)
+
+/** Texts are indexed by code points; most have one unit each and need no splitting. */
+const isPlain = (text: string): boolean => !/[\ud800-\udfff]/.test(text)
+const pointsOf = (text: string): ArrayLike<string> => (isPlain(text) ? text : [...text])
+const slice = (text: string, from: number, to?: number): string =>
+  isPlain(text) ? text.slice(from, to) : [...text].slice(from, to).join('')
+
+const charAt: Run = ([text, index]) => {
+  const points = pointsOf(String(text))
+  const at = Number(index)
+  return at < 0 || at > points.length ? outOfRange(index as Int) : (points[at] ?? '')
+}
+
+/** From units of UTF-16 to code points. */
+const pointIndex = (text: string, unit: number): number =>
+  unit < 0 ? -1 : pointsOf(text.slice(0, unit)).length
+
+const indexOf: Run = ([value, part, offset = 0]) => {
+  const text = String(value)
+  const from = Number(offset)
+  const { length } = pointsOf(text)
+  if (from < 0) return outOfRange(offset as Int)
+  if (part === '') return Math.min(from, length)
+  if (from >= length) return -1
+  return pointIndex(text, text.indexOf(String(part), slice(text, 0, from).length))
+}
+
+const lastIndexOf: Run = ([value, part, offset]) => {
+  const text = String(value)
+  const { length } = pointsOf(text)
+  const from = offset === undefined ? length : Number(offset)
+  if (from < 0) return outOfRange(offset as Int)
+  if (part === '') return Math.min(from, length)
+  if (offset !== undefined && from >= length) return -1
+  return pointIndex(text, text.lastIndexOf(String(part), slice(text, 0, from).length))
+}
+
+const substring: Run = ([value, start, end]) => {
+  const text = String(value)
+  const { length } = pointsOf(text)
+  const from = Number(start)
+  const to = end === undefined ? length : Number(end)
+  if (end !== undefined && from > to)
+    return new CelError(`invalid substring range. start: ${start}, end: ${end}`)
+  if (from < 0 || from > length) return outOfRange(start as Int)
+  return to < 0 || to > length ? outOfRange(end as Int) : slice(text, from, to)
+}
+
+/** How often a text is in another, at most `limit` times if that is not negative; '' is around every code point. */
+function occurrences(text: string, part: string, limit: number): number {
+  const found = part === '' ? pointsOf(text).length + 1 : text.split(part).length - 1
+  return limit < 0 ? found : Math.min(found, limit)
+}
+
+const replace: Run = ([value, part, by, count = -1], meter) => {
+  const [text, old, next] = [String(value), String(part), String(by)]
+  const times = occurrences(text, old, Number(count))
+  willMake(text.length + times * Math.max(0, next.length - old.length), meter)
+  if (times === 0) return text
+  if (old === '') return replaceAround(text, next, times)
+  const parts = text.split(old)
+  return (
+    parts.slice(0, times + 1).join(next) +
+    parts
+      .slice(times + 1)
+      .map(rest => old + rest)
+      .join('')
+  )
+}
+
+function replaceAround(text: string, next: string, times: number): string {
+  const points = [...text]
+  const changed = points.slice(0, times).map(point => next + point)
+  return changed.join('') + (times > points.length ? next : points.slice(times).join(''))
+}
+
+const split: Run = ([value, separator, count = -1], meter) => {
+  const [text, by, limit] = [String(value), String(separator), Number(count)]
+  willMake(text.length, meter)
+  if (limit === 0) return []
+  const parts = by === '' ? [...text] : text.split(by)
+  if (limit < 0 || parts.length <= limit) return parts
+  return [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(by)]
+}
+
+const join: Run = ([list, separator = ''], meter) => {
+  const texts: string[] = []
+  let length = 0
+  for (const item of itemsOf(list as readonly Value[] | ListView)) {
+    if (typeof item !== 'string') return new CelError(`join: invalid input: ${item}`)
+    length += item.length + String(separator).length
+    willMake(length, { ...meter, effort: { left: Number.MAX_SAFE_INTEGER } })
+    texts.push(item)
+  }
+  return textOf(texts.join(String(separator)), meter)
+}
+
+/** What Unicode calls white space, as Go trims it; JavaScript has one more. */
+const isSpace = (char: string): boolean => char === '\x85' || (char !== '\ufeff' && char.trim() === '')
+
+const trim: Run = ([value]) => {
+  const text = String(value)
+  let [start, end] = [0, text.length]
+  while (start < end && isSpace(text.charAt(start))) start++
+  while (end > start && isSpace(text.charAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+const quotes: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
+}
+
+const quote: Run = ([text]) =>
+  `"${String(text)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is quoted
+    .replace(/[\x07\b\f\n\r\t\v\\"]/g, char => quotes[char] ?? char)}"`
+
+const lower: Run = ([text]) => String(text).replace(/[A-Z]+/g, part => part.toLowerCase())
+const upper: Run = ([text]) => String(text).replace(/[a-z]+/g, part => part.toUpperCase())
+
+const format: Run = ([template, list], meter: Meter) =>
+  formatText(String(template), list as readonly Value[] | ListView, meter)
+
+const texts = listOf(stringType)
+
+export const strings: readonly FunctionDecl[] = [
+  declare('charAt', member('string_char_at_int', [stringType, intType], stringType, charAt)),
+  declare(
+    'indexOf',
+    member('string_index_of_string', [stringType, stringType], intType, indexOf),
+    member('string_index_of_string_int', [stringType, stringType, intType], intType, indexOf),
+  ),
+  declare(
+    'lastIndexOf',
+    member('string_last_index_of_string', [stringType, stringType], intType, lastIndexOf),
+    member('string_last_index_of_string_int', [stringType, stringType, intType], intType, lastIndexOf),
+  ),
+  declare('lowerAscii', member('string_lower_ascii', [stringType], stringType, lower)),
+  declare('upperAscii', member('string_upper_ascii', [stringType], stringType, upper)),
+  declare(
+    'replace',
+    member('string_replace_string_string', [stringType, stringType, stringType], stringType, replace),
+    member(
+      'string_replace_string_string_int',
+      [stringType, stringType, stringType, intType],
+      stringType,
+      replace,
+    ),
+  ),
+  declare(
+    'split',
+    member('string_split_string', [stringType, stringType], texts, split),
+    member('string_split_string_int', [stringType, stringType, intType], texts, split),
+  ),
+  declare(
+    'substring',
+    member('string_substring_int', [stringType, intType], stringType, substring),
+    member('string_substring_int_int', [stringType, intType, intType], stringType, substring),
+  ),
+  declare('trim', member('string_trim', [stringType], stringType, trim)),
+  declare('format', member('string_format', [stringType, listOf(dynType)], stringType, format)),
+  declare('strings.quote', overload('strings_quote', [stringType], stringType, quote)),
+  declare(
+    'join',
+    member('list_join', [texts], stringType, join),
+    member('list_join_string', [texts, stringType], stringType, join),
+  ),
+  declare(
+    'contains',
+    member('contains_string', [stringType, stringType], boolType, ([a, b]) => String(a).includes(String(b))),
+  ),
+  declare(
+    'startsWith',
+    member('starts_with_string', [stringType, stringType], boolType, ([a, b]) =>
+      String(a).startsWith(String(b)),
+    ),
+  ),
+  declare(
+    'endsWith',
+    member('ends_with_string', [stringType, stringType], boolType, ([a, b]) => String(a).endsWith(String(b))),
+  ),
+]

@@ -1,0 +1,104 @@
+import { LRUCache } from 'lru-cache'
+import { declare, type FunctionDecl, member, type Overload, type Run } from '../values/declaration.ts'
+import { spend } from '../values/meter.ts'
+import { durationType, intType, stringType, timestampType } from '../values/type.ts'
+import { CelError, type Duration, type Timestamp, type Value } from '../values/value.ts'
+
+/** The local date and time in a zone, as if it were UTC; an error for zones that are none. */
+function inZone(timestamp: Timestamp, zone: Value | undefined): Date | CelError {
+  const utc = new Date(timestamp.seconds * 1000)
+  if (zone === undefined) return utc
+  const seconds = String(zone).includes(':') ? offsetSeconds(String(zone)) : zoneSeconds(utc, String(zone))
+  return typeof seconds === 'number' ? new Date(utc.getTime() + seconds * 1000) : seconds
+}
+
+/** `+02:30` */
+function offsetSeconds(zone: string): number | CelError {
+  const [, hours = '', minutes = ''] = /^([^:]*):(.*)$/s.exec(zone) ?? []
+  for (const text of [hours, minutes])
+    if (!/^[+-]?\d+$/.test(text)) return new CelError(`strconv.Atoi: parsing "${text}": invalid syntax`)
+  const total = Number(hours) * 60 + (zone.startsWith('-') ? -1 : 1) * Number(minutes)
+  return total * 60
+}
+
+/** Making one takes long, and there are some six hundred zones. */
+const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 })
+
+function formatterOf(zone: string): Intl.DateTimeFormat {
+  const known =
+    formatters.get(zone) ?? new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
+  formatters.set(zone, known)
+  return known
+}
+
+/** `America/New_York`, by the rules that held at that time. */
+function zoneSeconds(utc: Date, zone: string): number | CelError {
+  if (zone === '' || zone === 'UTC') return 0
+  try {
+    const name =
+      formatterOf(zone)
+        .formatToParts(utc)
+        .find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    const offset = /([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name)
+    if (offset === null) return 0
+    const [, sign, hours, minutes, seconds = 0] = offset
+    return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds))
+  } catch {
+    return new CelError(`unknown time zone ${zone}`)
+  }
+}
+
+const part =
+  (read: (date: Date, timestamp: Timestamp) => number): Run =>
+  ([timestamp, zone], meter) => {
+    if (zone !== undefined) spend(meter, 500)
+    const date = inZone(timestamp as Timestamp, zone)
+    return date instanceof CelError ? date : read(date, timestamp as Timestamp)
+  }
+
+const dayOfYear = (date: Date): number => {
+  const start = new Date(0)
+  start.setUTCFullYear(date.getUTCFullYear(), 0, 1)
+  return Math.floor((date.getTime() - start.getTime()) / 86_400_000)
+}
+
+/** A part of a timestamp, in UTC or in a zone. */
+const ofTimestamp = (id: string, read: (date: Date, timestamp: Timestamp) => number): readonly Overload[] => [
+  member(`timestamp_to_${id}`, [timestampType], intType, part(read)),
+  member(`timestamp_to_${id}_with_tz`, [timestampType, stringType], intType, part(read)),
+]
+
+/** A duration in whole units of so many nanoseconds. */
+const ofDuration = (id: string, unit: bigint): Overload =>
+  member(`duration_to_${id}`, [durationType], intType, ([duration]) =>
+    Number((duration as Duration).nanos / unit),
+  )
+
+export const timestamps: readonly FunctionDecl[] = [
+  declare('getFullYear', ...ofTimestamp('year', date => date.getUTCFullYear())),
+  declare('getMonth', ...ofTimestamp('month', date => date.getUTCMonth())),
+  declare('getDayOfYear', ...ofTimestamp('day_of_year', dayOfYear)),
+  declare('getDayOfMonth', ...ofTimestamp('day_of_month', date => date.getUTCDate() - 1)),
+  declare('getDate', ...ofTimestamp('day_of_month_1_based', date => date.getUTCDate())),
+  declare('getDayOfWeek', ...ofTimestamp('day_of_week', date => date.getUTCDay())),
+  declare(
+    'getHours',
+    ...ofTimestamp('hours', date => date.getUTCHours()),
+    ofDuration('hours', 3_600_000_000_000n),
+  ),
+  declare(
+    'getMinutes',
+    ...ofTimestamp('minutes', date => date.getUTCMinutes()),
+    ofDuration('minutes', 60_000_000_000n),
+  ),
+  declare(
+    'getSeconds',
+    ...ofTimestamp('seconds', date => date.getUTCSeconds()),
+    ofDuration('seconds', 1_000_000_000n),
+  ),
+  declare(
+    'getMilliseconds',
+    ...ofTimestamp('milliseconds', (_date, { nanos }) => Math.floor(nanos / 1_000_000)),
+    ofDuration('milliseconds', 1_000_000n),
+  ),
+]

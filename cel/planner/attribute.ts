@@ -1,0 +1,176 @@
+import type { Call, Expr, Ident, Select } from '../syntax/ast.ts'
+import { charge } from '../values/meter.ts'
+import {
+  CelError,
+  Double,
+  isList,
+  isMap,
+  itemAt,
+  Optional,
+  StructValue,
+  sizeOf,
+  TypeValue,
+  Uint,
+  type Value,
+} from '../values/value.ts'
+import { constantOf, type Eval, isError, type Plan, type Planned, slotOf } from './plan.ts'
+
+/**
+ * Names, fields and items are attributes: a whole chain `a.b[0].c` costs 1 and 1 for each step. Steps are counted where
+ * they happen, and the 1 by whoever evaluates the chain as a value.
+ */
+export const isAttribute = (plan: Plan, expr: Expr): boolean => {
+  if (plan.checked.names.get(expr)?.startsWith('type ') === true) return false
+  if (expr.kind === 'ident' || expr.kind === 'select') return true
+  return expr.kind === 'call' && ['_[_]', '_[?_]', '_?._', '_?_:_'].includes(expr.name)
+}
+
+/** A value of an attribute, with the cost of the chain. A condition and a test cost nothing themselves. */
+export function planAttribute(plan: Plan, expr: Ident | Select | Call): Planned {
+  const named = plan.checked.names.get(expr)
+  if (named?.startsWith('type ')) return constantOf(new TypeValue(named.slice('type '.length)))
+  const run = bare(plan, expr)
+  if (isFree(expr)) return { run }
+  return {
+    run: frame => {
+      const value = run(frame)
+      charge(frame, 1)
+      return value
+    },
+  }
+}
+
+/** Tests are free, and so are chains that begin with a condition. */
+function isFree(expr: Expr): boolean {
+  if (expr.kind === 'select') return expr.test || isFree(expr.operand)
+  if (expr.kind !== 'call') return false
+  if (expr.name === '_?_:_') return true
+  const [operand] = expr.args
+  return ['_[_]', '_[?_]', '_?._'].includes(expr.name) && operand !== undefined && isFree(operand)
+}
+
+/** An attribute without the cost of its chain; of anything else, the value. */
+export function bare(plan: Plan, expr: Expr): Eval {
+  if (!isAttribute(plan, expr)) return plan.plan(expr).run
+  if (expr.kind === 'ident') return variable(plan, plan.checked.names.get(expr) ?? expr.name)
+  if (expr.kind === 'select') {
+    const named = plan.checked.names.get(expr)
+    return named === undefined ? select(plan, expr) : variable(plan, named)
+  }
+  if (expr.kind !== 'call') return plan.plan(expr).run
+  const [first, second, third] = expr.args
+  if (first === undefined || second === undefined) return () => new CelError('no such overload')
+  if (expr.name === '_?_:_' && third !== undefined) return conditional(plan, [first, second, third])
+  if (expr.name === '_?._') return optionalSelect(plan, first, second)
+  return index(plan, [first, second], expr.name === '_[?_]')
+}
+
+function variable(plan: Plan, name: string): Eval {
+  const slot = slotOf(plan, name)
+  return ({ slots }) => {
+    const value = slots[slot]
+    return value === undefined ? new CelError(`no such attribute(s): ${name}`) : value
+  }
+}
+
+/** Only the branch that is taken costs. */
+function conditional(plan: Plan, [test, yes, no]: readonly [Expr, Expr, Expr]): Eval {
+  const condition = plan.plan(test).run
+  const [ifTrue, ifFalse] = [bare(plan, yes), bare(plan, no)]
+  return frame => {
+    const value = condition(frame)
+    if (value === true) return ifTrue(frame)
+    if (value === false) return ifFalse(frame)
+    return isError(value) ? value : new CelError('no such overload')
+  }
+}
+
+function select(plan: Plan, { operand, field, test }: Select): Eval {
+  const target = bare(plan, operand)
+  if (test) return presence(target, field)
+  const missing = new CelError(`no such key: ${field}`)
+  return frame => {
+    const value = target(frame)
+    if (isError(value)) return value
+    if (value instanceof Optional) return ifPresent(frame, value, of => member(of, field))
+    charge(frame, 1)
+    return member(value, field) ?? missing
+  }
+}
+
+function member(value: Value, field: string): Value | undefined {
+  if (value instanceof StructValue) return value.fields.get(field)
+  return isMap(value) ? value.get(field) : undefined
+}
+
+function presence(target: Eval, field: string): Eval {
+  return frame => {
+    const value = target(frame)
+    if (isError(value)) return value
+    charge(frame, 1)
+    const of = value instanceof Optional ? value.value : value
+    return of !== undefined && member(of, field) !== undefined
+  }
+}
+
+type FrameOf = Parameters<Eval>[0]
+
+/** A step into an optional is one itself, and costs only where there is something. */
+function ifPresent(frame: FrameOf, value: Value, step: (of: Value) => Value | undefined): Value {
+  const of = value instanceof Optional ? value.value : value
+  const found = of === undefined ? undefined : step(of)
+  if (found === undefined) return Optional.none
+  charge(frame, 1)
+  return isError(found) || found instanceof Optional ? found : Optional.of(found)
+}
+
+function optionalSelect(plan: Plan, operand: Expr, name: Expr): Eval {
+  const target = bare(plan, operand)
+  const field = name.kind === 'literal' ? String(name.value) : ''
+  return frame => {
+    const value = target(frame)
+    return isError(value) ? value : ifPresent(frame, value, of => member(of, field))
+  }
+}
+
+function index(plan: Plan, [operand, at]: readonly [Expr, Expr], optional: boolean): Eval {
+  const [target, key] = [bare(plan, operand), bare(plan, at)]
+  return frame => {
+    const value = target(frame)
+    if (isError(value)) return value
+    const isOptional = optional || value instanceof Optional
+    if (value instanceof Optional && value.value === undefined) return value
+    const step = key(frame)
+    if (isError(step)) return step
+    if (isOptional) return ifPresent(frame, value, of => itemOrUndefined(of, step))
+    charge(frame, 1)
+    return item(value, step)
+  }
+}
+
+/** The place in a list that a number of any kind means. */
+function position(key: Value): number | undefined {
+  if (typeof key === 'number') return key
+  if (key instanceof Uint) return Number(key.value)
+  return key instanceof Double && Number.isInteger(key.value) ? key.value : undefined
+}
+
+function itemOrUndefined(value: Value, key: Value): Value | undefined {
+  if (isMap(value)) return value.get(key)
+  const at = isList(value) ? position(key) : undefined
+  return isList(value) && at !== undefined && at >= 0 && at < sizeOf(value) ? itemAt(value, at) : undefined
+}
+
+export const keyText = (key: Value): string => {
+  if (key instanceof Uint || key instanceof Double) return String(key.value)
+  return key instanceof TypeValue ? key.name : String(key)
+}
+
+function item(value: Value, key: Value): Value {
+  const found = itemOrUndefined(value, key)
+  if (found !== undefined) return found
+  if (!isList(value)) return new CelError(`no such key: ${keyText(key)}`)
+  return position(key) === undefined && typeof key !== 'bigint'
+    ? new CelError(`unsupported index type '${typeof key}' in list`)
+    : new CelError(`index out of bounds: ${keyText(key)}`)
+}

@@ -1,0 +1,187 @@
+import { compilePattern } from '../../framework/formats/pattern.ts'
+import { type CallCost, callCost, equalityCost } from '../cost/cost.ts'
+import type { Call } from '../syntax/ast.ts'
+import type { Overload } from '../values/declaration.ts'
+import { equalValues } from '../values/equal.ts'
+import { isOfType } from '../values/kind.ts'
+import { charge, spend } from '../values/meter.ts'
+import {
+  type CelError,
+  Double,
+  isList,
+  itemsOf,
+  noSuchOverload,
+  Optional,
+  type Value,
+} from '../values/value.ts'
+import { constantOf, type Eval, isError, type Plan, type Planned, ProgramProblem } from './plan.ts'
+
+const conversions: ReadonlySet<string> = new Set(
+  'bool bytes double duration dyn int string timestamp type uint'.split(' '),
+)
+
+/** Functions whose second argument is a regular expression. */
+const withPattern: ReadonlySet<string> = new Set(['matches', 'find', 'findAll'])
+
+/** A call of a function; operators that do not evaluate all of their arguments are on their own. */
+export function planCall(plan: Plan, call: Call): Planned {
+  const name = plan.checked.names.get(call) ?? call.name.replace(/^\./, '')
+  const isQualified = plan.checked.names.has(call)
+  const args = call.target === undefined || isQualified ? call.args : [call.target, ...call.args]
+  const planned = args.map(arg => plan.plan(arg))
+  const own = lazy[name]?.(planned)
+  if (own !== undefined) return { run: own }
+  const overloads = plan.checked.overloads.get(call) ?? []
+  if (name === '@in') {
+    const membership = setMembership(overloads, planned)
+    if (membership !== undefined) return membership
+  }
+  if (withPattern.has(name)) checkPattern(planned[1]?.constant)
+  const run = strict(
+    planned,
+    overloads,
+    callCost(name, overloads.length === 1 ? overloads[0]?.id : undefined),
+  )
+  return conversions.has(name) && planned.length === 1 && planned[0]?.constant !== undefined
+    ? folded(run)
+    : { run }
+}
+
+/** A pattern that is known must be a good one. */
+function checkPattern(pattern: Value | undefined): void {
+  const compiled = typeof pattern === 'string' ? compilePattern(pattern) : undefined
+  if (typeof compiled === 'string') throw new ProgramProblem(compiled)
+}
+
+/** A conversion of a constant is done once, and for nothing. */
+function folded(run: Eval): Planned {
+  const effort = { left: 1_000_000 }
+  const value = run({ cost: 0, limit: 1_000_000, effort, slots: [] })
+  if (isError(value)) throw new ProgramProblem(value.message)
+  return constantOf(value)
+}
+
+/** A call that needs all of its arguments. All are evaluated and the call is paid even when one is an error. */
+function strict(planned: readonly Planned[], overloads: readonly Overload[], cost: CallCost): Eval {
+  const runs = planned.map(({ run }) => run)
+  return frame => {
+    const args: Value[] = []
+    let error: CelError | undefined
+    for (const run of runs) {
+      const value = run(frame)
+      if (typeof value === 'object') error ??= isError(value) ? value : undefined
+      else if (typeof value === 'string' && value.length > 64) spend(frame, value.length >> 3)
+      args.push(value)
+    }
+    const result = error ?? dispatch(overloads, args, frame)
+    charge(frame, cost(args, result))
+    return result
+  }
+}
+
+function dispatch(overloads: readonly Overload[], args: readonly Value[], frame: Parameters<Eval>[0]): Value {
+  for (const { params, run } of overloads)
+    if (params.every((type, i) => isOfType(args[i] ?? null, type))) return run(args, frame)
+  return noSuchOverload
+}
+
+type Lazy = (args: readonly Planned[]) => Eval | undefined
+
+const never: Eval = () => noSuchOverload
+
+/** && stops at false, || at true; an error counts only when nothing stops it. */
+const logic =
+  (stop: boolean): Lazy =>
+  ([left, right]) => {
+    const [a, b] = [left?.run ?? never, right?.run ?? never]
+    return frame => {
+      const first = a(frame)
+      if (first === stop) return stop
+      const second = b(frame)
+      if (second === stop) return stop
+      if (typeof first !== 'boolean') return isError(first) ? first : noSuchOverload
+      if (typeof second !== 'boolean') return isError(second) ? second : noSuchOverload
+      return !stop
+    }
+  }
+
+const equality =
+  (equal: boolean): Lazy =>
+  ([left, right]) => {
+    const [a, b] = [left?.run ?? never, right?.run ?? never]
+    return frame => {
+      const [x, y] = [a(frame), b(frame)]
+      charge(frame, equalityCost(x, y))
+      if (isError(x)) return x
+      return isError(y) ? y : equalValues(x, y, frame) === equal
+    }
+  }
+
+const notStrictlyFalse: Lazy = ([planned]) => {
+  const run = planned?.run ?? never
+  return frame => {
+    const value = run(frame)
+    charge(frame, 1)
+    return value !== false
+  }
+}
+
+/** The second argument is evaluated only where the first holds nothing. */
+const alternative =
+  (found: (optional: Optional) => Value): Lazy =>
+  ([left, right]) => {
+    const [a, b] = [left?.run ?? never, right?.run ?? never]
+    return frame => {
+      const value = a(frame)
+      if (isError(value)) return value
+      if (!(value instanceof Optional)) return noSuchOverload
+      return value.value === undefined ? b(frame) : found(value)
+    }
+  }
+
+const lazy: Readonly<Record<string, Lazy>> = {
+  '_&&_': logic(false),
+  '_||_': logic(true),
+  '_==_': equality(true),
+  '_!=_': equality(false),
+  '@not_strictly_false': notStrictlyFalse,
+  or: alternative(optional => optional),
+  orValue: alternative(optional => optional.value ?? null),
+}
+
+/** Whether a value is in a constant list of simple ones costs nothing: it is one look-up. */
+function setMembership(
+  overloads: readonly Overload[],
+  [value, list]: readonly Planned[],
+): Planned | undefined {
+  const constant = list?.constant
+  if (overloads.length !== 1 || overloads[0]?.id !== 'in_list') return undefined
+  if (constant === undefined || !isList(constant) || value === undefined) return undefined
+  const items = [...itemsOf(constant)]
+  if (items.length === 0) return constantOf(false)
+  const known = new Set(items.map(primitiveKey))
+  if (known.has(undefined)) return undefined
+  const { run } = value
+  return {
+    run: frame => {
+      const wanted = run(frame)
+      return isError(wanted) ? wanted : known.has(primitiveKey(wanted))
+    },
+  }
+}
+
+/** Equal values have equal keys; undefined for what is compared otherwise. */
+function primitiveKey(value: Value): string | undefined {
+  if (value instanceof Double) return `number:${value.value}`
+  switch (typeof value) {
+    case 'string':
+      return `string:${value}`
+    case 'number':
+    case 'bigint':
+      return `number:${value}`
+    case 'boolean':
+      return `boolean:${value}`
+    default:
+      return value === null ? 'null' : undefined
+  }
+}

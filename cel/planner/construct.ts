@@ -1,0 +1,87 @@
+import type { ListExpr, MapExpr, StructExpr } from '../syntax/ast.ts'
+import { charge } from '../values/meter.ts'
+import { CelError, LiteralMap, noSuchOverload, Optional, StructValue, type Value } from '../values/value.ts'
+import { constantOf, type Eval, type Frame, isError, type Plan, type Planned } from './plan.ts'
+
+const listCost = 10
+const mapCost = 30
+const structCost = 40
+
+interface Part {
+  readonly run: Eval
+  readonly optional: boolean
+}
+
+/** The value of a part; undefined for an optional one that holds nothing. */
+function partValue(frame: Frame, { run, optional }: Part): Value | undefined {
+  const value = run(frame)
+  if (!optional || isError(value)) return value
+  return value instanceof Optional ? value.value : noSuchOverload
+}
+
+export function planList(plan: Plan, { elements }: ListExpr): Planned {
+  const planned = elements.map(({ value, optional }) => ({ ...plan.plan(value), optional }))
+  if (planned.every(({ constant, optional }) => constant !== undefined && !optional))
+    return constantOf(planned.map(({ constant = null }) => constant))
+  return {
+    run: frame => {
+      const values: Value[] = []
+      for (const part of planned) {
+        const value = partValue(frame, part)
+        if (value !== undefined && isError(value)) return value
+        if (value !== undefined) values.push(value)
+      }
+      charge(frame, listCost)
+      return values
+    },
+  }
+}
+
+export function planMap(plan: Plan, { entries }: MapExpr): Planned {
+  const planned = entries.map(({ key, value, optional }) => ({
+    key: plan.plan(key),
+    value: { ...plan.plan(value), optional },
+  }))
+  const isConstant = planned.every(
+    ({ key, value }) => key.constant !== undefined && value.constant !== undefined && !value.optional,
+  )
+  const run: Eval = frame => {
+    const pairs: (readonly [Value, Value])[] = []
+    for (const { key, value } of planned) {
+      const name = key.run(frame)
+      if (isError(name)) return name
+      const found = partValue(frame, value)
+      if (found !== undefined && isError(found)) return found
+      if (found !== undefined) pairs.push([name, found])
+    }
+    return LiteralMap.of(pairs)
+  }
+  if (isConstant) return constantOf(run({ cost: 0, limit: 0, effort: { left: 0 }, slots: [] }))
+  return {
+    run: frame => {
+      const map = run(frame)
+      charge(frame, map instanceof CelError ? 0 : mapCost)
+      return map
+    },
+  }
+}
+
+export function planStruct(plan: Plan, { type, fields }: StructExpr): Planned {
+  const name = type.replace(/^\./, '')
+  const planned = fields.map(({ name: field, value, optional }) => ({
+    field,
+    part: { ...plan.plan(value), optional },
+  }))
+  return {
+    run: frame => {
+      const values = new Map<string, Value>()
+      for (const { field, part } of planned) {
+        const value = partValue(frame, part)
+        if (value !== undefined && isError(value)) return value
+        if (value !== undefined) values.set(field, value)
+      }
+      charge(frame, structCost)
+      return new StructValue(name, values)
+    },
+  }
+}

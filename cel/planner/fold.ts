@@ -1,0 +1,169 @@
+import { type Call, type Expr, type Fold, isBinding } from '../syntax/ast.ts'
+import { charge, spend } from '../values/meter.ts'
+import {
+  CelError,
+  isList,
+  isMap,
+  itemAt,
+  type ListView,
+  LiteralMap,
+  type MapValue,
+  sizeOf,
+  type Value,
+} from '../values/value.ts'
+import { bare, isAttribute } from './attribute.ts'
+import { type Eval, type Frame, isError, type Plan, type Planned, slotOf } from './plan.ts'
+
+/** The slots of a loop. */
+interface Loop {
+  readonly accumulator: number
+  readonly first: number
+  readonly second: number | undefined
+  readonly condition: Eval
+  readonly step: Eval
+}
+
+/** A loop over a list or map, or a value with a name. */
+export function planFold(plan: Plan, fold: Fold): Planned {
+  const range = plan.plan(fold.range).run
+  const init = initial(plan, fold)
+  const outer = plan.within([fold.accumulator])
+  const names = fold.variable2 === undefined ? [fold.variable] : [fold.variable, fold.variable2]
+  const inner = outer.within(names)
+  const result = outer.plan(fold.result).run
+  const accumulator = slotOf(outer, fold.accumulator)
+  if (isBinding(fold)) return { run: bound(init, accumulator, result) }
+  const loop: Loop = {
+    accumulator,
+    first: slotOf(inner, fold.variable),
+    second: fold.variable2 === undefined ? undefined : slotOf(inner, fold.variable2),
+    condition: inner.plan(fold.condition).run,
+    step: planStep(inner, fold),
+  }
+  return {
+    run: frame => {
+      const values = range(frame)
+      if (isError(values)) return values
+      frame.slots[accumulator] = init(frame)
+      if (isList(values)) overList(frame, loop, values)
+      else if (isMap(values)) overMap(frame, loop, values)
+      else return new CelError('no such overload')
+      return result(frame)
+    },
+  }
+}
+
+const bound =
+  (init: Eval, slot: number, result: Eval): Eval =>
+  frame => {
+    frame.slots[slot] = init(frame)
+    return result(frame)
+  }
+
+/** What grows in the loop is made anew each time: nobody else sees it, so that it may grow in place. */
+function initial(plan: Plan, { init }: Fold): Eval {
+  if (init.kind === 'list' && init.elements.length === 0) return () => []
+  if (init.kind === 'map' && init.entries.length === 0) return () => LiteralMap.empty.copy()
+  return plan.plan(init).run
+}
+
+function overList(frame: Frame, loop: Loop, list: readonly Value[] | ListView): void {
+  const size = sizeOf(list)
+  for (let i = 0; i < size; i++) {
+    const item = itemAt(list, i)
+    if (!turn(frame, loop, loop.second === undefined ? item : i, item)) return
+  }
+}
+
+function overMap(frame: Frame, loop: Loop, map: MapValue): void {
+  for (const key of map.keys()) {
+    const value = loop.second === undefined ? key : (map.get(key) ?? null)
+    if (!turn(frame, loop, key, value)) return
+  }
+}
+
+/** One turn; false when the loop is over. */
+function turn(frame: Frame, loop: Loop, first: Value, second: Value): boolean {
+  const { slots } = frame
+  slots[loop.first] = first
+  if (loop.second !== undefined) slots[loop.second] = second
+  spend(frame, 1)
+  if (loop.condition(frame) === false) return false
+  slots[loop.accumulator] = loop.step(frame)
+  return true
+}
+
+/** Steps that add to the accumulated list or map do so in place. */
+function planStep(plan: Plan, fold: Fold): Eval {
+  const { step } = fold
+  if (step.kind !== 'call') return plan.plan(step).run
+  const [test, yes, no] = step.args
+  if (step.name !== '_?_:_') return growing(plan, fold, step) ?? plan.plan(step).run
+  if (test === undefined || yes?.kind !== 'call' || no === undefined) return plan.plan(step).run
+  const grow = growing(plan, fold, yes)
+  if (grow === undefined) return plan.plan(step).run
+  const condition = plan.plan(test).run
+  const keep = isAttribute(plan, no) ? bare(plan, no) : plan.plan(no).run
+  return frame => {
+    const value = condition(frame)
+    if (value === true) return grow(frame)
+    if (value === false) return keep(frame)
+    return isError(value) ? value : new CelError('no such overload')
+  }
+}
+
+const isAccumulator = (expr: Expr | undefined, { accumulator }: Fold): boolean =>
+  expr?.kind === 'ident' && expr.name === accumulator
+
+function growing(plan: Plan, fold: Fold, { name, args }: Call): Eval | undefined {
+  const [target, ...added] = args
+  if (!isAccumulator(target, fold)) return undefined
+  const slot = slotOf(plan, fold.accumulator)
+  if (name === '_+_' && fold.init.kind === 'list' && added[0]?.kind === 'list')
+    return append(plan, slot, added[0])
+  return name === 'cel.@mapInsert' && fold.init.kind === 'map' ? insert(plan, slot, added) : undefined
+}
+
+const newList = 10
+
+function append(plan: Plan, slot: number, list: Extract<Expr, { kind: 'list' }>): Eval {
+  const [element] = list.elements
+  const planned = element === undefined ? undefined : plan.plan(element.value)
+  // A list of constants is one itself, and costs nothing to make.
+  const cost = planned?.constant === undefined ? newList : 0
+  return frame => {
+    const grown = frame.slots[slot]
+    charge(frame, 1)
+    const item = planned?.run(frame) ?? null
+    charge(frame, cost + 1)
+    if (!Array.isArray(grown)) return grown ?? null
+    if (isError(item)) return item
+    grown.push(item)
+    return grown
+  }
+}
+
+function insert(plan: Plan, slot: number, added: readonly Expr[]): Eval {
+  const runs = added.map(expr => plan.plan(expr).run)
+  return frame => {
+    const grown = frame.slots[slot]
+    charge(frame, 1)
+    const values = runs.map(run => run(frame))
+    charge(frame, 1)
+    if (!(grown instanceof LiteralMap)) return grown ?? null
+    const error = values.find(isError)
+    if (error !== undefined) return error
+    const [first = null, second] = values
+    if (second !== undefined) return grown.insert(first, second) ?? grown
+    return insertAll(grown, first)
+  }
+}
+
+function insertAll(grown: LiteralMap, entries: Value): Value {
+  if (!isMap(entries)) return new CelError('no such overload')
+  for (const key of entries.keys()) {
+    const problem = grown.insert(key, entries.get(key) ?? null)
+    if (problem !== undefined) return problem
+  }
+  return grown
+}

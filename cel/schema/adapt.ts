@@ -1,0 +1,108 @@
+import { memberOf } from '../../framework/formats/values.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { parseDuration, parseTimestamp } from '../values/time.ts'
+import {
+  type Adapt,
+  CelError,
+  Double,
+  Duration,
+  type ListKind,
+  Timestamp,
+  Unknown,
+  type Value,
+} from '../values/value.ts'
+
+const invalid = (expected: string, raw: unknown): CelError =>
+  new CelError(`invalid data, expected ${expected}, got ${raw === null ? '<nil>' : typeof raw}`)
+
+const textAs =
+  (read: (text: string) => Value): Adapt =>
+  raw =>
+    typeof raw === 'string' ? read(raw) : raw === null ? null : invalid('string', raw)
+
+const unitNames: readonly (readonly [names: RegExp, nanos: bigint])[] = [
+  [/^(?:ns|nano.*)$/i, 1n],
+  [/^(?:us|µs|micro.*)$/i, 1_000n],
+  [/^(?:ms|milli.*)$/i, 1_000_000n],
+  [/^(?:s|sec.*)$/i, 1_000_000_000n],
+  [/^(?:m|min.*)$/i, 60_000_000_000n],
+  [/^(?:h|hr|hour.*)$/i, 3_600_000_000_000n],
+  [/^(?:d|day.*)$/i, 86_400_000_000_000n],
+  [/^(?:w|wk|week.*)$/i, 604_800_000_000_000n],
+]
+
+/** `1h30m`, or in words: `3 days`. */
+function readDuration(text: string): Value {
+  const duration = parseDuration(text)
+  if (duration !== undefined) return duration
+  let nanos: bigint | undefined
+  for (const [, count = '0', name = ''] of text.matchAll(/(\d{1,18})\s*([a-zµ]+)/gi)) {
+    const unit = unitNames.find(([names]) => names.test(name))
+    if (unit !== undefined) nanos = (nanos ?? 0n) + BigInt(count) * unit[1]
+  }
+  if (nanos !== undefined) return new Duration(nanos)
+  return new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`)
+}
+
+function readDate(text: string): Value {
+  return (
+    (/^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined) ??
+    new CelError(`Invalid date formatted string ${text}: cannot parse "${text}"`)
+  )
+}
+
+function readDateTime(text: string): Value {
+  if (text === '') return new Timestamp(0, 0)
+  return (
+    parseTimestamp(text.toUpperCase()) ??
+    new CelError(`Invalid date-time formatted string ${text}: cannot parse "${text}"`)
+  )
+}
+
+const byFormat: Readonly<Record<string, Adapt>> = {
+  duration: textAs(readDuration),
+  date: textAs(readDate),
+  'date-time': textAs(readDateTime),
+  byte: textAs(text => new Uint8Array(Buffer.from(text, 'base64'))),
+}
+
+const plainText: Adapt = textAs(text => text)
+
+export const adaptString = ({ format = '' }: JSONSchemaProps): Adapt =>
+  Object.hasOwn(byFormat, format) ? (byFormat[format] ?? plainText) : plainText
+
+export const adaptInteger: Adapt = raw =>
+  typeof raw === 'bigint' || Number.isInteger(raw) || raw === null ? (raw as Value) : invalid('int', raw)
+
+export const adaptNumber: Adapt = raw => {
+  if (raw === null) return null
+  return typeof raw === 'number' || typeof raw === 'bigint' ? new Double(Number(raw)) : invalid('float', raw)
+}
+
+export const adaptBoolean: Adapt = raw =>
+  typeof raw === 'boolean' || raw === null ? raw : invalid('bool', raw)
+
+/** A number or a text, as it comes. */
+export const adaptIntOrString: Adapt = raw =>
+  typeof raw === 'string'
+    ? raw
+    : typeof raw === 'number' || typeof raw === 'bigint' || raw === null
+      ? raw
+      : invalid('XIntOrString value to be either a string or integer', raw)
+
+export const adaptUnknown: Adapt = raw => (raw === null ? null : new Unknown(raw))
+
+/** How lists of a schema are compared and added. */
+export function listKind(schema: JSONSchemaProps): ListKind {
+  const type = schema['x-kubernetes-list-type'] ?? 'atomic'
+  if (type !== 'map') return { type }
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  return {
+    type,
+    keyOf: raw =>
+      JSON.stringify(
+        keys.map(key => memberOf(raw, key) ?? null),
+        (_key, value) => (typeof value === 'bigint' ? `${value}n` : value),
+      ),
+  }
+}

@@ -1,0 +1,180 @@
+import { isObject } from '../../framework/formats/values.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import type { StructInfo } from '../checker/environment.ts'
+import { escapedName } from '../values/escape.ts'
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listOf,
+  mapOf,
+  stringType,
+  structType,
+  type Type,
+  timestampType,
+} from '../values/type.ts'
+import { type Adapt, CelError, type FieldView, ListView, MapView, ObjectView } from '../values/value.ts'
+import {
+  adaptBoolean,
+  adaptInteger,
+  adaptIntOrString,
+  adaptNumber,
+  adaptString,
+  adaptUnknown,
+  listKind,
+} from './adapt.ts'
+import { intOrStringSize, listMax, mapMax, stringSize } from './schemasize.ts'
+
+/** What expressions know of values of a schema (chapter 40, rule 7.33). */
+export interface Declaration {
+  readonly type: Type
+  readonly adapt: Adapt
+  /** The most items, keys or characters; 0 where there are none to count. */
+  readonly maxElements: number
+  /** The fewest bytes in JSON. */
+  readonly minSize: number
+  /** Of objects, by the name that expressions use. */
+  readonly fields?: ReadonlyMap<string, Declaration>
+  /** Of lists and maps. */
+  readonly items?: Declaration
+}
+
+export interface RootDeclaration extends Declaration {
+  /** The object types within, by name. */
+  struct(name: string): StructInfo | undefined
+  /** What a schema within declares; undefined for what expressions cannot see. */
+  of(schema: JSONSchemaProps): Declaration | undefined
+}
+
+interface Build {
+  readonly structs: Map<string, StructInfo>
+  readonly declarations: Map<JSONSchemaProps, Declaration>
+}
+
+/** Declares a schema and everything within; undefined when expressions cannot see values of it. */
+export function declarationOf(
+  schema: JSONSchemaProps,
+  isResource: boolean,
+  name = 'selfType',
+): RootDeclaration | undefined {
+  const build: Build = { structs: new Map(), declarations: new Map() }
+  const declared = declareSchema(build, schema, name, isResource)
+  if (declared === undefined) return undefined
+  return {
+    ...declared,
+    struct: wanted => build.structs.get(wanted),
+    of: inner => build.declarations.get(inner),
+  }
+}
+
+function declareSchema(
+  build: Build,
+  schema: JSONSchemaProps,
+  name: string,
+  isResource = schema['x-kubernetes-embedded-resource'] === true,
+): Declaration | undefined {
+  const declared = declareNode(build, isResource ? withMetadata(schema) : schema, name)
+  if (declared !== undefined) build.declarations.set(schema, declared)
+  return declared
+}
+
+function declareNode(build: Build, schema: JSONSchemaProps, name: string): Declaration | undefined {
+  if (schema['x-kubernetes-int-or-string'] === true)
+    return { type: dynType, adapt: adaptIntOrString, ...intOrStringSize(schema) }
+  switch (schema.type) {
+    case 'array':
+      return declareList(build, schema, name)
+    case 'object':
+      return isObject(schema.additionalProperties)
+        ? declareMap(build, schema, schema.additionalProperties, name)
+        : declareObject(build, schema, name)
+    case 'string':
+      return { type: stringFormat(schema), adapt: adaptString(schema), ...stringSize(schema) }
+    case 'boolean':
+      return { type: boolType, adapt: adaptBoolean, maxElements: 0, minSize: 4 }
+    case 'number':
+      return { type: doubleType, adapt: adaptNumber, maxElements: 0, minSize: 1 }
+    case 'integer':
+      return { type: intType, adapt: adaptInteger, maxElements: 0, minSize: 1 }
+    default:
+      return undefined
+  }
+}
+
+const formatTypes: Readonly<Record<string, Type>> = {
+  byte: bytesType,
+  duration: durationType,
+  date: timestampType,
+  'date-time': timestampType,
+}
+
+const stringFormat = ({ format = '' }: JSONSchemaProps): Type =>
+  Object.hasOwn(formatTypes, format) ? (formatTypes[format] ?? stringType) : stringType
+
+function declareList(build: Build, schema: JSONSchemaProps, name: string): Declaration | undefined {
+  const items = schema.items === undefined ? undefined : declareSchema(build, schema.items, `${name}.@idx`)
+  if (items === undefined) return undefined
+  const kind = listKind(schema)
+  const adapt: Adapt = raw =>
+    Array.isArray(raw)
+      ? new ListView(raw, items.adapt, kind)
+      : raw === null
+        ? null
+        : new CelError('invalid data, expected an array for the provided schema with type=array')
+  return { type: listOf(items.type), adapt, maxElements: listMax(schema, items.minSize), minSize: 2, items }
+}
+
+const notAnObject = new CelError('invalid data, expected a map for the provided schema with type=object')
+
+function declareMap(
+  build: Build,
+  schema: JSONSchemaProps,
+  values: JSONSchemaProps,
+  name: string,
+): Declaration | undefined {
+  const items = declareSchema(build, values, `${name}.@elem`)
+  if (items === undefined) return undefined
+  const adapt: Adapt = raw =>
+    isObject(raw) ? new MapView(raw, items.adapt) : raw === null ? null : notAnObject
+  const maxElements = mapMax(schema, items.minSize)
+  return { type: mapOf(stringType, items.type), adapt, maxElements, minSize: 2, items }
+}
+
+function declareObject(build: Build, schema: JSONSchemaProps, name: string): Declaration {
+  const fields = new Map<string, Declaration>()
+  const views = new Map<string, FieldView>()
+  let minSize = 2
+  for (const [key, property] of Object.entries(schema.properties ?? {})) {
+    const escaped = escapedName(key)
+    const field = declareSchema(build, property, `${name}.${escaped ?? key}`)
+    if (field === undefined) {
+      if (escaped !== undefined) views.set(escaped, { key, adapt: adaptUnknown })
+      continue
+    }
+    if (escaped !== undefined) {
+      fields.set(escaped, field)
+      views.set(escaped, { key, adapt: field.adapt })
+    }
+    const isAlways = schema.required?.includes(key) === true && (property.default ?? null) === null
+    if (isAlways) minSize += Buffer.byteLength(key) + field.minSize + 4
+  }
+  build.structs.set(name, { field: wanted => fields.get(wanted)?.type })
+  const adapt: Adapt = raw => (isObject(raw) ? new ObjectView(raw, views) : raw === null ? null : notAnObject)
+  return { type: structType(name), adapt, maxElements: 0, minSize, fields }
+}
+
+const text: JSONSchemaProps = { type: 'string' }
+
+/** Of the metadata of resources expressions see the names, and nothing else. */
+const withMetadata = (schema: JSONSchemaProps): JSONSchemaProps => ({
+  ...schema,
+  properties: {
+    ...schema.properties,
+    kind: text,
+    apiVersion: text,
+    metadata: { type: 'object', properties: { name: text, generateName: text } },
+  },
+})

@@ -1,0 +1,86 @@
+import {
+  type Auditor,
+  type AuditorOptions,
+  type AuditPolicy,
+  type AuditSink,
+  auditPolicyOf,
+  createAuditor,
+} from '../../framework/audit/index.ts'
+import type { Logger } from '../../framework/contract/log.ts'
+import { parseYaml } from '../../framework/wire/yaml.ts'
+import type { Shard } from '../../shard/index.ts'
+import { auditWebhook } from '../authentication/webhooks.ts'
+import type { AuthorizationParts } from '../authorization/authorization.ts'
+import { readFlagFile } from '../files/files.ts'
+import { StartError } from '../files/starterror.ts'
+import type { AuditFlags } from '../flags/audit.ts'
+import { auditLog } from './auditlog.ts'
+
+/** Auditing, ready but for what it reads of the shard. */
+export interface PreparedAudit {
+  auditor(over: Pick<Shard, 'informers'>, missing?: AuditorOptions['missing']): Auditor
+  /** Resolves when the last events have left. */
+  close(): Promise<void>
+}
+
+/** What audit events say about workspaces. */
+const pathsFrom = ({ informers }: Pick<Shard, 'informers'>): AuditorOptions['pathOf'] => {
+  const clusters = informers.for({ group: 'core.kcp.io', version: 'v1alpha1', resource: 'logicalclusters' })
+  return cluster => clusters.get(cluster, '', 'cluster')?.meta.annotations['kcp.io/path'] ?? ''
+}
+
+/** What would have allowed a request. */
+export const missingFor = (
+  { backend }: Pick<Shard, 'backend'>,
+  authorization: AuthorizationParts,
+): NonNullable<AuditorOptions['missing']> => {
+  const missingFor = authorization.missing(backend.authorizer)
+  return ({ user, action }) => {
+    const missing = missingFor(user, action)
+    return missing.length === 0 ? undefined : JSON.stringify(missing)
+  }
+}
+
+const megabyte = 1024 * 1024
+const day = 86_400_000
+
+/** What the flags ask for; undefined when nothing is to be audited. Throws `StartError` on bad files and flags. */
+export async function prepareAudit(options: AuditFlags, log: Logger): Promise<PreparedAudit | undefined> {
+  const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options
+  if (auditPolicyFile === undefined) {
+    if (auditLogPath === undefined && auditWebhookConfigFile === undefined) return undefined
+    throw new StartError('Auditing needs a policy: give --audit-policy-file.')
+  }
+  const policy = await readPolicy(auditPolicyFile)
+  const sinks = await sinksFor(options, log)
+  if (sinks.length === 0)
+    throw new StartError('Audit events go nowhere: give --audit-log-path or --audit-webhook-config-file.')
+  return {
+    auditor: (over, missing) =>
+      createAuditor({ pathOf: pathsFrom(over), policy, sinks, ...(missing && { missing }) }),
+    close: async () => void (await Promise.all(sinks.map(sink => sink.close()))),
+  }
+}
+
+async function readPolicy(path: string): Promise<AuditPolicy> {
+  const text = await readFlagFile('--audit-policy-file', path)
+  try {
+    return auditPolicyOf(parseYaml(text).value)
+  } catch (error) {
+    throw new StartError(`${path} is not an audit policy: ${(error as Error).message}.`)
+  }
+}
+
+async function sinksFor(options: AuditFlags, log: Logger): Promise<readonly AuditSink[]> {
+  const { auditLogPath: path, auditLogMaxsize, auditLogMaxbackup, auditLogMaxage } = options
+  const webhook = options.auditWebhookConfigFile
+  const limits = {
+    maxSize: auditLogMaxsize * megabyte,
+    maxBackups: auditLogMaxbackup,
+    maxAge: auditLogMaxage * day,
+  }
+  return [
+    ...(path === undefined ? [] : [auditLog({ path, ...limits }, log)]),
+    ...(webhook === undefined ? [] : [await auditWebhook(webhook, log)]),
+  ]
+}

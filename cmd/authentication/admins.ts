@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { sha256, type TokenUser } from '../../framework/authn/index.ts'
+import { systemMasters } from '../../framework/request/user.ts'
+import { readIfThere, writePrivately } from '../files/files.ts'
+import { StartError } from '../files/starterror.ts'
+
+/** The administrators that the server makes for itself, and their tokens in clear (chapter 20, section 9.6). */
+export interface Admins {
+  readonly kcpAdminToken: string
+  readonly shardAdminToken: string
+  readonly users: readonly TokenUser[]
+}
+
+/**
+ * `kcp-admin` gets a new token at every start. `shard-admin` keeps its token: the kubeconfig has it in clear, the
+ * directory only its SHA-256. Throws `StartError` when the two disagree.
+ */
+export async function prepareAdmins(directory: string, kubeconfig: string): Promise<Admins> {
+  const kcpAdminToken = randomUUID()
+  const shardAdminToken = await persistentToken(join(directory, '.admin-token-store'), kubeconfig)
+  return {
+    kcpAdminToken,
+    shardAdminToken,
+    users: [
+      tokenUser('kcp-admin', 'system:kcp:admin', kcpAdminToken),
+      tokenUser('shard-admin', systemMasters, shardAdminToken),
+    ],
+  }
+}
+
+const tokenUser = (name: string, group: string, token: string): TokenUser => ({
+  sha256: sha256(token),
+  user: { name, uid: randomUUID(), groups: [group] },
+})
+
+async function persistentToken(store: string, kubeconfig: string): Promise<string> {
+  const digest = await readIfThere(store)
+  const known = digest === undefined ? undefined : await tokenIn(kubeconfig, 'shard-admin')
+  if (digest !== undefined && known !== undefined) {
+    if (sha256(known).equals(digest)) return known
+    throw new StartError(
+      `The shard-admin token in ${kubeconfig} is not valid anymore: remove ${store} and start again.`,
+    )
+  }
+  const token = randomUUID()
+  await writePrivately(store, sha256(token))
+  return token
+}
+
+async function tokenIn(kubeconfig: string, user: string): Promise<string | undefined> {
+  const written = await readIfThere(kubeconfig)
+  if (written === undefined) return undefined
+  const { tokenOf } = await import('../files/kubeconfigreader.ts')
+  return tokenOf(written.toString(), user, kubeconfig)
+}

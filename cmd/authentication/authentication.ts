@@ -1,0 +1,186 @@
+import {
+  bearers,
+  clientCertificates,
+  type IdentityHeaders,
+  requestHeaders,
+  type ServiceAccountKeys,
+  type SigningKeys,
+  type TokenAuthenticator,
+  type TokenReader,
+  type TokenUser,
+  tokenAuthenticator,
+  tokenFile,
+  tokenUsers,
+  union,
+  webhookTokensDefaults,
+} from '../../framework/authn/index.ts'
+import { type AuthenticationConfig, jwtTokens } from '../../framework/authn/jwt/index.ts'
+import type { Authenticator } from '../../framework/request/authenticator.ts'
+import { type Authorities, readAuthorities } from '../certificates/authorities.ts'
+import { readFlagFile } from '../files/files.ts'
+import { StartError } from '../files/starterror.ts'
+import type { AccountOptions, IdentityOptions } from '../flags/identity.ts'
+import { admits, readIssuers } from '../flags/issuers.ts'
+import type { RequestHeaderFlags } from '../flags/requestheader.ts'
+
+/** Who is known. */
+export interface Authentication {
+  readonly authenticator: Authenticator
+  readonly tokens: TokenAuthenticator
+}
+
+/** Who is known by flags alone. */
+export interface PreparedIdentities {
+  readonly identityHeaders: IdentityHeaders
+  /** Whose certificates are believed now. */
+  authorities(): Authorities
+  /** Together with whom others know: service accounts, which are objects, and users of some workspaces. */
+  with(...others: readonly TokenReader[]): Authentication
+  /** Reads the files again that may change while the server runs. Rejects, and changes nothing, when one is bad. */
+  reload(): Promise<void>
+}
+
+/** And what service accounts' tokens are signed with. */
+export interface PreparedAuthentication extends PreparedIdentities {
+  readonly serviceAccounts: ServiceAccountKeys
+}
+
+/** `aud` and `iss` of service accounts' tokens, and what the server answers to (chapter 30, section 1.7). */
+export const audience = 'https://kcp.default.svc'
+
+/** Whom tokens may be for: the server, by the names that are given, or by those of its own issuers. */
+export const audiencesOf = (
+  options: Pick<IdentityOptions & AccountOptions, 'apiAudiences' | 'serviceAccountIssuer'>,
+): readonly string[] => options.apiAudiences ?? options.serviceAccountIssuer ?? [audience]
+
+/** What flags say about tokens of service accounts. */
+export function accountKeys(
+  options: IdentityOptions & AccountOptions,
+  keys: SigningKeys,
+): ServiceAccountKeys {
+  const [issuer = audience, ...formerIssuers] = options.serviceAccountIssuer ?? []
+  const life = options.serviceAccountMaxTokenExpiration
+  return {
+    ...{ keys, issuer, formerIssuers, audiences: audiencesOf(options) },
+    ...(life === undefined ? {} : { longest: Math.floor(life / 1000) }),
+  }
+}
+
+interface Changing extends AuthenticationConfig {
+  readonly authorities: Authorities
+}
+
+/** Everybody whom the flags and the server itself make known. Throws `StartError` on bad files. */
+export const prepareAuthentication = async (
+  options: IdentityOptions,
+  admins: readonly TokenUser[],
+  serviceAccounts: ServiceAccountKeys,
+): Promise<PreparedAuthentication> => ({
+  ...(await prepareIdentities(
+    options,
+    [serviceAccounts.issuer, ...(serviceAccounts.formerIssuers ?? [])],
+    tokenUsers(admins),
+  )),
+  serviceAccounts,
+})
+
+/** Everybody whom the flags make known, and `fixed`. `forbidden`: issuers that nobody may name. Throws `StartError`. */
+export async function prepareIdentities(
+  options: IdentityOptions,
+  forbidden: readonly string[],
+  ...fixed: TokenReader[]
+): Promise<PreparedIdentities> {
+  if (options.tokenAuthFile !== undefined) fixed.push(await readTokenFile(options.tokenAuthFile))
+  const read = async (): Promise<Changing> => ({
+    authorities: await readAuthorities(options),
+    ...(await readIssuers(options, forbidden)),
+  })
+  let current = await read()
+  const webhook = await webhookOf(options)
+  const identityHeaders = identityHeadersOf(options)
+  return {
+    identityHeaders,
+    authorities: () => current.authorities,
+    with(...others) {
+      const tokens = tokenAuthenticator(
+        [
+          ...fixed,
+          jwtTokens(() => current.issuers, options.trustSystemIdentities ?? false),
+          ...webhook,
+          ...others,
+        ],
+        audiencesOf(options),
+      )
+      const allowedNames = options.requestheaderAllowedNames ?? []
+      const proxied = { allowedNames, headers: identityHeaders }
+      const known = following(() => current.authorities, bearers(tokens), proxied)
+      const admitsAnonymous = (path: string): boolean => admits(current.anonymous, path)
+      return { tokens, authenticator: { ...known, admitsAnonymous } }
+    },
+    async reload() {
+      current = await read()
+    },
+  }
+}
+
+async function webhookOf(options: IdentityOptions): Promise<readonly TokenReader[]> {
+  const file = options.authenticationTokenWebhookConfigFile
+  if (file === undefined) return []
+  // Few servers have one.
+  const { tokenWebhook } = await import('./webhooks.ts')
+  const { version, believedFor } = webhookTokensDefaults
+  const reader = await tokenWebhook(file, {
+    version: options.authenticationTokenWebhookVersion ?? version,
+    believedFor: options.authenticationTokenWebhookCacheTtl ?? believedFor,
+  })
+  return [reader]
+}
+
+/** The names under which front proxies say who asks. */
+export const identityHeadersOf = (options: RequestHeaderFlags): IdentityHeaders => ({
+  user: options.requestheaderUsernameHeaders ?? ['X-Remote-User'],
+  group: options.requestheaderGroupHeaders ?? ['X-Remote-Group'],
+  extraPrefix: options.requestheaderExtraHeadersPrefix ?? ['X-Remote-Extra-'],
+  uid: options.requestheaderUidHeaders ?? ['X-Remote-Uid'],
+})
+
+export interface Proxied {
+  readonly allowedNames: readonly string[]
+  readonly headers: IdentityHeaders
+}
+
+/** An authenticator for the authorities of the moment: a withdrawn one counts no more, also on open connections. */
+export function following(
+  authorities: () => Authorities,
+  bearer: Authenticator,
+  proxied: Proxied,
+): Authenticator {
+  let known: Authorities | undefined
+  let authenticator = bearer
+  return {
+    authenticate(credentials, cluster) {
+      const current = authorities()
+      if (current !== known) authenticator = authenticatorFor(current, bearer, proxied)
+      known = current
+      return authenticator.authenticate(credentials, cluster)
+    },
+  }
+}
+
+function authenticatorFor(
+  { users, proxies }: Authorities,
+  bearer: Authenticator,
+  proxied: Proxied,
+): Authenticator {
+  const otherwise = users === undefined ? bearer : union(clientCertificates({ ca: users }), bearer)
+  return proxies === undefined ? otherwise : requestHeaders({ ...proxied, ca: proxies, otherwise })
+}
+
+async function readTokenFile(path: string): Promise<TokenReader> {
+  const csv = await readFlagFile('--token-auth-file', path)
+  try {
+    return tokenFile(csv)
+  } catch (error) {
+    throw new StartError(`${path} is not a token file: ${(error as Error).message}.`)
+  }
+}

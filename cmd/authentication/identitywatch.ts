@@ -1,0 +1,46 @@
+import { watch } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import type { Logger } from '../../framework/contract/log.ts'
+import type { Server } from '../../framework/server/server.ts'
+import { allAuthorities } from '../certificates/authorities.ts'
+import type { IdentityOptions } from '../flags/identity.ts'
+import type { PreparedAuthentication } from './authentication.ts'
+
+export interface IdentityWatchOptions {
+  readonly options: IdentityOptions
+  readonly authentication: Pick<PreparedAuthentication, 'reload' | 'authorities'>
+  readonly server: Pick<Server, 'useCertificate'>
+  readonly log: Logger
+  /** Ends the watch. */
+  readonly signal: AbortSignal
+}
+
+/** Files are written in several steps. */
+const settle = 200
+
+/** Knows whom the files of the flags name, also when they change: authorities of clients and proxies, and issuers. */
+export function watchIdentities(watching: IdentityWatchOptions): void {
+  const { options, signal } = watching
+  const files = [options.clientCaFile, options.requestheaderClientCaFile, options.authenticationConfig]
+  let timer: NodeJS.Timeout | undefined
+  for (const file of files) {
+    if (file === undefined) continue
+    watch(dirname(file), { signal, persistent: false }, (_event, name) => {
+      // Kubernetes swaps a link beside the files that it mounts.
+      if (name !== basename(file) && name !== '..data') return
+      clearTimeout(timer)
+      timer = setTimeout(() => void reload(watching), settle).unref()
+    })
+  }
+}
+
+async function reload({ authentication, server, log }: IdentityWatchOptions): Promise<void> {
+  try {
+    await authentication.reload()
+    const clientCA = allAuthorities(authentication.authorities())
+    if (clientCA !== undefined) server.useCertificate({ clientCA })
+    log.info({}, 'who is known has been read again')
+  } catch (error) {
+    log.warn({ error: String(error) }, 'the changed files cannot be used: who was known stays known')
+  }
+}

@@ -1,0 +1,100 @@
+import {
+  type AuthorizationSources,
+  type AuthorizerOptions,
+  createAuthorizer,
+  createExplainer,
+  createStamps,
+  type Explainer,
+  escalationPrevention,
+  insightInto,
+  type Missing,
+  missingIn,
+  reviewStorages,
+  webhookDefaults,
+} from '../../authz/index.ts'
+import type { Action, Authorizer } from '../../framework/contract/authorizer.ts'
+import type { Informers } from '../../framework/contract/informer.ts'
+import type { VirtualWorkspace } from '../../framework/contract/workspace.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
+import { followRbac } from '../../shard/access/rbac.ts'
+import { createRbacIndex } from '../../shard/access/rbacindex.ts'
+import { boundExportsOf } from '../../shard/bindings/boundexports.ts'
+import { clusterStatesOf } from '../../shard/tenancy/clusterstates.ts'
+import { authorizationWebhook } from '../authentication/webhooks.ts'
+import type { StartOptions } from '../flags/options.ts'
+
+/** What flags say about authorization. */
+export type AuthorizationOptions = Partial<Pick<AuthorizerOptions, 'order' | 'alwaysAllowPaths' | 'webhook'>>
+
+/** Authorization by a shard's own objects: what `openShard` is given, in parts. */
+export interface AuthorizationParts {
+  authorizer(informers: Informers): Authorizer
+  reviews(authorizer: Authorizer): ReturnType<typeof reviewStorages>
+  admission(authorizer: Authorizer): ReturnType<typeof escalationPrevention>
+  /** Everything that would have to be given, for those who see everything. */
+  missing(authorizer: Authorizer): Explaining['missing']
+  /** The views that are served, so that what they decide can be explained. */
+  explains(views: readonly VirtualWorkspace[]): void
+}
+
+/** Of one authorizer. */
+interface Explaining {
+  readonly explainer: Explainer
+  readonly missing: (user: UserInfo, action: Action) => readonly Missing[]
+}
+
+/** What the flags ask for. Throws `StartError` on a bad webhook file. */
+export async function prepareAuthorization(options: StartOptions): Promise<AuthorizationParts> {
+  const { authorizationOrder: order, authorizationAlwaysAllowPaths: alwaysAllowPaths } = options
+  const webhook = await webhookOf(options)
+  return authorizationParts({
+    ...(order && { order }),
+    ...(alwaysAllowPaths && { alwaysAllowPaths }),
+    ...(webhook && { webhook }),
+  })
+}
+
+async function webhookOf(options: StartOptions): Promise<Authorizer | undefined> {
+  const file = options.authorizationWebhookConfigFile
+  if (file === undefined) return undefined
+  return authorizationWebhook(file, {
+    version: options.authorizationWebhookVersion ?? webhookDefaults.version,
+    allowedFor: options.authorizationWebhookCacheAuthorizedTtl ?? webhookDefaults.allowedFor,
+    refusedFor: options.authorizationWebhookCacheUnauthorizedTtl ?? webhookDefaults.refusedFor,
+  })
+}
+
+export function authorizationParts(options: AuthorizationOptions = {}): AuthorizationParts {
+  const stamps = createStamps()
+  const rbac = createRbacIndex(stamps.changed)
+  const explaining = new WeakMap<Authorizer, Explaining>()
+  let served: readonly VirtualWorkspace[] = []
+  const explainingOf = (authorizer: Authorizer): Explaining => {
+    const known = explaining.get(authorizer)
+    if (known === undefined) throw new Error('not an authorizer of these parts')
+    return known
+  }
+  return {
+    authorizer(informers) {
+      followRbac(informers, rbac)
+      const sources: AuthorizationSources = {
+        rbac,
+        clusters: clusterStatesOf(informers, stamps.changed),
+        exports: boundExportsOf(informers, stamps.changed),
+      }
+      const authorizer = createAuthorizer({ ...sources, ...options, stamps })
+      const insight = insightInto(authorizer, sources)
+      explaining.set(authorizer, {
+        explainer: createExplainer({ authorizer, insight, views: () => served }),
+        missing: (user, action) => missingIn(sources, user, action),
+      })
+      return authorizer
+    },
+    reviews: authorizer => reviewStorages(authorizer, rbac, explainingOf(authorizer).explainer),
+    admission: authorizer => escalationPrevention(rbac, authorizer),
+    missing: authorizer => explainingOf(authorizer).missing,
+    explains(views) {
+      served = views
+    },
+  }
+}

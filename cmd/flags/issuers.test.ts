@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Issuer, startIssuer } from '../../test/support/issuer.ts'
+import { blocksOf } from '../../test/support/markdown.ts'
+import { readText } from '../../test/support/oriel.ts'
+import { root } from '../../test/support/source.ts'
+import { StartError } from '../files/starterror.ts'
+import { admits, type IssuerOptions, readIssuers } from './issuers.ts'
+
+let folder: string
+let file: string
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'oriel-issuers-'))
+  file = join(folder, 'authentication.yaml')
+})
+after(() => rm(folder, { recursive: true }))
+
+async function refused(options: IssuerOptions, why: RegExp): Promise<void> {
+  await assert.rejects(readIssuers(options, []), error => {
+    assert.ok(error instanceof StartError, String(error))
+    assert.match(error.message, why)
+    return true
+  })
+}
+
+describe('--authentication-config', () => {
+  const example = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthenticationConfiguration' }
+
+  it('takes what docs/authentication.md shows', async () => {
+    const [shown] = blocksOf(await readText(join(root, 'docs/authentication.md'))).filter(
+      ({ language }) => language === 'yaml',
+    )
+    await writeFile(file, shown?.text ?? '')
+    const { issuers, anonymous } = await readIssuers({ authenticationConfig: file }, [])
+    assert.deepEqual(
+      issuers.map(({ url }) => url),
+      ['https://login.example.com'],
+    )
+    assert.ok(admits(anonymous, '/version'))
+    assert.ok(!admits(anonymous, '/api'))
+  })
+
+  it('says in one sentence what is wrong', async () => {
+    const issuer = { url: 'https://a', audiences: ['a'] }
+    const username = { expression: 'claims.email' }
+    await writeFile(file, JSON.stringify({ ...example, jwt: [{ issuer, claimMappings: { username } }] }))
+    const authenticationConfig = file
+    await refused(
+      { authenticationConfig },
+      /authentication.yaml cannot be used: .*claims.email_verified must be used/,
+    )
+    await refused({ authenticationConfig: `${file}.none` }, /cannot be read \(ENOENT\)/)
+    await refused({ authenticationConfig, oidcClientId: 'a' }, /exclude each other/)
+    await writeFile(file, JSON.stringify({ ...example, anonymous: { enabled: true } }))
+    await refused({ authenticationConfig, anonymousAuth: true }, /leave out --anonymous-auth/)
+  })
+
+  it('is not needed to keep out who has no credentials', async () => {
+    for (const anonymousAuth of [true, false]) {
+      const { anonymous } = await readIssuers({ anonymousAuth }, [])
+      assert.equal(admits(anonymous, '/version'), anonymousAuth)
+    }
+    assert.ok(admits((await readIssuers({}, [])).anonymous, '/version'))
+  })
+})
+
+describe('--oidc-* flags', () => {
+  let idp: Issuer
+  let required: IssuerOptions
+  before(async () => {
+    idp = await startIssuer()
+    await writeFile(join(folder, 'idp.crt'), idp.ca)
+    required = { oidcIssuerUrl: idp.url, oidcClientId: 'oriel', oidcCaFile: join(folder, 'idp.crt') }
+  })
+  after(() => idp.stop())
+
+  const claims = { sub: 'bob', email: 'bob@example.com', teams: ['dev'], tenant: 'blue' }
+  async function userBy(options: IssuerOptions, more: object = {}) {
+    const { issuers } = await readIssuers({ ...required, ...options }, [])
+    const { name, groups } = (await issuers[0]?.userOf(await idp.token({ ...claims, ...more }))) ?? {}
+    return [name, ...(groups ?? [])]
+  }
+
+  it('make users by their claims, as kube-apiserver does', async () => {
+    for (const [options, ...user] of [
+      [{}, `${idp.url}#bob`],
+      [{ oidcUsernamePrefix: '-' }, 'bob'],
+      [{ oidcUsernamePrefix: 'oidc:' }, 'oidc:bob'],
+      [{ oidcUsernameClaim: 'email' }, 'bob@example.com'],
+      [{ oidcUsernameClaim: 'tenant' }, `${idp.url}#blue`],
+      [{ oidcGroupsClaim: 'teams' }, `${idp.url}#bob`, 'dev'],
+      [{ oidcGroupsClaim: 'teams', oidcGroupsPrefix: 'oidc:' }, `${idp.url}#bob`, 'oidc:dev'],
+      [{ oidcRequiredClaim: { tenant: 'blue' } }, `${idp.url}#bob`],
+    ] as const)
+      assert.deepEqual(await userBy(options), [...user, 'system:authenticated'])
+  })
+
+  it('refuse what they do not ask for', async () => {
+    await assert.rejects(userBy({ oidcRequiredClaim: { tenant: 'red' } }), /tenant value does not match/)
+    await assert.rejects(userBy({ oidcSigningAlgs: ['ES256'] }), /"alg"/)
+    await assert.rejects(userBy({ oidcClientId: 'other' }), /"aud"/)
+    await assert.rejects(userBy({ oidcUsernameClaim: 'email' }, { email_verified: false }), /not verified/)
+  })
+
+  it('say in one sentence what is wrong', async () => {
+    await refused({ oidcIssuerUrl: idp.url }, /^--oidc-issuer-url and --oidc-client-id belong together/)
+    await refused({ oidcGroupsClaim: 'teams' }, /belong together/)
+    await refused({ ...required, oidcIssuerUrl: 'http://a' }, /cannot be used: .*URL scheme must be https/)
+    await refused({ ...required, oidcCaFile: join(folder, 'none') }, /give --oidc-ca-file a readable file/)
+  })
+})

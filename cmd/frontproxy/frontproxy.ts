@@ -1,0 +1,144 @@
+import { isIdentityHeader } from '../../framework/authn/index.ts'
+import { createLogger, type Logger } from '../../framework/contract/log.ts'
+import { createMetrics, type Metrics } from '../../framework/metrics/metrics.ts'
+import type { HealthCheck } from '../../framework/server/health.ts'
+import { type Listener, listen } from '../../framework/server/listener.ts'
+import { type Handler, serve } from '../../framework/server/serve.ts'
+import { accessReviews } from '../../proxy/access.ts'
+import { frontProxy } from '../../proxy/frontproxy.ts'
+import { defaultDropGroups, groupFilter } from '../../proxy/groups.ts'
+import { proxyMeasures } from '../../proxy/measures.ts'
+import { createShardClient, type ShardClient } from '../../proxy/shardclient.ts'
+import { followShards, type ShardAddress, type ShardIndex } from '../../proxy/shardindex.ts'
+import { shardTokens } from '../../proxy/shardtokens.ts'
+import { audience, type PreparedIdentities, prepareIdentities } from '../authentication/authentication.ts'
+import { watchIdentities } from '../authentication/identitywatch.ts'
+import { allAuthorities } from '../certificates/authorities.ts'
+import { watchCertificate } from '../certificates/certificatewatch.ts'
+import { prepareServing } from '../certificates/servingfiles.ts'
+import { openDataDirectory } from '../files/directory.ts'
+import { readEndpoint } from '../files/endpoint.ts'
+import type { FrontProxyFlags } from '../flags/frontproxy.ts'
+import { listenError, publicUrl, servingHosts, withPort } from '../flags/options.ts'
+import { stopSignal } from '../process/shutdown.ts'
+import { openOutbound } from '../start/outbound.ts'
+import { fixedFrontEndpoints } from './frontproxyendpoints.ts'
+import { type FollowedRoutes, followRoutes } from './routes.ts'
+
+/** Milliseconds that running requests get to end. */
+const grace = 10_000
+
+/** `oriel front-proxy`: serves until SIGINT or SIGTERM. Throws `StartError` for what the user can change. */
+export async function startFrontProxy(given: FrontProxyFlags): Promise<void> {
+  const log = createLogger(given.logLevel)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const identities = await prepareIdentities(given, [audience])
+  const isIdentity = isIdentityHeader(identities.identityHeaders)
+  const routes = await followRoutes({ file: given.mappingFile, isIdentity, log, signal })
+  const directory = await openDataDirectory(given.dataDirectory)
+  const flags = await withPort(given)
+  const setup = { flags, identities, routes, log, directory: directory.path, stopping: signal }
+  const proxy = await openFrontProxy(setup)
+  process.stdout.write(`Serving on ${publicUrl(flags)}, with the authority ${directory.path}/ca.crt\n`)
+  await stopSignal()
+  stopping.abort()
+  await proxy.close()
+  await directory.release()
+}
+
+interface FrontProxySetup {
+  readonly flags: FrontProxyFlags
+  readonly identities: PreparedIdentities
+  readonly routes: FollowedRoutes
+  /** Where the serving certificate is. */
+  readonly directory: string
+  readonly log: Logger
+  readonly stopping: AbortSignal
+}
+
+async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promise<void> }> {
+  const { flags, identities, routes, stopping } = setup
+  const publicName = (flags.externalUrl ?? publicUrl(flags)).replace(/\/+$/, '')
+  const shards = await openShards(setup, publicName)
+  const { index } = shards
+  const { authenticator } = identities.with(shardTokens(index, shards.clientOf))
+  const review = accessReviews(index, shards.clientOf)
+  const drop = flags.authenticationDropGroups ?? defaultDropGroups
+  const measures = proxyMeasures(createMetrics(), () => index.sizes())
+  const handler = frontProxy({
+    ...{ index, authenticator, review, measures, stopping },
+    routes: routes.current,
+    groups: groupFilter(flags.authenticationPassOnGroups ?? [], drop),
+    outbound: await openOutbound(flags),
+    publicUrl: publicName,
+  })
+  const { metrics } = measures
+  const checks = checksOf(index, stopping)
+  const answer = fixedFrontEndpoints({ authenticator, review, checks, metrics }, handler)
+  const listener = await openPort(setup, answer, metrics)
+  return {
+    async close() {
+      await listener.drain(grace)
+      await routes.close()
+      await shards.close()
+    },
+  }
+}
+
+const checksOf = (index: ShardIndex, stopping: AbortSignal): readonly HealthCheck[] => [
+  { name: 'ping', live: true, healthy: () => true },
+  { name: 'shards', healthy: () => index.isReady() },
+  { name: 'shutdown', healthy: () => !stopping.aborted },
+]
+
+/** Serves with what certificates and authorities become while it runs. */
+async function openPort(
+  { flags, identities: authentication, directory, log, stopping: signal }: FrontProxySetup,
+  answer: Handler,
+  metrics: Metrics,
+): Promise<Listener> {
+  const hosts = servingHosts(flags)
+  const { certificate: cert, key } = await prepareServing(directory, hosts)
+  const clientCA = allAuthorities(authentication.authorities())
+  const service = { log, metrics, requestTimeout: 60_000, isStopping: () => signal.aborted }
+  const tls = { cert, key, ...(clientCA && { clientCA }) }
+  try {
+    const server = await listen(
+      { host: flags.bindAddress, port: flags.port, tls, log },
+      (request, response) => void serve(service, { request, response }, answer),
+      (request, response, upgrade) => void serve(service, { request, response, upgrade }, answer),
+    )
+    watchCertificate({ directory, hosts, server, log, signal })
+    watchIdentities({ options: flags, authentication, server, log, signal })
+    return server
+  } catch (error) {
+    throw listenError(error, flags)
+  }
+}
+
+interface Shards {
+  readonly index: ShardIndex
+  clientOf(shard: ShardAddress): ShardClient
+  close(): Promise<void>
+}
+
+async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl: string): Promise<Shards> {
+  const [rootEndpoint, endpoint] = await Promise.all([
+    readEndpoint('--root-kubeconfig', flags.rootKubeconfig),
+    readEndpoint('--shards-kubeconfig', flags.shardsKubeconfig),
+  ])
+  const clients = new Map<string, ShardClient>()
+  const clientOf = ({ baseURL }: ShardAddress): ShardClient => {
+    const known = clients.get(baseURL) ?? createShardClient({ ...endpoint, url: baseURL })
+    clients.set(baseURL, known)
+    return known
+  }
+  const root = createShardClient(rootEndpoint)
+  const connect = ({ baseURL }: ShardAddress): ShardClient => createShardClient({ ...endpoint, url: baseURL })
+  const index = await followShards({ root, connect, externalUrl, log, signal: stopping })
+  const close = async (): Promise<void> => {
+    await Promise.all([root, ...clients.values()].map(client => client.close()))
+  }
+  return { index, clientOf, close }
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+import { beside } from '../../test/support/source.ts'
+import { codePath, loadProgram } from './program.ts'
+
+describe('a program in one file', () => {
+  let folder: string
+  let path: string
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'oriel-program-'))
+    path = join(folder, 'main.cjs')
+    await write(path, '[__filename, require("node:path").sep, module.exports === exports]')
+  })
+  after(() => rm(folder, { recursive: true }))
+
+  /** A program that shows what a value is to it. */
+  const write = (file: string, value: string): Promise<void> =>
+    writeFile(
+      file,
+      `(function (exports, require, module, __filename, __dirname, importModule) { globalThis.programSaw = ${value} })`,
+    )
+
+  const run = (): unknown => {
+    loadProgram(path).run()
+    return Reflect.get(globalThis, 'programSaw')
+  }
+
+  it('runs as CommonJS', () => assert.deepEqual(run()?.toString(), `${path},/,true`))
+
+  it('runs with the code that is kept, and without code that is none', async () => {
+    const program = loadProgram(path)
+    program.run()
+    for (const code of [program.code(), Buffer.from('nonsense'), Buffer.alloc(0)]) {
+      await writeFile(codePath(path), code)
+      assert.deepEqual(run()?.toString(), `${path},/,true`)
+    }
+  })
+
+  it('imports modules, also with the code that is kept', async () => {
+    const importing = join(folder, 'importing.cjs')
+    const module = 'data:text/javascript,export default "imported"'
+    await write(importing, `importModule(${JSON.stringify(module)})`)
+    const first = loadProgram(importing)
+    first.run()
+    await writeFile(codePath(importing), first.code())
+    loadProgram(importing).run()
+    const { default: imported } = await Reflect.get(globalThis, 'programSaw')
+    assert.equal(imported, 'imported')
+  })
+
+  it('has stack traces that name its sources', async () => {
+    const source = join(folder, 'fail.ts')
+    const lines = [
+      `import { mapStackTraces } from ${JSON.stringify(beside(import.meta, 'stacktraces').at(-1))}`,
+      'interface Nothing { gone: true }',
+      'mapStackTraces(__filename)',
+      "const fail = (_: Nothing): never => { throw new TypeError('no') }",
+      'fail({ gone: true })',
+    ]
+    await writeFile(source, lines.join('\n'))
+    const bundle = join(folder, 'fail.cjs')
+    const format = { bundle: true, platform: 'node', format: 'cjs', sourcemap: 'external' } as const
+    await build({ entryPoints: [source], outfile: bundle, ...format })
+    await assert.rejects(
+      promisify(execFile)(process.execPath, [bundle]),
+      ({ stderr }: { stderr: string }) => {
+        assert.match(stderr, /^TypeError: no\n +at fail \(.*\/fail\.ts:4:45\)\n +at .*\/fail\.ts:5:1\)?\n/m)
+        return true
+      },
+    )
+  })
+})

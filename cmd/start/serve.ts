@@ -1,0 +1,61 @@
+import type { Auditor } from '../../framework/audit/index.ts'
+import { isIdentityHeader } from '../../framework/authn/index.ts'
+import type { Logger } from '../../framework/contract/log.ts'
+import { versionInfo } from '../../framework/contract/version.ts'
+import type { WorkspaceFactory } from '../../framework/contract/workspace.ts'
+import { createMetrics } from '../../framework/metrics/metrics.ts'
+import type { Port } from '../../framework/server/port.ts'
+import { type Server, serveOn } from '../../framework/server/server.ts'
+import { createOpenApiDocuments } from '../../openapi/index.ts'
+import { workspaces } from '../../virtual/index.ts'
+import type { PreparedAuthentication } from '../authentication/authentication.ts'
+import { openIdPages } from '../authentication/openid.ts'
+import type { AuthorizationParts } from '../authorization/authorization.ts'
+import { build } from '../files/build.ts'
+import { plain } from '../files/plain.ts'
+import { publicUrl, type StartOptions } from '../flags/options.ts'
+import { viewsOver } from '../views/viewplugins.ts'
+import { openOutbound } from './outbound.ts'
+import type { Embedded } from './shard.ts'
+
+export interface ServeOptions {
+  readonly options: StartOptions
+  readonly host: Embedded
+  readonly authentication: PreparedAuthentication
+  readonly port: Port
+  /** Besides those of the menu. */
+  readonly views: readonly WorkspaceFactory[]
+  /** Explains what they decide. */
+  readonly authorization: Pick<AuthorizationParts, 'explains'>
+  readonly auditor?: Auditor
+  readonly log: Logger
+}
+
+/** Serves every view of the menu and the plain endpoint, on one port. */
+export async function serve(given: ServeOptions): Promise<Server> {
+  const { options, host, authentication, port, views, auditor, log } = given
+  const version = versionInfo(build())
+  const { serviceAccounts, identityHeaders } = authentication
+  const { authenticator } = host.authentication
+  const outbound = await openOutbound(options)
+  const served = viewsOver([...workspaces, ...views, plain], { ...host, outbound })
+  given.authorization.explains(served)
+  return serveOn(port, {
+    workspaces: served,
+    backend: host.backend,
+    informers: host.informers,
+    authenticator,
+    isIdentityHeader: isIdentityHeader(identityHeaders),
+    ...(auditor && { auditor }),
+    documents: createOpenApiDocuments(version),
+    version,
+    log,
+    metrics: createMetrics(),
+    checks: [],
+    pages: openIdPages(serviceAccounts, publicUrl(options)),
+    publicUrl: publicUrl(options),
+    viewUrls: host.viewUrls,
+    outbound,
+    inflight: { reading: options.maxRequestsInflight, mutating: options.maxMutatingRequestsInflight },
+  })
+}

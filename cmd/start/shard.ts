@@ -1,0 +1,96 @@
+import { serviceAccountTokens, tokenIssuer } from '../../framework/authn/index.ts'
+import { workspaceTokens } from '../../framework/authn/jwt/index.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { Informers } from '../../framework/contract/informer.ts'
+import type { Logger } from '../../framework/contract/log.ts'
+import { createTargets } from '../../framework/net/targets.ts'
+import type { ViewUrls } from '../../framework/publishing/publisher.ts'
+import { tokenExpressions } from '../../openapi/expressions/tokenexpressions.ts'
+import { openShard, type Shard } from '../../shard/index.ts'
+import { kcpParts } from '../../shard/kcp.ts'
+import type { Store } from '../../shard/store/store.ts'
+import { workspaceIssuers } from '../../shard/tenancy/workspaceissuers.ts'
+import { tokenParts } from '../../shard/tokens/index.ts'
+import type { Authentication, PreparedAuthentication } from '../authentication/authentication.ts'
+import { type AuthorizationParts, authorizationParts } from '../authorization/authorization.ts'
+import { shardViewUrls } from '../views/viewurls.ts'
+import { fill, type PreparedSharding } from './sharding.ts'
+
+export interface EmbeddedOptions {
+  readonly store: Store
+  readonly sharding: PreparedSharding
+  /** PEM: what clients verify the server by. */
+  readonly rootCA: string
+  readonly authentication: PreparedAuthentication
+  /** Where issuers that tenants trust may be, although it is not public. */
+  readonly issuerAllow?: readonly string[]
+  /** Likewise admission webhooks of workspaces. */
+  readonly webhookAllow?: readonly string[]
+  readonly authorization?: AuthorizationParts
+  /** Told how many objects are loaded. */
+  readonly loading?: (objects: number) => void
+  readonly log: Logger
+  /** Ends everything. */
+  readonly signal: AbortSignal
+}
+
+/** A shard, and who is known in it. */
+export interface Embedded extends Shard {
+  readonly authentication: Authentication
+  readonly viewUrls: ViewUrls
+}
+
+/** The logical clusters of a store, kcp's way, guarded by their own RBAC. */
+export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { store, rootCA, log, signal } = options
+  const { addresses, sharding } = options.sharding
+  const tenancy = await fill(options, options.sharding)
+  const kcp = kcpParts({ tenancy, shard: addresses, rootCA, ...(sharding && { sharding }) })
+  const authentication = authenticationOf(options, tenancy.workspaceTypes)
+  const tokens = tokenParts({
+    issuer: tokenIssuer(options.authentication.serviceAccounts),
+    tokens: informers => authentication(informers).tokens,
+    rootCA,
+  })
+  const { authorization = authorizationParts() } = options
+  const shard = await openShard({
+    ...kcp,
+    externalUrl: addresses.externalURL,
+    webhookTargets: createTargets({ allow: options.webhookAllow ?? [] }),
+    ...(options.loading && { loading: options.loading }),
+    store,
+    log,
+    signal,
+    authorizer: authorization.authorizer,
+    subresources: tokens.subresources,
+    reviews: (authorizer, informers) => ({
+      ...authorization.reviews(authorizer),
+      ...tokens.reviews(authorizer, informers),
+    }),
+    controllers: host => [...kcp.controllers(host), ...tokens.controllers(host)],
+    admission: host => [...kcp.admission(host), authorization.admission(host.backend.authorizer)],
+  })
+  const viewUrls = shardViewUrls(shard.informers, tenancy.shards, addresses)
+  return { ...shard, viewUrls, authentication: authentication(shard.informers) }
+}
+
+/** Who is known in these logical clusters: made once, because it remembers tokens. */
+function authenticationOf(
+  { authentication, issuerAllow: allow = [], log }: EmbeddedOptions,
+  workspaceTypes: ResourceRef,
+): (informers: Informers) => Authentication {
+  let made: Authentication | undefined
+  return informers => {
+    made ??= authentication.with(
+      serviceAccountTokens({ ...authentication.serviceAccounts, informers }),
+      workspaceTokens({
+        configurationsOf: workspaceIssuers(informers, workspaceTypes),
+        compiler: tokenExpressions,
+        forbidden: [authentication.serviceAccounts.issuer],
+        targets: createTargets({ allow }),
+        log,
+      }),
+    )
+    return made
+  }
+}

@@ -1,0 +1,119 @@
+import { join } from 'node:path'
+import { createLogger, type Logger } from '../../framework/contract/log.ts'
+import type { Port } from '../../framework/server/port.ts'
+import { prepareAdmins } from '../authentication/admins.ts'
+import {
+  accountKeys,
+  type PreparedAuthentication,
+  prepareAuthentication,
+} from '../authentication/authentication.ts'
+import { watchIdentities } from '../authentication/identitywatch.ts'
+import { watchCertificate } from '../certificates/certificatewatch.ts'
+import { prepareServiceAccountKeys } from '../certificates/serviceaccountkey.ts'
+import { prepareServing } from '../certificates/servingfiles.ts'
+import { openDataDirectory } from '../files/directory.ts'
+import { writePrivately } from '../files/files.ts'
+import { adminKubeconfig } from '../files/kubeconfig.ts'
+import { openStore } from '../files/store.ts'
+import { publicUrl, type StartOptions, servingHosts } from '../flags/options.ts'
+import { withProgress } from '../process/progress.ts'
+import { stopSignal } from '../process/shutdown.ts'
+import { banner } from './banner.ts'
+import { openServingPort } from './port.ts'
+
+/** Milliseconds that running requests get to end. */
+const grace = 10_000
+
+/** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` for what the user can change. */
+export async function start(given: StartOptions): Promise<void> {
+  const log = createLogger(given.logLevel)
+  const directory = await openDataDirectory(given.dataDirectory)
+  const kubeconfig = join(directory.path, 'admin.kubeconfig')
+  const where = given.store ?? join(directory.path, 'store')
+  const admins = await prepareAdmins(directory.path, kubeconfig)
+  const keys = await prepareServiceAccountKeys(directory.path, given.serviceAccountKeyFile)
+  const authentication = await prepareAuthentication(given, admins.users, accountKeys(given, keys))
+  const hosts = servingHosts(given)
+  const serving = await prepareServing(directory.path, hosts)
+  const port = await openServingPort(given, serving, authentication, log)
+  const options = { ...given, port: port.port }
+  const url = publicUrl(options)
+  await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: serving.authority, ...admins }))
+  const stopping = new AbortController()
+
+  const { signal } = stopping
+  const starting = { options, port, where, authentication, rootCA: serving.authority, log, signal }
+  const { shard, server, store, audit } = await withProgress('Starting', say =>
+    bringUp({ ...starting, loading: objects => say(`Starting: ${objects.toLocaleString('en')} objects`) }),
+  )
+  void store.failed.then(endBecause)
+  // Before anybody can know that there is something to stop.
+  const stopped = stopSignal()
+  process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
+  const controllers = shard.run()
+  watchCertificate({ directory: directory.path, hosts, server, log, signal })
+  watchIdentities({ options, authentication, server, log, signal })
+
+  await stopped
+  await server.close(grace)
+  await audit?.close()
+  stopping.abort()
+  await controllers
+  shard.close()
+  await store.close()
+  await directory.release()
+}
+
+/** Nobody knows what the store has of its last write: who starts again finds all that was acknowledged. */
+function endBecause({ message }: Error): never {
+  process.stderr.write(`oriel: ${message}\n`)
+  process.exit(1)
+}
+
+interface Starting {
+  readonly options: StartOptions
+  readonly port: Port
+  /** Of the store. */
+  readonly where: string
+  readonly authentication: PreparedAuthentication
+  /** PEM: what clients verify the server by. */
+  readonly rootCA: string
+  readonly loading: (objects: number) => void
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+/** Loads what is served, opens the store, the shard over it, and answers at the port. */
+async function bringUp(starting: Starting) {
+  const { options, port, where, authentication, rootCA, loading, log, signal } = starting
+  const [
+    store,
+    { prepareSharding },
+    { openEmbedded },
+    { serve },
+    { prepareAuthorization },
+    { missingFor, prepareAudit },
+    { loadViews },
+  ] = await Promise.all([
+    openStore(where),
+    import('./sharding.ts'),
+    import('./shard.ts'),
+    import('./serve.ts'),
+    import('../authorization/authorization.ts'),
+    import('../audit/audit.ts'),
+    import('../views/viewplugins.ts'),
+  ])
+  const views = await loadViews(options)
+  const sharding = await prepareSharding(options, publicUrl(options))
+  const authorization = await prepareAuthorization(options)
+  const audit = await prepareAudit(options, log)
+  const shard = await openEmbedded({
+    ...{ store, sharding, rootCA, authentication, authorization, loading, log, signal },
+    issuerAllow: options.issuerAllow ?? [],
+    webhookAllow: options.webhookAllow ?? [],
+  })
+  const auditor = audit?.auditor(shard, missingFor(shard, authorization))
+  const served = { options, host: shard, authentication, authorization, port, views, log }
+  const server = await serve({ ...served, ...(auditor && { auditor }) })
+  return { shard, server, store, audit }
+}

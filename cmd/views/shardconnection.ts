@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expiryOf } from '../../framework/async/expiry.ts'
+import { connectShard, type ShardConnection, textOf } from '../../remote/connection/connection.ts'
+import { type Connection, readConnection } from '../files/connection.ts'
+import { follow } from '../files/follow.ts'
+import { StartError } from '../files/starterror.ts'
+import type { ViewSetup } from './viewsetup.ts'
+
+export interface ConnectionSource {
+  readonly flag: string
+  readonly path: string
+  /** What is asked when the file has changed, until it is answered: so it is known at once whether it can be used. */
+  readonly probe?: string
+}
+
+/** A server by the kubeconfig of a flag, with what that becomes. Throws `StartError` for what is missing in it. */
+export async function openConnection(
+  { flags: { context }, log, signal }: ViewSetup,
+  { flag, path, probe = '/version' }: ConnectionSource,
+): Promise<ShardConnection> {
+  const read = async () => checked(await readConnection(path, context), path)
+  const current = await read()
+  const connection = connectShard(current, log)
+  let proving = new AbortController()
+  const use = (next: Connection): void => {
+    connection.use(next)
+    proving.abort()
+    proving = new AbortController()
+    void prove(connection, probe, AbortSignal.any([signal, proving.signal]))
+  }
+  follow({ what: `kubeconfig of ${flag}`, current, read, use, log, signal })
+  return connection
+}
+
+const firstPause = 500
+const longestPause = 5_000
+
+/** Asks until there is an answer: what goes wrong is told by the connection, may pass, and nobody else may ask for long. */
+async function prove(connection: ShardConnection, target: string, signal: AbortSignal): Promise<void> {
+  const isAnswered = (): Promise<boolean> =>
+    connection
+      .ask({ method: 'GET', target, signal })
+      .then(textOf)
+      .then(
+        () => true,
+        () => false,
+      )
+  let pause = firstPause
+  while (!(await isAnswered()) && !signal.aborted) {
+    await sleep(pause, undefined, { signal }).catch(() => undefined)
+    pause = Math.min(pause * 2, longestPause)
+  }
+}
+
+function checked(access: Connection, path: string): Connection {
+  try {
+    if (access.cert !== undefined) expiryOf(access.cert)
+    return access
+  } catch {
+    throw new StartError(`${path} has a client certificate that is none.`)
+  }
+}

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Host, VirtualWorkspace, WorkspaceFactory } from '../../framework/contract/workspace.ts'
+import * as framework from '../../framework/index.ts'
+import type { ViewPlugin } from '../../framework/plugin.ts'
+import { checkViews } from '../../framework/server/resolve.ts'
+import { StartError } from '../files/starterror.ts'
+import type { ViewOptions } from '../flags/view.ts'
+
+/** Loads modules whose default exports are plugins. Throws `StartError` on others. */
+export async function loadViews({ view: files = [] }: ViewOptions): Promise<readonly WorkspaceFactory[]> {
+  const loaded = await Promise.all(files.map(loadView))
+  return loaded.flat()
+}
+
+async function loadView(file: string): Promise<readonly WorkspaceFactory[]> {
+  try {
+    const module = (await import(pathToFileURL(resolve(file)).href)) as { readonly default?: unknown }
+    const plugin = module.default
+    if (typeof plugin !== 'function') throw new Error('its default export is not a function of the framework')
+    const made = (plugin as ViewPlugin)(framework)
+    return Array.isArray(made) ? (made as readonly WorkspaceFactory[]) : [made as WorkspaceFactory]
+  } catch (error) {
+    throw new StartError(`--view ${file} cannot be loaded: ${(error as Error).message}.`)
+  }
+}
+
+/** All views over one host. Throws `StartError` when one of them cannot be built, or takes another's name or URLs. */
+export function viewsOver(factories: readonly WorkspaceFactory[], host: Host): readonly VirtualWorkspace[] {
+  try {
+    const views = factories.map(factory => factory(host))
+    checkViews(views)
+    return views
+  } catch (error) {
+    throw new StartError(`The views cannot be served: ${(error as Error).message}.`)
+  }
+}

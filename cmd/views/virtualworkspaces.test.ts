@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compiled, run } from '../../test/support/oriel.ts'
+
+const kubeconfig = (server: string): string =>
+  JSON.stringify({
+    'current-context': 'shard',
+    contexts: ['shard', 'other'].map(name => ({ name, context: { cluster: 'shard', user: 'admin' } })),
+    clusters: [{ name: 'shard', cluster: { server, 'certificate-authority': 'missing.crt' } }],
+    users: [{ name: 'admin', user: { token: 'x' } }],
+  })
+
+describe('oriel virtual-workspaces', () => {
+  let directory: string
+  const file = (name: string): string => join(directory, name)
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'oriel-flags-'))
+    await writeFile(file('notes.txt'), 'nothing in particular\n')
+    await writeFile(
+      file('config'),
+      kubeconfig('https://127.0.0.1:1').replace('"certificate-authority":"missing.crt"', '"x":1'),
+    )
+    await writeFile(
+      file('uncertified'),
+      kubeconfig('https://127.0.0.1:1')
+        .replace('"certificate-authority":"missing.crt"', '"x":1')
+        .replace('"token":"x"', '"client-certificate":"notes.txt"'),
+    )
+    await writeFile(file('broken'), kubeconfig('https://127.0.0.1:1'))
+  })
+  after(() => rm(directory, { recursive: true }))
+
+  const table: readonly [what: string, args: () => string[], sentence: RegExp][] = [
+    ['no kubeconfig', () => [], /required option '--kubeconfig <path>' not specified/],
+    [
+      'a kubeconfig that is missing',
+      () => ['--kubeconfig', file('none')],
+      /^oriel: .*none cannot be read \(ENOENT\)\.\n$/,
+    ],
+    [
+      'a kubeconfig that is none',
+      () => ['--kubeconfig', file('notes.txt')],
+      /^oriel: .*notes\.txt is not a kubeconfig\.\n$/,
+    ],
+    [
+      'a context that is missing',
+      () => ['--kubeconfig', file('config'), '--context', 'root'],
+      /^oriel: .*config has no context "root": it has "shard", "other"\.\n$/,
+    ],
+    [
+      'an authority that is missing',
+      () => ['--kubeconfig', file('broken')],
+      /^oriel: .*missing\.crt cannot be read \(ENOENT\)\.\n$/,
+    ],
+    [
+      'a client certificate that is none',
+      () => ['--kubeconfig', file('uncertified')],
+      /^oriel: .*uncertified has a client certificate that is none\.\n$/,
+    ],
+    [
+      'a certificate without a key',
+      () => ['--kubeconfig', file('config'), '--tls-cert-file', file('notes.txt')],
+      /oriel: A certificate needs its key: give both --tls-cert-file and --tls-private-key-file\.\n$/,
+    ],
+    [
+      'a serving certificate that is none',
+      () => [
+        ...['--kubeconfig', file('config'), '--tls-cert-file', file('notes.txt')],
+        ...['--tls-private-key-file', file('notes.txt')],
+      ],
+      /^oriel: .*notes\.txt holds no certificate: give --tls-cert-file a PEM file\.\n$/,
+    ],
+    [
+      'a client authority that is none',
+      () => ['--kubeconfig', file('config'), '--client-ca-file', file('notes.txt')],
+      /^oriel: .*notes\.txt holds no certificate: give --client-ca-file a PEM file\.\n$/,
+    ],
+    ['a port that is none', () => ['--secure-port', 'x'], /A port is a number from 0 to 65535\./],
+    ['a verbosity that is none', () => ['-v=loud'], /Give a number from 0 to 10\./],
+  ]
+  it('loads no fetch, which is Node’s own', async () => {
+    const told = 'data:text/javascript,process.on("exit", () => console.log(process.moduleLoadList.join()))'
+    const args = ['--import', told, compiled, 'virtual-workspaces', '--kubeconfig', file('none')]
+    const { stdout } = await run(process.execPath, args)
+    assert.match(stdout, /NativeModule tls/)
+    assert.doesNotMatch(stdout, /undici/)
+  })
+
+  for (const [what, args, sentence] of table)
+    it(`says in one sentence what to change about ${what}`, async () => {
+      const { code, stderr } = await run(process.execPath, [compiled, 'virtual-workspaces', ...args()])
+      assert.equal(code, 1)
+      assert.match(stderr, sentence)
+    })
+})

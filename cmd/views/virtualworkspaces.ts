@@ -1,0 +1,138 @@
+import { setMaxListeners } from 'node:events'
+import { isIdentityHeader } from '../../framework/authn/index.ts'
+import { createLogger } from '../../framework/contract/log.ts'
+import { versionInfo } from '../../framework/contract/version.ts'
+import type { VirtualWorkspace, WorkspaceFactory } from '../../framework/contract/workspace.ts'
+import { createMetrics } from '../../framework/metrics/metrics.ts'
+import { onlyUrl } from '../../framework/publishing/publisher.ts'
+import type { HealthCheck } from '../../framework/server/health.ts'
+import { createServer, type Server } from '../../framework/server/server.ts'
+import { createOpenApiDocuments } from '../../openapi/index.ts'
+import { type RemoteShard, remoteShard } from '../../remote/backend.ts'
+import type { ShardConnection } from '../../remote/connection/connection.ts'
+import { shardWorkspaces } from '../../virtual/index.ts'
+import { prepareAudit } from '../audit/audit.ts'
+import { explanations } from '../authorization/explanations.ts'
+import { allAuthorities } from '../certificates/authorities.ts'
+import { build } from '../files/build.ts'
+import { warningsAbout } from '../flags/ignored.ts'
+import { listenError, publicUrl, withPort } from '../flags/options.ts'
+import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
+import { saveMemory } from '../process/savingmemory.ts'
+import { stopSignal } from '../process/shutdown.ts'
+import { openAuthentication, type ViewAuthentication } from './viewauthentication.ts'
+import { openConnections } from './viewconnections.ts'
+import { loadViews, viewsOver } from './viewplugins.ts'
+import { type FollowedServing, openServing } from './viewserving.ts'
+import type { ViewSetup } from './viewsetup.ts'
+
+/** Milliseconds that running requests get to end. */
+const grace = 10_000
+
+/** `oriel virtual-workspaces`: serves until SIGINT or SIGTERM. Throws `StartError` for what the user can change. */
+export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Promise<void> {
+  saveMemory()
+  const log = createLogger(levelOf(flags.v))
+  for (const warning of warningsAbout(flags)) log.warn({}, warning)
+  const stopping = new AbortController()
+  // Every informer listens.
+  setMaxListeners(0, stopping.signal)
+  const running = await open({ flags, log, signal: stopping.signal })
+  process.stdout.write(`Serving the views of ${flags.kubeconfig} on ${running.url}\n`)
+  await stopSignal()
+  await running.server.close(grace)
+  stopping.abort()
+  await running.close()
+}
+
+const levelOf = (verbosity: number): 'warn' | 'info' | 'debug' =>
+  verbosity < 2 ? 'warn' : verbosity < 4 ? 'info' : 'debug'
+
+interface Running {
+  readonly url: string
+  readonly server: Server
+  close(): Promise<void>
+}
+
+async function open(setup: ViewSetup): Promise<Running> {
+  const { flags, log } = setup
+  const connections = await openConnections(setup)
+  const { connection } = connections
+  const authentication = await openAuthentication(setup, connections.reviewer)
+  const views = await loadViews(flags)
+  const audit = await prepareAudit(flags, log)
+  const port = await withPort({ ...flags, port: flags.securePort })
+  const serving = await openServing(setup, port)
+  // Its informers ask at once: not before everything else has been found right.
+  const shard = remoteShard({ ...setup, ...connections })
+  const auditor = audit?.auditor(shard)
+  const server = await serve(setup, {
+    shard,
+    authentication,
+    connection,
+    serving,
+    views,
+    ...(auditor && { auditor }),
+  })
+  authentication.follow(server)
+  serving.follow(server)
+  return {
+    url: publicUrl(port),
+    server,
+    close: async () => void (await Promise.all([audit?.close(), connections.close()])),
+  }
+}
+
+interface Parts {
+  readonly shard: RemoteShard
+  readonly authentication: ViewAuthentication
+  readonly connection: ShardConnection
+  readonly serving: FollowedServing
+  /** Besides the shard's. */
+  readonly views: readonly WorkspaceFactory[]
+  readonly auditor?: NonNullable<Parameters<typeof createServer>[0]['auditor']>
+}
+
+async function serve({ log }: ViewSetup, parts: Parts): Promise<Server> {
+  const { shard, authentication, connection, serving, views, auditor } = parts
+  const version = versionInfo(build())
+  const { listening } = serving
+  const clientCA = allAuthorities(authentication.authorities())
+  const served: readonly VirtualWorkspace[] = viewsOver(
+    [...shardWorkspaces.map(unpublished), ...views, explanations(() => served)],
+    { ...shard, log },
+  )
+  try {
+    return await createServer({
+      host: listening.bindAddress,
+      port: listening.port,
+      tls: { ...serving.current, ...(clientCA && { clientCA }) },
+      workspaces: served,
+      ...shard,
+      authenticator: authentication.authenticator,
+      isIdentityHeader: isIdentityHeader(authentication.identityHeaders),
+      ...(auditor && { auditor }),
+      documents: createOpenApiDocuments(version),
+      version,
+      log,
+      metrics: createMetrics(),
+      checks: [reachable(connection)],
+      viewUrls: onlyUrl(publicUrl(listening)),
+    })
+  } catch (error) {
+    throw listenError(error, listening)
+  }
+}
+
+/** Where the shard's views are is told by the shard's own controllers. */
+const unpublished =
+  (factory: WorkspaceFactory): WorkspaceFactory =>
+  host => {
+    const { publisher: _, ...workspace } = factory(host)
+    return workspace
+  }
+
+const reachable = ({ reach }: ShardConnection): HealthCheck => ({
+  name: 'shard',
+  healthy: () => reach.isGood(),
+})

@@ -1,0 +1,137 @@
+import { formatJson } from '../../json/json.ts'
+import { isMembers, isNumber } from './values.ts'
+
+/**
+ * One step of a path, written as `fieldsV1` writes it: `f:spec`, `k:{"name":"http"}`, `v:"x"`, `i:0`. Equal steps are
+ * equal texts: keys are sorted, numbers have one form.
+ */
+export type Element = string
+export type Path = readonly Element[]
+
+/** Go's JSON writes these as escapes, also inside path elements. */
+const escapes: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+}
+const goJson = (value: unknown): string =>
+  formatJson(value).replace(/[<>&\u2028\u2029]/g, character => escapes[character] ?? character)
+
+/** What JSON writes between quotes just as it is, of ASCII. */
+const plainText = "[ !#-%'-;=?-[\\]-~]*"
+const plain = new RegExp(`^${plainText}$`)
+
+const valueJson = (value: unknown): string =>
+  typeof value === 'string' && plain.test(value) ? `"${value}"` : goJson(value)
+
+export const fieldElement = (name: string): Element => `f:${name}`
+export const valueElement = (value: unknown): Element => `v:${valueJson(value)}`
+
+/** Of the keys of a list item, those that it has, sorted by their names. */
+export const keyElement = (keys: readonly (readonly [name: string, value: unknown])[]): Element =>
+  `k:{${keys.map(([name, value]) => `${JSON.stringify(name)}:${valueJson(value)}`).join(',')}}`
+
+/** The name of a field; undefined for other elements. */
+export const fieldOf = (element: Element): string | undefined =>
+  element.startsWith('f:') ? element.slice(2) : undefined
+
+export const isKey = (element: Element): boolean => element.startsWith('k:')
+
+const plainValue = `("${plainText}"|0|[1-9]\\d{0,14})`
+/** Elements in their one form: fields, plain texts and small integers, and keys of one such value. */
+const simple = new RegExp(`^(f:|v:${plainValue}$|k:\\{"${plainText}":${plainValue}\\}$)`)
+
+/**
+ * The canonical form of an element that somebody wrote; undefined for kinds of elements that a later version may know.
+ * Throws `SyntaxError` for what is no element.
+ */
+export function parseElement(text: string): Element | undefined {
+  if (simple.test(text)) return text
+  if (text.length < 2) throw new SyntaxError('key must be 2 characters long:')
+  if (text[1] !== ':') throw new SyntaxError(`missing colon: ${text}`)
+  switch (text[0]) {
+    case 'f':
+      return text
+    case 'v':
+      return valueElement(JSON.parse(text.slice(2)))
+    case 'k':
+      return parseKey(text)
+    case 'i':
+      return `i:${parseIndex(text.slice(2))}`
+    default:
+      return undefined
+  }
+}
+
+function parseKey(text: string): Element {
+  const key: unknown = JSON.parse(text.slice(2))
+  if (!isMembers(key)) throw new SyntaxError(`not a key: ${text}`)
+  return keyElement(Object.entries(key).sort(([a], [b]) => compareTexts(a, b)))
+}
+
+function parseIndex(text: string): number {
+  if (!/^[+-]?\d+$/.test(text))
+    throw new SyntaxError(`strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`)
+  return Number(text)
+}
+
+/** As messages show it: `.spec`, `[name="http"]`, `[="x"]`, `[0]` (chapter 40, rule 5.43). */
+export function printElement(element: Element): string {
+  const text = element.slice(2)
+  if (element.startsWith('f:')) return `.${text}`
+  if (element.startsWith('i:')) return `[${text}]`
+  const value: unknown = JSON.parse(text)
+  if (!isKey(element) || !isMembers(value)) return `[=${printValue(value)}]`
+  return `[${Object.entries(value)
+    .map(([name, part]) => `${name}=${printValue(part)}`)
+    .join(',')}]`
+}
+
+const printValue = (value: unknown): string => formatJson(value)
+
+export const printPath = (path: Path): string => path.map(printElement).join('')
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const kinds = ['f', 'k', 'v', 'i']
+
+interface Place {
+  readonly element: Element
+  readonly kind: number
+  readonly value: unknown
+}
+
+function placeOf(element: Element): Place {
+  const value: unknown = fieldOf(element) ?? JSON.parse(element.slice(2))
+  return { element, kind: kinds.indexOf(element.charAt(0)), value }
+}
+
+/** As paths are listed: fields by name, then keys, values (numbers, strings, booleans), indexes. */
+export const inOrder = (elements: Iterable<Element>): readonly Element[] =>
+  Array.from(elements, placeOf)
+    .sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value))
+    .map(({ element }) => element)
+
+function compareValues(a: unknown, b: unknown): number {
+  if (isMembers(a) && isMembers(b)) return compareKeys(Object.entries(a), Object.entries(b))
+  if (isNumber(a) && isNumber(b)) return Number(a) - Number(b)
+  if (typeof a !== typeof b) return rank(a) - rank(b)
+  return compareTexts(String(a), String(b))
+}
+
+const ranks = ['number', 'string', 'boolean']
+const rank = (value: unknown): number => ranks.indexOf(typeof value)
+
+type Entries = readonly (readonly [string, unknown])[]
+
+function compareKeys(a: Entries, b: Entries): number {
+  for (const [i, [name, value]] of a.entries()) {
+    const other = b[i]
+    if (other === undefined) return 1
+    const order = compareTexts(name, other[0]) || compareValues(value, other[1])
+    if (order !== 0) return order
+  }
+  return a.length - b.length
+}

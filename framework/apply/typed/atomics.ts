@@ -1,0 +1,22 @@
+import { type Element, fieldElement, printElement } from '../fieldpath/fieldpath.ts'
+import { isList, isMembers } from '../fieldpath/values.ts'
+import type { Type } from './types.ts'
+
+/** The printed paths in a configuration of everything that is replaced as a whole: `.spec.args`. */
+export const atomicPaths = (type: Type, value: unknown): readonly string[] => atomicsBelow(type, value, '')
+
+function atomicsBelow(type: Type, value: unknown, path: string): readonly string[] {
+  const at = (element: Element): string => path + printElement(element)
+  if (isMembers(value) && type.map !== undefined) {
+    const { map } = type
+    const below = Object.entries(value).flatMap(([key, member]) => {
+      const known = map.declares(key) ? map.member(key) : undefined
+      return known === undefined ? [] : atomicsBelow(known, member, at(fieldElement(key)))
+    })
+    return map.isAtomic ? [path, ...below] : below
+  }
+  if (!isList(value) || type.list === undefined) return []
+  const { list } = type
+  const below = value.flatMap((item, i) => atomicsBelow(list.item, item, at(`i:${i}`)))
+  return list.isAtomic ? [path, ...below] : below
+}

@@ -1,0 +1,66 @@
+import { goText } from '../../json/gotext.ts'
+import { type Element, keyElement, valueElement } from '../fieldpath/fieldpath.ts'
+import { isList, isMembers, type List, own } from '../fieldpath/values.ts'
+import { TypedError } from './failure.ts'
+import type { ListType } from './types.ts'
+
+/** What items are called that cannot be told apart. */
+export const nameless: Element = '?'
+
+interface Known {
+  readonly list: ListType
+  readonly elements: readonly Element[]
+}
+
+/** Every step of an apply asks for the elements of the same lists. */
+const known = new WeakMap<List, Known>()
+
+/**
+ * How the items of an associative list are told apart. Items that cannot be all have the same name: half-removed items have
+ * lost their keys.
+ */
+export function knownElementsOf(list: ListType, items: List): readonly Element[] {
+  const last = known.get(items)
+  if (last?.list === list) return last.elements
+  const elements = items.map(item => elementOf(list, item) ?? nameless)
+  known.set(items, { list, elements })
+  return elements
+}
+
+/** Like `knownElementsOf`; throws a `TypedError` for items that cannot be told apart. */
+export function elementsOf(list: ListType, items: List): readonly Element[] {
+  const elements = knownElementsOf(list, items)
+  const index = elements.indexOf(nameless)
+  if (index >= 0) throw new TypedError([{ path: '', text: namelessText(list, items[index], index) }])
+  return elements
+}
+
+/** What is wrong with an item that cannot be told apart. */
+export const namelessText = (list: ListType, item: unknown, index: number): string =>
+  `element ${index}: ${list.keys.length === 0 ? setProblem(item) : keyProblem(list, item)}`
+
+/** By the keys that an item has, or has by default (chapter 40, rule 5.36), or by its value where there are no keys. */
+function elementOf(list: ListType, item: unknown): Element | undefined {
+  if (list.keys.length === 0) return typeof item === 'object' ? undefined : valueElement(item)
+  if (!isMembers(item)) return undefined
+  const keys: [string, unknown][] = []
+  for (const name of list.sortedKeys) {
+    const given = own(item, name)
+    const value = given === undefined ? list.keyDefault(name) : given
+    if (value !== undefined) keys.push([name, value])
+  }
+  return keys.length === 0 ? undefined : keyElement(keys)
+}
+
+function setProblem(item: unknown): string {
+  if (isMembers(item)) return "associative list without keys has an element that's a map type"
+  if (isList(item)) return 'not supported: associative list with lists as elements'
+  return "associative list without keys has an element that's an explicit null"
+}
+
+function keyProblem(list: ListType, item: unknown): string {
+  if (item === null) return 'associative list with keys may not have a null element'
+  if (!isMembers(item)) return 'associative list with keys may not have non-map elements'
+  const keys = goText(list.keys.map(key => JSON.stringify(key)))
+  return `associative list with keys has an element that omits all key fields ${keys} (and doesn't have default values for any key fields)`
+}

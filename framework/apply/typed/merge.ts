@@ -1,0 +1,145 @@
+import { type Element, printElement } from '../fieldpath/fieldpath.ts'
+import { equals, isList, isMembers, type List, type Members, own } from '../fieldpath/values.ts'
+import { elementsOf } from './elements.ts'
+import { TypedError } from './failure.ts'
+import { branchOf, type ListType, type MapType, type Type } from './types.ts'
+
+/**
+ * The live value with a configuration merged into it (chapter 40, rule 5.47); undefined when nothing is left. What the
+ * configuration does not change is the live value itself.
+ */
+export function merge(type: Type, live: unknown, config: unknown): unknown {
+  switch (branchOf(type, config === undefined ? live : config)) {
+    case 'map':
+      return mergeMaps(type.map, live, config)
+    case 'list':
+      return mergeLists(type.list, live, config)
+    default:
+      return whole(live, config)
+  }
+}
+
+const whole = (live: unknown, config: unknown): unknown => (config === undefined ? live : config)
+
+function mergeMaps(map: MapType | undefined, live: unknown, config: unknown): unknown {
+  const [a, b] = [isMembers(live) ? live : {}, isMembers(config) ? config : {}]
+  if (map === undefined || map.isAtomic) return known(live, config)
+  const keys = Object.keys(b)
+  const isBare = Object.keys(a).length === 0
+  if (keys.length === 0 && isBare) return whole(live, config)
+  const changed: [string, unknown][] = []
+  for (const key of keys) {
+    const before = own(a, key)
+    const after = mergeMember(map, key, before, own(b, key))
+    if (after !== before) changed.push([key, after])
+  }
+  if (changed.length > 0) return withMembers(a, changed)
+  return isBare ? undefined : a
+}
+
+/** What is replaced as a whole: the live value itself when it is the same. */
+const known = (live: unknown, config: unknown): unknown =>
+  config === undefined || equals(live, config) ? live : config
+
+function withMembers(
+  members: Members,
+  changed: readonly (readonly [string, unknown])[],
+): Members | undefined {
+  const merged = { ...members, ...Object.fromEntries(changed) }
+  if (changed.every(([, value]) => value !== undefined)) return merged
+  const kept = Object.entries(merged).filter(([, value]) => value !== undefined)
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}
+
+function mergeMember(map: MapType, key: string, live: unknown, config: unknown): unknown {
+  const type = map.member(key)
+  return type === undefined || config === undefined ? whole(live, config) : merge(type, live, config)
+}
+
+function mergeLists(list: ListType | undefined, live: unknown, config: unknown): unknown {
+  const [a, b] = [isList(live) ? live : [], isList(config) ? config : []]
+  if (list === undefined || list.isAtomic) return known(live, config)
+  if (a.length + b.length === 0) return whole(live, config)
+  const merged = new ListMerge(list, a, b).run()
+  if (merged.length === 0) return undefined
+  return isSame(merged, a) ? a : merged
+}
+
+const isSame = (a: List, b: List): boolean => a.length === b.length && a.every((item, i) => item === b[i])
+
+/**
+ * Walks both lists: items of only one keep their place among their neighbours, shared items follow the configuration's
+ * order where that differs.
+ */
+class ListMerge {
+  readonly #list: ListType
+  readonly #live: List
+  readonly #left: readonly Element[]
+  readonly #right: readonly Element[]
+  /** null for items that are there twice: they are not merged with anything. */
+  readonly #leftValues = new Map<Element, unknown>()
+  readonly #rightValues = new Map<Element, unknown>()
+  /** Elements of both lists in the configuration's order, and how many of them have been taken. */
+  readonly #shared: readonly Element[]
+  #taken = 0
+  readonly #done = new Set<Element>()
+  readonly #out: unknown[] = []
+
+  constructor(list: ListType, live: List, config: List) {
+    this.#list = list
+    this.#live = live
+    this.#left = elementsOf(list, live)
+    this.#right = elementsOf(list, config)
+    this.#left.forEach((element, i) => {
+      this.#leftValues.set(element, this.#leftValues.has(element) ? null : live[i])
+    })
+    this.#right.forEach((element, i) => {
+      if (this.#rightValues.has(element)) throw duplicate(element)
+      this.#rightValues.set(element, config[i])
+    })
+    this.#shared = this.#right.filter(element => this.#leftValues.has(element))
+  }
+
+  run(): List {
+    let l = 0
+    let r = 0
+    while (l < this.#left.length || r < this.#right.length) {
+      const left = this.#left[l]
+      const right = this.#right[r]
+      if (left !== undefined && left === right) {
+        this.#take(right)
+        l++
+        r++
+      } else if (this.#comesLater(left, right)) l++
+      else if (left !== undefined && !this.#rightValues.has(left)) {
+        this.#push(this.#live[l++], undefined)
+      } else {
+        if (left !== undefined && this.#done.has(left)) l++
+        if (right !== undefined) this.#take(right)
+        if (right !== undefined) r++
+      }
+    }
+    return this.#out
+  }
+
+  /** A shared item, but not the one whose turn it is. */
+  #comesLater(left: Element | undefined, right: Element | undefined): boolean {
+    const next = this.#shared[this.#taken]
+    if (left === undefined || right === undefined || next === undefined) return false
+    return this.#rightValues.has(left) && next !== left
+  }
+
+  #take(element: Element): void {
+    this.#done.add(element)
+    this.#push(this.#leftValues.get(element), this.#rightValues.get(element))
+    if (this.#shared[this.#taken] === element) this.#taken++
+  }
+
+  #push(live: unknown, config: unknown): void {
+    const merged = merge(this.#list.item, live, config)
+    if (merged !== undefined) this.#out.push(merged)
+  }
+}
+
+const duplicate = (element: Element): TypedError =>
+  new TypedError([{ path: '', text: `duplicate entries for key ${printElement(element)}` }])

@@ -1,0 +1,62 @@
+import { type Element, fieldElement } from '../fieldpath/fieldpath.ts'
+import { below, type FieldSet, isEmpty } from '../fieldpath/fieldset.ts'
+import { isList, isMembers, type List, type Members } from '../fieldpath/values.ts'
+import { knownElementsOf } from './elements.ts'
+import { branchOf, type ListType, type MapType, type Type } from './types.ts'
+
+/**
+ * The value without what is in the set (chapter 40, rule 5.48). What loses everything stays as an empty container where
+ * something below it was named; null when it is not there any more.
+ */
+export function removeItems(type: Type, value: unknown, set: FieldSet): unknown {
+  switch (branchOf(type, value)) {
+    case 'map':
+      return isMembers(value) && type.map ? removeMembers(type.map, value, set) : null
+    case 'list':
+      return isList(value) && type.list ? removeFromList(type.list, value, set) : null
+    default:
+      return value
+  }
+}
+
+/** Below an element, in what it holds. */
+function removeBelow(type: Type | undefined, value: unknown, set: FieldSet): unknown {
+  const left = type === undefined ? value : removeItems(type, value, set)
+  if (left !== null) return left
+  if (isMembers(value)) return {}
+  return isList(value) ? [] : null
+}
+
+interface Removal {
+  readonly set: FieldSet
+  readonly element: Element
+}
+
+const isNamed = ({ set, element }: Removal): boolean => set.members.has(element)
+const isAbove = ({ set, element }: Removal): boolean => !isEmpty(below(set, element))
+
+function removeMembers(map: MapType, members: Members, set: FieldSet): unknown {
+  if (map.isAtomic) return null
+  const kept = Object.entries(members).filter(([key]) => !isNamed({ set, element: fieldElement(key) }))
+  if (kept.length === 0) return null
+  return Object.fromEntries(
+    kept.map(([key, value]) => {
+      const element = fieldElement(key)
+      return [
+        key,
+        isAbove({ set, element }) ? removeBelow(map.member(key), value, below(set, element)) : value,
+      ]
+    }),
+  )
+}
+
+function removeFromList(list: ListType, items: List, set: FieldSet): unknown {
+  if (list.isAtomic || items.length === 0) return null
+  const elements = knownElementsOf(list, items)
+  const kept = items.flatMap((item, i) => {
+    const element = elements[i] ?? ''
+    if (isNamed({ set, element })) return []
+    return [isAbove({ set, element }) ? removeBelow(list.item, item, below(set, element)) : item]
+  })
+  return kept.length === 0 ? null : kept
+}

@@ -1,0 +1,57 @@
+import { type Element, fieldElement } from '../fieldpath/fieldpath.ts'
+import { type FieldSet, noFields, SetBuilder } from '../fieldpath/fieldset.ts'
+import { isList, isMembers, type List, type Members } from '../fieldpath/values.ts'
+import { knownElementsOf } from './elements.ts'
+import { branchOf, type ListType, type MapType, type Type } from './types.ts'
+
+/** What an applied value owns (chapter 40, rule 5.45). */
+export function toFieldSet(type: Type, value: unknown): FieldSet {
+  const branch = branchOf(type, value)
+  if (branch === 'map' && type.map && isMembers(value)) return ofMembers(type.map, value)
+  if (branch === 'list' && type.list && isList(value)) return ofItems(type.list, value)
+  return noFields
+}
+
+/** Whether a value is owned itself, and nothing below it. */
+function isWhole(type: Type, value: unknown): boolean {
+  const branch = branchOf(type, value)
+  return branch === 'scalar' || type[branch]?.isAtomic === true
+}
+
+function ofMembers(map: MapType, members: Members): FieldSet {
+  if (map.isAtomic) return noFields
+  const set = new SetBuilder()
+  for (const key of Object.keys(members)) {
+    const type = map.member(key)
+    if (type === undefined) continue
+    const value = members[key]
+    const isOwned = isHollow(value) || !map.declares(key) || isWhole(type, value)
+    set.add(fieldElement(key), isOwned, toFieldSet(type, value))
+  }
+  return set.build()
+}
+
+const isHollow = (value: unknown): boolean =>
+  value === null || (isMembers(value) && Object.keys(value).length === 0)
+
+/** Of items that are there twice, nothing below is owned. */
+function ofItems(list: ListType, items: List): FieldSet {
+  if (list.isAtomic) return noFields
+  const elements = knownElementsOf(list, items)
+  const repeated = repeatedIn(elements)
+  const set = new SetBuilder()
+  elements.forEach((element, i) => {
+    set.add(element, true, repeated.has(element) ? noFields : toFieldSet(list.item, items[i]))
+  })
+  return set.build()
+}
+
+function repeatedIn(elements: readonly Element[]): ReadonlySet<Element> {
+  const seen = new Set<Element>()
+  const repeated = new Set<Element>()
+  for (const element of elements) {
+    if (seen.has(element)) repeated.add(element)
+    seen.add(element)
+  }
+  return repeated
+}

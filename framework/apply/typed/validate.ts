@@ -1,0 +1,86 @@
+import { Findings } from '../../json/findings.ts'
+import { goText, goType } from '../../json/gotext.ts'
+import { type Element, fieldElement, printElement, printPath } from '../fieldpath/fieldpath.ts'
+import { isList, isMembers, isNumber, isScalar, type List, type Members } from '../fieldpath/values.ts'
+import { knownElementsOf, nameless, namelessText } from './elements.ts'
+import { type Misfit, TypedError } from './failure.ts'
+import { branchOf, type ListType, type MapType, type Scalar, type Type } from './types.ts'
+
+/**
+ * Whether an applied value fits its type (chapter 40, rule 5.44): throws a `TypedError` for wrong kinds, fields that are not
+ * declared, and items that are given twice. Null is always fine.
+ */
+export function validate(type: Type, value: unknown): void {
+  const walk: Walk = { steps: [], misfits: new Findings() }
+  visit(type, value, walk)
+  if (walk.misfits.all.length > 0) throw new TypedError(walk.misfits.all)
+}
+
+interface Walk {
+  readonly steps: Element[]
+  readonly misfits: Findings<Misfit>
+}
+
+function misfit({ steps, misfits }: Walk, text: string): void {
+  if (misfits.isFull) return
+  const path = printPath(steps)
+  misfits.add({ path, text }, path.length + text.length)
+}
+
+function visit(type: Type, value: unknown, walk: Walk): void {
+  if (value === null || value === undefined) return
+  const branch = branchOf(type, value)
+  if (branch === 'scalar') visitScalar(type.scalar ?? 'untyped', value, walk)
+  else if (branch === 'map' && isMembers(value)) visitMembers(type.map, value, walk)
+  else if (branch === 'list' && isList(value)) visitItems(type.list, value, walk)
+  else misfit(walk, `expected ${branch}, got ${pointer(value)}`)
+}
+
+/** As Go prints the value's wrapper. */
+const pointer = (value: unknown): string => `&{${goText(value)}}`
+
+function visitScalar(scalar: Scalar, value: unknown, walk: Walk): void {
+  if (scalar === 'numeric' && !isNumber(value))
+    misfit(walk, `expected numeric (int or float), got ${goType(value)}`)
+  else if (scalar === 'string' && typeof value !== 'string')
+    misfit(walk, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
+  else if (scalar === 'boolean' && typeof value !== 'boolean')
+    misfit(walk, `expected boolean, got ${pointer(value)}`)
+  else if (!isScalar(value)) misfit(walk, `expected any scalar, got ${pointer(value)}`)
+}
+
+/** As Go's `%#v` prints decoded JSON. */
+function goSyntax(value: unknown): string {
+  if (value === null) return 'interface {}(nil)'
+  if (isList(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
+  if (!isMembers(value)) return typeof value === 'string' ? JSON.stringify(value) : String(value)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `map[string]interface {}{${members.map(([key, v]) => `${JSON.stringify(key)}:${goSyntax(v)}`).join(', ')}}`
+}
+
+/** The first field that is not declared ends the search in its object. */
+function visitMembers(map: MapType | undefined, members: Members, walk: Walk): void {
+  for (const key of Object.keys(members)) {
+    const type = map?.member(key)
+    walk.steps.push(fieldElement(key))
+    if (type === undefined) misfit(walk, 'field not declared in schema')
+    else visit(type, members[key], walk)
+    walk.steps.pop()
+    if (type === undefined) return
+  }
+}
+
+function visitItems(list: ListType | undefined, items: List, walk: Walk): void {
+  if (list === undefined) return
+  const elements = list.isAtomic ? undefined : knownElementsOf(list, items)
+  const seen = new Set<Element>()
+  items.forEach((item, i) => {
+    const element = elements?.[i] ?? `i:${i}`
+    if (element === nameless) misfit(walk, namelessText(list, item, i))
+    else if (seen.has(element)) misfit(walk, `duplicate entries for key ${printElement(element)}`)
+    seen.add(element)
+    walk.steps.push(element)
+    if (element !== nameless) visit(list.item, item, walk)
+    walk.steps.pop()
+  })
+}

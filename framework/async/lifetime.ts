@@ -1,0 +1,112 @@
+import { StatusError, serviceUnavailable, timeout, tooManyRequests } from '../meta/errors.ts'
+import { onAbort } from './fanout.ts'
+
+/** Why a request ended before its answer did. */
+export type Ending = 'client gone' | 'deadline' | 'shutdown' | 'replaced'
+
+// What is answered when an ending strikes before the answer has begun.
+const answers: Readonly<Record<Ending, () => StatusError>> = {
+  'client gone': () => new StatusError(499, 'ClientGone', 'the client has closed the request'),
+  deadline: () => timeout('request did not complete within the allotted timeout'),
+  shutdown: () => tooManyRequests('The apiserver is shutting down, please try again later.', 5),
+  replaced: () => serviceUnavailable('the served APIs have changed, please try again', 1),
+}
+
+/** How long a request may live: until its answer is out, or until whatever ends it first. */
+export interface Lifetime {
+  /** Aborted with a `StatusError` as its reason. Made when somebody asks: most requests are over before anybody does. */
+  readonly signal: AbortSignal
+  readonly ended: Ending | undefined
+  /** A stream that ends now ends whole, as one that is finished (chapter 40, rule 1.41). */
+  endsWell(): boolean
+  end(ending: Ending): void
+  /** Called when it ends early, with what to answer then; at once if it has. */
+  onEnd(handler: (answer: StatusError) => void): void
+  /** Ends when `other` aborts. */
+  follow(other: AbortSignal, ending: Ending): void
+  /** Ends in so many milliseconds; replaces an earlier deadline. undefined: never. */
+  limit(milliseconds: number | undefined): void
+  /** From now on somebody waits, and there is a deadline. What is answered at once needs none. */
+  await(): void
+  readonly isAwaited: boolean
+  /** Calls `handler` when the answer is out, however it ended. */
+  finally(handler: () => void): void
+  /** The answer is out: nothing ends it early any more. */
+  dispose(): void
+}
+
+/** `milliseconds`: until the deadline, unless it is changed. */
+export const createLifetime = (milliseconds?: number): Lifetime => new RequestLifetime(milliseconds)
+
+/** A class, because there is one for every request and closures would be made anew each time. */
+class RequestLifetime implements Lifetime {
+  ended: Ending | undefined
+  isAwaited = false
+  #isOver = false
+  #allowed: number | undefined
+  #controller: AbortController | undefined
+  #timer: NodeJS.Timeout | undefined
+  #handlers: ((answer: StatusError) => void)[] | undefined
+  #followed: (() => void)[] | undefined
+  #last: (() => void)[] | undefined
+
+  constructor(milliseconds: number | undefined) {
+    this.#allowed = milliseconds
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.ended !== undefined) this.#controller.abort(answers[this.ended]())
+    }
+    return this.#controller.signal
+  }
+
+  endsWell(): boolean {
+    return this.ended === 'shutdown' || this.ended === 'replaced'
+  }
+
+  end(ending: Ending): void {
+    if (this.#isOver || this.ended !== undefined) return
+    this.ended = ending
+    const answer = answers[ending]()
+    this.#controller?.abort(answer)
+    for (const handler of this.#handlers ?? []) handler(answer)
+  }
+
+  onEnd(handler: (answer: StatusError) => void): void {
+    if (this.ended !== undefined) handler(answers[this.ended]())
+    else if (this.#handlers === undefined) this.#handlers = [handler]
+    else this.#handlers.push(handler)
+  }
+
+  follow(signal: AbortSignal, ending: Ending): void {
+    this.#followed = [...(this.#followed ?? []), onAbort(signal, () => this.end(ending))]
+  }
+
+  limit(milliseconds: number | undefined): void {
+    this.#allowed = milliseconds
+    if (this.isAwaited) this.await()
+  }
+
+  await(): void {
+    this.isAwaited = true
+    clearTimeout(this.#timer)
+    const allowed = this.#allowed
+    this.#timer = allowed === undefined ? undefined : setTimeout(endAtDeadline, allowed, this)
+  }
+
+  finally(handler: () => void): void {
+    if (this.#last === undefined) this.#last = [handler]
+    else this.#last.push(handler)
+  }
+
+  dispose(): void {
+    this.#isOver = true
+    if (this.#timer !== undefined) clearTimeout(this.#timer)
+    if (this.#followed !== undefined) for (const unfollow of this.#followed) unfollow()
+    if (this.#last !== undefined) for (const handler of this.#last) handler()
+  }
+}
+
+const endAtDeadline = (lifetime: Lifetime): void => lifetime.end('deadline')

@@ -1,0 +1,26 @@
+import type { PrintedUser, UserInfo } from '../request/user.ts'
+import { TokenError } from './token.ts'
+
+/** What a server answers that was asked whose a token is. */
+export interface TokenReview {
+  readonly status?: {
+    readonly authenticated?: boolean
+    readonly user?: Partial<PrintedUser>
+    readonly error?: string
+  }
+}
+
+/** The question. */
+export const reviewOf = (token: string): object => ({
+  apiVersion: 'authentication.k8s.io/v1',
+  kind: 'TokenReview',
+  spec: { token },
+})
+
+/** Throws `TokenError` when the token is nobody's. */
+export function userIn({ status = {} }: TokenReview): UserInfo {
+  const { authenticated = false, user = {}, error = 'token is not known to the shard' } = status
+  const { username: name = '', uid, groups = [], extra } = user
+  if (!authenticated || name === '') throw new TokenError(error)
+  return { name, groups, ...(uid ? { uid } : {}), ...(extra === undefined ? {} : { extra }) }
+}

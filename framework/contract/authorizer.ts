@@ -1,0 +1,78 @@
+import type { Awaitable } from '../async/awaitable.ts'
+import type { ClusterScope } from '../meta/object.ts'
+import type { UserInfo } from '../request/user.ts'
+import type { Selectors } from '../selectors/selectors.ts'
+
+/**
+ * What somebody wants to do. A resource action names group and resource, and may be limited to some objects, for authorizers
+ * that tell them apart: RBAC does not. Anything else is a path.
+ */
+export interface Action extends Selectors {
+  readonly verb: string
+  readonly cluster: ClusterScope
+  readonly resource?: {
+    readonly group: string
+    readonly version: string
+    readonly resource: string
+    readonly subresource: string
+    readonly namespace: string
+    readonly name: string
+  }
+  /** Evaluates rules as if the user were already inside the logical cluster (chapter 30, section 2.8, deep SAR). */
+  readonly deep?: boolean
+  /** For non-resource actions: the path below the view and cluster prefix, such as `/healthz` or `/`. */
+  readonly path?: string
+}
+
+/** Who wants to do what. */
+export interface Question {
+  readonly user: UserInfo
+  readonly action: Action
+}
+
+/** A verdict that carries its reasons as data, so that it can be explained. */
+export interface Decision {
+  readonly effect: 'allow' | 'deny' | 'no opinion'
+  /** What a client may read. */
+  readonly reason: string
+  /** Who decided, for the trace: '05-local', 'virtual.apiexport.content'. */
+  readonly authorizer?: string
+  /** The logical cluster whose objects decided, where a view asks several. */
+  readonly cluster?: ClusterScope
+  /** It left the decision to those behind it in the trace, and `effect` is theirs. */
+  readonly delegated?: true
+  /** What the user may know besides the reason: the same whatever exists that he cannot see. */
+  readonly hint?: string
+  /** The question, where somebody could explain it further. */
+  readonly asked?: Question
+  readonly trace?: readonly Decision[]
+}
+
+/** Says whether a user may do something. An authorizer that throws has not allowed: the server answers 500. */
+export interface Authorizer {
+  authorize(user: UserInfo, action: Action, signal: AbortSignal): Promise<Decision>
+  /** The same at once, where it is decided from memory. */
+  readonly decide?: (user: UserInfo, action: Action) => Decision
+}
+
+/** Asks, at once where it is decided from memory: making a signal costs more than deciding. */
+export const decisionBy = (
+  authorizer: Authorizer,
+  { user, action }: Question,
+  asker: { readonly signal: AbortSignal },
+): Awaitable<Decision> =>
+  authorizer.decide?.(user, action) ?? authorizer.authorize(user, action, asker.signal)
+
+/** An authorizer that asks nobody. */
+export const fromMemory = (decide: Required<Authorizer>['decide']): Required<Authorizer> => ({
+  decide,
+  authorize: async (user, action) => decide(user, action),
+})
+
+export const allow = (reason: string, authorizer?: string): Decision => decision('allow', reason, authorizer)
+export const deny = (reason: string, authorizer?: string): Decision => decision('deny', reason, authorizer)
+export const noOpinion = (reason: string, authorizer?: string): Decision =>
+  decision('no opinion', reason, authorizer)
+
+const decision = (effect: Decision['effect'], reason: string, authorizer?: string): Decision =>
+  authorizer === undefined ? { effect, reason } : { effect, reason, authorizer }

@@ -1,0 +1,200 @@
+import type { ClusterName, KubeObject } from '../meta/object.ts'
+import { isClusterPath } from '../request/path.ts'
+
+/** What stands in place of a logical cluster: a server elsewhere, or another workspace (chapter 30, section 4.7.1). */
+export type MountType = 'URL' | 'Redirect' | 'Workspace'
+
+/** A path that ends in a logical cluster. */
+export interface ClusterPlace {
+  readonly kind: 'cluster'
+  readonly cluster: ClusterName
+}
+
+/** A path that leads out of the tree. */
+export interface MountPlace {
+  readonly kind: 'URL' | 'Redirect'
+  readonly url: string
+  /** The logical cluster that has the mounted workspace: who may enter it may pass. */
+  readonly parent: ClusterName
+  /** For redirects, what follows the mounted workspace: `:child`, or ''. */
+  readonly rest: string
+  /** Aborts when the mount changes or is not ready any more. */
+  readonly changed: AbortSignal
+}
+
+/** A path with something on it that is out of order: a workspace, or links that lead in a circle. */
+export interface ClosedPlace {
+  readonly kind: 'unavailable' | 'loop'
+}
+
+/** Where a path of workspaces leads (chapter 20, section 1.5; chapter 30, sections 3.5 and 4.5). */
+export type Place = ClusterPlace | MountPlace | ClosedPlace
+
+/** All workspaces by parent and name, and a way through them. */
+export interface WorkspaceTree {
+  setWorkspace(parent: ClusterName, name: string, workspace: KubeObject | undefined): void
+  /** Drops all workspaces of some parents. */
+  forget(parents: ReadonlySet<ClusterName>): void
+  /** The first segment has to be a cluster that `exists`; each further one a workspace in the cluster reached so far. */
+  place(path: string, exists: (cluster: ClusterName) => boolean): Place | undefined
+  /** The logical cluster at the end of a path, whether its workspaces are available or not. */
+  resolve(path: string, exists: (cluster: ClusterName) => boolean): ClusterName | undefined
+}
+
+interface Mount {
+  readonly type: MountType
+  readonly url: string
+  readonly replaced: AbortController
+}
+
+interface Entry {
+  readonly cluster?: ClusterName
+  readonly mount?: Mount
+  readonly unavailable: boolean
+}
+
+/** `ownUrl`: what the URLs of workspaces start with, without `/clusters/`: a mount of such a URL is a link. */
+export function createWorkspaceTree(ownUrl = ''): WorkspaceTree {
+  const children = new Map<string, Entry>()
+  const placeOf = (parent: ClusterName, name: string): string => `${parent}/${name}`
+  const place = (path: string, exists: (cluster: ClusterName) => boolean): Place | undefined =>
+    walk({ ownUrl, exists, child: (parent, name) => children.get(placeOf(parent, name)) }, path)
+  return {
+    setWorkspace(parent, name, workspace) {
+      const key = placeOf(parent, name)
+      const known = children.get(key)
+      const entry = workspace && entryOf(workspace)
+      if (known !== undefined && entry !== undefined && isSame(known, entry)) return
+      if (entry === undefined) children.delete(key)
+      else children.set(key, entry)
+      known?.mount?.replaced.abort()
+    },
+    forget(parents) {
+      for (const key of [...children.keys()])
+        if (parents.has(key.slice(0, key.indexOf('/')))) children.delete(key)
+    },
+    place,
+    resolve(path, exists) {
+      const found = walk(
+        { ownUrl, exists, child: (parent, name) => opened(children.get(placeOf(parent, name))) },
+        path,
+      )
+      return found?.kind === 'cluster' ? found.cluster : undefined
+    },
+  }
+}
+
+const opened = (entry: Entry | undefined): Entry | undefined => entry && { ...entry, unavailable: false }
+
+interface Walk {
+  readonly ownUrl: string
+  exists(cluster: ClusterName): boolean
+  child(parent: ClusterName, name: string): Entry | undefined
+}
+
+const mostLinks = 8
+
+function walk(by: Walk, start: string): Place | undefined {
+  let path = start
+  let closed = false
+  for (let links = 0; links <= mostLinks; links++) {
+    const stop = walkTo(by, path)
+    closed ||= stop?.closed ?? false
+    if (stop?.link === undefined)
+      return closed && stop?.place !== undefined ? { kind: 'unavailable' } : stop?.place
+    path = stop.link
+  }
+  return { kind: 'loop' }
+}
+
+interface Stop {
+  readonly place?: Place
+  /** Where to go on. */
+  readonly link?: string
+  /** Something on the way is not available. */
+  readonly closed: boolean
+}
+
+/** As far as one path goes without following a link. */
+function walkTo(by: Walk, path: string): Stop | undefined {
+  if (path.startsWith('system:')) return arrived(by, path, false)
+  const [first = '', ...names] = path.split(':')
+  let cluster = first
+  let closed = false
+  for (const [i, name] of names.entries()) {
+    const entry = by.exists(cluster) ? by.child(cluster, name) : undefined
+    if (entry === undefined) return undefined
+    closed ||= entry.unavailable
+    if (entry.mount !== undefined)
+      return throughMount(by, {
+        parent: cluster,
+        rest: names.slice(i + 1),
+        closed,
+        mount: entry.mount,
+      })
+    if (entry.cluster === undefined) return undefined
+    cluster = entry.cluster
+  }
+  return arrived(by, cluster, closed)
+}
+
+const arrived = ({ exists }: Walk, cluster: ClusterName, closed: boolean): Stop | undefined =>
+  exists(cluster) ? { place: { kind: 'cluster', cluster }, closed } : undefined
+
+interface Crossing {
+  readonly parent: ClusterName
+  readonly rest: readonly string[]
+  readonly closed: boolean
+  readonly mount: Mount
+}
+
+/** A workspace of this tree is gone on from; what lies below a server elsewhere is unknown here. */
+function throughMount({ ownUrl }: Walk, { parent, rest, closed, mount }: Crossing): Stop | undefined {
+  const { type, url, replaced } = mount
+  const below = rest.map(name => `:${name}`).join('')
+  const changed = replaced.signal
+  if (type === 'Redirect') return { place: { kind: 'Redirect', url, parent, rest: below, changed }, closed }
+  const target = workspaceAt(ownUrl, url)
+  if (target !== undefined) return { link: `${target}${below}`, closed }
+  if (type === 'Workspace' || below !== '') return undefined
+  return { place: { kind: 'URL', url, parent, rest: '', changed }, closed }
+}
+
+/** `<own URL>/clusters/root:org` → `root:org`. */
+function workspaceAt(ownUrl: string, url: string): string | undefined {
+  const prefix = `${ownUrl}/clusters/`
+  if (ownUrl === '' || !url.startsWith(prefix)) return undefined
+  const path = url.slice(prefix.length).replace(/\/$/, '')
+  return isClusterPath(path) ? path : undefined
+}
+
+interface Workspace extends KubeObject {
+  readonly spec?: {
+    readonly cluster?: string
+    readonly URL?: string
+    readonly mount?: { readonly type?: string }
+  }
+  readonly status?: { readonly phase?: string }
+}
+
+/** Workspaces that are still being scheduled are not to be found, nor are mounts that do not lead anywhere yet. */
+function entryOf(object: KubeObject): Entry | undefined {
+  const { spec, status } = object as Workspace
+  const phase = status?.phase ?? 'Scheduling'
+  if (phase === 'Scheduling') return undefined
+  const unavailable = phase === 'Unavailable'
+  if (spec?.mount === undefined) return spec?.cluster ? { unavailable, cluster: spec.cluster } : undefined
+  const url = spec.URL?.replace(/\/$/, '')
+  if (!url) return undefined
+  return { unavailable, mount: { type: typeOf(spec.mount.type), url, replaced: new AbortController() } }
+}
+
+/** The proposal's default, `Cluster`, is none of its own values: it means a URL. */
+const typeOf = (type: string | undefined): MountType =>
+  type === 'Redirect' || type === 'Workspace' ? type : 'URL'
+
+const isSame = (a: Entry, b: Entry): boolean =>
+  a.cluster === b.cluster &&
+  a.unavailable === b.unavailable &&
+  a.mount?.type === b.mount?.type &&
+  a.mount?.url === b.mount?.url

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Backend, ResourceRef } from '../contract/backend.ts'
+import type { Informer, Informers } from '../contract/informer.ts'
+import type { Item } from '../contract/item.ts'
+import type { Logger } from '../contract/log.ts'
+import { loopbackContext } from '../contract/loopback.ts'
+import { StatusError } from '../meta/errors.ts'
+import { createLocalCopy, type LocalCopy } from './localcopy.ts'
+
+/** Informers over one backend. They stop when `signal` aborts; until then they survive whatever the backend does. */
+export function createInformers(
+  backend: Pick<Backend, 'storage'>,
+  log: Logger,
+  signal: AbortSignal,
+): Informers {
+  const informers = new Map<string, Informer>()
+  return {
+    for: resource => {
+      const key = keyOf(resource)
+      const known = informers.get(key)
+      if (known !== undefined) return known
+      const informer = startInformer({ backend, resource, log: log.child({ informer: key }), signal })
+      informers.set(key, informer)
+      return informer
+    },
+  }
+}
+
+const keyOf = ({ group, version, resource, identity = '' }: ResourceRef): string =>
+  `${group}/${version}/${resource}:${identity}`
+
+interface Source {
+  readonly backend: Pick<Backend, 'storage'>
+  readonly resource: ResourceRef
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+function startInformer(source: Source): Informer {
+  const copy = createLocalCopy(error =>
+    source.log.error({ error: String(error) }, 'an event handler has failed'),
+  )
+  let isSynced: () => void = () => undefined
+  const synced = new Promise<void>(resolve => {
+    isSynced = resolve
+  })
+  void keepUp(source, copy, isSynced)
+  return { ...copy, synced }
+}
+
+const shortestPause = 100
+const longestPause = 30_000
+
+/** Lists, watches, and goes on watching where the last watch ended; lists again when that place is lost. */
+async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Promise<void> {
+  const { log, signal } = source
+  let position: string | undefined
+  let pause = shortestPause
+  while (!signal.aborted) {
+    try {
+      position ??= await refill(source, copy)
+      isSynced()
+      for await (const moved of follow(source, copy, position)) {
+        position = moved
+        pause = shortestPause
+      }
+    } catch (error) {
+      if (isLost(error)) position = undefined
+      else if (!signal.aborted) log.warn({ error: String(error) }, 'an informer will try again')
+    }
+    // Also after a watch that ended well at once: a backend that does only that must not be asked without pause.
+    await sleep(pause * (1 + Math.random() / 2), undefined, { signal }).catch(() => undefined)
+    pause = Math.min(pause * 2, longestPause)
+  }
+}
+
+const isLost = (error: unknown): boolean => error instanceof StatusError && error.code === 410
+
+/** A full list; returns where to watch from. */
+async function refill({ backend, resource, log, signal }: Source, copy: LocalCopy): Promise<string> {
+  const ctx = loopbackContext({ verb: 'list', resource, cluster: '*', signal, log })
+  const list = backend.storage(resource).list(ctx, { cluster: '*' })
+  const items: Item[] = []
+  for (;;) {
+    const next = await list.next()
+    if (next.done) {
+      copy.replace(items)
+      return next.value.resourceVersion
+    }
+    items.push(...next.value)
+  }
+}
+
+/** Applies events as they come and yields the position after each batch. */
+async function* follow(
+  { backend, resource, log, signal }: Source,
+  copy: LocalCopy,
+  resourceVersion: string,
+): AsyncGenerator<string> {
+  const ctx = loopbackContext({ verb: 'watch', resource, cluster: '*', signal, log })
+  const query = { cluster: '*', resourceVersion, initialEvents: false, bookmarks: true } as const
+  for await (const events of backend.storage(resource).watch(ctx, query)) {
+    for (const event of events) copy.apply(event)
+    const last = events.at(-1)
+    if (last !== undefined) yield last.item.meta.resourceVersion
+  }
+}

@@ -1,0 +1,241 @@
+import { Findings } from '../json/findings.ts'
+import { goQuoted } from '../json/gotext.ts'
+import { formatJson } from '../json/json.ts'
+import { groupResource } from './object.ts'
+
+/** One entry of `details.causes` (chapter 40, rule 2.18). */
+export interface StatusCause {
+  readonly reason?: string
+  readonly message: string
+  readonly field?: string
+}
+
+export interface StatusDetails {
+  readonly name?: string
+  readonly group?: string
+  readonly kind?: string
+  readonly uid?: string
+  readonly causes?: readonly StatusCause[]
+  readonly retryAfterSeconds?: number
+}
+
+/** `metav1.Status` as sent (chapter 40, rule 2.1). */
+export interface Status {
+  readonly kind: 'Status'
+  readonly apiVersion: 'v1'
+  readonly metadata: { readonly continue?: string }
+  readonly status: 'Failure' | 'Success'
+  readonly message?: string
+  readonly reason?: string
+  readonly details?: StatusDetails
+  readonly code?: number
+}
+
+/** The only error clients see. Anything else that is thrown becomes a logged 500 with an id. */
+export class StatusError extends Error {
+  override readonly name = 'StatusError'
+  readonly status: Status & { readonly code: number }
+  constructor(code: number, reason: string, message: string, details?: StatusDetails) {
+    super(message)
+    this.status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      ...(reason === '' ? {} : { reason }),
+      ...(details === undefined ? {} : { details }),
+      code,
+    }
+  }
+  get code(): number {
+    return this.status.code
+  }
+  get reason(): string {
+    return this.status.reason ?? ''
+  }
+}
+
+/** What an error is about: a resource in its group, and optionally one object. */
+export interface About {
+  readonly group: string
+  readonly resource: string
+  readonly name?: string
+}
+
+const detailsOf = ({ group, resource, name }: About): StatusDetails => ({
+  ...(name === undefined || name === '' ? {} : { name }),
+  ...(group === '' ? {} : { group }),
+  kind: resource,
+})
+
+const gr = (about: About): string => groupResource(about.group, about.resource)
+
+// The closed table of chapter 40, section 2.2: one factory per row.
+export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message)
+/** `why` is for the log only: clients learn nothing about credentials. */
+export const unauthorized = (why?: string): StatusError =>
+  Object.assign(new StatusError(401, 'Unauthorized', 'Unauthorized'), why === undefined ? {} : { cause: why })
+export function forbidden(
+  about: About | undefined,
+  why: string,
+  causes?: readonly StatusCause[],
+): StatusError {
+  if (about === undefined) return new StatusError(403, 'Forbidden', `forbidden: ${why}`, {})
+  const subject = about.name ? `${gr(about)} "${about.name}"` : gr(about)
+  const details = causes === undefined ? detailsOf(about) : { ...detailsOf(about), causes }
+  return new StatusError(403, 'Forbidden', `${subject} is forbidden: ${why}`, details)
+}
+export const notFound = (about: About): StatusError =>
+  new StatusError(404, 'NotFound', `${gr(about)} "${about.name ?? ''}" not found`, detailsOf(about))
+export const notServed = (): StatusError =>
+  new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
+export const methodNotSupported = (about: About, verb: string): StatusError =>
+  new StatusError(
+    405,
+    'MethodNotAllowed',
+    `${verb} is not supported on resources of kind "${gr(about)}"`,
+    detailsOf({ ...about, name: '' }),
+  )
+/** 405 for a path that takes other methods, whatever is there. */
+export const methodNotAllowed = (): StatusError =>
+  new StatusError(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  )
+export const notAcceptable = (accepted: readonly string[]): StatusError =>
+  new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
+export const alreadyExists = (about: About, prefix = ''): StatusError =>
+  new StatusError(
+    409,
+    'AlreadyExists',
+    `${prefix}${gr(about)} "${about.name}" already exists`,
+    detailsOf(about),
+  )
+export const conflict = (about: About, why: string): StatusError =>
+  new StatusError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${gr(about)} "${about.name}": ${why}`,
+    detailsOf(about),
+  )
+/** The optimistic-lock text that tools grep for (chapter 40, rule 2.14). */
+export const modified = (about: About): StatusError =>
+  conflict(
+    about,
+    'the object has been modified; please apply your changes to the latest version and try again',
+  )
+/** With a token, the client may go on from where it was, at the newest revision (chapter 40, rule 4.21). */
+export function expired(message: string, continueToken?: string): StatusError {
+  const error = new StatusError(410, 'Expired', message)
+  if (continueToken === undefined) return error
+  return Object.assign(error, { status: { ...error.status, metadata: { continue: continueToken } } })
+}
+export const tooLarge = (why: string): StatusError =>
+  new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`)
+export const unsupportedMediaType = (accepted: readonly string[]): StatusError =>
+  new StatusError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  )
+export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
+  new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds })
+export const internalError = (why: string): StatusError =>
+  new StatusError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] })
+export const serviceUnavailable = (message: string, retryAfterSeconds?: number): StatusError =>
+  new StatusError(
+    503,
+    'ServiceUnavailable',
+    message,
+    retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
+  )
+export const timeout = (why: string, details: StatusDetails = {}): StatusError =>
+  new StatusError(504, 'Timeout', `Timeout: ${why}`, details)
+
+/** The kinds of field error (chapter 40, table 2.19), by the constant that clients see as `cause.reason`. */
+export type FieldErrorType =
+  | 'FieldValueRequired'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooShort'
+  | 'FieldValueTooMany'
+  | 'FieldValueTooFew'
+  | 'FieldValueInvalid'
+  | 'FieldValueTypeInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueDuplicate'
+  | 'FieldValueNotFound'
+  | 'InternalError'
+
+/**
+ * One problem with one field. `field` is the path: `spec.a[0].b`; '' is the root, printed `<nil>`. An error that has no
+ * `value` prints none; one whose value is undefined prints `null`.
+ */
+export interface FieldError {
+  readonly type: FieldErrorType
+  readonly field: string
+  readonly value?: unknown
+  readonly detail: string
+}
+
+const printed: Record<FieldErrorType, readonly [text: string, withValue: boolean]> = {
+  FieldValueRequired: ['Required value', false],
+  FieldValueForbidden: ['Forbidden', false],
+  FieldValueTooLong: ['Too long', false],
+  FieldValueTooShort: ['Too short', false],
+  FieldValueTooMany: ['Too many', true],
+  FieldValueTooFew: ['Too few', true],
+  FieldValueInvalid: ['Invalid value', true],
+  FieldValueTypeInvalid: ['Invalid value', true],
+  FieldValueNotSupported: ['Unsupported value', true],
+  FieldValueDuplicate: ['Duplicate value', true],
+  FieldValueNotFound: ['Not found', true],
+  InternalError: ['Internal error', false],
+}
+
+/** Strings quoted, everything else compact JSON as Go writes it (chapter 40, rule 2.20). */
+function printValue(value: unknown): string {
+  if (value === undefined) return 'null'
+  if (typeof value === 'string') return goQuoted(value)
+  return typeof value === 'object' ? goJson(value) : formatJson(value)
+}
+
+/** Go writes some characters of strings as escapes, so that JSON can stand in HTML. */
+const goJson = (value: unknown): string =>
+  formatJson(value).replace(
+    /[<>&\u2028\u2029]/g,
+    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+/** The text of one field error without its field: `Invalid value: "x": must be …` (chapter 40, rule 2.18). */
+export function fieldErrorBody(error: FieldError): string {
+  const [text, withValue] = printed[error.type]
+  const value = withValue && 'value' in error ? `: ${printValue(error.value)}` : ''
+  return `${text}${value}${error.detail === '' ? '' : `: ${error.detail}`}`
+}
+
+export const fieldErrorText = (error: FieldError): string =>
+  `${error.field === '' ? '<nil>' : error.field}: ${fieldErrorBody(error)}`
+
+/** 422 for an object of `kind` (a Kind, not a resource): its field errors at once (chapter 40, section 2.5). */
+export function invalid(kind: string, group: string, name: string, all: readonly FieldError[]): StatusError {
+  const errors = Findings.of(all, fieldErrorText)
+  const texts = [...new Set(errors.map(fieldErrorText))]
+  const aggregate = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
+  const causes = errors.map(e => ({
+    reason: e.type,
+    message: fieldErrorBody(e),
+    field: e.field === '' ? '<nil>' : e.field,
+  }))
+  const about = Object.entries({ name, group, kind }).filter(([, text]) => text !== '')
+  const details = { ...Object.fromEntries(about), causes }
+  return new StatusError(
+    422,
+    'Invalid',
+    `${groupResource(group, kind)} "${name}" is invalid: ${aggregate}`,
+    details,
+  )
+}

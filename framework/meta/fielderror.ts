@@ -1,0 +1,50 @@
+import type { FieldError, FieldErrorType } from './errors.ts'
+
+// The field errors of Kubernetes (chapter 40, table 2.19), by the names of its constructors.
+
+const fieldError = (
+  type: FieldErrorType,
+  field: string,
+  detail: string,
+  ...value: readonly unknown[]
+): FieldError => (value.length === 0 ? { type, field, detail } : { type, field, detail, value: value[0] })
+
+export const required = (field: string, detail = ''): FieldError =>
+  fieldError('FieldValueRequired', field, detail)
+export const forbidden = (field: string, detail: string): FieldError =>
+  fieldError('FieldValueForbidden', field, detail)
+export const invalidValue = (field: string, value: unknown, detail: string): FieldError =>
+  fieldError('FieldValueInvalid', field, detail, value)
+export const invalidType = (field: string, value: unknown, detail: string): FieldError =>
+  fieldError('FieldValueTypeInvalid', field, detail, value)
+export const duplicate = (field: string, value: unknown): FieldError =>
+  fieldError('FieldValueDuplicate', field, '', value)
+/** Values that were there before in a list, at a field of its items. */
+export const repeated = (
+  values: readonly unknown[],
+  fieldAt: (index: number) => string,
+): readonly FieldError[] =>
+  values.flatMap((value, i) => (values.indexOf(value) < i ? [duplicate(fieldAt(i), value)] : []))
+
+export const unsupported = (field: string, value: unknown, values: readonly string[]): FieldError =>
+  fieldError(
+    'FieldValueNotSupported',
+    field,
+    `supported values: ${values.map(v => JSON.stringify(v)).join(', ')}`,
+    value,
+  )
+/** The unit is Kubernetes' word; what schemas count are code points. */
+export const tooLong = (field: string, max: number): FieldError =>
+  fieldError('FieldValueTooLong', field, `may not be more than ${max} ${max === 1 ? 'byte' : 'bytes'}`)
+export const tooMany = (field: string, count: number, max: number): FieldError =>
+  fieldError('FieldValueTooMany', field, `must have at most ${max} ${max === 1 ? 'item' : 'items'}`, count)
+
+/** `a.b`; the root is ''. */
+export const child = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+
+/** One step of a path: a field or key, or an index. */
+export type Step = string | number
+
+/** `spec.a[0].b` */
+export const formatPath = (steps: readonly Step[]): string =>
+  steps.reduce<string>((path, s) => (typeof s === 'number' ? `${path}[${s}]` : child(path, s)), '')

@@ -1,0 +1,209 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { ResourceRequest } from '../request/requestinfo.ts'
+import { type AllSeries, createAllSeries, labelsOf, type Names, otherLabels, type Series } from './series.ts'
+
+/** One request, as it is counted. Never by cluster, user or name: the number of series must not follow the tenants. */
+export interface Measured {
+  /** From `performance.now()`. */
+  readonly since: number
+  /**
+   * It is for a resource that is served, and is under way. What is never told so is counted as one of discovery, health
+   * and everything else that is no resource.
+   */
+  serves(resource: ResourceRequest): void
+  /** A part of the answer has been handed over. */
+  sent(chunk: Buffer): void
+  /** The answer is out. */
+  end(code: number): void
+}
+
+/** The server's own measurements in Prometheus' text format (chapter 40, section 8.7). The only file that knows the package. */
+export interface Metrics {
+  /** A request has come. */
+  begin(method: string): Measured
+  /** Measurements of a part of the server; returns what takes one. */
+  meter(definition: MeterDefinition): Meter
+  text(): Promise<{ readonly contentType: string; readonly body: string }>
+}
+
+/** What a part of the server measures besides. No label may have more values than the operator has given. */
+export interface MeterDefinition {
+  readonly kind: 'counter' | 'gauge' | 'histogram'
+  readonly name: string
+  readonly help: string
+  readonly labels: readonly string[]
+  /** Upper bounds of a histogram. */
+  readonly buckets?: readonly number[]
+  /** A gauge whose values are asked for when they are read. */
+  readonly collect?: (set: Meter) => void
+}
+
+/** Counters add the value, gauges become it, histograms observe it. */
+export type Meter = (labels: Readonly<Record<string, string>>, value: number) => void
+
+/** Tenants name resources, so only so many are told apart; the rest is counted together as `other`. */
+const mostResources = 200
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const all = createAllSeries()
+  for (const meter of requestMeters) register(registry, all, meter)
+  const resources = new Set<string>()
+  const bounded = (request: ResourceRequest): Names => {
+    const { group, version, resource } = request
+    const key = `${group}/${version}/${resource}`
+    if (resources.size < mostResources) resources.add(key)
+    return resources.has(key) ? { group, version, resource } : { group: '', version: '', resource: 'other' }
+  }
+  // Of requests that are remembered as read, so are their series.
+  const known = new WeakMap<ResourceRequest, Series>()
+  const book: Book = {
+    of(request) {
+      const found = known.get(request)
+      if (found !== undefined) return found
+      const series = all.of(labelsOf(request, bounded(request)))
+      known.set(request, series)
+      return series
+    },
+    other: method => all.of(otherLabels(method)),
+  }
+  return {
+    begin: method => new MeasuredRequest(book, method),
+    meter: definition => meterOf(registry, definition),
+    text: async () => {
+      const body = `${await registry.metrics()}\n${all.seconds.text()}`
+      return { contentType: registry.contentType, body }
+    },
+  }
+}
+
+/** Where requests are counted. */
+interface Book {
+  of(request: ResourceRequest): Series
+  /** Of requests for no resource. */
+  other(method: string): Series
+}
+
+/** A class, because there is one for every request and closures would be made anew each time. */
+class MeasuredRequest implements Measured {
+  readonly #book: Book
+  readonly #method: string
+  readonly since = performance.now()
+  #series: Series | undefined
+
+  constructor(book: Book, method: string) {
+    this.#book = book
+    this.#method = method
+  }
+
+  serves(resource: ResourceRequest): void {
+    this.#series = this.#book.of(resource)
+    this.#series.running++
+  }
+
+  sent(chunk: Buffer): void {
+    if (this.#series?.labels.verb === 'WATCH') this.#series.events += linesIn(chunk)
+  }
+
+  end(code: number): void {
+    if (this.#series === undefined) this.#series = this.#book.other(this.#method)
+    else this.#series.running--
+    this.#series.count(code)
+    this.#series.seconds?.observe((performance.now() - this.since) / 1000)
+  }
+}
+
+function meterOf(registry: Registry, { kind, name, help, labels, buckets, collect }: MeterDefinition): Meter {
+  const common = { name, help, labelNames: [...labels], registers: [registry] }
+  if (kind === 'counter') {
+    const counter = new Counter(common)
+    return (of, value) => counter.inc(of, value)
+  }
+  if (kind === 'histogram') {
+    const histogram = new Histogram({ ...common, ...(buckets && { buckets: [...buckets] }) })
+    return (of, value) => histogram.observe(of, value)
+  }
+  const gauge: Gauge = new Gauge({ ...common, ...(collect && { collect: () => refill(gauge, collect) }) })
+  return (of, value) => gauge.set(of, value)
+}
+
+/** What is not set any more is not there any more. */
+function refill(gauge: Gauge, collect: (set: Meter) => void): void {
+  gauge.reset()
+  collect((of, value) => gauge.set(of, value))
+}
+
+/** A meter that is filled from the series when it is read. */
+interface ReadMeter extends Pick<MeterDefinition, 'name' | 'help' | 'labels'> {
+  readonly kind: 'counter' | 'gauge'
+  read(series: Series, add: Meter): void
+}
+
+function register(registry: Registry, all: AllSeries, { kind, name, help, labels, read }: ReadMeter): void {
+  const fill = (meter: Counter | Gauge): void => {
+    meter.reset()
+    for (const series of all.values()) read(series, (of, value) => meter.inc(of, value))
+  }
+  const common = { name, help, labelNames: [...labels], registers: [registry] }
+  const meter: Counter | Gauge =
+    kind === 'counter'
+      ? new Counter({ ...common, collect: () => fill(meter) })
+      : new Gauge({ ...common, collect: () => fill(meter) })
+}
+
+const resourceLabels = ['group', 'version', 'resource'] as const
+const reading = new Set(['GET', 'HEAD', 'LIST', 'WATCH'])
+
+const requestMeters: readonly ReadMeter[] = [
+  {
+    kind: 'counter',
+    name: 'apiserver_request_total',
+    help: 'Requests by verb, resource and code.',
+    labels: ['verb', ...resourceLabels, 'subresource', 'scope', 'code', 'dry_run', 'component'],
+    read({ labels, codes }, add) {
+      for (const [code, count] of codes)
+        add({ ...labels, code: String(code), dry_run: '', component: 'apiserver' }, count)
+    },
+  },
+  {
+    kind: 'gauge',
+    name: 'apiserver_current_inflight_requests',
+    help: 'Requests that are being answered, without long-running ones.',
+    labels: ['request_kind'],
+    read({ labels: { verb }, running }, add) {
+      if (verb !== 'WATCH') add({ request_kind: reading.has(verb) ? 'readOnly' : 'mutating' }, running)
+    },
+  },
+  {
+    kind: 'gauge',
+    name: 'apiserver_longrunning_requests',
+    help: 'Open watches.',
+    labels: ['verb', ...resourceLabels, 'scope'],
+    read({ labels, running }, add) {
+      const { subresource: _, ...others } = labels
+      if (labels.verb === 'WATCH') add(others, running)
+    },
+  },
+  {
+    kind: 'counter',
+    name: 'apiserver_watch_events_total',
+    help: 'Events handed to watchers.',
+    labels: resourceLabels,
+    read({ labels: { verb, group, version, resource }, events }, add) {
+      if (verb === 'WATCH') add({ group, version, resource }, events)
+    },
+  },
+]
+
+const lineCounts = new WeakMap<Buffer, number>()
+
+/** One event is one line. Counted once for all watchers that share the chunk. */
+function linesIn(chunk: Buffer): number {
+  const known = lineCounts.get(chunk)
+  if (known !== undefined) return known
+  let count = 0
+  for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) count++
+  lineCounts.set(chunk, count)
+  return count
+}

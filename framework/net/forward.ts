@@ -1,0 +1,200 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import type { ClientSide } from '../contract/upstream.ts'
+import type { StatusError } from '../meta/errors.ts'
+import type { HttpRequest } from '../request/incoming.ts'
+import { failureOf, isStaleConnection, tookTooLong } from './failure.ts'
+import type { Fields } from './headers.ts'
+import { isStream } from './target.ts'
+
+/** A request on its way to another server. */
+export interface Forwarding {
+  readonly dispatcher: Dispatcher
+  /** `https://host:port` */
+  readonly origin: string
+  /** Path and query. */
+  readonly target: string
+  readonly headers: Fields
+  /** What of the answer's headers the client gets. */
+  readonly answered: (headers: IncomingHttpHeaders) => OutgoingHttpHeaders
+  /**
+   * Milliseconds for the first byte of an answer after the request has left, and between two bytes of it, streams
+   * excepted; default a minute.
+   */
+  readonly patience?: number
+  readonly observer?: PassageObserver
+}
+
+/** Is told how a passage went. */
+export interface PassageObserver {
+  /** At its end: bytes of the two bodies. */
+  passed(sent: number, received: number): void
+  /** The other server could not be asked. */
+  failed(error: unknown): void
+}
+
+const usualPatience = 60_000
+
+/**
+ * Passes a request on and its answer back, both as they come: memory does not grow with bodies, and neither side is
+ * read faster than the other reads. Rejects with a `StatusError` as long as the client has not been told anything.
+ */
+export const forward = (forwarding: Forwarding, client: ClientSide): Promise<void> =>
+  new Promise((resolve, reject) => new Relay(forwarding, client, { resolve, reject }).start())
+
+interface Outcome {
+  resolve(): void
+  reject(failure: StatusError): void
+}
+
+const retriable = new Set(['GET', 'HEAD'])
+
+/** A class, because there is one for every request and closures would be made anew each time. */
+class Relay implements Dispatcher.DispatchHandler {
+  readonly #forwarding: Forwarding
+  readonly #client: ClientSide
+  readonly #outcome: Outcome
+  readonly #hasBody: boolean
+  #controller: Dispatcher.DispatchController | undefined
+  #timer: NodeJS.Timeout | undefined
+  #bytesRead: number | undefined = -1
+  #attempts = 0
+  #received = 0
+  #isOver = false
+  #endsLine = true
+  /** Bytes of the answer still to come, where their number is known. */
+  #missing = Number.NaN
+
+  constructor(forwarding: Forwarding, client: ClientSide, outcome: Outcome) {
+    this.#forwarding = forwarding
+    this.#client = client
+    this.#outcome = outcome
+    this.#hasBody = hasBody(client.request)
+  }
+
+  start(): void {
+    const { lifetime } = this.#client
+    this.#timer = setInterval(() => this.#lookAtClock(), this.#forwarding.patience ?? usualPatience)
+    lifetime.onEnd(answer => this.#cutShort(answer))
+    if (!this.#isOver) this.#dispatch()
+  }
+
+  #dispatch(): void {
+    const { dispatcher, origin, target, headers, patience = usualPatience } = this.#forwarding
+    const { request } = this.#client
+    this.#attempts++
+    dispatcher.dispatch(
+      {
+        origin,
+        path: target,
+        method: request.method as Dispatcher.HttpMethod,
+        headers: headers as Record<string, string | string[]>,
+        body: this.#hasBody ? Readable.from(bodyOf(request)) : null,
+        headersTimeout: 0,
+        bodyTimeout: isStream(target) ? 0 : patience,
+      },
+      this,
+    )
+  }
+
+  /** Nobody waits for a server that neither answers nor takes any more of the request. */
+  #lookAtClock(): void {
+    const bytesRead = this.#client.request.socket?.bytesRead
+    const moved = this.#hasBody && bytesRead !== this.#bytesRead
+    this.#bytesRead = bytesRead
+    if (!moved) this.#cutShort(tookTooLong())
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#isOver) controller.abort(new Error('nobody waits for the answer'))
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return
+    clearInterval(this.#timer)
+    const { response } = this.#client
+    this.#missing = Number(headers['content-length'] ?? Number.NaN)
+    response.writeHead(status, this.#forwarding.answered(headers))
+    // Where the length is known the body is near, and goes out together with the head.
+    if (Number.isNaN(this.#missing)) response.flushHeaders()
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { response } = this.#client
+    this.#endsLine = chunk[chunk.length - 1] === newline
+    this.#missing -= chunk.length
+    this.#received += chunk.length
+    if (this.#isOver) return
+    if (this.#missing === 0) {
+      response.end(chunk)
+      return
+    }
+    if (response.write(chunk)) return
+    controller.pause()
+    response.once('drain', () => controller.resume())
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return
+    const { response } = this.#client
+    if (!response.writableEnded) response.end()
+    this.#finish()
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isOver) return
+    this.#forwarding.observer?.failed(error)
+    const { request, response } = this.#client
+    const isUntouched = !response.headersSent && !this.#hasBody && retriable.has(request.method ?? '')
+    if (isUntouched && this.#attempts === 1 && isStaleConnection(error)) this.#dispatch()
+    else this.#fail(failureOf(error))
+  }
+
+  /** The client left, the server stops, or what is watched is gone: the last one ends well between two events. */
+  #cutShort(answer: StatusError): void {
+    if (this.#isOver) return
+    const { response, lifetime } = this.#client
+    if (response.headersSent && lifetime.endsWell() && this.#endsLine) {
+      response.end()
+      this.#finish()
+    } else this.#fail(answer)
+    this.#controller?.abort(new Error('nobody waits for the answer'))
+  }
+
+  #fail(failure: StatusError): void {
+    const { response } = this.#client
+    const isBegun = response.headersSent
+    // Half an answer must not look like a whole one.
+    if (isBegun) response.destroy('stream' in response ? new Error('the answer was cut off') : undefined)
+    this.#finish(isBegun ? undefined : failure)
+  }
+
+  #finish(failure?: StatusError): void {
+    this.#isOver = true
+    clearInterval(this.#timer)
+    // Bodies of unknown length are not counted: looking at each piece would cost more than it tells.
+    const sent = Number(this.#client.request.headers['content-length'] ?? 0)
+    this.#forwarding.observer?.passed(sent, this.#received)
+    if (failure === undefined) this.#outcome.resolve()
+    else this.#outcome.reject(failure)
+  }
+}
+
+/** The body; what an answer did not wait for is read all the same: it would stand before the next request. */
+async function* bodyOf(request: HttpRequest): AsyncGenerator<Buffer> {
+  try {
+    yield* request.iterator({ destroyOnReturn: false })
+  } finally {
+    request.resume()
+  }
+}
+
+const newline = 10
+
+function hasBody(request: HttpRequest): boolean {
+  const length = request.headers['content-length']
+  if (length !== undefined) return length !== '0'
+  return 'stream' in request ? !request.stream.endAfterHeaders : 'transfer-encoding' in request.headers
+}

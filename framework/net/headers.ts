@@ -1,0 +1,118 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { HeaderFields } from '../contract/upstream.ts'
+
+/** Headers by name in lower case, as they are sent on. */
+export type Fields = Record<string, string | readonly string[]>
+
+/** They belong to one connection, not to what is passed on. */
+const hopByHop = new Set([
+  'connection',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Some servers read `_` as `-`: a header that is removed is removed in both spellings. */
+const normal = (name: string): string => name.replaceAll('_', '-').toLowerCase()
+
+/** The headers that a message names in its own `Connection`: they are for the first hop only. */
+function nominated({ connection }: IncomingHttpHeaders): ReadonlySet<string> {
+  const names = connection === undefined ? [] : connection.split(',')
+  return new Set(names.map(name => normal(name.trim())))
+}
+
+/** What of a message goes on to the next hop, except for what `isDropped` names (in lower case, `_` as `-`). */
+export function passedOn(headers: IncomingHttpHeaders, isDropped: (name: string) => boolean): Fields {
+  const forFirstHop = nominated(headers)
+  const kept: Fields = {}
+  for (const name in headers) {
+    const value = headers[name]
+    const plain = normal(name)
+    if (value === undefined || name.startsWith(':') || hopByHop.has(plain)) continue
+    if (!forFirstHop.has(plain) && !isDropped(plain)) kept[name] = value
+  }
+  return kept
+}
+
+const secret = new Set(['authorization', 'cookie', 'cookie2', 'forwarded', 'via', 'x-real-ip', 'audit-id'])
+const secretPrefixes = ['x-remote-', 'impersonate-', 'x-kcp-', 'x-forwarded-', 'x-client-', 'x-original-']
+
+/** Who the client is, how it proved that, and where it is: none of a foreign server's business. */
+export const isSecret = (name: string): boolean =>
+  secret.has(name) || secretPrefixes.some(prefix => name.startsWith(prefix))
+
+const answerSecrets = new Set([
+  'audit-id',
+  'set-cookie',
+  'set-cookie2',
+  'alt-svc',
+  'strict-transport-security',
+  'clear-site-data',
+])
+
+/** What a foreign server must not tell clients of this one. */
+export const isAnswerSecret = (name: string): boolean => answerSecrets.has(name)
+
+const tokenProtocol = /^base64url\.bearer\.authorization\.k8s\.io\./i
+
+/** Browsers and kubectl may put a bearer token among the WebSocket protocols that they offer. */
+export function withoutTokenProtocol(fields: Fields): Fields {
+  const offered = fields['sec-websocket-protocol']
+  if (offered === undefined) return fields
+  const protocols = String(offered)
+    .split(',')
+    .map(protocol => protocol.trim())
+  const { 'sec-websocket-protocol': _, ...rest } = fields
+  const kept = protocols.filter(protocol => !tokenProtocol.test(protocol))
+  return kept.length === 0 ? rest : { ...rest, 'sec-websocket-protocol': kept.join(', ') }
+}
+
+/** The names under which a proxy tells a server who asks (chapter 30, sections 1.3 and 3.3). */
+export interface IdentityNames {
+  readonly user: string
+  readonly uid: string
+  readonly group: string
+  readonly extraPrefix: string
+}
+
+export const defaultNames: IdentityNames = {
+  user: 'X-Remote-User',
+  uid: 'X-Remote-Uid',
+  group: 'X-Remote-Group',
+  extraPrefix: 'X-Remote-Extra-',
+}
+
+/** Does a header assert an identity, under the default names or under these? */
+export function assertsIdentity(names: IdentityNames): (name: string) => boolean {
+  const exact = new Set([names.user, names.uid, names.group].map(normal))
+  const prefix = normal(names.extraPrefix)
+  return name => name.startsWith('x-remote-') || exact.has(name) || name.startsWith(prefix)
+}
+
+interface Identified {
+  readonly name: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+/** The user as headers: one line for each group and each value (chapter 30, section 1.3). */
+export function identityFields(user: Identified, names: IdentityNames = defaultNames): HeaderFields {
+  const extra = Object.entries(user.extra ?? {}).map(
+    ([key, values]) => [names.extraPrefix + encodeURIComponent(key), values] as const,
+  )
+  return {
+    [names.user]: user.name,
+    ...(user.uid ? { [names.uid]: user.uid } : {}),
+    ...(user.groups.length > 0 ? { [names.group]: user.groups } : {}),
+    ...Object.fromEntries(extra),
+  }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Listener, listen } from '../server/listener.ts'
+import { serve } from '../server/serve.ts'
+import { outbound, portOf, service } from './testing/service.ts'
+
+describe('passing on other protocols', () => {
+  let target: Server
+  let front: Listener
+  let headers: IncomingMessage['headers']
+
+  before(async () => {
+    target = createServer((_, response) => response.writeHead(403).end('no'))
+    target.on('upgrade', (asked: IncomingMessage, socket: Socket, head: Buffer) => {
+      headers = asked.headers
+      if (asked.url === '/no') return void socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno')
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${asked.headers.upgrade}\r\n\r\nhello `,
+      )
+      socket.write(head)
+      socket.pipe(socket)
+    })
+    target.listen(0, '127.0.0.1')
+    await once(target, 'listening')
+    const endpoint = { url: `http://127.0.0.1:${portOf(target)}` }
+    const handler = ({ incoming, lifetime }: Parameters<Parameters<typeof serve>[2]>[0]) => {
+      lifetime.limit(undefined)
+      return Promise.resolve(outbound.passage({ incoming, endpoint, path: incoming.path, seenAs: '' }))
+    }
+    front = await listen(
+      { host: '127.0.0.1', port: 0 },
+      (request, response) => void serve(service, { request, response }, handler),
+      (request, response, upgrade) => void serve(service, { request, response, upgrade }, handler),
+    )
+  })
+  after(async () => {
+    target.closeAllConnections()
+    target.close()
+    await front.drain(0)
+  })
+
+  const offer = (method: string, protocol: string, path = '/exec') =>
+    request({
+      host: '127.0.0.1',
+      port: front.port,
+      method,
+      path,
+      agent: false,
+      headers: {
+        connection: 'Upgrade',
+        upgrade: protocol,
+        authorization: 'Bearer mine',
+        'sec-websocket-protocol': 'v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.c2VjcmV0',
+      },
+    })
+
+  for (const [method, protocol] of [
+    ['POST', 'SPDY/3.1'],
+    ['GET', 'SPDY/3.1'],
+    ['GET', 'websocket'],
+  ] as const)
+    it(`joins both sides after ${method} with ${protocol}`, async () => {
+      const sent = offer(method, protocol)
+      sent.end()
+      const [response, socket, head] = (await once(sent, 'upgrade')) as [IncomingMessage, Socket, Buffer]
+      assert.deepEqual([response.statusCode, response.headers.upgrade], [101, protocol])
+      let text = head.toString()
+      socket.on('data', chunk => {
+        text += chunk
+      })
+      socket.write('echo')
+      while (text !== 'hello echo') await once(socket, 'data')
+      assert.equal(headers.authorization, undefined)
+      assert.equal(headers['sec-websocket-protocol'], 'v5.channel.k8s.io')
+      socket.end()
+      await once(socket, 'close')
+    })
+
+  it('passes a refusal on', async () => {
+    const sent = offer('POST', 'SPDY/3.1', '/no')
+    sent.end()
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    assert.equal(response.statusCode, 403)
+    assert.equal(Buffer.concat(await response.toArray()).toString(), 'no')
+  })
+
+  it('closes the other side when one is gone', async () => {
+    const sent = offer('GET', 'websocket')
+    sent.end()
+    const [, socket] = (await once(sent, 'upgrade')) as [IncomingMessage, Socket]
+    const closed = new Promise<void>(resolve => {
+      target.getConnections((_, before) => {
+        const look = (): void =>
+          void target.getConnections((__, count) => (count < before ? resolve() : setTimeout(look, 10)))
+        look()
+      })
+    })
+    socket.destroy()
+    await closed
+  })
+})

@@ -1,0 +1,115 @@
+import {
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http'
+import { request as httpsRequest, type RequestOptions } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ClientSide, Upgrade } from '../contract/upstream.ts'
+import { badGateway, failureOf, tookTooLong } from './failure.ts'
+import type { Fields } from './headers.ts'
+
+/** A request to speak another protocol on its way to another server. */
+export interface UpgradeForwarding {
+  /** Absolute, with path and query as they are sent. */
+  readonly origin: string
+  readonly target: string
+  readonly headers: Fields
+  readonly answered: (headers: IncomingHttpHeaders) => OutgoingHttpHeaders
+  /** How to connect: TLS and which addresses may be reached. */
+  readonly connect: RequestOptions
+}
+
+const patience = 30_000
+
+/**
+ * Passes on a request for another protocol (SPDY, WebSocket: exec, attach, port-forward), and, when the other server
+ * agrees, everything that comes from either side, until one of them closes. No package does this for SPDY.
+ */
+export function forwardUpgrade(forwarding: UpgradeForwarding, client: ClientSide): Promise<void> {
+  const { upgrade, lifetime } = client
+  if (upgrade === undefined)
+    return Promise.reject(badGateway('the client has not asked for another protocol'))
+  return new Promise((resolve, reject) => {
+    const asked = ask(forwarding, client)
+    asked.setTimeout(patience, () => asked.destroy(tookTooLong()))
+    asked.once('error', error => reject(failureOf(error)))
+    asked.once('response', answer => declined(forwarding, client, answer).then(resolve, reject))
+    asked.once('upgrade', (answer, socket, head) => {
+      asked.setTimeout(0)
+      agreed({ client, upgrade, answer }, { socket, head })
+      lifetime.onEnd(() => socket.destroy())
+      socket.once('close', resolve)
+    })
+    lifetime.onEnd(() => asked.destroy())
+    asked.end()
+  })
+}
+
+function ask(
+  { origin, target, headers, connect }: UpgradeForwarding,
+  { request }: ClientSide,
+): ClientRequest {
+  const open = origin.startsWith('https:') ? httpsRequest : httpRequest
+  const { hostname, port } = new URL(origin)
+  return open({
+    ...connect,
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? undefined : Number(port),
+    method: request.method,
+    path: target,
+    agent: false,
+    headers: {
+      ...(headers as OutgoingHttpHeaders),
+      connection: 'Upgrade',
+      upgrade: request.headers.upgrade,
+    },
+  } as RequestOptions)
+}
+
+/** An ordinary answer: the other server does not want to, or says what is wrong. */
+async function declined(
+  { answered }: UpgradeForwarding,
+  { response }: ClientSide,
+  answer: IncomingMessage,
+): Promise<void> {
+  response.writeHead(answer.statusCode ?? 502, answered(answer.headers))
+  await pipeline(answer, response).catch(() => response.destroy())
+}
+
+interface Agreement {
+  readonly client: ClientSide
+  readonly upgrade: Upgrade
+  readonly answer: IncomingMessage
+}
+
+/** From here on nobody reads what is said. */
+function agreed({ client, upgrade, answer }: Agreement, server: Upgrade): void {
+  const { socket } = upgrade
+  client.response.detachSocket(socket as Parameters<typeof client.response.detachSocket>[0])
+  socket.write(headOf(answer))
+  if (upgrade.head.length > 0) server.socket.write(upgrade.head)
+  if (server.head.length > 0) socket.write(server.head)
+  join(socket, server.socket)
+  join(server.socket, socket)
+}
+
+function join(from: Duplex, to: Duplex): void {
+  from.pipe(to)
+  from.once('error', () => to.destroy())
+  from.once('close', () => to.end())
+}
+
+const dropped = new Set(['set-cookie', 'transfer-encoding', 'content-length'])
+
+function headOf({ statusMessage = 'Switching Protocols', rawHeaders }: IncomingMessage): string {
+  const lines = [`HTTP/1.1 101 ${statusMessage}`]
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? ''
+    if (!dropped.has(name.toLowerCase())) lines.push(`${name}: ${rawHeaders[i + 1]}`)
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`
+}

@@ -1,4 +1,0 @@
-import type { Answer } from './exchange.ts'
-
-/** Documents of the server that are read below every logical cluster, by path. Who may is decided as for every path. */
-export type Pages = ReadonlyMap<string, () => Promise<Answer>>

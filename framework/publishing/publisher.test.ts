@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { createTinyShard, type TinyShard, widget } from '../../test/support/tinyshard.ts'
+import { silent } from '../contract/log.ts'
+import { loopbackContext } from '../contract/loopback.ts'
+import { defineVirtualWorkspace } from '../contract/workspace.ts'
+import { createInformers } from '../informers/informers.ts'
+import type { KubeObject } from '../meta/object.ts'
+import { onlyUrl, publishUrls } from './publisher.ts'
+
+const widgets = { group: 'example.com', version: 'v1', resource: 'widgets' }
+const options = { dryRun: false, fieldManager: 'test' }
+const urlsOf = (object: KubeObject | undefined): readonly string[] =>
+  (object?.status as { urls?: readonly string[] } | undefined)?.urls ?? []
+
+// Publishes a view for each widget that is labelled for a team.
+const team = defineVirtualWorkspace('team', '/services/team/:team', () => ({
+  apis: () => undefined,
+  publisher: {
+    objects: widgets,
+    dependsOn: [],
+    views: object => {
+      const name = object.metadata.labels?.team
+      return name === undefined ? undefined : [{ team: name }]
+    },
+    publish: (object, urls) =>
+      String(urlsOf(object)) === String(urls) ? object : { ...object, status: { urls } },
+  },
+}))
+
+describe('publishing URLs', () => {
+  let shard: TinyShard
+  let stop: AbortController
+  let publishing: Promise<void>
+
+  const ctx = () =>
+    loopbackContext({ verb: 'create', resource: widgets, cluster: 'root', signal: stop.signal, log: silent })
+  const key = (name: string) => ({ cluster: 'root', namespace: 'ns', name })
+  const create = (name: string, labels: object) =>
+    shard.storage(widgets).create(ctx(), key(name), widget('ns', name, { labels }), options)
+  const published = async (name: string): Promise<readonly string[]> => {
+    for (;;) {
+      const urls = urlsOf((await shard.storage(widgets).get(ctx(), key(name))).object)
+      if (urls.length > 0) return urls
+      await new Promise(setImmediate)
+    }
+  }
+
+  beforeEach(() => {
+    stop = new AbortController()
+    shard = createTinyShard()
+    const informers = createInformers(shard, silent, stop.signal)
+    const host = { backend: shard, informers, log: silent }
+    const viewUrls = onlyUrl('https://shard.example/base/')
+    publishing = publishUrls({ workspaces: [team(host)], ...host, viewUrls, signal: stop.signal })
+  })
+  afterEach(async () => {
+    stop.abort()
+    await publishing
+  })
+
+  it('writes what the pattern accepts into the status, for old objects and new ones', async () => {
+    await create('a', { team: 'blue' })
+    assert.deepEqual(await published('a'), ['https://shard.example/base/services/team/blue'])
+    await create('b', { team: 'red' })
+    assert.deepEqual(await published('b'), ['https://shard.example/base/services/team/red'])
+  })
+
+  it('goes on after an object whose URL cannot be', async () => {
+    await create('bad', { team: '..' })
+    await create('good', { team: 'green' })
+    assert.deepEqual(await published('good'), ['https://shard.example/base/services/team/green'])
+  })
+
+  it('leaves other objects alone', async () => {
+    const { meta } = await create('plain', {})
+    await create('a', { team: 'blue' })
+    await published('a')
+    assert.equal(
+      (await shard.storage(widgets).get(ctx(), key('plain'))).meta.resourceVersion,
+      meta.resourceVersion,
+    )
+  })
+})

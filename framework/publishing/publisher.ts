@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Backend, ResourceRef } from '../contract/backend.ts'
+import type { Informer, Informers } from '../contract/informer.ts'
+import { type Item, isCopied } from '../contract/item.ts'
+import type { Logger } from '../contract/log.ts'
+import { loopbackContext } from '../contract/loopback.ts'
+import type { UrlPublisher, VirtualWorkspace } from '../contract/workspace.ts'
+import type { KubeObject } from '../meta/object.ts'
+
+/** What URLs of views start with: scheme, host, port and perhaps a path, such as a shard's `spec.virtualWorkspaceURL`. */
+export interface ViewUrls {
+  /** One for each shard that has the views, this server's first. */
+  current(): readonly string[]
+  /** Returns the removal of the handler. */
+  onChange(handler: () => void): () => void
+}
+
+/** There is but one, and always the same. */
+export const onlyUrl = (url: string): ViewUrls => ({ current: () => [url], onChange: () => () => undefined })
+
+export interface Publishing {
+  readonly workspaces: readonly VirtualWorkspace[]
+  readonly backend: Backend
+  readonly informers: Informers
+  readonly log: Logger
+  readonly viewUrls: ViewUrls
+  readonly signal: AbortSignal
+}
+
+/** Keeps the URLs of all views in the status of the objects that list them. Resolves after `signal` has aborted. */
+export async function publishUrls(publishing: Publishing): Promise<void> {
+  await Promise.all(
+    publishing.workspaces.map(async workspace => {
+      const { publisher } = workspace
+      if (publisher !== undefined) await keepPublished(publishing, { workspace, publisher })
+    }),
+  )
+}
+
+interface Publisher {
+  readonly workspace: VirtualWorkspace
+  readonly publisher: UrlPublisher
+}
+
+/** Changes are collected for so many milliseconds: one binding more often comes with others. */
+const gather = 20
+const firstRetry = 200
+const longestRetry = 30_000
+
+/** Objects to look at again. */
+interface Work {
+  readonly items: Set<Item>
+  /** Something has changed on which every object may depend. */
+  all: boolean
+  wake(): void
+}
+
+async function keepPublished(publishing: Publishing, of: Publisher): Promise<void> {
+  const { informers, signal } = publishing
+  const objects = informers.for(of.publisher.objects)
+  const others = of.publisher.dependsOn.map(ref => informers.for(ref))
+  await unlessAborted(signal, Promise.all([objects, ...others].map(informer => informer.synced)))
+  const work: Work = { items: new Set(), all: true, wake: () => undefined }
+  const stops = [...subscribe(work, objects, others), publishing.viewUrls.onChange(() => anew(work))]
+  let retry = firstRetry
+  while (!signal.aborted) {
+    const failed = await publishWork(publishing, of, objects, work)
+    for (const item of failed) work.items.add(item)
+    if (failed.length > 0) await sleep(retry, undefined, { signal }).catch(() => undefined)
+    retry = failed.length > 0 ? Math.min(retry * 2, longestRetry) : firstRetry
+    await nextWork(work, signal)
+  }
+  for (const stop of stops) stop()
+}
+
+function subscribe(work: Work, objects: Informer, others: readonly Informer[]): readonly (() => void)[] {
+  const stopObjects = objects.onEvent(({ type, item }) => {
+    if (type !== 'DELETED') work.items.add(item)
+    work.wake()
+  })
+  const stopOthers = others.map(informer => informer.onEvent(() => anew(work)))
+  return [stopObjects, ...stopOthers]
+}
+
+function anew(work: Work): void {
+  work.all = true
+  work.wake()
+}
+
+/** Publishes what is to be looked at; returns what failed. */
+async function publishWork(
+  publishing: Publishing,
+  of: Publisher,
+  objects: Informer,
+  work: Work,
+): Promise<readonly Item[]> {
+  const items = work.all ? objects.list() : [...work.items]
+  work.all = false
+  work.items.clear()
+  const failed: Item[] = []
+  for (const { key } of items) {
+    const item = objects.get(key.cluster, key.namespace, key.name)
+    if (item === undefined || isCopied(item.meta) || publishing.signal.aborted) continue
+    try {
+      await publishOne(publishing, of, item)
+    } catch (error) {
+      publishing.log.warn(
+        { workspace: of.workspace.name, key, error: String(error) },
+        'URLs could not be published',
+      )
+      failed.push(item)
+    }
+  }
+  return failed
+}
+
+async function publishOne(
+  publishing: Publishing,
+  { workspace, publisher }: Publisher,
+  item: Item,
+): Promise<void> {
+  const views = publisher.views(item.object)
+  if (views === undefined) return
+  const bases = publishing.viewUrls.current().map(base => base.replace(/\/+$/, ''))
+  const urls = views.flatMap(params => bases.map(base => `${base}${workspace.path.format(params)}`))
+  if (publisher.publish(item.object, urls) === item.object) return
+  const { backend, log, signal } = publishing
+  const resource: ResourceRef = { ...publisher.objects, subresource: 'status' }
+  const ctx = loopbackContext({ verb: 'update', resource, cluster: item.key.cluster, signal, log })
+  const options = { dryRun: false, fieldManager: workspace.name }
+  const change = ({ object }: Item): KubeObject => withoutVersion(publisher.publish(object, urls))
+  await backend.storage(resource).update(ctx, item.key, change, options)
+}
+
+/** Makes a change one of whatever is newest: a lost race runs it again. */
+export function withoutVersion(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+/** Until there is work, and a moment longer. */
+async function nextWork(work: Work, signal: AbortSignal): Promise<void> {
+  if (!work.all && work.items.size === 0) {
+    await unlessAborted(
+      signal,
+      new Promise<void>(resolve => {
+        work.wake = resolve
+      }),
+    )
+  }
+  await sleep(gather, undefined, { signal }).catch(() => undefined)
+}
+
+function unlessAborted(signal: AbortSignal, promise: Promise<unknown>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', done)
+    promise.then(done, reject)
+  })
+}

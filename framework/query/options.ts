@@ -1,0 +1,259 @@
+import type { ListQuery, SentOptions, WatchQuery, WriteOptions } from '../contract/storage.ts'
+import { badRequest, type FieldError, invalid, type StatusError } from '../meta/errors.ts'
+
+/** What a client may say about unknown and repeated fields in a body (chapter 40, section 2.9). */
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+
+/** The kinds of options that errors name (chapter 40, rule 2.33). */
+export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions' | 'ListOptions'
+
+/** Everything a query says about a write. */
+export interface WriteRequest {
+  readonly write: WriteOptions
+  readonly fieldValidation: FieldValidation
+}
+
+/** Absent: false; `0` and `false`: false; everything else, the empty text too: true (chapter 40, rule 1.9). */
+export function booleanOf(query: URLSearchParams, name: string): boolean | undefined {
+  const value = query.get(name)
+  return value === null ? undefined : !/^(0|false)$/i.test(value)
+}
+
+/** A decimal integer; undefined when absent. Throws 400 in the words of Go's parser (chapter 40, rule 2.32). */
+export function integerOption(query: URLSearchParams, name: string): number | undefined {
+  const value = query.get(name)
+  if (value === null) return undefined
+  const parsing = `strconv.ParseInt: parsing ${JSON.stringify(value)}`
+  if (!/^[+-]?\d+$/.test(value)) throw badRequest(`${parsing}: invalid syntax`)
+  if (!Number.isSafeInteger(Number(value))) throw badRequest(`${parsing}: value out of range`)
+  return Number(value)
+}
+
+const maxRevision = 2n ** 64n - 1n
+
+/** Refuses a resourceVersion that is no decimal 64-bit number (chapter 40, rule 4.11). */
+export function checkResourceVersion(value: string): void {
+  if (value === '' || (/^\d+$/.test(value) && BigInt(value) <= maxRevision)) return
+  const quoted = JSON.stringify(value)
+  const why = /^\d+$/.test(value) ? 'value out of range' : 'invalid syntax'
+  throw badRequest(
+    `invalid resource version: resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`,
+  )
+}
+
+/** 422 for options that parse but may not be (chapter 40, rule 2.33). */
+export function refuseOptions(kind: OptionsKind, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidOptions(kind, errors)
+}
+
+export const invalidOptions = (kind: OptionsKind, errors: readonly FieldError[]): StatusError =>
+  invalid(kind, 'meta.k8s.io', '', errors)
+
+export const forbiddenOption = (field: string, detail: string): FieldError => ({
+  type: 'FieldValueForbidden',
+  field,
+  detail,
+})
+
+export const unsupportedOption = (
+  field: string,
+  value: unknown,
+  supported: readonly string[],
+): FieldError => ({
+  type: 'FieldValueNotSupported',
+  field,
+  value,
+  detail: `supported values: ${supported.map(text => JSON.stringify(text)).join(', ')}`,
+})
+
+/** The numbers in the query of a list or a watch, of which it may have no need: 400 for what is none. */
+export function checkNumbers(query: URLSearchParams): void {
+  integerOption(query, 'timeoutSeconds')
+  integerOption(query, 'limit')
+}
+
+/** The query of a list, without its selectors and scope. Throws 422 (chapter 40, rules 4.7–4.11). */
+export function listOptions(
+  query: URLSearchParams,
+): Pick<ListQuery, 'limit' | 'continue' | 'resourceVersion' | 'match'> {
+  const limit = integerOption(query, 'limit') ?? 0
+  const resourceVersion = query.get('resourceVersion') ?? ''
+  const token = query.get('continue') ?? ''
+  refuseOptions('ListOptions', listErrors(query))
+  const match = matchOf(query.get('resourceVersionMatch') ?? '', resourceVersion, limit > 0)
+  return {
+    ...(limit > 0 ? { limit } : {}),
+    ...(token === '' ? {} : { continue: token }),
+    ...(resourceVersion === '' ? {} : { resourceVersion }),
+    ...(match === undefined ? {} : { match }),
+  }
+}
+
+/** The legacy rule makes a limited list at N exact (chapter 40, table 4.7 d). */
+function matchOf(match: string, resourceVersion: string, limited: boolean): ListQuery['match'] {
+  if (match === 'Exact' || match === 'NotOlderThan') return match
+  return limited && resourceVersion !== '' && resourceVersion !== '0' ? 'Exact' : undefined
+}
+
+function listErrors(query: URLSearchParams): readonly FieldError[] {
+  const match = query.get('resourceVersionMatch') ?? ''
+  const version = query.get('resourceVersion') ?? ''
+  const refuse = (detail: string): FieldError => forbiddenOption('resourceVersionMatch', detail)
+  const errors: FieldError[] = []
+  if (match !== '' && version === '') {
+    errors.push(refuse('resourceVersionMatch is forbidden unless resourceVersion is provided'))
+  }
+  if (match !== '' && (query.get('continue') ?? '') !== '') {
+    errors.push(refuse('resourceVersionMatch is forbidden when continue is provided'))
+  }
+  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') {
+    errors.push(unsupportedOption('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']))
+  }
+  if (match === 'Exact' && version === '0') {
+    errors.push(refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+  }
+  if (query.has('sendInitialEvents')) {
+    errors.push(forbiddenOption('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  }
+  return errors
+}
+
+/** The query of a watch, without its selectors and scope, and how long it may last, in seconds. */
+export interface WatchOptions {
+  readonly watch: Pick<WatchQuery, 'resourceVersion' | 'initialEvents' | 'bookmarks'>
+  /** 0: the server's choice (chapter 40, rule 1.41). */
+  readonly timeoutSeconds: number
+}
+
+/** Throws 422 (chapter 40, rules 4.36–4.39). */
+export function watchOptions(query: URLSearchParams): WatchOptions {
+  const resourceVersion = query.get('resourceVersion') ?? ''
+  const asked = booleanOf(query, 'sendInitialEvents')
+  refuseOptions('ListOptions', watchErrors(query))
+  const fromNow = resourceVersion === '' || resourceVersion === '0'
+  return {
+    watch: {
+      initialEvents: asked ?? fromNow,
+      bookmarks: booleanOf(query, 'allowWatchBookmarks') ?? false,
+      ...(resourceVersion === '' ? {} : { resourceVersion }),
+    },
+    timeoutSeconds: Math.max(0, integerOption(query, 'timeoutSeconds') ?? 0),
+  }
+}
+
+/** A watch of everything from now on is a list of what there is, too. */
+const isWatchList = (query: URLSearchParams): boolean =>
+  !query.has('sendInitialEvents') && ['', '0'].includes(query.get('resourceVersion') ?? '')
+
+function watchErrors(query: URLSearchParams): readonly FieldError[] {
+  const match = query.get('resourceVersionMatch') ?? ''
+  const sendsInitial = query.has('sendInitialEvents')
+  const refuse = (detail: string): FieldError => forbiddenOption('resourceVersionMatch', detail)
+  const errors: FieldError[] = []
+  if (sendsInitial && match !== 'NotOlderThan') {
+    errors.push(refuse('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+  }
+  if (!sendsInitial && match !== '') {
+    errors.push(refuse('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
+  }
+  if (match !== '' && match !== 'NotOlderThan') {
+    errors.push(unsupportedOption('resourceVersionMatch', match, ['NotOlderThan']))
+  }
+  if (query.get('continue') && (match !== '' || isWatchList(query))) {
+    errors.push(refuse('resourceVersionMatch is forbidden when continue is provided'))
+  }
+  return errors
+}
+
+const validations = ['', 'Ignore', 'Strict', 'Warn']
+
+/** The query of a create, update or patch. Throws 422 (chapter 40, rules 2.33–2.36). */
+export function writeOptions(kind: OptionsKind, query: URLSearchParams, userAgent: string): WriteRequest {
+  const isForced = kind === 'PatchOptions' && query.has('force')
+  refuseOptions(kind, [
+    ...(isForced ? [forbiddenOption('force', 'may not be specified for non-apply patch')] : []),
+    ...writeErrors(query),
+  ])
+  return writeRequest(kind, query, managerOf(userAgent))
+}
+
+/** Everything a query says about an apply. */
+export interface ApplyRequest extends WriteRequest {
+  /** Takes fields from other managers instead of refusing. */
+  readonly force: boolean
+}
+
+/** The query of an apply, which must name its manager. Throws 422 (chapter 40, rule 2.37). */
+export function applyOptions(query: URLSearchParams): ApplyRequest {
+  const isNamed = (query.get('fieldManager') ?? '') !== ''
+  const detail = 'is required for apply patch'
+  refuseOptions('PatchOptions', [
+    ...(isNamed ? [] : [{ type: 'FieldValueRequired' as const, field: 'fieldManager', detail }]),
+    ...writeErrors(query),
+  ])
+  return { ...writeRequest('PatchOptions', query, ''), force: booleanOf(query, 'force') ?? false }
+}
+
+function writeErrors(query: URLSearchParams): readonly FieldError[] {
+  const validation = query.get('fieldValidation') ?? ''
+  return [
+    ...managerErrors(query.get('fieldManager') ?? ''),
+    ...dryRunErrors(query.getAll('dryRun')),
+    ...(validations.includes(validation)
+      ? []
+      : [unsupportedOption('fieldValidation', validation, validations)]),
+  ]
+}
+
+/** As admission sees the options (`meta.k8s.io/v1`). */
+function sentOptions(kind: OptionsKind, query: URLSearchParams): SentOptions {
+  const texts = ['fieldManager', 'fieldValidation'].flatMap(name =>
+    query.get(name) ? [[name, query.get(name)] as const] : [],
+  )
+  return {
+    kind,
+    apiVersion: 'meta.k8s.io/v1',
+    ...(query.has('dryRun') ? { dryRun: query.getAll('dryRun') } : {}),
+    ...Object.fromEntries(texts),
+  }
+}
+
+function writeRequest(kind: OptionsKind, query: URLSearchParams, manager: string): WriteRequest {
+  const validation = query.get('fieldValidation') ?? ''
+  return {
+    write: {
+      dryRun: query.has('dryRun'),
+      fieldManager: query.get('fieldManager') || manager,
+      asSent: sentOptions(kind, query),
+    },
+    fieldValidation: validation === 'Ignore' || validation === 'Strict' ? validation : 'Warn',
+  }
+}
+
+/** `All` is the only dry run there is (chapter 40, rule 2.34). */
+export const dryRunErrors = (values: readonly string[]): readonly FieldError[] =>
+  values.every(value => value === 'All') ? [] : [unsupportedOption('dryRun', values, ['All'])]
+
+const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
+
+function managerErrors(manager: string): readonly FieldError[] {
+  const field = 'fieldManager'
+  if (Buffer.byteLength(manager) > 128) {
+    return [{ type: 'FieldValueTooLong', field, detail: 'may not be more than 128 bytes' }]
+  }
+  return [...manager.matchAll(unprintable)].map(({ 0: character, index }) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+    const detail = `invalid character U+${code} (at position ${index})`
+    return { type: 'FieldValueInvalid', field, value: manager, detail }
+  })
+}
+
+/** The program's name in a User-Agent, at most 128 bytes (chapter 40, rule 5.19). */
+function managerOf(userAgent: string): string {
+  const program = (userAgent.split('/', 1)[0] ?? '').replace(unprintable, '')
+  const cut = Buffer.from(program)
+    .subarray(0, 128)
+    .toString('utf8')
+    .replace(/\uFFFD$/, '')
+  return cut === '' ? 'unknown' : cut
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { bodyOf, widget } from '../../test/support/widgets.ts'
+import { type Item, itemOf, relabeledItem } from '../contract/item.ts'
+import type { ItemBatch, ItemList } from '../contract/storage.ts'
+import { StatusError, serviceUnavailable } from '../meta/errors.ts'
+import { listAnswer } from './answers.ts'
+
+const form = { head: '{"items":[' }
+const plain = { format: 'json', pretty: false } as const
+
+const joined = (items: readonly Item[]): ItemBatch =>
+  Object.assign([...items], { bytes: Buffer.from(items.map(item => item.bytes.toString()).join(',')) })
+
+async function* listOf(batches: readonly ItemBatch[]): ItemList {
+  yield* batches
+  return { resourceVersion: '7', continue: 'c' }
+}
+
+describe('listAnswer', () => {
+  it('writes any batches as one list, in chunks that are neither tiny nor huge', async () => {
+    const item = fc.record({ size: fc.nat(3000), rewritten: fc.boolean(), text: fc.string() })
+    const batch = fc.record({
+      contiguous: fc.boolean(),
+      items: fc.array(item, { maxLength: 60 }),
+      times: fc.integer({ min: 1, max: 8 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(batch, { maxLength: 5 }), async shapes => {
+        const batches = shapes.map(({ contiguous, items, times }) => {
+          const all = items.map(({ size, rewritten, text }) => {
+            const item = itemOf(widget('w', { text, fill: 'x'.repeat(size * times) }), 'one')
+            return rewritten ? relabeledItem(item, { annotations: { text } }) : item
+          })
+          return contiguous ? joined(all) : all
+        })
+        const answer = await listAnswer(listOf(batches), form, plain)
+        const expected = batches.flatMap(batch => [...batch].map(item => JSON.parse(item.bytes.toString())))
+        assert.deepEqual(JSON.parse(await bodyOf(answer)), {
+          items: expected,
+          metadata: { resourceVersion: '7', continue: 'c' },
+        })
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('is one buffer with a length when it is short', async () => {
+    const { body } = await listAnswer(listOf([[itemOf(widget('a'), 'one')]]), form, plain)
+    assert.ok(Buffer.isBuffer(body))
+  })
+
+  it('passes contiguous batches on without copying them', async () => {
+    const bytes = Buffer.alloc(600_000, 0x20)
+    const batch = Object.assign([itemOf(widget('a'), 'one')], { bytes })
+    const { body } = await listAnswer(listOf([batch]), form, plain)
+    assert.ok(!Buffer.isBuffer(body))
+    const chunks: Buffer[] = []
+    for await (const chunk of body) chunks.push(chunk)
+    assert.deepEqual(
+      chunks.filter(chunk => chunk.buffer === bytes.buffer).map(chunk => chunk.length),
+      [262_144, 262_144, 600_000 - 2 * 262_144],
+    )
+  })
+
+  it('fails as a whole before the first batch, and in the stream after it', async () => {
+    // biome-ignore lint/correctness/useYield: it fails before it has anything
+    async function* early(): ItemList {
+      throw serviceUnavailable('no')
+    }
+    await assert.rejects(listAnswer(early(), form, plain), StatusError)
+    async function* late(): ItemList {
+      yield Object.assign([itemOf(widget('a'), 'one')], { bytes: Buffer.alloc(70_000) })
+      throw serviceUnavailable('no')
+    }
+    const answer = await listAnswer(late(), form, plain)
+    await assert.rejects(bodyOf(answer), StatusError)
+  })
+
+  it('lets go of the list when nobody reads', async () => {
+    let isOpen = true
+    async function* list(): ItemList {
+      try {
+        for (;;) yield Object.assign([itemOf(widget('a'), 'one')], { bytes: Buffer.alloc(70_000) })
+      } finally {
+        isOpen = false
+      }
+    }
+    const { body } = await listAnswer(list(), form, plain)
+    assert.ok(!Buffer.isBuffer(body))
+    await body[Symbol.asyncIterator]().return?.()
+    assert.equal(isOpen, false)
+  })
+})

@@ -1,0 +1,35 @@
+import { formatJson } from '../json/json.ts'
+import type { Answer } from '../request/response.ts'
+import { encodeMessage, enveloped, type TypeMeta } from '../wire/protobuf/encode.ts'
+import { kindFields } from '../wire/protobuf/fields.ts'
+import { formatYaml } from '../wire/yaml.ts'
+import type { Negotiated } from './negotiation.ts'
+
+const contentTypes = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: 'application/vnd.kubernetes.protobuf',
+} as const
+
+export const contentTypeOf = ({ format }: Negotiated): string => contentTypes[format]
+
+/** One decoded document as bytes with a trailing newline, in the negotiated format (chapter 40, rules 1.26, 1.30). */
+export function encodeValue(value: unknown, how: Negotiated): Buffer {
+  if (how.format === 'protobuf') return encodeDocument(value as TypeMeta)
+  if (how.format === 'yaml') return Buffer.from(formatYaml(value))
+  return Buffer.from(`${formatJson(value, how.pretty ? 2 : 0)}\n`)
+}
+
+/** Only a Status is ever asked for in protobuf. */
+function encodeDocument(document: TypeMeta): Buffer {
+  const group = document.apiVersion.includes('/') ? (document.apiVersion.split('/')[0] ?? '') : ''
+  const fields = kindFields(group, document.kind) ?? new Map()
+  return enveloped(document, encodeMessage(fields, { ...document }))
+}
+
+/** Answers with one document: a Status, discovery, a review. */
+export const documentAnswer = (value: object, how: Negotiated, status = 200): Answer => ({
+  status,
+  contentType: contentTypeOf(how),
+  body: encodeValue(value, how),
+})

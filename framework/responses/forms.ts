@@ -1,0 +1,91 @@
+import type { Item } from '../contract/item.ts'
+import type { Served } from '../contract/served.ts'
+import { StatusError } from '../meta/errors.ts'
+import { apiVersionOf } from '../meta/object.ts'
+import type { ListForm, ObjectForm } from './form.ts'
+import type { Negotiated, Transform } from './negotiation.ts'
+import { partialBytes } from './partial.ts'
+import { protobufList, protobufObject } from './protobufform.ts'
+import { columnDefinitions, includeObjectOf, rowBytes, type TableForm } from './table.ts'
+
+const plain: ObjectForm = item => item.bytes
+const isTable = (transform: Transform | undefined): transform is Transform & { readonly kind: 'Table' } =>
+  transform?.kind === 'Table'
+
+/** 406 for the object's form on a list and the other way round (chapter 40, rule 1.25). */
+const wrongForm = (requested: string, actual: string): StatusError =>
+  new StatusError(406, 'NotAcceptable', `you requested ${requested}, but the requested object is ${actual}`)
+
+/** Throws 400 and 406 for what the client asks and lists do not have. */
+export function listForm(
+  served: Served,
+  { format, transform }: Negotiated,
+  query: URLSearchParams,
+): ListForm {
+  if (isTable(transform)) {
+    const form = tableForm(served, transform, query)
+    const type = `"kind":"Table","apiVersion":"meta.k8s.io/${transform.version}"`
+    const now = new Date()
+    return {
+      head: `{${type},${columnDefinitions(form)},"rows":[`,
+      element: item => rowBytes(item, form, now),
+    }
+  }
+  if (transform?.kind === 'PartialObjectMetadata') {
+    throw wrongForm(transform.kind, 'a list (*unstructured.UnstructuredList)')
+  }
+  if (format === 'protobuf') return protobufList(served, transform)
+  if (transform !== undefined) {
+    const { kind, version } = transform
+    const head = `{"kind":"${kind}","apiVersion":"meta.k8s.io/${version}","items":[`
+    return { head, element: item => partialBytes(item, version) }
+  }
+  const { group, version, resource } = served
+  const apiVersion = JSON.stringify(apiVersionOf(group, version))
+  return { head: `{"kind":${JSON.stringify(resource.names.listKind)},"apiVersion":${apiVersion},"items":[` }
+}
+
+/** Throws 400 and 406 for what the client asks and single objects do not have. */
+export function objectForm(
+  served: Served,
+  { format, transform }: Negotiated,
+  query: URLSearchParams,
+): ObjectForm {
+  if (transform === undefined) return format === 'protobuf' ? protobufObject(served, undefined) : plain
+  if (isTable(transform)) {
+    const form = tableForm(served, transform, query)
+    return item => tableBytes(item, form, true)
+  }
+  if (transform.kind === 'PartialObjectMetadataList') {
+    throw wrongForm(transform.kind, 'not a list (*unstructured.Unstructured)')
+  }
+  if (format === 'protobuf') return protobufObject(served, transform)
+  return item => partialBytes(item, transform.version)
+}
+
+/** The objects of a watch; a Table defines its columns in the first event only (chapter 40, rule 4.61). */
+export function eventForm(served: Served, negotiated: Negotiated, query: URLSearchParams): ObjectForm {
+  const { transform } = negotiated
+  if (!isTable(transform)) return objectForm(served, negotiated, query)
+  const form = tableForm(served, transform, query)
+  let isFirst = true
+  return item => {
+    const bytes = tableBytes(item, form, isFirst)
+    isFirst = false
+    return bytes
+  }
+}
+
+function tableForm({ resource }: Served, { version }: Transform, query: URLSearchParams): TableForm {
+  return { version, columns: resource.columns, include: includeObjectOf(query) }
+}
+
+function tableBytes(item: Item, form: TableForm, defined: boolean): Buffer {
+  const type = `"kind":"Table","apiVersion":"meta.k8s.io/${form.version}"`
+  const { resourceVersion } = item.meta
+  const isStored = resourceVersion !== '' && resourceVersion !== '0'
+  const metadata = `"metadata":${JSON.stringify(isStored ? { resourceVersion } : {})}`
+  const columns = defined ? columnDefinitions(form) : '"columnDefinitions":null'
+  const row = rowBytes(item, form, new Date())
+  return Buffer.concat([Buffer.from(`{${type},${metadata},${columns},"rows":[`), row, Buffer.from(']}')])
+}

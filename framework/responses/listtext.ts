@@ -1,0 +1,82 @@
+import { turn } from '../async/streams.ts'
+import type { Item } from '../contract/item.ts'
+import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
+import { formatJson, parseJson } from '../json/json.ts'
+import { formatYaml } from '../wire/yaml.ts'
+import type { ListForm } from './form.ts'
+
+/** A list piece by piece, in a format that a person reads. */
+interface Pieces {
+  readonly begin: string
+  readonly between: string
+  element(value: unknown): string
+  end(isEmpty: boolean, meta: ListMeta): string
+}
+
+/** About this much text is sent at once. */
+const worthAWrite = 64 * 1024
+
+/** What a list has besides its elements, and what they are called: `items` or `rows`. */
+function readHead(head: string): { readonly fields: Record<string, unknown>; readonly name: string } {
+  const { ...fields } = parseJson(Buffer.from(`${head}]}`)) as Record<string, unknown>
+  const name = Object.keys(fields).at(-1) ?? ''
+  delete fields[name]
+  return { fields, name }
+}
+
+const indented = (text: string, by: string): string => text.replace(/\n(?=[^\n])/g, `\n${by}`)
+
+function jsonPieces(head: string): Pieces {
+  const { fields, name } = readHead(head)
+  const begin = formatJson({ ...fields, [name]: [] }, 2).slice(0, -'\n}'.length - 1)
+  return {
+    begin,
+    between: ',',
+    element: value => `\n    ${indented(formatJson(value, 2), '    ')}`,
+    end: (isEmpty, meta) =>
+      `${isEmpty ? '' : '\n  '}],\n  "metadata": ${indented(formatJson(meta, 2), '  ')}\n}\n`,
+  }
+}
+
+/** Keys are sorted, but that the metadata of a Table is known behind its rows only. */
+function yamlPieces(head: string): Pieces {
+  const { fields, name } = readHead(head)
+  const part = (isWanted: (key: string) => boolean, more: object = {}): string => {
+    const wanted = Object.entries(fields).filter(([key]) => isWanted(key))
+    const object = { ...Object.fromEntries(wanted), ...more }
+    return Object.keys(object).length === 0 ? '' : formatYaml(object)
+  }
+  return {
+    begin: `${part(key => key < name)}${name}:`,
+    between: '',
+    element: value => `\n${formatYaml([value]).slice(0, -1)}`,
+    end: (isEmpty, meta) => `${isEmpty ? ' []' : ''}\n${part(key => key > name, { metadata: meta })}`,
+  }
+}
+
+/** The list in indented JSON or in YAML: one write of text at a time, and others get their turn in between. */
+export async function* listText(
+  list: ItemList,
+  first: IteratorResult<ItemBatch, ListMeta>,
+  form: ListForm,
+  format: 'json' | 'yaml',
+): AsyncGenerator<Buffer, void> {
+  const pieces = format === 'yaml' ? yamlPieces(form.head) : jsonPieces(form.head)
+  const bytesOf = (item: Item): Buffer => form.element?.(item) ?? item.bytes
+  let [text, isEmpty, next] = [pieces.begin, true, first]
+  try {
+    for (; !next.done; next = await list.next()) {
+      for (const item of next.value) {
+        text += `${isEmpty ? '' : pieces.between}${pieces.element(parseJson(bytesOf(item)))}`
+        isEmpty = false
+        if (text.length < worthAWrite) continue
+        yield Buffer.from(text)
+        text = ''
+        await turn()
+      }
+    }
+    yield Buffer.from(text + pieces.end(isEmpty, next.value))
+  } finally {
+    await list.return({ resourceVersion: '' })
+  }
+}

@@ -1,0 +1,188 @@
+import type { Awaitable } from '../async/awaitable.ts'
+import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
+import { authorize } from '../contract/authorize.ts'
+import type { Backend } from '../contract/backend.ts'
+import type { RequestContext } from '../contract/context.ts'
+import type { OpenApiDocuments } from '../contract/documents.ts'
+import type { Pages } from '../contract/pages.ts'
+import { contextWith } from '../contract/requestcontext.ts'
+import type { Passage } from '../contract/upstream.ts'
+import type { VersionInfo } from '../contract/version.ts'
+import type { Admission, VirtualWorkspace } from '../contract/workspace.ts'
+import { discoveryAnswer } from '../discovery/discoveryanswer.ts'
+import { openApiAnswer } from '../discovery/openapiendpoint.ts'
+import { methodNotSupported, notServed, StatusError } from '../meta/errors.ts'
+import type { Incoming } from '../request/incoming.ts'
+import type { ResourceRequest } from '../request/requestinfo.ts'
+import type { Answer } from '../request/response.ts'
+import { documentAnswer } from '../responses/documentanswer.ts'
+import { negotiate } from '../responses/negotiation.ts'
+import type { Surroundings } from '../verbs/call.ts'
+import { handle } from '../verbs/index.ts'
+import { type HealthCheck, healthAnswer } from './health.ts'
+import type { Exchange } from './serve.ts'
+
+/** What answers are made from. */
+export interface Sources {
+  readonly backend: Backend
+  readonly documents: OpenApiDocuments
+  readonly version: VersionInfo
+  readonly checks: readonly HealthCheck[]
+  readonly pages?: Pages
+  /** Host and port. */
+  readonly address: string
+}
+
+/** A request that may be answered: who asks what of which view. */
+export interface Admitted {
+  readonly ctx: RequestContext
+  readonly workspace: VirtualWorkspace
+  readonly exchange: Exchange
+}
+
+/** Answers a request that has passed authorization. Throws a `StatusError` for what is not there. */
+export function dispatch(sources: Sources, admitted: Admitted): Awaitable<Answer | Passage> {
+  const { info } = admitted.ctx
+  return info.isResource ? resourceAnswer(sources, admitted, info) : pathAnswer(sources, admitted, info.path)
+}
+
+function resourceAnswer(
+  sources: Sources,
+  admitted: Admitted,
+  info: ResourceRequest,
+): Awaitable<Answer | Passage> {
+  const { ctx, workspace, exchange } = admitted
+  if (ctx.cluster === '*' && info.verb !== 'list' && info.verb !== 'watch') throw notInWildcard(info)
+  const apis = workspace.apis(ctx.params, ctx.cluster)
+  const resource = findResource(apis, info) ?? metadataOnly(apis, info, exchange.incoming)
+  if (info.verb === 'watch' && apis?.replaced !== undefined)
+    exchange.lifetime.follow(apis.replaced, 'replaced')
+  if (resource === undefined) return elsewhere(sources, admitted)
+  const part = partOf(resource, info)
+  if (part !== undefined) exchange.measured.serves(info)
+  if (part?.connect !== undefined)
+    return part.connect(ctx, {
+      incoming: exchange.incoming,
+      rest: restBehind(workspace, exchange.incoming, info),
+    })
+  return handle(ctx, resource, exchange.incoming, new Around(sources, admitted, info, apis))
+}
+
+const pluralOf = ({ resource, identity }: ResourceRequest): string =>
+  identity === undefined ? resource : `${resource}:${identity}`
+
+const findResource = (
+  apis: ApiSet | undefined,
+  info: ResourceRequest,
+  version = info.version,
+): ApiResource | undefined => apis?.find(info.group, version, pluralOf(info))
+
+/** What is asked for: the resource itself or something below it; undefined when there is no such thing. */
+const partOf = (
+  resource: ApiResource,
+  { subresource }: ResourceRequest,
+): Pick<Subresource, 'connect'> | undefined =>
+  subresource === '' ? resourceItself : resource.subresources.find(each => each.name === subresource)
+
+const resourceItself = {}
+
+/** What a verb may ask of the view around its resource, which few do. */
+class Around implements Surroundings {
+  readonly #sources: Sources
+  readonly #admitted: Admitted
+  readonly #info: ResourceRequest
+  readonly #apis: ApiSet | undefined
+
+  constructor(sources: Sources, admitted: Admitted, info: ResourceRequest, apis: ApiSet | undefined) {
+    this.#sources = sources
+    this.#admitted = admitted
+    this.#info = info
+    this.#apis = apis
+  }
+
+  get admission(): readonly Admission[] {
+    return this.#admitted.workspace.admission ?? []
+  }
+
+  atVersion(version: string): ApiResource | undefined {
+    return findResource(this.#apis, this.#info, version)
+  }
+
+  async mayCreate(): Promise<void> {
+    const { ctx, workspace } = this.#admitted
+    const creating = contextWith(ctx, { info: { ...this.#info, verb: 'create' } })
+    await authorize(creating, workspace, this.#sources.backend.authorizer)
+    await workspace.guard?.(creating)
+  }
+}
+
+/** Who wants nothing but metadata may read across definitions (chapter 20, section 6.4). */
+function metadataOnly(
+  apis: ApiSet | undefined,
+  { group, version, resource, subresource, identity, verb }: ResourceRequest,
+  incoming: Incoming,
+): ApiResource | undefined {
+  if (subresource !== '' || identity !== undefined) return undefined
+  const found = apis?.findMetadata?.(group, version, resource)
+  if (found === undefined) return undefined
+  const { transform } = negotiate(incoming, verb === 'watch' ? 'watch' : 'objects')
+  return transform?.kind.startsWith('PartialObjectMetadata') ? found : undefined
+}
+
+/** The raw path behind `…/<resource>/<name>/<subresource>`. */
+function restBehind(workspace: VirtualWorkspace, { path }: Incoming, info: ResourceRequest): string {
+  const inCluster = workspace.path.parse(path)?.rest ?? path
+  const segments = (info.group === '' ? 2 : 3) + (info.namespace === '' ? 0 : 2) + 3
+  const rest = inCluster.split('/').slice(segments + 1)
+  return rest.map(segment => `/${segment}`).join('')
+}
+
+/** Only lists and watches reach over logical clusters (chapter 20, section 1.6). */
+function notInWildcard(info: ResourceRequest): StatusError {
+  const { message, details } = methodNotSupported(info, info.verb).status
+  return new StatusError(405, 'MethodNotAllowed', `${message} in the \`*\` logical cluster`, details)
+}
+
+async function pathAnswer(sources: Sources, admitted: Admitted, path: string): Promise<Answer> {
+  const { method } = admitted.exchange.incoming
+  const isRead = method === 'GET' || method === 'HEAD'
+  const answer = isRead ? await localAnswer(sources, admitted, path) : undefined
+  return answer ?? elsewhere(sources, admitted)
+}
+
+/** Answers from what the server knows; undefined when the path is none of its own. */
+function localAnswer(
+  sources: Sources,
+  { ctx, workspace, exchange }: Admitted,
+  path: string,
+): Answer | Promise<Answer> | undefined {
+  const { incoming } = exchange
+  if (path === '/version') return documentAnswer(sources.version, negotiate(incoming, 'documents'))
+  if (workspace.path.pattern === '' && /^\/(healthz|livez|readyz)$/.test(path)) {
+    return healthAnswer(sources.checks, path, incoming.query)
+  }
+  const page = workspace.path.pattern === '' ? sources.pages?.get(path) : undefined
+  if (page !== undefined) return page()
+  const apis = workspace.apis(ctx.params, ctx.cluster)
+  if (apis === undefined || apis.isPartial) return undefined
+  if (path === '/') return documentAnswer({ paths: pathsOf(apis) }, negotiate(incoming, 'documents'))
+  if (/^\/apis?(\/|$)/.test(path)) return discoveryAnswer(apis, path, incoming, sources.address)
+  if (path.startsWith('/openapi/')) return openApiAnswer(sources.documents, apis, path, incoming)
+  return undefined
+}
+
+/** The index at `/`, sorted (chapter 40, rule 1.18). */
+function pathsOf(apis: ApiSet): readonly string[] {
+  const groups = apis.resources.flatMap(({ group, version }) =>
+    group === '' ? [`/api/${version}`] : [`/apis/${group}`, `/apis/${group}/${version}`],
+  )
+  return [...new Set(['/api', '/apis', '/openapi/v2', '/openapi/v3', '/version', ...groups])].sort()
+}
+
+/** What a view does not serve itself is the backend's, or nobody's. */
+async function elsewhere({ backend }: Sources, { ctx, workspace, exchange }: Admitted): Promise<Answer> {
+  if (workspace.otherwise !== 'forward') throw notServed()
+  const { status, headers, body } = await backend.forward(ctx, exchange.incoming)
+  const { 'content-type': type, ...others } = headers
+  return { status, contentType: String(type ?? ''), headers: others, body, flush: true }
+}

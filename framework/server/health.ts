@@ -1,0 +1,64 @@
+import { notServed } from '../meta/errors.ts'
+import type { Answer } from '../request/response.ts'
+
+/** One named condition of the server. */
+export interface HealthCheck {
+  readonly name: string
+  /** Failing means that only a restart helps: `/livez` and `/healthz` look at it too. */
+  readonly live?: boolean
+  /** Throwing is failing. */
+  healthy(): boolean | Promise<boolean>
+}
+
+export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
+
+/** `/healthz`, `/livez`, `/readyz` and one check of them, `/readyz/<name>` (chapter 40, section 8.6). */
+export async function healthAnswer(
+  checks: readonly HealthCheck[],
+  path: string,
+  query: URLSearchParams,
+): Promise<Answer> {
+  const [endpoint = '', name] = path.replace(/^\/|\/$/g, '').split(/\/(.*)/s)
+  const all = endpoint === 'readyz' ? checks : checks.filter(check => check.live)
+  const asked = name ? all.filter(check => check.name === name) : all
+  if (name && asked.length === 0) throw notServed()
+  const excluded = new Set(query.getAll('exclude'))
+  const results = await Promise.all(asked.map(check => resultOf(check, excluded)))
+  const healthy = results.every(result => result.healthy)
+  const unknown = [...excluded].filter(wanted => !asked.some(check => check.name === wanted))
+  if (healthy && !query.has('verbose')) return text(200, 'ok')
+  const lines = [...results.map(result => result.line), ...warningsOf(unknown)]
+  return text(healthy ? 200 : 500, `${lines.join('')}${endpoint} check ${healthy ? 'passed' : 'failed'}\n`)
+}
+
+async function resultOf(
+  check: HealthCheck,
+  excluded: ReadonlySet<string>,
+): Promise<{ healthy: boolean; line: string }> {
+  if (excluded.has(check.name)) return { healthy: true, line: `[+]${check.name} excluded: ok\n` }
+  const healthy = await isHealthy(check)
+  return { healthy, line: healthy ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n` }
+}
+
+async function isHealthy(check: HealthCheck): Promise<boolean> {
+  try {
+    return await check.healthy()
+  } catch {
+    return false
+  }
+}
+
+const warningsOf = (names: readonly string[]): readonly string[] =>
+  names.length === 0
+    ? []
+    : [
+        `warn: some health checks cannot be excluded: no matches for ${names.map(n => JSON.stringify(n)).join(', ')}\n`,
+      ]
+
+/** Plain text that no browser takes for anything else. */
+export const text = (status: number, body: string): Answer => ({
+  status,
+  contentType: 'text/plain; charset=utf-8',
+  headers: { 'X-Content-Type-Options': 'nosniff' },
+  body: Buffer.from(body),
+})

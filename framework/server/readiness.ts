@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { aborted } from '../async/streams.ts'
+import type { Logger } from '../contract/log.ts'
+import type { VirtualWorkspace } from '../contract/workspace.ts'
+import type { HealthCheck } from './health.ts'
+
+/** The controllers of a server's views. */
+export interface RunningViews {
+  /** Views without controllers always are. */
+  isReady(name: string): boolean
+  /** One per view that has controllers, by its name (chapter 10, section 1.15). */
+  readonly checks: readonly HealthCheck[]
+  /** Resolves after the signal has aborted and all that were ready have returned. */
+  readonly stopped: Promise<void>
+}
+
+/** Runs what views run until `signal` aborts. One that fails is not ready, and is started again after a while. */
+export function runViews(
+  workspaces: readonly VirtualWorkspace[],
+  log: Logger,
+  signal: AbortSignal,
+): RunningViews {
+  const waiting = new Set(workspaces.filter(w => w.run !== undefined).map(w => w.name))
+  const checks = [...waiting].map(name => ({ name, healthy: () => !waiting.has(name) }))
+  const runs = workspaces.map(workspace => keepRunning(workspace, waiting, log, signal))
+  return {
+    isReady: name => !waiting.has(name),
+    checks,
+    stopped: Promise.all(runs).then(() => undefined),
+  }
+}
+
+const longestPause = 30_000
+
+async function keepRunning(
+  workspace: VirtualWorkspace,
+  waiting: Set<string>,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  for (
+    let pause = 500;
+    workspace.run !== undefined && !signal.aborted;
+    pause = Math.min(pause * 2, longestPause)
+  ) {
+    try {
+      const running = workspace.run(() => waiting.delete(workspace.name), signal)
+      // What has not got ready waits for somebody else, perhaps for ever, and has nothing to end.
+      const ended = aborted(signal).then(() => (waiting.has(workspace.name) ? undefined : running))
+      await Promise.race([running, ended])
+      return
+    } catch (error) {
+      if (signal.aborted) return
+      waiting.add(workspace.name)
+      log.error(
+        { workspace: workspace.name, error: String(error) },
+        'a view has failed and will be started again',
+      )
+      await sleep(pause, undefined, { signal }).catch(() => undefined)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { createLifetime } from '../async/lifetime.ts'
+import { respond } from './respond.ts'
+
+const kibibyte = 1024
+const chunk = Buffer.alloc(128 * kibibyte)
+
+/** A connection that takes whatever comes, at once. */
+class Bottomless extends Socket {
+  taken = 0
+  override _write(bytes: Buffer, _encoding: string, done: () => void): void {
+    this.taken += bytes.length
+    done()
+  }
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
+    for (const each of chunks) this.taken += each.chunk.length
+    done()
+  }
+}
+
+async function* chunks(count: number): AsyncGenerator<Buffer, void> {
+  for (let i = 0; i < count; i++) yield chunk
+}
+
+describe('respond', () => {
+  it('gives everybody else a turn while a fast reader takes a long list', async () => {
+    const socket = new Bottomless()
+    const response = new ServerResponse(new IncomingMessage(socket))
+    response.assignSocket(socket)
+    socket.on('drain', () => response.emit('drain'))
+    const takenAtTurns: number[] = []
+    const look = (): void => {
+      takenAtTurns.push(socket.taken)
+      looking = setImmediate(look)
+    }
+    let looking = setImmediate(look)
+    const answer = { status: 200, contentType: 'application/json', body: chunks(64) }
+    await respond(response, { answer, headers: {}, isHead: false }, createLifetime(60_000))
+    clearImmediate(looking)
+    takenAtTurns.push(socket.taken)
+    assert.ok(socket.taken >= 64 * chunk.length, 'all of it was sent')
+    const most = Math.max(...takenAtTurns.map((taken, i) => taken - (takenAtTurns[i - 1] ?? 0)))
+    assert.ok(most < 512 * kibibyte, `${most} bytes were sent in one turn`)
+  })
+})

@@ -1,0 +1,162 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Lifetime } from '../async/lifetime.ts'
+import { turn } from '../async/streams.ts'
+import type { Answer } from '../request/response.ts'
+
+/** Headers that belong to one connection: forwarded answers must not carry them, and HTTP/2 forbids them. */
+const connectionHeaders = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'trailer',
+])
+
+/** Answers to one request; `sent` is told what leaves, chunk by chunk. */
+export interface Reply {
+  readonly answer: Answer
+  /** Headers of every answer; the answer's own win. */
+  readonly headers: OutgoingHttpHeaders
+  readonly isHead: boolean
+  readonly sent?: { sent(chunk: Buffer): void }
+}
+
+/**
+ * Writes an answer with back-pressure. Resolves when it has been handed over or the client is gone. A stream that fails
+ * before its first chunk throws, and can still be answered with an error; one that fails later is cut off, so that no
+ * client takes half an answer for a whole one.
+ */
+export function respond(response: ServerResponse, reply: Reply, lifetime: Lifetime): void | Promise<void> {
+  const { body } = reply.answer
+  if (response.destroyed) return abandon(body)
+  if (Buffer.isBuffer(body)) return writeWhole(response, reply, body)
+  if (reply.isHead) return abandon(body).then(() => writeHeadOnly(response, reply))
+  return writeStream(response, reply, lifetime)
+}
+
+/** Those of the reply, which is nobody else's, with the answer's own. */
+function headersOf({ answer, headers }: Reply): OutgoingHttpHeaders {
+  const all = headers
+  if (answer.contentType !== '') all['content-type'] = answer.contentType
+  for (const name in answer.headers) {
+    const lower = name.toLowerCase()
+    const value = answer.headers[name] ?? ''
+    if (!connectionHeaders.has(lower)) all[lower] = typeof value === 'string' ? value : [...value]
+  }
+  return all
+}
+
+function writeWhole(response: ServerResponse, reply: Reply, body: Buffer): void {
+  const hasBody = reply.answer.status !== 304 && reply.answer.status !== 204
+  const headers = headersOf(reply)
+  if (hasBody) headers['content-length'] = body.length
+  response.writeHead(reply.answer.status, headers)
+  if (hasBody && !reply.isHead) endWith(response, body)
+  else response.end()
+}
+
+/**
+ * Over HTTP/1.1 the end of a large body waits until the rest has left. Node pauses a connection whose next request
+ * comes while much is still waiting to be sent, and its parser then fails on what that request brings along.
+ */
+function endWith(response: ServerResponse, body: Buffer): void {
+  if ('stream' in response || body.length < response.writableHighWaterMark) response.end(body)
+  else response.write(body.subarray(0, -1), () => response.end(body.subarray(-1)))
+}
+
+function writeHeadOnly(response: ServerResponse, reply: Reply): void {
+  response.writeHead(reply.answer.status, headersOf(reply))
+  response.end()
+}
+
+async function writeStream(response: ServerResponse, reply: Reply, lifetime: Lifetime): Promise<void> {
+  const chunks = chunksOf(reply.answer.body)
+  // A generator that waits for its source ends by the request's signal; this reaches the one that waits for us.
+  const leave = (): void => void chunks.return?.().then(undefined, ignore)
+  lifetime.onEnd(leave)
+  try {
+    if (reply.answer.flush) begin(response, reply)
+    const first = await chunks.next()
+    if (!response.headersSent && !response.destroyed) begin(response, reply)
+    await pump(response, { ...reply, chunks, first }, lifetime)
+    finish(response, lifetime)
+  } catch (error) {
+    if (!response.headersSent) throw error
+    if (lifetime.endsWell()) response.end()
+    else cutOff(response)
+  } finally {
+    leave()
+  }
+}
+
+function begin(response: ServerResponse, reply: Reply): void {
+  response.writeHead(reply.answer.status, headersOf(reply))
+  response.flushHeaders()
+}
+
+interface Pumping extends Reply {
+  readonly chunks: AsyncIterator<Buffer>
+  readonly first: IteratorResult<Buffer>
+}
+
+/** Bytes of a list that may wait to be sent: enough to keep a fast reader busy while the next are made. */
+const mostWaiting = 256 * 1024
+
+/** Bytes of one answer after which everybody else has a turn: a fast reader takes megabytes without any wait. */
+const mostInOneTurn = 256 * 1024
+
+async function pump(response: ServerResponse, from: Pumping, lifetime: Lifetime): Promise<void> {
+  // A watch is quiet most of the time, and there may be thousands whose readers have stopped.
+  const most = from.answer.flush ? 0 : mostWaiting
+  let next = from.first
+  let inThisTurn = 0
+  while (!next.done && lifetime.ended === undefined && !response.destroyed) {
+    const taken = response.write(next.value)
+    from.sent?.sent(next.value)
+    inThisTurn += next.value.length
+    if (!taken && response.writableLength > most) {
+      await drained(response, lifetime)
+    } else if (inThisTurn >= mostInOneTurn) {
+      await turn()
+      inThisTurn = 0
+    }
+    if (lifetime.ended === undefined) next = await from.chunks.next()
+  }
+}
+
+function finish(response: ServerResponse, lifetime: Lifetime): void {
+  if (lifetime.ended !== undefined && !lifetime.endsWell()) cutOff(response)
+  else response.end()
+}
+
+/** HTTP/2 tells a broken stream from a finished one by the error code, which Node derives from there being an error. */
+function cutOff(response: ServerResponse): void {
+  if ('stream' in response) response.destroy(new Error('the answer was cut off'))
+  else response.destroy()
+}
+
+/** Resolves when the socket takes more, or never will. */
+function drained(response: ServerResponse, { signal }: Lifetime): Promise<void> {
+  return new Promise(resolve => {
+    const done = (): void => {
+      response.off('drain', done)
+      response.off('close', done)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    response.on('drain', done)
+    response.on('close', done)
+    signal.addEventListener('abort', done)
+  })
+}
+
+const ignore = (): undefined => undefined
+
+const chunksOf = (body: Answer['body']): AsyncIterator<Buffer> =>
+  (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
+
+/** Nobody will read this body: its source may clean up. */
+async function abandon(body: Answer['body']): Promise<void> {
+  if (!Buffer.isBuffer(body)) await chunksOf(body).return?.()
+}

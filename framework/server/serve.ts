@@ -1,0 +1,169 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { type Awaitable, after, attempt } from '../async/awaitable.ts'
+import { createLifetime, type Lifetime } from '../async/lifetime.ts'
+import type { Auditor, RequestAudit } from '../audit/index.ts'
+import type { Logger } from '../contract/log.ts'
+import type { Passage, Upgrade } from '../contract/upstream.ts'
+import type { Measured, Metrics } from '../metrics/metrics.ts'
+import { type HttpRequest, type Incoming, type Reading, readRequest } from '../request/incoming.ts'
+import type { Answer } from '../request/response.ts'
+import { compressed } from '../responses/compress.ts'
+import { failureAnswer } from '../responses/failure.ts'
+import { text } from './health.ts'
+import { createRecording, type Recording } from './recorder.ts'
+import { respond } from './respond.ts'
+
+/** One request on its way through the server. */
+export interface Exchange {
+  readonly incoming: Incoming
+  readonly lifetime: Lifetime
+  readonly record: Recording
+  /** As what the request is counted. */
+  readonly measured: Measured
+  /** Only where requests are audited. */
+  readonly audit?: RequestAudit
+}
+
+/** What can be answered from memory is answered at once. */
+export type Handler = (exchange: Exchange) => Awaitable<Answer | Passage>
+
+/** What all requests share. */
+export interface Service extends Reading {
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Milliseconds that a request may take which is not long-running. */
+  readonly requestTimeout: number
+  readonly auditor?: Auditor
+  isStopping(): boolean
+}
+
+/** The two ends of one request, as Node has them. */
+export interface Ends {
+  readonly request: HttpRequest
+  readonly response: ServerResponse
+  readonly upgrade?: Upgrade
+}
+
+/** Answers one request: reads it, runs its handler against the deadline, and writes what comes out. Never throws. */
+export function serve(service: Service, ends: Ends, handler: Handler): Awaitable<void> {
+  const exchange = open(service, ends.request)
+  const answer = service.isStopping() ? stopping : answerOf(exchange, ends, handler)
+  return after(answer, found => deliver(service, ends, exchange, found))
+}
+
+function open(service: Service, request: HttpRequest): Exchange {
+  const received = readRequest(request, service)
+  const lifetime = createLifetime(service.requestTimeout)
+  const measured = service.metrics.begin(received.method)
+  if (service.auditor === undefined)
+    return { incoming: received, lifetime, measured, record: createRecording(service.log, received) }
+  const audit = service.auditor.begin(received, request.socket.remoteAddress ?? '')
+  const { incoming } = audit
+  return { incoming, lifetime, measured, audit, record: createRecording(service.log, incoming, audit) }
+}
+
+/** What the handler answers, or what its failure is to the client. */
+const answerOf = (exchange: Exchange, ends: Ends, handler: Handler): Awaitable<Answer | Passage> =>
+  attempt(
+    () => {
+      const answer = handler(exchange)
+      return answer instanceof Promise ? unlessCutShort(exchange.lifetime, ends, answer) : answer
+    },
+    error => failed(exchange, error),
+  )
+
+function failed({ incoming, record, audit }: Exchange, error: unknown): Answer {
+  audit?.failed(error)
+  return failureAnswer(error, incoming, record.log)
+}
+
+/** Rejects early when the request is not to be waited for any more. What may end well is left to end by itself. */
+function unlessCutShort<T>(lifetime: Lifetime, ends: Ends, answer: Promise<T>): Promise<T> {
+  awaitEnd(lifetime, ends)
+  return new Promise((resolve, reject) => {
+    answer.then(resolve, reject)
+    lifetime.onEnd(failure => {
+      if (!lifetime.endsWell()) reject(failure)
+    })
+  })
+}
+
+function awaitEnd(lifetime: Lifetime, { response }: Ends): void {
+  if (lifetime.isAwaited) return
+  response.once('close', () => lifetime.end('client gone'))
+  lifetime.await()
+}
+
+/** Hands the answer over, or what went wrong before its first chunk, and closes the books on the request. */
+function deliver(
+  service: Service,
+  ends: Ends,
+  exchange: Exchange,
+  answer: Answer | Passage,
+): Awaitable<void> {
+  const sent = attempt(
+    () => handOver(service, ends, exchange, answer),
+    error => send(service, ends, exchange, failed(exchange, error)),
+  )
+  return after(sent, () => close(service, exchange, ends.response.statusCode))
+}
+
+function handOver(
+  service: Service,
+  ends: Ends,
+  exchange: Exchange,
+  answer: Answer | Passage,
+): Awaitable<void> {
+  const { lifetime } = exchange
+  if (!('pass' in answer)) return send(service, ends, exchange, answer)
+  awaitEnd(lifetime, ends)
+  return answer.pass({ ...ends, lifetime })
+}
+
+function send(service: Service, ends: Ends, exchange: Exchange, answer: Answer): Awaitable<void> {
+  if (!Buffer.isBuffer(answer.body)) awaitEnd(exchange.lifetime, ends)
+  const encoded = compressed(exchange.audit?.answering(answer) ?? answer, exchange.incoming)
+  return after(encoded, ready => write(service, ends, exchange, ready))
+}
+
+function write(
+  service: Service,
+  { response }: Ends,
+  exchange: Exchange,
+  answer: Answer,
+): void | Promise<void> {
+  const { incoming, measured, lifetime } = exchange
+  const headers = commonHeaders(exchange)
+  // HTTP/2 has no such header: there the session is told to close.
+  if (service.isStopping() && !('stream' in response)) headers.connection = 'close'
+  return respond(response, { answer, headers, isHead: incoming.method === 'HEAD', sent: measured }, lifetime)
+}
+
+function close(service: Service, exchange: Exchange, code: number): void {
+  exchange.lifetime.dispose()
+  exchange.measured.end(code)
+  exchange.audit?.close(code)
+  logRequest(service.log, exchange, code)
+}
+
+function commonHeaders({ incoming, record }: Exchange): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    'audit-id': incoming.auditId,
+    'cache-control': 'no-cache, private',
+  }
+  const warnings = record.warnings()
+  if (warnings.length > 0) headers.Warning = [...warnings]
+  return headers
+}
+
+const stopping: Answer = {
+  ...text(429, 'The apiserver is shutting down, please try again later.'),
+  headers: { 'Retry-After': '5', 'X-Content-Type-Options': 'nosniff' },
+}
+
+function logRequest(log: Logger, { incoming, record, measured }: Exchange, code: number): void {
+  if (!log.isLevelEnabled('debug')) return
+  const milliseconds = performance.now() - measured.since
+  const { auditId: audit, method, path } = incoming
+  log.debug({ audit, method, path, code, milliseconds, ...record.annotations() }, 'request')
+}

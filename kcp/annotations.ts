@@ -1,0 +1,46 @@
+import { isCopied } from '../framework/contract/item.ts'
+import type { KubeObject } from '../framework/meta/object.ts'
+
+/** Names, annotations, labels and finalizers of kcp, as clients see them (chapter 20, appendix A). */
+
+/** The logical cluster with a copy of every APIResourceSchema that is bound. */
+export const boundCluster = 'system:bound-crds'
+
+export const pathAnnotation = 'kcp.io/path'
+export const clusterAnnotation = 'kcp.io/cluster'
+/** `<path>:<name>` of a logical cluster's workspace type. */
+export const typeAnnotation = 'internal.tenancy.kcp.io/type'
+/** JSON of the UserInfo who made the workspace; only the user's name once it is Ready. */
+export const ownerAnnotation = 'experimental.tenancy.kcp.io/owner'
+export const requiredGroupsAnnotation = 'authorization.kcp.io/required-groups'
+export const shardAnnotation = 'core.kcp.io/shard'
+export const shardHashAnnotation = 'internal.tenancy.kcp.io/shard'
+/** On a Workspace: the logical cluster's name, chosen before the logical cluster exists. */
+export const chosenClusterAnnotation = 'internal.tenancy.kcp.io/cluster'
+export const inactiveAnnotation = 'core.kcp.io/inactive'
+/** On a LogicalCluster: how many objects there may be in it. */
+export const maxObjectsAnnotation = 'core.kcp.io/max-total-objects'
+/** On a LogicalCluster: who holds which resource, `{"widgets.example.io":{"n":"<binding>"}}`. */
+export const resourceBindingsAnnotation = 'internal.apis.kcp.io/resource-bindings'
+export const skipEndpointSliceAnnotation = 'apiexports.apis.kcp.io/skip-endpointslice'
+/** Annotations of an export with this prefix are copied to its bindings. */
+export const extraAnnotationPrefix = 'extra.apis.kcp.io/'
+
+/** On a ClusterCachedResource: kind and scope of what it publishes. */
+export const resourceKindAnnotation = 'cache.kcp.io/resource-kind'
+export const resourceScopeAnnotation = 'cache.kcp.io/resource-scope'
+
+export const phaseLabel = 'tenancy.kcp.io/phase'
+/** On a Shard: no workspace is put there, whatever the value. */
+export const unschedulableAnnotation = 'experimental.core.kcp.io/unschedulable'
+export const regionLabel = 'region'
+
+export const workspaceFinalizer = 'core.kcp.io/logicalcluster'
+export const logicalClusterFinalizer = 'core.kcp.io/logicalcluster-deletion'
+/** On a LogicalCluster as long as terminators are left. */
+export const terminatorsFinalizer = 'kcp.io/has-terminators'
+export const bindingFinalizer = 'apis.kcp.io/apibinding-finalizer'
+export const cachedResourceFinalizer = 'cache.kcp.io/clustercachedresource'
+
+/** Is this a copy of what another shard has? Then no controller here is responsible for it. */
+export const isCopy = ({ metadata: { annotations = {} } }: KubeObject): boolean => isCopied({ annotations })

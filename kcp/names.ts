@@ -1,0 +1,45 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { base62Hash } from './labels.ts'
+
+/**
+ * Names that kcp derives by hashing: cluster names, life-cycle labels, names of default bindings, identities. Every
+ * function reproduces the vectors of chapter 20, appendix C. The labels of claims and exports, which views also need,
+ * are in `kcp/labels.ts`.
+ */
+
+/** SHA-224 of the UTF-8 bytes of `text` (or of bytes as they are). */
+export const hash224 = (text: string | Uint8Array): Buffer => createHash('sha224').update(text).digest()
+
+/** The bytes as one big-endian unsigned number in base 36, without padding. */
+export const base36 = (bytes: Uint8Array): string =>
+  BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`).toString(36)
+
+/** Base 36 with one literal `0` in front for every leading zero byte. */
+export function paddedBase36(bytes: Uint8Array): string {
+  const first = bytes.findIndex(byte => byte !== 0)
+  return '0'.repeat(first === -1 ? bytes.length : first) + base36(bytes)
+}
+
+/** A new workspace's logical cluster: 16 characters of `0-9a-z`, from 32 random bytes (chapter 20, section 1.2). */
+export const workspaceClusterName = (random: Uint8Array = randomBytes(32)): string =>
+  paddedBase36(hash224(random)).slice(0, 16)
+
+/** The logical cluster of a user's home workspace. */
+export const homeClusterName = (user: string): string => paddedBase36(hash224(user).subarray(0, 8))
+
+/** The value of the deprecated annotation `internal.tenancy.kcp.io/shard`. */
+export const shardHash = (shard: string): string => paddedBase36(hash224(shard)).slice(0, 8)
+
+/** The name of the binding that a workspace type's default export gets in `cluster` (chapter 20, section 3.8). */
+export function defaultBindingName(cluster: string, exportPath: string, exportName: string): string {
+  const suffix = base62Hash(`${cluster}|${exportPath}|${exportName}`).slice(0, 5).toLowerCase()
+  return `${exportName.slice(0, 247)}-${suffix}`
+}
+
+/** An identity hash: lower-case hex SHA-256 of the identity secret's text, not decoded. */
+export const identityHash = (key: string | Uint8Array): string =>
+  createHash('sha256').update(key).digest('hex')
+
+/** A new identity key: 43 characters, the URL-safe base64 of 32 random bytes. */
+export const newIdentityKey = (random: Uint8Array = randomBytes(32)): string =>
+  Buffer.from(random).toString('base64url')

@@ -1,0 +1,139 @@
+import { type Environment, environment, type StructInfo } from '../../cel/checker/environment.ts'
+import { authorizerType, resourceCheckType } from '../../cel/library/authorizer.ts'
+import { standardLibrary } from '../../cel/library/index.ts'
+import { declarationOf, type RootDeclaration } from '../../cel/schema/schematype.ts'
+import { adaptDynamic } from '../../cel/values/dynamic.ts'
+import { dynType, structType, type Type } from '../../cel/values/type.ts'
+import { type FieldView, ObjectView } from '../../cel/values/value.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { mutationLibrary, mutationStruct } from './mutation.ts'
+
+const text: JSONSchemaProps = { type: 'string' }
+const object = (properties: Readonly<Record<string, JSONSchemaProps>>): JSONSchemaProps => ({
+  type: 'object',
+  properties,
+})
+const list = (items: JSONSchemaProps): JSONSchemaProps => ({ type: 'array', items })
+const map = (additionalProperties: JSONSchemaProps): JSONSchemaProps => ({
+  type: 'object',
+  additionalProperties,
+})
+const time: JSONSchemaProps = { type: 'string', format: 'date-time' }
+const integer: JSONSchemaProps = { type: 'integer' }
+
+const kind = object({ group: text, version: text, kind: text })
+const resource = object({ group: text, version: text, resource: text })
+
+/** An admission request, as expressions see it: without its objects, which are variables of their own. */
+const requestSchema = object({
+  kind,
+  resource,
+  subResource: text,
+  requestKind: kind,
+  requestResource: resource,
+  requestSubResource: text,
+  name: text,
+  namespace: text,
+  operation: text,
+  userInfo: object({ username: text, uid: text, groups: list(text), extra: map(list(text)) }),
+  dryRun: { type: 'boolean' },
+})
+
+/** Whatever the client has sent along. */
+const optionsField = 'options'
+
+/** A Namespace, as far as expressions see it. */
+const namespaceSchema = object({
+  metadata: object({
+    name: text,
+    generateName: text,
+    namespace: text,
+    labels: map(text),
+    annotations: map(text),
+    UID: text,
+    creationTimestamp: time,
+    deletionGracePeriodSeconds: integer,
+    deletionTimestamp: time,
+    generation: integer,
+    resourceVersion: text,
+    finalizers: list(text),
+  }),
+  spec: object({ finalizers: list(text) }),
+  status: object({
+    conditions: list(
+      object({ status: text, type: text, lastTransitionTime: time, message: text, reason: text }),
+    ),
+    phase: text,
+  }),
+})
+
+function declared(schema: JSONSchemaProps, name: string): RootDeclaration {
+  const declaration = declarationOf(schema, false, name)
+  if (declaration === undefined) throw new Error(`${name} cannot be declared`)
+  return declaration
+}
+
+const requestFields = declared(requestSchema, 'kubernetes.AdmissionRequest')
+export const requestDeclaration: Pick<RootDeclaration, 'type' | 'adapt' | 'struct'> = {
+  type: requestFields.type,
+  adapt(raw) {
+    const view = requestFields.adapt(raw)
+    if (!(view instanceof ObjectView)) return view
+    const own: FieldView = { key: optionsField, adapt: adaptDynamic }
+    return new ObjectView(view.raw, new Map([...view.fields, [optionsField, own]]))
+  },
+  struct(name) {
+    const info = requestFields.struct(name)
+    if (info === undefined || name !== requestFields.type.name) return info
+    return { field: field => (field === optionsField ? dynType : info.field(field)) }
+  },
+}
+export const namespaceDeclaration = declared(namespaceSchema, 'kubernetes.Namespace')
+
+export const variablesType = structType('kubernetes.variables')
+
+/** What the expressions of a policy may speak of. */
+export interface AdmissionVariables {
+  readonly params: boolean
+  /** The types of what the policy itself has named, by name. */
+  readonly variables: ReadonlyMap<string, Type>
+  /** What `object` and `oldObject` are, and `params`, where that is known. */
+  readonly object?: RootDeclaration
+  readonly parameters?: RootDeclaration
+  /** Whether expressions may ask the authorizer. */
+  readonly authorizer?: boolean
+  /** Whether expressions may make changes: `Object{…}` and `JSONPatch{…}`. */
+  readonly changes?: boolean
+}
+
+/** The environment of an admission expression. */
+export function admissionEnvironment({
+  params,
+  variables,
+  object,
+  parameters,
+  authorizer = true,
+  changes,
+}: AdmissionVariables): Environment {
+  const own: StructInfo = { field: name => variables.get(name) }
+  return environment(
+    {
+      object: object?.type ?? dynType,
+      oldObject: object?.type ?? dynType,
+      request: requestDeclaration.type,
+      namespaceObject: namespaceDeclaration.type,
+      variables: variablesType,
+      ...(params ? { params: parameters?.type ?? dynType } : {}),
+      ...(authorizer ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType } : {}),
+    },
+    name =>
+      name === variablesType.name
+        ? own
+        : (requestDeclaration.struct(name) ??
+          namespaceDeclaration.struct(name) ??
+          object?.struct(name) ??
+          parameters?.struct(name) ??
+          (changes === true ? mutationStruct(name) : undefined)),
+    changes === true ? mutationLibrary : standardLibrary,
+  )
+}

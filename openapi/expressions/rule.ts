@@ -1,0 +1,128 @@
+import { check } from '../../cel/checker/check.ts'
+import type { Checked } from '../../cel/checker/checker.ts'
+import { environment } from '../../cel/checker/environment.ts'
+import { ProgramProblem } from '../../cel/planner/plan.ts'
+import { type Program, programOf } from '../../cel/planner/program.ts'
+import type { Declaration, RootDeclaration } from '../../cel/schema/schematype.ts'
+import { optionalOf, type Type } from '../../cel/values/type.ts'
+import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'
+
+/** A rule of a schema, compiled. */
+export interface CompiledRule {
+  readonly rule: ValidationRule
+  /** undefined for rules that say nothing. */
+  readonly program: Program | undefined
+  readonly message: Program | undefined
+  /** Whether it speaks of the value before the change. */
+  readonly usesOldSelf: boolean
+  /** The rule's field below its node. */
+  readonly fieldPath: string
+}
+
+/** A rule that does not compile: the text, and whether it is the message expression that does not. */
+export interface RuleProblem {
+  readonly where: 'rule' | 'messageExpression'
+  readonly text: string
+}
+
+/** What checking a rule tells, for costs and for programs. */
+export interface CheckedRule {
+  readonly rule?: Checked
+  readonly message?: Checked
+  readonly problem?: RuleProblem
+}
+
+/** The variables of all rules, in the order in which programs take them. */
+export const ruleVariables = ['self', 'oldSelf'] as const
+
+const isEmpty = (text: string | undefined): boolean => text === undefined || text.trim() === ''
+
+/** Checks the types of a rule and of its message. */
+export function checkRule(
+  rule: ValidationRule,
+  declaration: Declaration,
+  root: RootDeclaration,
+): CheckedRule {
+  if (isEmpty(rule.rule)) return {}
+  const oldSelf = rule.optionalOldSelf === true ? optionalOf(declaration.type) : declaration.type
+  const env = environment({ self: declaration.type, oldSelf }, name => root.struct(name))
+  const checked = check(rule.rule, env)
+  if ('issues' in checked) return problem('rule', `compilation failed: ${checked.issues}`)
+  if (!isKind(checked.type, 'bool')) return problem('rule', 'cel expression must evaluate to a bool')
+  if (rule.messageExpression === undefined || rule.messageExpression === '') return { rule: checked.checked }
+  const message = check(rule.messageExpression, env)
+  const only = { rule: checked.checked }
+  if ('issues' in message)
+    return {
+      ...only,
+      ...problem('messageExpression', `messageExpression compilation failed: ${message.issues}`),
+    }
+  if (!isKind(message.type, 'string'))
+    return { ...only, ...problem('messageExpression', 'messageExpression must evaluate to a string') }
+  return { ...only, message: message.checked }
+}
+
+const isKind = (type: Type, kind: string): boolean => type.kind === kind
+
+const problem = (where: RuleProblem['where'], text: string): { readonly problem: RuleProblem } => ({
+  problem: { where, text },
+})
+
+/** The programs of a checked rule; a problem where one can be seen to fail. */
+export function programsOf({ rule, message, problem: known }: CheckedRule): {
+  readonly program?: Program
+  readonly message?: Program
+  readonly problem?: RuleProblem
+} {
+  const program = build(rule, 'rule', 'program instantiation failed')
+  if (program !== undefined && 'problem' in program) return program
+  const messageProgram = build(message, 'messageExpression', 'messageExpression instantiation failed')
+  const failed = messageProgram !== undefined && 'problem' in messageProgram ? messageProgram : undefined
+  return {
+    ...(program === undefined ? {} : { program }),
+    ...(messageProgram === undefined || 'problem' in messageProgram ? {} : { message: messageProgram }),
+    ...(known === undefined ? failed : { problem: known }),
+  }
+}
+
+function build(
+  checked: Checked | undefined,
+  where: RuleProblem['where'],
+  what: string,
+): Program | { readonly problem: RuleProblem } | undefined {
+  try {
+    return checked === undefined ? undefined : programOf(checked, ruleVariables)
+  } catch (error) {
+    if (!(error instanceof ProgramProblem)) throw error
+    return problem(where, `${what}: ${error.message}`)
+  }
+}
+
+export const usesOldSelf = (checked: Checked | undefined): boolean =>
+  checked !== undefined && [...checked.names.values()].includes('oldSelf')
+
+/** The rules of one node of a schema, compiled; a text for those that do not compile. */
+export function compileRules(
+  { 'x-kubernetes-validations': rules = [] }: JSONSchemaProps,
+  declaration: Declaration,
+  root: RootDeclaration,
+): readonly (CompiledRule | string)[] {
+  return rules.map(rule => {
+    const checked = checkRule(rule, declaration, root)
+    const { program, message, problem: wrong } = programsOf(checked)
+    if (wrong?.where === 'rule') return wrong.text
+    return {
+      rule,
+      program,
+      message,
+      usesOldSelf: usesOldSelf(checked.rule),
+      fieldPath: normalPath(rule.fieldPath ?? ''),
+    }
+  })
+}
+
+/** `.a['b.c'].d` as field errors write it: `a.b.c.d`. */
+export const normalPath = (path: string): string =>
+  path
+    .replace(/\['((?:[^'\\]|\\.)*)'\]/g, (_all, name: string) => `.${name.replace(/\\(.)/g, '$1')}`)
+    .replace(/^\./, '')

@@ -1,0 +1,151 @@
+import { estimateCost } from '../../cel/cost/estimate.ts'
+import { maxCardinality } from '../../cel/schema/schemasize.ts'
+import { type Declaration, declarationOf, type RootDeclaration } from '../../cel/schema/schematype.ts'
+import { isObject } from '../../framework/formats/values.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { invalidValue } from '../../framework/meta/fielderror.ts'
+import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'
+import { checkRule, programsOf, usesOldSelf } from './rule.ts'
+import { type Costs, countCost, newCosts, totalErrors } from './rulecosts.ts'
+
+/** Where a schema stands in the whole one. */
+interface Place {
+  readonly path: string
+  /** At most how many values of it are in an object; undefined when nothing limits that. */
+  readonly cardinality: number | undefined
+  /** The list within which nobody can tell what an item was before. */
+  readonly uncorrelatable: string | undefined
+}
+
+interface State {
+  readonly root: RootDeclaration
+  readonly costs: Costs
+}
+
+/**
+ * What is wrong with the rules of a structural schema: those that do not compile, cost too much by estimate, or speak of
+ * an old value where none can be found (chapter 40, rules 7.31, 7.38 and 7.40).
+ */
+export function ruleErrors(schema: JSONSchemaProps, path: string): readonly FieldError[] {
+  const root = declarationOf(schema, true)
+  if (root === undefined) return []
+  const state: State = { root, costs: newCosts() }
+  const place: Place = { path, cardinality: 1, uncorrelatable: undefined }
+  return [...nodeErrors(state, schema, root, place), ...totalErrors(state.costs, path)]
+}
+
+function nodeErrors(
+  state: State,
+  schema: JSONSchemaProps,
+  declaration: Declaration | undefined,
+  place: Place,
+): readonly FieldError[] {
+  const { 'x-kubernetes-validations': rules = [] } = schema
+  return [...belowErrors(state, schema, place), ...ownErrors(state, rules, declaration, place)]
+}
+
+/** In Kubernetes' order: additional properties, properties, items, and then the node itself. */
+function belowErrors({ root, costs }: State, schema: JSONSchemaProps, place: Place): readonly FieldError[] {
+  const { additionalProperties, properties = {}, items } = schema
+  const below = { ...place, cardinality: cardinalityBelow(schema, place) }
+  const state = { root, costs }
+  return [
+    ...(isObject(additionalProperties)
+      ? nodeErrors(state, additionalProperties, root.of(additionalProperties), {
+          ...below,
+          path: `${place.path}.additionalProperties`,
+        })
+      : []),
+    ...Object.entries(properties).flatMap(([name, property]) =>
+      nodeErrors(state, property, root.of(property), { ...below, path: `${place.path}.properties[${name}]` }),
+    ),
+    ...(items === undefined
+      ? []
+      : nodeErrors(state, items, root.of(items), {
+          ...below,
+          path: `${place.path}.items`,
+          uncorrelatable: isCorrelatable(schema)
+            ? place.uncorrelatable
+            : (place.uncorrelatable ?? place.path),
+        })),
+  ]
+}
+
+/** Only lists of type map tell which item was which. */
+const isCorrelatable = (schema: JSONSchemaProps): boolean => schema['x-kubernetes-list-type'] === 'map'
+
+function cardinalityBelow(schema: JSONSchemaProps, { cardinality }: Place): number | undefined {
+  const { type, additionalProperties, maxProperties, maxItems } = schema
+  const isMap = type === 'object' && additionalProperties !== undefined
+  const factor = isMap ? maxProperties : type === 'array' ? maxItems : 1
+  return cardinality === undefined || factor === undefined ? undefined : cardinality * Math.max(0, factor)
+}
+
+function ownErrors(
+  state: State,
+  rules: readonly ValidationRule[],
+  declaration: Declaration | undefined,
+  place: Place,
+): readonly FieldError[] {
+  if (rules.length === 0) return []
+  const at = `${place.path}.x-kubernetes-validations`
+  if (declaration !== undefined)
+    return rules.flatMap((rule, i) =>
+      ruleErrorsAt(state, rule, declaration, { ...place, path: `${at}[${i}]` }),
+    )
+  const why = 'failed to construct type information for x-kubernetes-validations rules'
+  const detail = `internal error: ${why}: unable to convert structural schema to CEL declarations`
+  return [{ type: 'InternalError', field: at, detail }]
+}
+
+function ruleErrorsAt(
+  state: State,
+  rule: ValidationRule,
+  declaration: Declaration,
+  place: Place,
+): readonly FieldError[] {
+  const checked = checkRule(rule, declaration, state.root)
+  const { problem } = programsOf(checked)
+  const times = place.cardinality ?? maxCardinality(declaration.minSize)
+  const at = `${place.path}.rule`
+  const fails = problem?.where === 'rule'
+  const own = checked.rule === undefined || fails ? 0 : estimateCost(checked.rule, declaration).max * times
+  const message =
+    fails || checked.message === undefined ? undefined : estimateCost(checked.message, declaration)
+  const messageAt = `${place.path}.messageExpression`
+  return [
+    ...countCost(state.costs, at, own, 'estimated rule cost'),
+    ...(problem === undefined
+      ? []
+      : [invalidValue(`${place.path}.${problem.where}`, shownRule(rule), problem.text)]),
+    ...(message === undefined || problem !== undefined
+      ? []
+      : countCost(state.costs, messageAt, message.max, 'estimated messageExpression cost')),
+    ...oldSelfErrors(rule, usesOldSelf(checked.rule), place),
+  ]
+}
+
+/** Kubernetes shows its own Go type. */
+const shownRule = (rule: ValidationRule): unknown => ({
+  Rule: rule.rule,
+  Message: rule.message ?? '',
+  MessageExpression: rule.messageExpression ?? '',
+  Reason: rule.reason ?? null,
+  FieldPath: rule.fieldPath ?? '',
+  OptionalOldSelf: rule.optionalOldSelf ?? null,
+})
+
+function oldSelfErrors(
+  { rule, optionalOldSelf }: ValidationRule,
+  isUsed: boolean,
+  { path, uncorrelatable }: Place,
+): readonly FieldError[] {
+  if (isUsed) {
+    const text = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`
+    return uncorrelatable === undefined ? [] : [invalidValue(`${path}.rule`, rule, text)]
+  }
+  if (optionalOldSelf === undefined) return []
+  return [
+    invalidValue(`${path}.optionalOldSelf`, optionalOldSelf, 'may not be set if oldSelf is not used in rule'),
+  ]
+}

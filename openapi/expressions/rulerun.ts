@@ -1,0 +1,206 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Outcome, Program } from '../../cel/planner/program.ts'
+import { CostExceeded, type Effort } from '../../cel/values/meter.ts'
+import { type Adapt, CelError, Optional, type Value } from '../../cel/values/value.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { child, duplicate, forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'
+import type { ValidationRule } from '../../framework/meta/jsonschema.ts'
+import type { CompiledRule } from './rule.ts'
+
+/** What the rules of a request may still cost, and what they found. Below 0 no more are run. */
+export interface Budget {
+  left: number
+  readonly effort: Effort
+  readonly errors: FieldError[]
+}
+
+/** A value and what was at its place before; the parent when there was nothing that can be told. */
+export interface Correlation {
+  readonly value: unknown
+  readonly old: unknown
+  readonly parent: Correlation | undefined
+}
+
+export const correlationBelow = (
+  parent: Correlation | undefined,
+  value: unknown,
+  old: unknown,
+): Correlation | undefined =>
+  parent === undefined ? undefined : old === undefined ? parent : { value, old, parent }
+
+/** Rules, and what is needed to run them on a node. */
+export interface NodeRules {
+  readonly rules: readonly (CompiledRule | string)[]
+  /** The type of the schema: what some errors show in place of the value. */
+  readonly type: string
+  readonly adapt: Adapt
+}
+
+interface Place {
+  readonly path: string
+  readonly correlation: Correlation | undefined
+}
+
+/** What one rule may cost. */
+const callLimit = 1_000_000
+
+/** Runs the rules of a node (chapter 40, rules 7.31 and 7.34 to 7.38). */
+export function runRules(
+  node: NodeRules,
+  [value, old]: readonly [unknown, unknown],
+  place: Place,
+  budget: Budget,
+): void {
+  if (budget.left <= 0) {
+    outOfBudget(node, place, budget)
+    return
+  }
+  const self = node.adapt(value)
+  const oldSelf = old === undefined || old === null ? undefined : node.adapt(old)
+  for (const rule of node.rules) {
+    if (typeof rule === 'string')
+      budget.errors.push(invalidValue(place.path, node.type, `rule compile error: ${rule}`))
+    else if (rule.program !== undefined)
+      runRule({ node, rule, program: rule.program, value, self, oldSelf }, place, budget)
+    if (budget.left < 0) return
+  }
+}
+
+function outOfBudget(node: NodeRules, { path }: Place, budget: Budget): void {
+  const text = 'validation failed due to running out of cost budget, no further validation rules will be run'
+  budget.errors.push(invalidValue(path, node.type, text))
+  budget.left = -1
+}
+
+interface Run {
+  readonly node: NodeRules
+  readonly rule: CompiledRule
+  readonly program: Program
+  readonly value: unknown
+  readonly self: Value
+  readonly oldSelf: Value | undefined
+}
+
+function variablesOf({ rule: { rule }, self, oldSelf }: Run): readonly (Value | undefined)[] {
+  if (rule.optionalOldSelf !== true) return [self, oldSelf]
+  return [self, oldSelf === undefined ? Optional.none : Optional.of(oldSelf)]
+}
+
+/** undefined when it cost more than a call may. */
+function evaluate(
+  program: Program,
+  variables: readonly (Value | undefined)[],
+  effort: Effort,
+): Outcome | undefined {
+  try {
+    return program.run(variables, callLimit, effort)
+  } catch (error) {
+    if (error instanceof CostExceeded) return undefined
+    throw error
+  }
+}
+
+function runRule(run: Run, place: Place, budget: Budget): void {
+  const { rule, node, program, oldSelf } = run
+  // Rules on changes need something that was before.
+  if (rule.usesOldSelf && oldSelf === undefined && rule.rule.optionalOldSelf !== true) return
+  const outcome = evaluate(program, variablesOf(run), budget.effort)
+  const cost = outcome?.cost ?? callLimit + 1
+  if (cost > budget.left) {
+    outOfBudget(node, place, budget)
+    return
+  }
+  budget.left -= cost
+  const problem = outcome === undefined ? costText(rule.rule) : errorText(outcome.value, rule.rule)
+  if (problem !== undefined) {
+    budget.errors.push(invalidValue(place.path, node.type, problem))
+    if (outcome === undefined) budget.left = -1
+  } else if (outcome?.value !== true) fail(run, place, budget)
+}
+
+const costText = (rule: ValidationRule): string =>
+  "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost " +
+  `exceeds limit for rule: ${nameOf(rule)}`
+
+const signature = 'call arguments did not match a supported operator, function or macro signature'
+
+function errorText(value: Value, rule: ValidationRule): string | undefined {
+  if (!(value instanceof CelError)) return undefined
+  return value.message.startsWith('no such overload')
+    ? `'${value.message}': ${signature} for rule: ${nameOf(rule)}`
+    : `${value.message} evaluating rule: ${nameOf(rule)}`
+}
+
+/** How messages call a rule. */
+const nameOf = ({ rule, message = '' }: ValidationRule): string =>
+  message === '' ? rule.trim() : message.trim()
+
+const plainMessage = (rule: ValidationRule): string =>
+  rule.message ? rule.message.trim() : `failed rule: ${nameOf(rule)}`
+
+/** A rule does not hold. What has not changed since before is forgiven, unless the rule is about the change. */
+function fail(run: Run, place: Place, budget: Budget): void {
+  const { rule, node, value } = run
+  const path = rule.fieldPath === '' ? place.path : child(place.path, rule.fieldPath)
+  const forgiven = !rule.usesOldSelf && isUnchanged(place.correlation)
+  const message = rule.message === undefined ? undefined : expressed(run, rule.message, budget)
+  if (message?.fatal !== undefined) {
+    if (!forgiven) budget.errors.push(invalidValue(path, node.type, message.fatal))
+    budget.left = -1
+    return
+  }
+  if (forgiven) return
+  const shown = node.type === 'object' || node.type === 'array' ? [] : [value]
+  budget.errors.push(errorOf(rule.rule, path, message?.text ?? plainMessage(rule.rule), shown))
+}
+
+const isUnchanged = (correlation: Correlation | undefined): boolean =>
+  correlation !== undefined && isDeepStrictEqual(correlation.value, correlation.old)
+
+interface Message {
+  readonly text?: string
+  /** The message cost too much: nothing more is run. */
+  readonly fatal?: string
+}
+
+const maxMessage = 5 * 1024
+
+/** The message that an expression makes; nothing when it fails or is no good message (chapter 40, rule 7.35). */
+function expressed(run: Run, program: Program, budget: Budget): Message {
+  const outcome = evaluate(program, variablesOf(run), budget.effort)
+  const cost = outcome?.cost ?? callLimit + 1
+  if (cost > budget.left) {
+    const text = 'messageExpression evaluation failed due to running out of cost budget'
+    return { fatal: `${text}, no further validation rules will be run` }
+  }
+  if (outcome === undefined) {
+    const text =
+      'no further validation rules will be run due to call cost exceeds limit for messageExpression'
+    return { fatal: `${text}: ${JSON.stringify(run.rule.rule.messageExpression)}` }
+  }
+  budget.left -= cost
+  if (typeof outcome.value !== 'string') return {}
+  const text = outcome.value.trim()
+  const isGood = text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= maxMessage
+  return isGood ? { text } : {}
+}
+
+/** `shown` holds the value where errors print it. */
+function errorOf(
+  { reason }: ValidationRule,
+  path: string,
+  detail: string,
+  shown: readonly unknown[],
+): FieldError {
+  const value = shown.length === 0 ? {} : { value: shown[0] }
+  switch (reason) {
+    case 'FieldValueForbidden':
+      return forbidden(path, detail)
+    case 'FieldValueRequired':
+      return required(path, detail)
+    case 'FieldValueDuplicate':
+      return shown.length === 0 ? { type: reason, field: path, detail: '' } : duplicate(path, shown[0])
+    default:
+      return { type: 'FieldValueInvalid', field: path, detail, ...value }
+  }
+}

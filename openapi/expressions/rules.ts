@@ -1,0 +1,149 @@
+import { listKind } from '../../cel/schema/adapt.ts'
+import { type Declaration, declarationOf, type RootDeclaration } from '../../cel/schema/schematype.ts'
+import { escapedName } from '../../cel/values/escape.ts'
+import { newEffort } from '../../cel/values/meter.ts'
+import { isObject, memberOf } from '../../framework/formats/values.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import { child } from '../../framework/meta/fielderror.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { type CompiledRule, compileRules } from './rule.ts'
+import { type Budget, type Correlation, correlationBelow, runRules } from './rulerun.ts'
+
+/** The rules of a node and of what is below it. */
+interface RuleNode {
+  readonly schema: JSONSchemaProps
+  readonly declaration: Declaration | undefined
+  readonly rules: readonly (CompiledRule | string)[]
+  readonly properties: ReadonlyMap<string, RuleNode>
+  readonly additional: RuleNode | undefined
+  readonly items: RuleNode | undefined
+  /** Of lists of type map: what tells which old item a new one was. */
+  readonly keyOf: ((item: unknown) => string) | undefined
+}
+
+/** Appends what the rules say of an object; `old` is what it was before. */
+export type RuleCheck = (object: unknown, old: unknown) => readonly FieldError[]
+
+/** What all rules of one request may cost. */
+const requestBudget = 10_000_000
+
+/** Compiles the rules of the schema of a whole object; undefined when it has none. */
+export function compileRuleCheck(schema: JSONSchemaProps): RuleCheck | undefined {
+  if (!hasRules(schema)) return undefined
+  const root = declarationOf(schema, true)
+  if (root === undefined) return undefined
+  const node = nodeOf(schema, root, root)
+  if (node === undefined) return undefined
+  return (object, old) => {
+    const budget: Budget = { left: requestBudget, effort: newEffort(), errors: [] }
+    const correlation = old === undefined ? undefined : { value: object, old, parent: undefined }
+    walk(node, [object, old], { path: '', correlation, isRoot: true }, budget)
+    return budget.errors
+  }
+}
+
+function hasRules(schema: JSONSchemaProps): boolean {
+  const { 'x-kubernetes-validations': rules = [], properties = {}, additionalProperties, items } = schema
+  return (
+    rules.length > 0 ||
+    (items !== undefined && hasRules(items)) ||
+    (isObject(additionalProperties) && hasRules(additionalProperties)) ||
+    Object.values(properties).some(hasRules)
+  )
+}
+
+function nodeOf(
+  schema: JSONSchemaProps,
+  declaration: Declaration | undefined,
+  root: RootDeclaration,
+): RuleNode | undefined {
+  const { 'x-kubernetes-validations': own = [], additionalProperties, items, properties = {} } = schema
+  const properties_ = new Map<string, RuleNode>()
+  for (const [key, property] of Object.entries(properties)) {
+    const node = propertyNode(key, property, root)
+    if (node !== undefined) properties_.set(key, node)
+  }
+  const additional = isObject(additionalProperties)
+    ? nodeOf(additionalProperties, root.of(additionalProperties), root)
+    : undefined
+  const itemNode = items === undefined ? undefined : nodeOf(items, root.of(items), root)
+  const isEmpty =
+    own.length === 0 && properties_.size === 0 && additional === undefined && itemNode === undefined
+  if (isEmpty) return undefined
+  const kind = listKind(schema)
+  return {
+    schema,
+    declaration,
+    rules: declaration === undefined ? own.map(() => undeclarable) : compileRules(schema, declaration, root),
+    properties: properties_,
+    additional,
+    items: itemNode,
+    keyOf: kind.type === 'map' ? kind.keyOf : undefined,
+  }
+}
+
+const undeclarable = 'failed to convert to declType for CEL validation rules'
+
+/** Fields that expressions cannot see have no rules, but for those that only have no name there. */
+function propertyNode(key: string, property: JSONSchemaProps, root: RootDeclaration): RuleNode | undefined {
+  const declaration = root.of(property)
+  if (declaration === undefined && escapedName(key) !== undefined) return undefined
+  return nodeOf(property, declaration, root)
+}
+
+interface Place {
+  readonly path: string
+  readonly correlation: Correlation | undefined
+  readonly isRoot?: boolean
+}
+
+function walk(node: RuleNode, [value, old]: readonly [unknown, unknown], place: Place, budget: Budget): void {
+  if (value === null || value === undefined || budget.left < 0) return
+  const { declaration, rules, schema } = node
+  if (rules.length > 0)
+    runRules(
+      { rules, type: schema.type ?? '', adapt: declaration?.adapt ?? (() => null) },
+      [value, old],
+      place,
+      budget,
+    )
+  if (budget.left < 0) return
+  if (Array.isArray(value)) walkItems(node, [value, old], place, budget)
+  else if (isObject(value)) walkMembers(node, [value, old], place, budget)
+}
+
+function walkItems(
+  { items, keyOf }: RuleNode,
+  [value, old]: readonly [readonly unknown[], unknown],
+  place: Place,
+  budget: Budget,
+): void {
+  if (items === undefined) return
+  const known =
+    keyOf === undefined || !Array.isArray(old) ? undefined : new Map(old.map(item => [keyOf(item), item]))
+  for (const [i, item] of value.entries()) {
+    if (budget.left < 0) return
+    const before = keyOf === undefined ? undefined : known?.get(keyOf(item))
+    const correlation = correlationBelow(place.correlation, item, before)
+    walk(items, [item, before], { path: `${place.path}[${i}]`, correlation }, budget)
+  }
+}
+
+function walkMembers(
+  { properties, additional }: RuleNode,
+  [value, old]: readonly [Readonly<Record<string, unknown>>, unknown],
+  place: Place,
+  budget: Budget,
+): void {
+  for (const [key, member] of Object.entries(value)) {
+    if (budget.left < 0) return
+    const node = properties.get(key) ?? additional
+    if (node === undefined) continue
+    const before = memberOf(old, key)
+    // The types of old and new are converted alike: a change of them is not seen.
+    const isType = place.isRoot === true && (key === 'apiVersion' || key === 'kind')
+    const correlation = isType ? undefined : correlationBelow(place.correlation, member, before)
+    const path = properties.has(key) ? child(place.path, key) : `${place.path}[${key}]`
+    walk(node, [member, before], { path, correlation }, budget)
+  }
+}

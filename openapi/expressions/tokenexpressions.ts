@@ -1,0 +1,122 @@
+import { check } from '../../cel/checker/check.ts'
+import type { Checked } from '../../cel/checker/checker.ts'
+import { type Environment, environment } from '../../cel/checker/environment.ts'
+import { ProgramProblem } from '../../cel/planner/plan.ts'
+import { type Program, programOf } from '../../cel/planner/program.ts'
+import type { Expr } from '../../cel/syntax/ast.ts'
+import { CostExceeded, newEffort } from '../../cel/values/meter.ts'
+import { dynType, listOf, mapOf, stringType, structType } from '../../cel/values/type.ts'
+import {
+  type Adapt,
+  CelError,
+  Double,
+  type FieldView,
+  isList,
+  itemsOf,
+  ListView,
+  MapView,
+  ObjectView,
+  type Value,
+} from '../../cel/values/value.ts'
+import type { Expression, ExpressionCompiler } from '../../framework/authn/jwt/index.ts'
+import { isObject } from '../../framework/formats/values.ts'
+
+const userType = 'kubernetes.UserInfo'
+const userFields = {
+  username: stringType,
+  uid: stringType,
+  groups: listOf(stringType),
+  extra: mapOf(stringType, listOf(stringType)),
+} as const
+
+const environments: Readonly<Record<'claims' | 'user', Environment>> = {
+  claims: environment({ claims: mapOf(stringType, dynType) }),
+  user: environment({ user: structType(userType) }, name =>
+    name === userType ? { field: field => userFields[field as keyof typeof userFields] } : undefined,
+  ),
+}
+
+/** What one evaluation may cost, as in Kubernetes. */
+const limit = 1_000_000
+
+/** CEL as Kubernetes' AuthenticationConfiguration has it: `claims` is a map of anything, `user` has a name, a uid, groups and extra. */
+export const tokenExpressions: ExpressionCompiler = {
+  compile(source, variable) {
+    const result = check(source, environments[variable])
+    if ('issues' in result) throw new Error(`compilation failed: ${result.issues}`)
+    return expressionOf(result.checked, variable)
+  },
+}
+
+function expressionOf(checked: Checked, variable: 'claims' | 'user'): Expression {
+  const program = build(checked, variable)
+  const adapt = variable === 'user' ? adaptUser : adaptAny
+  return {
+    evaluate: value => evaluate(program, adapt(value)),
+    reads: field => readsField(checked.expr, variable, field),
+  }
+}
+
+function build(checked: Checked, variable: string): Program {
+  try {
+    return programOf(checked, [variable])
+  } catch (error) {
+    if (error instanceof ProgramProblem) throw new Error(`instantiation failed: ${error.message}`)
+    throw error
+  }
+}
+
+function evaluate(program: Program, variable: Value): unknown {
+  try {
+    return plain(program.run([variable], limit, newEffort()).value)
+  } catch (error) {
+    if (error instanceof CostExceeded) throw new Error('operation cancelled: actual cost limit exceeded')
+    throw error
+  }
+}
+
+/** Strings, booleans, null and lists of them; what tokens are not made of stays a value of its own. */
+function plain(value: Value): unknown {
+  if (value instanceof CelError) throw new Error(value.message)
+  return isList(value) ? [...itemsOf(value)].map(plain) : value
+}
+
+/** JSON without a schema: numbers are doubles, as Go reads them. */
+const adaptAny: Adapt = raw => {
+  if (typeof raw === 'number' || typeof raw === 'bigint') return new Double(Number(raw))
+  if (Array.isArray(raw)) return new ListView(raw, adaptAny, { type: 'atomic' })
+  if (isObject(raw)) return new ClaimsView(raw, adaptAny)
+  return typeof raw === 'string' || typeof raw === 'boolean' ? raw : null
+}
+
+/** Members by their name, also escaped where they are no identifiers: `claims.kubernetes__dot__io`. */
+class ClaimsView extends MapView {
+  override get(key: Value): Value | undefined {
+    return super.get(typeof key === 'string' ? unescaped(key) : key)
+  }
+}
+
+const escapes: Readonly<Record<string, string>> = { underscores: '__', dot: '.', dash: '-', slash: '/' }
+const unescaped = (name: string): string =>
+  name.replace(/__(underscores|dot|dash|slash)__/g, (_, code: string) => escapes[code] ?? '')
+
+const fieldViews: ReadonlyMap<string, FieldView> = new Map(
+  Object.keys(userFields).map(key => [key, { key, adapt: adaptAny }]),
+)
+const adaptUser: Adapt = raw => (isObject(raw) ? new ObjectView(raw, fieldViews) : null)
+
+/** Whether `variable.field` or `variable.?field` is anywhere in an expression. */
+function readsField(expr: Expr, variable: string, field: string): boolean {
+  const isVariable = (node: unknown): boolean =>
+    isObject(node) && node.kind === 'ident' && node.name === variable
+  const visit = (node: unknown): boolean => {
+    if (Array.isArray(node)) return node.some(visit)
+    if (!isObject(node)) return false
+    if (node.kind === 'select' && isVariable(node.operand) && node.field === field) return true
+    if (node.kind === 'call' && node.name === '_?._' && isOptionalSelect(node.args)) return true
+    return Object.values(node).some(visit)
+  }
+  const isOptionalSelect = (args: unknown): boolean =>
+    Array.isArray(args) && isVariable(args[0]) && isObject(args[1]) && args[1].value === field
+  return visit(expr)
+}

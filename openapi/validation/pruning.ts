@@ -1,0 +1,240 @@
+import { deepFreeze, type Fields, isObject } from '../../framework/formats/values.ts'
+import { Findings } from '../../framework/json/findings.ts'
+import { fieldErrorBody } from '../../framework/meta/errors.ts'
+import { child, formatPath, invalidValue, type Step } from '../../framework/meta/fielderror.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { typeMetadata } from './metadata.ts'
+import { maxSchemaDepth } from './schema.ts'
+
+/** Where a decoding is, and what it has dropped. */
+interface Decoding {
+  readonly steps: Step[]
+  readonly unknown: Findings<string>
+  /** What metadata of embedded objects does not have. */
+  readonly unknownOfMetadata: Findings<string>
+}
+
+/** Prunes, drops nulls and applies defaults in one pass: the same value when there was nothing to do. */
+type Decode = (value: unknown, decoding: Decoding) => unknown
+
+const newDecoding = (): Decoding => ({
+  steps: [],
+  unknown: new Findings(),
+  unknownOfMetadata: new Findings(),
+})
+
+/** How one member of an object is decoded. */
+interface Member {
+  readonly decode: Decode
+  readonly nullable: boolean
+  /** The decoded, frozen default. */
+  readonly fallback: unknown
+}
+
+interface ObjectShape {
+  readonly members: ReadonlyMap<string, Member>
+  readonly other: Member | undefined
+  readonly defaults: readonly (readonly [string, unknown])[]
+  /** Unknown members stay. */
+  readonly preserve: boolean
+  /** apiVersion, kind and metadata are those of an object. */
+  readonly embedded: boolean
+}
+
+/** What decoding made of a value. */
+export interface Pruned {
+  readonly value: unknown
+  /** Paths, sorted; those of embedded metadata after the others. */
+  readonly unknown: readonly string[]
+}
+
+/** Where a node stands: `root` is a whole object, `preserve` is inherited from a list that keeps unknown fields. */
+interface Place {
+  readonly root: boolean
+  readonly preserve: boolean
+  /** Whether what is missing is filled in. */
+  readonly defaults: boolean
+  readonly depth: number
+  readonly known: Decodes
+}
+
+/** What is compiled already, for those who compile a schema and then parts of it. */
+export type Decodes = Map<JSONSchemaProps, Decode>
+
+/**
+ * Compiles pruning, the removal of nulls, and defaults (chapter 40, section 7.3). Throws on schemas that are nested too
+ * deep; the function throws `UnreadableError`.
+ */
+export function compilePruning(
+  schema: JSONSchemaProps,
+  place: Partial<Place> = {},
+): (value: unknown) => Pruned {
+  const decode = compileDecode(schema, { ...anyPlace(), ...place })
+  return value => {
+    const decoding = newDecoding()
+    const pruned = decode(value, decoding)
+    const { unknown, unknownOfMetadata } = decoding
+    return { value: pruned, unknown: [...unknown.all.sort(), ...unknownOfMetadata.all.sort()] }
+  }
+}
+
+const anyPlace = (): Place => ({
+  root: false,
+  preserve: false,
+  defaults: true,
+  depth: maxSchemaDepth,
+  known: new Map(),
+})
+
+function compileDecode(schema: JSONSchemaProps, place: Place): Decode {
+  if (place.depth === 0) throw new Error(`the schema is nested deeper than ${maxSchemaDepth} levels`)
+  if (place.root || place.preserve) return nodeDecode(schema, place)
+  const decode = place.known.get(schema) ?? nodeDecode(schema, place)
+  place.known.set(schema, decode)
+  return decode
+}
+
+function nodeDecode(schema: JSONSchemaProps, place: Place): Decode {
+  const preserve = place.preserve || schema['x-kubernetes-preserve-unknown-fields'] === true
+  const depth = place.depth - 1
+  const items =
+    schema.items === undefined
+      ? undefined
+      : compileMember(schema.items, { ...place, root: false, preserve, depth })
+  const shape = shapeOf(schema, { ...place, preserve, depth })
+  const isEmpty = shape.members.size === 0 && shape.other === undefined && !shape.embedded
+  return (value, decoding) => {
+    if (typeof value !== 'object' || value === null) return value
+    if (!isObject(value)) return decodeList(items, preserve, value as readonly unknown[], decoding)
+    return isEmpty && preserve ? value : decodeObject(shape, value, decoding)
+  }
+}
+
+function compileMember(schema: JSONSchemaProps, place: Place): Member {
+  const decode = compileDecode(schema, place)
+  const fallback = place.defaults ? (schema.default ?? undefined) : undefined
+  return {
+    decode,
+    nullable: schema.nullable === true,
+    fallback: fallback === undefined ? undefined : deepFreeze(decode(fallback, newDecoding())),
+  }
+}
+
+function shapeOf(schema: JSONSchemaProps, place: Place): ObjectShape {
+  const below: Place = { ...place, root: false, preserve: false }
+  const { properties = {}, additionalProperties: other } = schema
+  const members = new Map(Object.entries(properties).map(([key, p]) => [key, compileMember(p, below)]))
+  return {
+    members,
+    other: isObject(other) ? compileMember(other, below) : other === true ? unspecified : undefined,
+    defaults: [...members].flatMap(([key, { fallback }]) =>
+      fallback === undefined ? [] : [[key, fallback]],
+    ),
+    preserve: place.preserve,
+    embedded: place.root || schema['x-kubernetes-embedded-resource'] === true,
+  }
+}
+
+const pathTo = (decoding: Decoding, key: Step): string => formatPath([...decoding.steps, key])
+
+function isUnknown(decoding: Decoding, key: Step): void {
+  if (!decoding.unknown.isFull) add(decoding.unknown, pathTo(decoding, key))
+}
+
+const add = (findings: Findings<string>, path: string): void => findings.add(path, path.length)
+
+/** A value without a schema: scalars stay, the members of objects are unknown. */
+function pruneAll(value: unknown, decoding: Decoding): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (!isObject(value)) return mapItems(value as readonly unknown[], pruneAll, decoding)
+  const keys = Object.keys(value)
+  for (const key of keys) isUnknown(decoding, key)
+  return keys.length === 0 ? value : {}
+}
+
+const unspecified: Member = { decode: pruneAll, nullable: true, fallback: undefined }
+
+function mapItems(items: readonly unknown[], decode: Decode, decoding: Decoding): readonly unknown[] {
+  let changed: unknown[] | undefined
+  items.forEach((item, i) => {
+    decoding.steps.push(i)
+    const next = decode(item, decoding)
+    decoding.steps.pop()
+    if (next !== item) changed ??= [...items]
+    if (changed !== undefined) changed[i] = next
+  })
+  return changed ?? items
+}
+
+/** A null item becomes the default when there is one; else it stays, for validation to find. */
+function decodeList(
+  items: Member | undefined,
+  preserve: boolean,
+  value: readonly unknown[],
+  decoding: Decoding,
+): readonly unknown[] {
+  if (items === undefined) return preserve ? value : mapItems(value, pruneAll, decoding)
+  const { decode, nullable, fallback } = items
+  return mapItems(
+    value,
+    (item, d) => (item === null && !nullable ? (fallback ?? null) : decode(item, d)),
+    decoding,
+  )
+}
+
+const dropped = Symbol('dropped')
+
+function decodeObject(shape: ObjectShape, value: Fields, decoding: Decoding): unknown {
+  const keys = Object.keys(value)
+  let changed: (readonly [string, unknown])[] | undefined
+  keys.forEach((key, i) => {
+    const next = decodeMember(shape, [key, value[key]], decoding)
+    if (next !== value[key]) changed ??= keys.slice(0, i).map(k => [k, value[k]])
+    if (next !== dropped) changed?.push([key, next])
+  })
+  const missing = shape.defaults.filter(([key]) => !Object.hasOwn(value, key) || value[key] === undefined)
+  if (changed === undefined && missing.length === 0) return value
+  return Object.fromEntries([...(changed ?? Object.entries(value)), ...missing])
+}
+
+function decodeMember(
+  shape: ObjectShape,
+  [key, value]: readonly [string, unknown],
+  decoding: Decoding,
+): unknown {
+  if (value === undefined) return value
+  if (shape.embedded && key === 'metadata') return decodeMetadata(value, decoding)
+  const member = shape.members.get(key) ?? shape.other
+  if (shape.embedded && (key === 'apiVersion' || key === 'kind')) return decodeTypeMeta(key, value, decoding)
+  if (member === undefined) {
+    if (shape.preserve) return value
+    isUnknown(decoding, key)
+    return dropped
+  }
+  if (value === null && !member.nullable) return member.fallback ?? dropped
+  decoding.steps.push(key)
+  const next = member.decode(value, decoding)
+  decoding.steps.pop()
+  return next
+}
+
+/** apiVersion, kind or metadata that cannot be read; the message says why in Kubernetes' words. */
+export class UnreadableError extends Error {
+  override readonly name = 'UnreadableError'
+}
+
+const unreadable = (path: string, value: unknown, problem: string): UnreadableError =>
+  new UnreadableError(`${path}: ${fieldErrorBody(invalidValue(path, value, problem))}`)
+
+function decodeTypeMeta(key: string, value: unknown, decoding: Decoding): unknown {
+  if (typeof value === 'string') return value
+  throw unreadable(pathTo(decoding, key), value, 'must be a string')
+}
+
+function decodeMetadata(value: unknown, decoding: Decoding): unknown {
+  const path = pathTo(decoding, 'metadata')
+  const { metadata, unknown, problem } = typeMetadata(value)
+  for (const field of unknown) add(decoding.unknownOfMetadata, child(path, field))
+  if (problem === undefined) return metadata
+  throw decoding.steps.length === 0 ? new UnreadableError(problem) : unreadable(path, value, problem)
+}

@@ -1,0 +1,37 @@
+import { type ApiSet, apiSetOf } from '../framework/contract/apis.ts'
+import type { Backend } from '../framework/contract/backend.ts'
+import { groupResource } from '../framework/meta/object.ts'
+import {
+  apiResourcesOf,
+  builtinKinds,
+  type KindDefinition,
+  kcpKinds,
+  mannersOf,
+  reviewKinds,
+} from '../openapi/index.ts'
+
+/** The kinds of kcp that every logical cluster has without binding them (chapter 20, section 6.1). */
+const systemKinds = kcpKinds.filter(
+  ({ group, names }) =>
+    group === 'apis.kcp.io' ||
+    group === 'cache.kcp.io' ||
+    (group === 'core.kcp.io' && names.plural === 'logicalclusters'),
+)
+
+/** What every logical cluster of a shard serves: the kinds of Kubernetes and of kcp that nobody has to bind. */
+export function commonApis(storage: Backend['storage']): ApiSet {
+  const resources = (definition: KindDefinition, custom: boolean) => {
+    const { group, names } = definition
+    return apiResourcesOf(definition, {
+      storage: (version, subresource) =>
+        storage({ group, version, resource: names.plural, ...(subresource && { subresource }) }),
+      custom,
+      ...(custom ? {} : mannersOf(groupResource(group, names.plural))),
+      ...(reviewKinds.includes(definition) ? { verbs: ['create'] } : {}),
+    })
+  }
+  return apiSetOf([
+    ...builtinKinds.flatMap(definition => resources(definition, false)),
+    ...systemKinds.flatMap(definition => resources(definition, true)),
+  ])
+}

@@ -1,0 +1,90 @@
+import { LRUCache } from 'lru-cache'
+import { attributesOf } from '../authz/chain/resourceattributes.ts'
+import type { Action, Authorizer, Decision } from '../framework/contract/authorizer.ts'
+import { noOpinion } from '../framework/contract/authorizer.ts'
+import { StatusError } from '../framework/meta/errors.ts'
+import { badGateway } from '../framework/net/failure.ts'
+import type { UserInfo } from '../framework/request/user.ts'
+import { type ShardAnswer, type ShardConnection, textOf } from './connection/connection.ts'
+
+const by = 'shard.subjectaccessreview'
+
+/** Milliseconds that answers are believed: long enough for a controller's burst, too short for anybody to wait for. */
+const believed = { allow: 5_000, otherwise: 1_000 }
+
+interface Review {
+  readonly status?: { readonly allowed?: boolean; readonly denied?: boolean; readonly reason?: string }
+}
+
+/** Which server has the RBAC of a logical cluster. */
+export type ConnectionOf = (cluster: string) => ShardConnection
+
+/** Asks the shard itself, by SubjectAccessReview in the logical cluster that the action is about. */
+export function reviewAuthorizer(connectionOf: ConnectionOf): Authorizer {
+  const known = new LRUCache<string, Promise<Decision>>({ max: 10_000, ttl: believed.allow })
+  return {
+    async authorize(user, action) {
+      if (action.cluster === '*') return noOpinion('access to all logical clusters is not reviewed', by)
+      const question = JSON.stringify([user, action])
+      const before = known.get(question)
+      if (before !== undefined) return before
+      const answer = review(connectionOf(action.cluster), user, action)
+      known.set(question, answer)
+      answer.then(
+        ({ effect }) => {
+          if (effect !== 'allow') known.set(question, answer, { ttl: believed.otherwise })
+        },
+        () => known.delete(question),
+      )
+      return answer
+    },
+  }
+}
+
+/** In a logical cluster that is not there nobody may do anything, and nobody is told that it is not. */
+async function review(connection: ShardConnection, user: UserInfo, action: Action): Promise<Decision> {
+  try {
+    const answer = await asked(connection, user, action)
+    return { ...decisionIn(await textOf(answer)), asked: { user, action } }
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 404) throw error
+    return { ...noOpinion('access denied', by), asked: { user, action } }
+  }
+}
+
+/** Whoever waits for the answer shares it: nobody's leaving ends the question. */
+const asked = (connection: ShardConnection, user: UserInfo, action: Action): Promise<ShardAnswer> =>
+  connection.ask({
+    method: 'POST',
+    target: `/clusters/${encodeURIComponent(action.cluster)}/apis/authorization.k8s.io/v1/subjectaccessreviews`,
+    headers: {
+      'content-type': 'application/json',
+      ...(action.deep ? { 'x-kcp-internal-deep-subjectaccessreview': 'true' } : {}),
+    },
+    body: JSON.stringify({
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { ...subjectOf(user), ...attributesOf(action) },
+    }),
+    signal: AbortSignal.timeout(30_000),
+  })
+
+const subjectOf = ({ name, uid, groups, extra }: UserInfo) => ({
+  user: name,
+  groups,
+  ...(uid === undefined ? {} : { uid }),
+  ...(extra === undefined ? {} : { extra }),
+})
+
+function decisionIn(text: string): Decision {
+  const { allowed = false, denied = false, reason = '' } = statusIn(text)
+  return { effect: allowed ? 'allow' : denied ? 'deny' : 'no opinion', reason, authorizer: by }
+}
+
+function statusIn(text: string): NonNullable<Review['status']> {
+  try {
+    return (JSON.parse(text) as Review).status ?? {}
+  } catch {
+    throw badGateway('its answer is no review')
+  }
+}

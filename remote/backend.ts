@@ -1,0 +1,76 @@
+import type { Backend, ResourceRef } from '../framework/contract/backend.ts'
+import type { Informers } from '../framework/contract/informer.ts'
+import type { Logger } from '../framework/contract/log.ts'
+import type { SharedCache } from '../framework/contract/sharedcache.ts'
+import type { ResourceStorage } from '../framework/contract/storage.ts'
+import { createInformers } from '../framework/informers/informers.ts'
+import { commonApis } from './apis.ts'
+import { reviewAuthorizer } from './authorizer.ts'
+import { cacheServer } from './cacheserver.ts'
+import type { ShardConnection } from './connection/connection.ts'
+import { Copies } from './copy/copies.ts'
+import { createDirectory } from './directory.ts'
+import { forward } from './forwarding.ts'
+import { Flights } from './reading/listcoalescer.ts'
+import { remoteStorage } from './storage.ts'
+
+export interface RemoteShardOptions {
+  readonly connection: ShardConnection
+  /** Reaches the logical clusters of all shards; without it there is only this shard. */
+  readonly everywhere?: ShardConnection
+  /** Reaches the cache server; the shard has it when absent. */
+  readonly cache?: ShardConnection
+  readonly log: Logger
+  /** Ends all informers. */
+  readonly signal: AbortSignal
+}
+
+/** A shard in another process, as views see it. */
+export interface RemoteShard {
+  readonly backend: Backend
+  readonly informers: Informers
+  readonly shared: SharedCache
+}
+
+const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
+  [group, version, resource, subresource, identity].join('/')
+
+/** Why the shard cannot be used is said once, by the connection; that everybody tries again is no news. */
+const quiet = (log: Logger): Logger => ({
+  debug: (fields, message) => log.debug(fields, message),
+  info: (fields, message) => log.info(fields, message),
+  warn: (fields, message) => log.debug(fields, message),
+  error: (fields, message) => log.error(fields, message),
+  child: fields => quiet(log.child(fields)),
+  isLevelEnabled: level => log.isLevelEnabled(level),
+})
+
+/** Works as soon as the shard can be reached, and again whenever it can be reached again. */
+export function remoteShard(options: RemoteShardOptions): RemoteShard {
+  const { connection, everywhere, cache = connection, log, signal } = options
+  const copies = new Copies({ isGood: () => connection.reach.isGood(), log, signal })
+  const clients = { copies, flights: new Flights() }
+  const storages = new Map<string, ResourceStorage>()
+  const storage = (ref: ResourceRef): ResourceStorage => {
+    const known = storages.get(idOf(ref)) ?? remoteStorage(connection, ref, clients)
+    storages.set(idOf(ref), known)
+    return known
+  }
+  const common = commonApis(storage)
+  const informers = createInformers({ storage: ref => remoteStorage(connection, ref) }, quiet(log), signal)
+  const directory = createDirectory(informers)
+  const connectionOf = (cluster: string): ShardConnection =>
+    everywhere === undefined || directory.has(cluster) ? connection : everywhere
+  return {
+    backend: {
+      authorizer: reviewAuthorizer(connectionOf),
+      storage,
+      // What one cluster serves besides is the shard's business: such requests are forwarded.
+      apis: cluster => (cluster === '*' ? common : undefined),
+      resolve: path => directory.resolve(path),
+      forward: (ctx, request) => forward(connection, ctx, request),
+    },
+    informers,
+    shared: cacheServer({ connection: cache, log: quiet(log), signal }),
+  }
+}

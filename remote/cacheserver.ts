@@ -1,0 +1,47 @@
+import type { ResourceRef } from '../framework/contract/backend.ts'
+import type { ObjectMeta } from '../framework/contract/item.ts'
+import type { Logger } from '../framework/contract/log.ts'
+import type { SharedCache } from '../framework/contract/sharedcache.ts'
+import { createInformers } from '../framework/informers/informers.ts'
+import { viewOf } from '../framework/lens/view.ts'
+import type { ShardConnection } from './connection/connection.ts'
+import { remoteStorage } from './storage.ts'
+
+export interface CacheServerOptions {
+  readonly connection: ShardConnection
+  readonly log: Logger
+  /** Ends all informers. */
+  readonly signal: AbortSignal
+}
+
+/** What kcp's cache server adds to what it has copied (chapter 20, section 8.4). */
+const added: ReadonlySet<string> = new Set([
+  'kcp.io/shard',
+  'cache.kcp.io/original-resource-UID',
+  'cache.kcp.io/original-resource-version',
+])
+
+/** kcp's cache server, by whichever server has it below `/services/cache`: a shard, or one of its own. */
+export function cacheServer({ connection, log, signal }: CacheServerOptions): SharedCache {
+  const all = below(connection, '/services/cache/shards/*')
+  return {
+    informers: createInformers({ storage: ref => remoteStorage(all, unidentified(ref)) }, log, signal),
+    storage(resource, shard) {
+      const prefix = `/services/cache/shards/${encodeURIComponent(shard || 'root')}`
+      return viewOf(remoteStorage(below(connection, prefix), resource), () => ({ relabel: asPublished }))
+    },
+  }
+}
+
+/** Definitions are there for all exports together, by their names alone. */
+const unidentified = ({ identity: _, ...ref }: ResourceRef): ResourceRef => ref
+
+const asPublished = ({ annotations }: ObjectMeta) => ({
+  annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => !added.has(key))),
+})
+
+const below = (connection: ShardConnection, prefix: string): ShardConnection => ({
+  ...connection,
+  send: request => connection.send({ ...request, target: prefix + request.target }),
+  ask: request => connection.ask({ ...request, target: prefix + request.target }),
+})

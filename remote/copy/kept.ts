@@ -1,0 +1,123 @@
+import type { Item } from '../../framework/contract/item.ts'
+import type { Logger } from '../../framework/contract/log.ts'
+import { loopbackContext } from '../../framework/contract/loopback.ts'
+import type { Selection } from '../../framework/contract/storage.ts'
+import type { ObjectKey } from '../../framework/meta/object.ts'
+import type { Source } from '../reading/source.ts'
+import type { Copy } from './copy.ts'
+import { fill, keepUp, NoRoom, type Original } from './filling.ts'
+
+/** Milliseconds before what could not be copied is tried again. */
+const patience = 1_000
+const patienceForRoom = 5 * 60_000
+
+export interface KeptOptions {
+  readonly source: Source
+  readonly selection: Selection
+  /** Bytes that may be used. */
+  room(): number
+  readonly log: Logger
+}
+
+/** One copy for as long as somebody uses it: filled when first needed, and anew when the shard has forgotten where it was. */
+export class Kept {
+  readonly #options: KeptOptions
+  readonly #stop = new AbortController()
+  #copy: Copy | undefined
+  #filling: Promise<Copy | undefined> | undefined
+  #notBefore = 0
+  #readers = 0
+  #usedAt = Date.now()
+
+  constructor(options: KeptOptions) {
+    this.#options = options
+  }
+
+  /** What there is at once; what there is not begins to be filled. */
+  get copy(): Copy | undefined {
+    this.#usedAt = Date.now()
+    if (this.#copy === undefined) void this.filled()
+    return this.#copy
+  }
+
+  /**
+   * Waits while it is being filled, if possible as things were at a version, so that whoever was there can go on. undefined:
+   * the shard has to be asked. Never rejects.
+   */
+  async filled(version?: string): Promise<Copy | undefined> {
+    this.#usedAt = Date.now()
+    if (this.#copy !== undefined) return this.#copy
+    if (this.#filling === undefined && Date.now() < this.#notBefore) return undefined
+    this.#filling ??= this.#fill(version).finally(() => {
+      this.#filling = undefined
+    })
+    return this.#filling
+  }
+
+  /** Milliseconds since somebody has used it last; 0 while somebody does. */
+  get idle(): number {
+    return this.#readers > 0 ? 0 : Date.now() - this.#usedAt
+  }
+
+  find(key: ObjectKey): Item | undefined {
+    return this.#copy?.find(key)
+  }
+
+  get bytes(): number {
+    return this.#copy?.bytes ?? 0
+  }
+
+  /** To be called before and behind everything that reads for long. */
+  enter(): void {
+    this.#readers++
+  }
+  leave(): void {
+    this.#readers--
+    this.#usedAt = Date.now()
+  }
+
+  /** To be called once a minute. */
+  age(): void {
+    this.#copy?.ring.age()
+  }
+
+  close(): void {
+    this.#stop.abort()
+    this.#copy?.close()
+  }
+
+  async #fill(version: string | undefined): Promise<Copy | undefined> {
+    const original = this.#original()
+    const room = this.#options.room()
+    try {
+      const copy = await fill(original, room, version)
+      if (copy === undefined || this.#stop.signal.aborted) return this.#failed()
+      this.#copy = copy
+      void this.#keepUp(original, copy)
+      return copy
+    } catch (error) {
+      this.#options.log.debug({ error: String(error) }, 'a resource could not be copied')
+      return this.#failed(error instanceof NoRoom ? patienceForRoom : patience)
+    }
+  }
+
+  #failed(milliseconds = patience): undefined {
+    this.#notBefore = Date.now() + milliseconds
+  }
+
+  async #keepUp(original: Original, copy: Copy): Promise<void> {
+    await keepUp(original, copy).catch(error =>
+      this.#options.log.debug({ error: String(error) }, 'a copy will be filled anew'),
+    )
+    this.#copy = undefined
+    this.#failed()
+    copy.close()
+  }
+
+  #original(): Original {
+    const { source, selection, log } = this.#options
+    const signal = this.#stop.signal
+    const ctx = loopbackContext({ verb: 'watch', resource: source.ref, cluster: '*', signal, log })
+    return { source, selection, ctx }
+  }
+}

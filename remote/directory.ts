@@ -1,0 +1,31 @@
+import type { IndexFn, Informer, Informers } from '../framework/contract/informer.ts'
+import type { ClusterName } from '../framework/meta/object.ts'
+import { isClusterName } from '../framework/request/path.ts'
+
+/** Which logical clusters a shard has, and where in the tree of workspaces they are. */
+export interface Directory {
+  has(cluster: ClusterName): boolean
+  /** `root:org:team` → `k3x9…`; a name that exists is itself. */
+  resolve(path: string): ClusterName | undefined
+}
+
+const logicalClusters = { group: 'core.kcp.io', version: 'v1alpha1', resource: 'logicalclusters' }
+
+const pathOf: IndexFn = ({ meta }) => {
+  const path = meta.annotations['kcp.io/path']
+  return path === undefined ? [] : [path]
+}
+
+/** Every LogicalCluster says what its path is. */
+export function createDirectory(informers: Informers): Directory {
+  const informer: Informer = informers.for(logicalClusters)
+  const byPath = informer.index(pathOf)
+  const has = (cluster: ClusterName): boolean => informer.get(cluster, '', 'cluster') !== undefined
+  return {
+    has,
+    resolve: path => {
+      if (isClusterName(path)) return has(path) ? path : undefined
+      return byPath(path)[0]?.key.cluster
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import type { RawResponse } from '../framework/contract/backend.ts'
+import type { RequestContext } from '../framework/contract/context.ts'
+import { failureOf } from '../framework/net/failure.ts'
+import { isSecret, passedOn } from '../framework/net/headers.ts'
+import type { VerbRequest } from '../framework/request/response.ts'
+import { bodyLimit } from '../framework/wire/mediatypes.ts'
+import type { ShardAnswer, ShardConnection } from './connection/connection.ts'
+import { identityFields } from './connection/identity.ts'
+import type { ShardRequest } from './connection/request.ts'
+
+const dropped = new Set(['content-length', 'accept-encoding', 'audit-id'])
+
+/** Passes a request on to the logical cluster that it is about, as whom it acts for, and the answer back as it comes. */
+export async function forward(
+  connection: ShardConnection,
+  ctx: RequestContext,
+  request: VerbRequest,
+): Promise<RawResponse> {
+  const kept = passedOn(request.headers, name => isSecret(name) || dropped.has(name))
+  const body = await request.body(bodyLimit)
+  const {
+    statusCode,
+    headers,
+    body: answer,
+  } = await connection.send({
+    method: request.method as ShardRequest['method'],
+    target: targetOf(ctx, request),
+    headers: { ...kept, ...identityFields(ctx) },
+    ...(body.length === 0 ? {} : { body }),
+    signal: ctx.signal,
+  })
+  const passed = passedOn(headers, name => dropped.has(name)) as RawResponse['headers']
+  return { status: statusCode, headers: passed, body: bodyOf(answer, ctx) }
+}
+
+/** A watch that is over for this side ends like any other; half of something else is cut off. */
+async function* bodyOf(
+  answer: ShardAnswer['body'],
+  { info, signal }: RequestContext,
+): AsyncGenerator<Buffer> {
+  try {
+    yield* answer as AsyncIterable<Buffer>
+  } catch (error) {
+    if (!signal.aborted || info.verb !== 'watch') throw failureOf(error)
+  }
+}
+
+function targetOf({ cluster, info }: RequestContext, { query }: VerbRequest): string {
+  const path = info.path.split('/').map(encodeURIComponent).join('/')
+  const search = query.size === 0 ? '' : `?${query}`
+  return `/clusters/${encodeURIComponent(cluster)}${path}${search}`
+}

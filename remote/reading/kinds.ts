@@ -1,0 +1,41 @@
+import type { RequestContext } from '../../framework/contract/context.ts'
+import type { Item } from '../../framework/contract/item.ts'
+import type { WriteOptions } from '../../framework/contract/storage.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
+import type { ObjectKey } from '../../framework/meta/object.ts'
+import { failureOf } from '../../framework/net/failure.ts'
+import type { ShardRequest } from '../connection/request.ts'
+import { passWarnings } from '../connection/warnings.ts'
+import { sentItem } from './item.ts'
+import type { Source } from './source.ts'
+
+/** One request about one object, and the object that is answered. */
+export async function itemFor(
+  source: Source,
+  ctx: RequestContext,
+  key: ObjectKey,
+  request: Omit<ShardRequest, 'signal'>,
+): Promise<Item> {
+  const answer = await source.ask(ctx, request)
+  passWarnings(ctx, answer)
+  try {
+    return sentItem(onOneLine(Buffer.from(await answer.body.arrayBuffer())), key.cluster)
+  } catch (error) {
+    throw failureOf(error)
+  }
+}
+
+const onOneLine = (bytes: Buffer): Buffer => (bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes)
+
+/** What writes say in their query. */
+export const queryOf = ({ dryRun, fieldManager }: WriteOptions) => ({
+  dryRun: dryRun ? 'All' : undefined,
+  fieldManager,
+})
+
+/** Somebody else was faster. Fields that others own are a conflict too, but not one that goes away. */
+export const isLostRace = (error: unknown): boolean =>
+  error instanceof StatusError && error.code === 409 && error.reason === 'Conflict' && !isAboutFields(error)
+
+const isAboutFields = ({ status }: StatusError): boolean =>
+  status.details?.causes?.some(({ reason }) => reason === 'FieldManagerConflict') ?? false

@@ -1,0 +1,70 @@
+import type { RequestContext } from '../../framework/contract/context.ts'
+import type { ItemList, ListMeta, ListQuery } from '../../framework/contract/storage.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
+import { apiVersionOf } from '../../framework/meta/object.ts'
+import { badGateway, failureOf } from '../../framework/net/failure.ts'
+import { identityFields } from '../connection/identity.ts'
+import { pieces } from '../connection/pieces.ts'
+import { collectionOf, listOptionsOf, targetOf } from '../connection/target.ts'
+import { type Batches, type ListHead, ListReader } from './listreader.ts'
+import type { Asker, Source } from './source.ts'
+
+/** A list as the shard sends it: batches as they come, and at last what the list says of itself. */
+export async function* list(sent: Batches): ItemList {
+  const { metadata } = yield* sent
+  const { resourceVersion = '', remainingItemCount } = metadata
+  return {
+    resourceVersion,
+    ...(metadata.continue ? { continue: metadata.continue } : {}),
+    ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+  }
+}
+
+/** What nobody serves yet may be served later: whoever watches from there sees it come. */
+const nobodys: ListHead = { kind: '', metadata: { resourceVersion: '0' } satisfies ListMeta }
+
+/** The kind of a list's elements, as bookmarks name it. */
+export const kindOf = ({ ref: { group, version } }: Source, listKind: string) => ({
+  apiVersion: apiVersionOf(group, version),
+  kind: listKind.replace(/List$/, ''),
+})
+
+/** A resource of an export that nobody has bound here is empty (chapter 10, section 1.11). */
+export const isNobodys = ({ ref }: Source, error: unknown): boolean =>
+  ref.identity !== undefined && error instanceof StatusError && error.code === 404
+
+/** Nothing of what nobody has bound. */
+export async function* batches(source: Source, ctx: RequestContext, query: ListQuery): Batches {
+  try {
+    return yield* shared(source, ctx, query)
+  } catch (error) {
+    if (isNobodys(source, error)) return nobodys
+    throw error
+  }
+}
+
+/** Asked once for all who ask alike meanwhile, where that may be. Who reads page by page is alone behind the first. */
+function shared(source: Source, ctx: RequestContext, query: ListQuery): Batches {
+  if (source.flights === undefined || query.continue) return sent(source, ctx, query)
+  const { actAs, hops } = ctx
+  const id = JSON.stringify([targetOfList(source, query), identityFields(ctx)])
+  return source.flights.list(id, ctx.signal, signal => sent(source, { actAs, hops, signal }, query))
+}
+
+const targetOfList = ({ ref }: Source, query: ListQuery): string =>
+  targetOf(ref, collectionOf(query), listOptionsOf(query))
+
+/** What the shard answers, whatever that is. */
+export async function* sent(source: Source, asker: Asker, query: ListQuery): Batches {
+  const answer = await source.ask(asker, { method: 'GET', target: targetOfList(source, query) })
+  const reader = new ListReader(query.cluster)
+  try {
+    for await (const piece of pieces(answer.body)) {
+      const batch = reader.push(piece)
+      if (batch !== undefined) yield batch
+    }
+    return reader.finish()
+  } catch (error) {
+    throw error instanceof SyntaxError ? badGateway('its answer is no list') : failureOf(error)
+  }
+}

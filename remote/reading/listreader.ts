@@ -1,0 +1,156 @@
+import type { Item } from '../../framework/contract/item.ts'
+import type { ItemBatch, ListMeta } from '../../framework/contract/storage.ts'
+import type { ClusterScope } from '../../framework/meta/object.ts'
+import { sentItem } from './item.ts'
+import { DepthScanner } from './scanner.ts'
+
+/** What a list says of itself. */
+export interface ListHead {
+  readonly kind: string
+  readonly metadata: Partial<ListMeta>
+}
+
+/** A list as it comes in. */
+export type Batches = AsyncGenerator<ItemBatch, ListHead, undefined>
+
+interface Document extends Partial<ListHead> {
+  readonly apiVersion?: string
+}
+
+const openingBracket = 0x5b
+const comma = 0x2c
+const none = Buffer.alloc(0)
+const bare = Buffer.from('{"metadata":')
+
+/** Where an item lies in a piece. */
+interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** Elements as they lie in a piece of a list: joined by commas already, so that they are passed on as one run. */
+class Run implements ItemBatch {
+  readonly length: number
+  readonly bytes: Buffer
+  readonly #piece: Buffer
+  readonly #spans: readonly Span[]
+  readonly #cluster: ClusterScope
+
+  constructor(piece: Buffer, spans: readonly Span[], cluster: ClusterScope) {
+    this.length = spans.length
+    this.bytes = piece.subarray(spans[0]?.from ?? 0, spans.at(-1)?.to ?? 0)
+    this.#piece = piece
+    this.#spans = spans
+    this.#cluster = cluster
+  }
+  *[Symbol.iterator](): Generator<Item> {
+    for (const { from, to } of this.#spans) yield sentItem(this.#piece.subarray(from, to), this.#cluster)
+  }
+}
+
+/**
+ * Takes a list apart while it comes in. Of its elements nothing is decoded; the rest is small, and read as a whole when
+ * everything has come.
+ */
+export class ListReader {
+  readonly #cluster: ClusterScope
+  readonly #scanner = new DepthScanner()
+  /** Bytes around the elements. */
+  readonly #around: Buffer[] = []
+  /** Of an element that has not ended yet. */
+  #rest: Buffer = none
+  #phase: 'before' | 'elements' | 'behind' = 'before'
+  /** What elements do not say themselves, because the list does: Kubernetes writes those of its own kinds so. */
+  #type: Buffer | undefined
+
+  constructor(cluster: ClusterScope) {
+    this.#cluster = cluster
+  }
+
+  /** The elements that are complete with this piece. */
+  push(piece: Buffer): ItemBatch | undefined {
+    if (this.#phase === 'behind') {
+      this.#around.push(piece)
+      return undefined
+    }
+    if (this.#phase === 'elements')
+      return this.#elements(Buffer.concat([this.#rest, piece]), this.#rest.length)
+    const start = this.#findElements(piece)
+    if (start === undefined) return undefined
+    this.#type = typeIn(Buffer.concat(this.#around))
+    return this.#elements(piece.subarray(start), 0)
+  }
+
+  /** To be called at the end. Throws `SyntaxError` for what was no list, or not all of one. */
+  finish(): ListHead {
+    const document = JSON.parse(Buffer.concat([...this.#around, this.#rest]).toString()) as Document
+    return { kind: document.kind ?? '', metadata: document.metadata ?? {} }
+  }
+
+  /** The elements are the only array among a list's own members. */
+  #findElements(piece: Buffer): number | undefined {
+    let at = -1
+    do {
+      at = this.#scanner.nextBracket(piece, at + 1)
+      if (at < 0) {
+        this.#around.push(piece)
+        return undefined
+      }
+    } while (this.#scanner.depth !== 2 || piece[at] !== openingBracket)
+    this.#around.push(piece.subarray(0, at + 1))
+    this.#phase = 'elements'
+    return at + 1
+  }
+
+  /** `scanned`: how much of the bytes the scanner has seen already. */
+  #elements(bytes: Buffer, scanned: number): ItemBatch | undefined {
+    const spans: Span[] = []
+    let end = 0
+    for (let at = this.#scanner.nextBracket(bytes, scanned); at >= 0; ) {
+      if (this.#scanner.depth === 2) {
+        spans.push({ from: startOf(bytes, end), to: at + 1 })
+        end = at + 1
+      } else if (this.#scanner.depth < 2) {
+        this.#phase = 'behind'
+        this.#around.push(bytes.subarray(at))
+        return this.#batch(bytes, spans)
+      }
+      at = this.#scanner.nextBracket(bytes, at + 1)
+    }
+    this.#rest = bytes.subarray(end)
+    return this.#batch(bytes, spans)
+  }
+
+  #batch(bytes: Buffer, spans: readonly Span[]): ItemBatch | undefined {
+    if (this.#phase === 'behind') this.#rest = none
+    if (spans.length === 0) return undefined
+    const type = this.#type
+    if (type === undefined || !spans.some(({ from }) => isBare(bytes, from)))
+      return new Run(bytes, spans, this.#cluster)
+    return spans.map(({ from, to }) => sentItem(typed(bytes.subarray(from, to), type), this.#cluster))
+  }
+}
+
+/** Behind what separates the elements. */
+function startOf(bytes: Buffer, from: number): number {
+  let at = from
+  while (bytes[at] === comma || (bytes[at] ?? 0x7b) <= 0x20) at++
+  return at
+}
+
+/** `"kind":"ConfigMap","apiVersion":"v1",` where the list's head says what its elements are. */
+function typeIn(head: Buffer): Buffer | undefined {
+  try {
+    const { kind, apiVersion } = JSON.parse(`${head}]}`) as Document
+    if (kind === undefined || apiVersion === undefined) return undefined
+    const type = `{"kind":${JSON.stringify(kind.replace(/List$/, ''))},"apiVersion":${JSON.stringify(apiVersion)},`
+    return Buffer.from(type)
+  } catch {
+    return undefined
+  }
+}
+
+const isBare = (bytes: Buffer, from: number): boolean => bytes.subarray(from, from + bare.length).equals(bare)
+
+const typed = (element: Buffer, type: Buffer): Buffer =>
+  isBare(element, 0) ? Buffer.concat([type, element.subarray(1)]) : element

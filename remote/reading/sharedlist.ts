@@ -1,0 +1,104 @@
+import { onAbort } from '../../framework/async/fanout.ts'
+import { optional, unlessAborted } from '../../framework/async/streams.ts'
+import type { ItemBatch } from '../../framework/contract/storage.ts'
+import type { Batches, ListHead } from './listreader.ts'
+import type { Room } from './memorybudget.ts'
+
+/** Asks the shard for a list, until the signal aborts. */
+export type Send = (signal: AbortSignal) => Batches
+
+const sizeOf = (batch: ItemBatch): number =>
+  batch.bytes?.length ?? [...batch].reduce((sum, item) => sum + item.bytes.length, 0)
+
+/**
+ * One list at the shard, for all who have come before it is sent. What comes is kept until the last of them has read it, so
+ * that nobody waits for slower readers. Where there is no room for all of it, one of them reads on from there, and the
+ * others ask alone.
+ */
+export class Flight {
+  /** Settled when no more will be kept. undefined: there was no room for the rest, or nobody has waited. */
+  readonly landed: Promise<ListHead | undefined>
+  readonly #send: Send
+  readonly #room: Room
+  readonly #leaving = new AbortController()
+  readonly #kept: ItemBatch[] = []
+  #bytes = 0
+  #readers = 0
+  #rest: Batches | undefined
+
+  /** Sent when `begins` resolves: nobody who comes later may read it. */
+  constructor(begins: Promise<void>, send: Send, room: Room) {
+    this.#send = send
+    this.#room = room
+    this.landed = optional(begins.then(() => this.#fly()))
+  }
+
+  /** All who wanted it have left: it is not sent any more, or has been broken off. */
+  get isAbandoned(): boolean {
+    return this.#leaving.signal.aborted
+  }
+
+  /** Of what is kept. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  async *read(signal: AbortSignal): Batches {
+    const leave = this.#enter(signal)
+    try {
+      const head = await unlessAborted(signal, this.landed)
+      const rest = this.#takeRest()
+      if (head !== undefined || rest !== undefined) yield* this.#kept
+      if (head !== undefined) return head
+      if (rest !== undefined) return yield* rest
+    } finally {
+      leave()
+    }
+    return yield* this.#send(signal)
+  }
+
+  /** Returns how to leave, which also happens when the signal aborts. */
+  #enter(signal: AbortSignal): () => void {
+    this.#readers++
+    this.#room.enter(this)
+    let isIn = true
+    const leave = (): void => {
+      if (isIn) this.#leave()
+      isIn = false
+    }
+    const stay = onAbort(signal, leave)
+    return () => {
+      stay()
+      leave()
+    }
+  }
+
+  #leave(): void {
+    this.#readers--
+    if (this.#readers > 0) return
+    this.#room.leave(this)
+    this.#leaving.abort()
+  }
+
+  async #fly(): Promise<ListHead | undefined> {
+    if (this.isAbandoned) return undefined
+    const list = this.#send(this.#leaving.signal)
+    let next = await list.next()
+    for (; !next.done; next = await list.next()) {
+      this.#kept.push(next.value)
+      this.#bytes += sizeOf(next.value)
+      if (this.#room.isTooFullFor(this)) {
+        this.#rest = list
+        return undefined
+      }
+    }
+    return next.value
+  }
+
+  /** For the first who wants it. */
+  #takeRest(): Batches | undefined {
+    const rest = this.#rest
+    this.#rest = undefined
+    return rest
+  }
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { silent } from '../framework/contract/log.ts'
+import { StatusError, serviceUnavailable } from '../framework/meta/errors.ts'
+import { testContext } from '../test/support/context.ts'
+import { Copies } from './copy/copies.ts'
+import { remoteStorage } from './storage.ts'
+import { ScriptedShard } from './testing/scriptedshard.ts'
+
+const ref = { group: 'example.com', version: 'v1', resource: 'widgets', identity: 'abc' }
+
+describe('a watch at a shard', () => {
+  let shard: ScriptedShard
+  let stop: AbortController
+  beforeEach(() => {
+    shard = new ScriptedShard()
+    stop = new AbortController()
+  })
+  afterEach(() => stop.abort())
+
+  /** Begins to watch as a client does who wants to know when nothing is refused any more. */
+  function begin(isCopied: boolean) {
+    const { signal } = stop
+    const copies = new Copies({ isGood: () => true, log: silent, signal })
+    const storage = remoteStorage(shard.connection, ref, isCopied ? { copies } : {})
+    const beginnings: Promise<string>[] = []
+    const asking = (begun: Promise<void>): void => void beginnings.push(begun.then(() => 'begun'))
+    const query = { cluster: '*', resourceVersion: '1', initialEvents: false, bookmarks: false, asking }
+    const first = storage.watch(testContext({ cluster: '*', signal }), query).next()
+    assert.equal(beginnings.length, 1)
+    return { first, outcome: Promise.race([first.then(() => 'event'), ...beginnings]) }
+  }
+
+  for (const isCopied of [false, true])
+    it(`has begun when the shard has not refused: ${isCopied ? 'from a copy' : 'its own'}`, async () => {
+      const { first, outcome } = begin(isCopied)
+      assert.equal(await outcome, 'begun')
+      shard.put('a')
+      assert.equal((await first).value?.[0]?.item.key.name, 'a')
+    })
+
+  it('has not begun when the shard refuses', async () => {
+    shard.failure = new StatusError(403, 'Forbidden', 'no')
+    await assert.rejects(begin(false).outcome, { code: 403 })
+  })
+
+  it('has begun when the shard is away, or nobody has bound the resource: it waits for them', async () => {
+    shard.failure = serviceUnavailable('away')
+    assert.equal(await begin(false).outcome, 'begun')
+    shard.failure = undefined
+    shard.isBound = false
+    assert.equal(await begin(false).outcome, 'begun')
+  })
+})

@@ -1,0 +1,137 @@
+import type { RequestContext } from '../framework/contract/context.ts'
+import type { Item } from '../framework/contract/item.ts'
+import type {
+  Change,
+  Check,
+  DeleteOptions,
+  Deletion,
+  ResourceStorage,
+} from '../framework/contract/storage.ts'
+import type { KubeObject, ObjectKey } from '../framework/meta/object.ts'
+import { encodeObject } from '../framework/wire/encode.ts'
+import { targetOf } from './connection/target.ts'
+import { createApplied, sendPatch } from './patching.ts'
+import type { Races } from './races.ts'
+import { itemFor, queryOf } from './reading/kinds.ts'
+import type { Source } from './reading/source.ts'
+
+const headers = { 'content-type': 'application/json' }
+
+export const get =
+  (source: Source): ResourceStorage['get'] =>
+  (ctx, key) =>
+    itemFor(source, ctx, key, { method: 'GET', target: targetOf(source.ref, key) })
+
+/** The name of a new object is in its body; a subresource is below the object of that name. */
+export const create =
+  (source: Source): ResourceStorage['create'] =>
+  async (ctx, key, object, options) => {
+    const applied = await createApplied(source, ctx, { key, options })
+    if (applied !== undefined) return applied
+    const place = source.ref.subresource ? key : { cluster: key.cluster, namespace: key.namespace }
+    const target = targetOf(source.ref, place, queryOf(options))
+    return itemFor(source, ctx, key, { method: 'POST', target, headers, body: encodeObject(object).bytes })
+  }
+
+/** Writes only over the state that the change has seen: the copied one, at first, which saves asking for it. */
+export const update =
+  (
+    source: Source,
+    races: Races,
+    copied: (key: ObjectKey) => Item | undefined = () => undefined,
+  ): ResourceStorage['update'] =>
+  (ctx, key, change, options) => {
+    let isLocked = false
+    let copy = copied(key)
+    const attempt = async (): Promise<Item> => {
+      const guessed = copy && (await changedCopy(copy, change))
+      copy = undefined
+      const { current, next } = guessed ?? (await changed(await get(source)(ctx, key), change))
+      isLocked = guessed === undefined && next.metadata.resourceVersion !== undefined
+      const { resourceVersion } = current.meta
+      const patched = sendPatch(source, ctx, { key, options, ...(isLocked ? {} : { resourceVersion }) })
+      if (patched !== undefined) return patched
+      const target = targetOf(source.ref, key, queryOf(options))
+      return itemFor(source, ctx, key, { method: 'PUT', target, headers, body: at(resourceVersion, next) })
+    }
+    return races.run({ key, attempt, mayRetry: () => !isLocked })
+  }
+
+/** What is to be written, and over which state. */
+interface Changed {
+  readonly current: Item
+  readonly next: KubeObject
+}
+
+const changed = async (current: Item, change: Change): Promise<Changed> => ({
+  current,
+  next: await change(current),
+})
+
+/** undefined where the copy is not what the client has seen, or nothing comes of it: it may be old. */
+async function changedCopy(copy: Item, change: Change): Promise<Changed | undefined> {
+  try {
+    const { next } = await changed(copy, change)
+    const { resourceVersion } = copy.meta
+    const { resourceVersion: locked = resourceVersion } = next.metadata
+    return locked === resourceVersion ? { current: copy, next } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The object as a replacement of this version, unless it names another one. */
+const at = (resourceVersion: string, object: KubeObject): Buffer =>
+  encodeObject({ ...object, metadata: { resourceVersion, ...object.metadata } }).bytes
+
+/** Deletes only what the check has seen. */
+export const remove =
+  (source: Source, races: Races): ResourceStorage['delete'] =>
+  (ctx, key, check, options) =>
+    races.run({
+      key,
+      attempt: () => removeOnce(source, ctx, { key, check, options }),
+      mayRetry: () => options.resourceVersion === undefined,
+    })
+
+interface Removal {
+  readonly key: ObjectKey
+  readonly check: Check
+  readonly options: DeleteOptions
+}
+
+async function removeOnce(
+  source: Source,
+  ctx: RequestContext,
+  { key, check, options }: Removal,
+): Promise<Deletion> {
+  const current = await get(source)(ctx, key)
+  await check(current)
+  const body = JSON.stringify(deleteOptions(current, options))
+  const target = targetOf(source.ref, key)
+  return deletionOf(await itemFor(source, ctx, key, { method: 'DELETE', target, headers, body }), current)
+}
+
+const deleteOptions = ({ meta }: Item, { dryRun, uid, resourceVersion, propagation }: DeleteOptions) => ({
+  apiVersion: 'v1',
+  kind: 'DeleteOptions',
+  preconditions: {
+    uid: uid ?? meta.uid,
+    resourceVersion: resourceVersion ?? meta.resourceVersion,
+  },
+  ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
+  ...(dryRun ? { dryRun: ['All'] } : {}),
+})
+
+/** A Status says that the object is gone, and so does an object that nothing holds any more. */
+const deletionOf = (answer: Item, current: Item): Deletion =>
+  answer.object.kind === 'Status'
+    ? { item: current, removed: true }
+    : { item: answer, removed: !isHeld(answer.object) }
+
+/** Namespaces have finalizers of their own. */
+function isHeld({ metadata, spec }: KubeObject): boolean {
+  const { finalizers = [] } = (spec ?? {}) as { readonly finalizers?: readonly unknown[] }
+  const isTerminating = metadata.deletionTimestamp !== undefined
+  return isTerminating && finalizers.length + (metadata.finalizers ?? []).length > 0
+}

@@ -1,0 +1,79 @@
+import { bindingIn, rulesIn, subjectsIn } from '../../authz/rbac/objects.ts'
+import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
+import type { Binding, RbacSource } from '../../authz/rbac/rbacsource.ts'
+import { subjectKey } from '../../authz/rbac/subjects.ts'
+import type { Item, ItemEvent } from '../../framework/contract/item.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
+
+export const rbacResources = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'] as const
+export type RbacResource = (typeof rbacResources)[number]
+
+/** RBAC objects of every logical cluster as authorization looks for them: roles by name, bindings by subject. */
+export interface RbacIndex extends RbacSource {
+  /** Takes one change; the order of changes of one object matters, nothing else. */
+  apply(resource: RbacResource, event: ItemEvent): void
+}
+
+/** An index that is fed by events of the watch cache; `changed` is told of each. Finding a user's bindings costs nothing for those of others. */
+export function createRbacIndex(changed: (cluster: ClusterName) => void = ignore): RbacIndex {
+  const roles = new Map<string, Role>()
+  const bindings = new Map<string, readonly Binding[]>()
+  const rulesOf = (key: string): readonly PolicyRule[] | undefined => roles.get(key)?.rules
+  const bindingsOf = (key: string): readonly Binding[] => bindings.get(key) ?? none
+  return {
+    clusterRole: (cluster, name) => rulesOf(keyFor(cluster, '', name)),
+    role: (cluster, namespace, name) => rulesOf(keyFor(cluster, namespace, name)),
+    clusterRoleBindings: (cluster, subject) => bindingsOf(keyFor(cluster, '', subject)),
+    roleBindings: (cluster, namespace, subject) => bindingsOf(keyFor(cluster, namespace, subject)),
+    apply: (resource, event) => {
+      if (event.type === 'BOOKMARK') return
+      if (resource === 'roles' || resource === 'clusterroles') applyRole(roles, event)
+      else applyBinding(bindings, event)
+      changed(event.item.key.cluster)
+    },
+  }
+}
+
+const ignore = (): void => undefined
+const none: readonly Binding[] = []
+
+const keyFor = (cluster: string, namespace: string, name: string): string => `${cluster}/${namespace}/${name}`
+
+/** Rules are read when somebody is first judged by them. */
+class Role {
+  readonly #item: Item
+  #rules: readonly PolicyRule[] | undefined
+  constructor(item: Item) {
+    this.#item = item
+  }
+  get rules(): readonly PolicyRule[] {
+    this.#rules ??= rulesIn(this.#item.object)
+    return this.#rules
+  }
+}
+
+function applyRole(roles: Map<string, Role>, { type, item }: ItemEvent): void {
+  const { cluster, namespace, name } = item.key
+  if (type === 'DELETED') roles.delete(keyFor(cluster, namespace, name))
+  else roles.set(keyFor(cluster, namespace, name), new Role(item))
+}
+
+function applyBinding(bindings: Map<string, readonly Binding[]>, { type, item, previous }: ItemEvent): void {
+  const { name } = item.key
+  for (const key of subjectKeys(type === 'DELETED' ? item : previous)) {
+    const rest = (bindings.get(key) ?? none).filter(binding => binding.name !== name)
+    if (rest.length === 0) bindings.delete(key)
+    else bindings.set(key, rest)
+  }
+  const binding = type === 'DELETED' ? undefined : bindingIn(item.object)
+  if (binding === undefined) return
+  for (const key of subjectKeys(item)) bindings.set(key, [...(bindings.get(key) ?? none), binding])
+}
+
+/** Where a binding is found, each place once however often it names a subject. */
+function subjectKeys(item: Item | undefined): ReadonlySet<string> {
+  if (item === undefined) return new Set()
+  const { cluster, namespace } = item.key
+  const subjects = subjectsIn(item.object).flatMap(subject => subjectKey(subject, namespace) ?? [])
+  return new Set(subjects.map(subject => keyFor(cluster, namespace, subject)))
+}

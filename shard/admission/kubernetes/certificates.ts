@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Authorizer } from '../../../framework/contract/authorizer.ts'
+import type { RequestContext } from '../../../framework/contract/context.ts'
+import { forbidden } from '../../../framework/meta/errors.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
+import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
+
+const group = 'certificates.k8s.io'
+
+interface SigningRequest extends KubeObject {
+  readonly spec?: { readonly signerName?: string }
+  readonly status?: { readonly certificate?: string; readonly conditions?: readonly object[] }
+}
+
+/** Whether somebody may speak for a signer, by its name or by that of its domain. */
+async function mayActFor(
+  authorizer: Authorizer,
+  { actAs, cluster, signal }: RequestContext,
+  verb: string,
+  signer: string,
+): Promise<boolean> {
+  const [domain = ''] = signer.split('/')
+  for (const name of [signer, `${domain}/*`]) {
+    const resource = { group, version: '*', resource: 'signers', subresource: '', namespace: '', name }
+    const { effect } = await authorizer.authorize(actAs, { verb, cluster, resource }, signal)
+    if (effect === 'allow') return true
+  }
+  return false
+}
+
+/** What a write does in the name of a signer. */
+function actOf({ subresource, object, old }: ShardAdmissionRequest): 'approve' | 'sign' | undefined {
+  if (subresource === 'approval') return 'approve'
+  if (subresource !== 'status') return undefined
+  const [next, before] = [object, old].map(request => {
+    const { certificate = '', conditions = [] } = (request as SigningRequest | undefined)?.status ?? {}
+    return { certificate, conditions }
+  })
+  return isDeepStrictEqual(next, before) ? undefined : 'sign'
+}
+
+/** Approving and signing requests for certificates takes leave from their signers, too: `approve` and `sign` on `signers`. */
+export const signerAdmission = (authorizer: Authorizer): AdmissionPlugin => ({
+  name: 'CertificateApproval',
+  async validate(ctx, request) {
+    const { operation, resource } = request
+    if (operation !== 'UPDATE' || request.group !== group || resource !== 'certificatesigningrequests') return
+    const act = actOf(request)
+    if (act === undefined) return
+    const signer = (request.old as SigningRequest | undefined)?.spec?.signerName ?? ''
+    if (await mayActFor(authorizer, ctx, act, signer)) return
+    const text = `user not permitted to ${act} requests with signerName ${JSON.stringify(signer)}`
+    throw forbidden({ group, resource, name: refusedName(request) }, text)
+  },
+})

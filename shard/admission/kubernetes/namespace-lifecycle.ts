@@ -1,0 +1,47 @@
+import { forbidden, notFound } from '../../../framework/meta/errors.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
+import { loopback } from '../../../framework/request/user.ts'
+import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
+
+/** The namespace of a logical cluster as it is now; undefined when there is none. */
+export type NamespaceLookup = (cluster: string, name: string) => KubeObject | undefined
+
+const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
+
+/** Nothing is created where there is no namespace, or one that goes; three namespaces never go (chapter 40, 2.54–2.56).
+ * Creates are looked at before validation, so that a missing namespace is told before an invalid object. */
+export const namespaceLifecycle = (namespaceOf: NamespaceLookup): AdmissionPlugin => ({
+  name: 'NamespaceLifecycle',
+  mutate(_ctx, request) {
+    if (request.operation === 'CREATE' && request.key.namespace !== '') checkNamespace(namespaceOf, request)
+    return request.object
+  },
+  validate({ actAs }, request) {
+    // The server itself deletes them when their logical cluster goes (chapter 20, section 3.10).
+    if (request.operation === 'DELETE' && actAs !== loopback) refuseImmortal(request)
+  },
+})
+
+function refuseImmortal({ group, resource, key }: ShardAdmissionRequest): void {
+  if (group !== '' || resource !== 'namespaces' || !immortal.has(key.name)) return
+  throw forbidden({ group, resource, name: key.name }, 'this namespace may not be deleted')
+}
+
+function checkNamespace(namespaceOf: NamespaceLookup, request: ShardAdmissionRequest): void {
+  const name = request.key.namespace
+  const namespace = namespaceOf(request.key.cluster, name)
+  if (namespace === undefined) throw notFound({ group: '', resource: 'namespaces', name })
+  if (namespace.metadata.deletionTimestamp === undefined) return
+  const { group, resource } = request
+  throw forbidden(
+    { group, resource, name: refusedName(request) },
+    `unable to create new content in namespace ${name} because it is being terminated`,
+    [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${name} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  )
+}

@@ -1,0 +1,58 @@
+import type { Item } from '../../framework/contract/item.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { timestamp } from '../../framework/meta/timestamp.ts'
+import { boundCluster } from '../../kcp/annotations.ts'
+import { type APIResourceSchema, resources } from '../../kcp/objects.ts'
+import type { Manifest } from '../manifests/manifest.ts'
+
+const apiApproved = 'api-approved.kubernetes.io'
+
+/**
+ * The copy that is kept of an APIResourceSchema that somebody binds: a CustomResourceDefinition named by its uid (chapter
+ * 20, section 5.6). What is bound is served as long as it is bound, whatever becomes of the schema.
+ */
+export function boundCopyOf({ key, object }: Item): Manifest {
+  const schema = object as APIResourceSchema
+  const { nameValidation, ...spec } = schema.spec
+  const approved = schema.metadata.annotations?.[apiApproved]
+  const copy: KubeObject = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: schema.metadata.uid ?? '',
+      annotations: {
+        'apis.kcp.io/bound-crd': '',
+        'apis.kcp.io/schema-cluster': key.cluster,
+        'apis.kcp.io/schema-name': key.name,
+        ...(approved === undefined ? {} : { [apiApproved]: approved }),
+        ...(nameValidation === 'PathSegmentName' ? { 'internal.kcp.io/validate-name': 'path-segment' } : {}),
+      },
+    },
+    spec: {
+      ...spec,
+      conversion: spec.conversion ?? { strategy: 'None' },
+      versions: spec.versions.map(version => ({ ...version, schema: { openAPIV3Schema: version.schema } })),
+    },
+    status: statusOf(schema),
+  }
+  return { cluster: boundCluster, resource: resources.crds, object: copy }
+}
+
+/** Names are not given away here: the binding's cluster decides who has them. */
+function statusOf({ spec }: APIResourceSchema): object {
+  const established = (type: string, reason: string, message: string): object => ({
+    type,
+    status: 'True',
+    reason,
+    message,
+    lastTransitionTime: timestamp(),
+  })
+  return {
+    acceptedNames: spec.names,
+    storedVersions: spec.versions.filter(version => version.storage).map(version => version.name),
+    conditions: [
+      established('NamesAccepted', 'NoConflicts', 'no conflicts found'),
+      established('Established', 'InitialNamesAccepted', 'the initial names have been accepted'),
+    ],
+  }
+}

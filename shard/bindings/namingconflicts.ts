@@ -1,0 +1,65 @@
+import { groupResource } from '../../framework/meta/object.ts'
+import type { APIResourceSchema, PathReference } from '../../kcp/objects.ts'
+
+/** Names that something in the cluster already has in a group. */
+export interface TakenNames {
+  readonly group: string
+  readonly names: APIResourceSchema['spec']['names']
+  /** `APIBinding "b" bound to APIExport root:org:widgets`, `CustomResourceDefinition "widgets.example.io"`. */
+  readonly by: string
+}
+
+/** How messages call a binding that holds names. */
+export const bindingHolder = (binding: string, reference: PathReference | undefined): string =>
+  reference?.path
+    ? `APIBinding "${binding}" bound to APIExport ${reference.path}:${reference.name}`
+    : `APIBinding "${binding}" bound to local APIExport "${reference?.name ?? ''}"`
+
+type Names = APIResourceSchema['spec']['names']
+
+/** Plural, singular and short names share one space, kinds and list kinds another. */
+const resourceNames = ({ plural, singular, shortNames = [] }: Names): readonly string[] =>
+  [plural, singular ?? '', ...shortNames].filter(name => name !== '')
+const kindNames = ({ kind, listKind }: Names): readonly string[] =>
+  [kind, listKind ?? ''].filter(name => name !== '')
+
+/** The first name of the schema that somebody else has in its group, as a message (chapter 20, section 5.6). */
+export function namingConflict(
+  { spec }: APIResourceSchema,
+  taken: readonly TakenNames[],
+): string | undefined {
+  for (const { group, names, by } of taken) {
+    if (group !== spec.group) continue
+    const field = conflictingField(spec.names, names)
+    if (field !== undefined) return `naming conflict with ${by}: spec.names.${field} is forbidden`
+  }
+  return undefined
+}
+
+function conflictingField(mine: Names, theirs: Names): string | undefined {
+  const [resources, kinds] = [resourceNames(theirs), kindNames(theirs)]
+  if (resources.includes(mine.plural)) return `plural=${mine.plural}`
+  if (mine.singular && resources.includes(mine.singular)) return `singular=${mine.singular}`
+  const short = mine.shortNames?.find(name => resources.includes(name))
+  if (short !== undefined) return `shortNames=${short}`
+  if (kinds.includes(mine.kind)) return `kind=${mine.kind}`
+  if (mine.listKind && kinds.includes(mine.listKind)) return `listKind=${mine.listKind}`
+  return undefined
+}
+
+/** Who has a resource: a binding by name, or a CustomResourceDefinition. */
+export interface Holder {
+  readonly binding: string
+  readonly crd: boolean
+}
+
+/** The resources that others have, as kcp prints them. */
+export function heldMessage(held: ReadonlyMap<string, Holder>): string {
+  const entries = [...held]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([resource, { binding, crd }]) => `${resource}:{${binding} ${crd}}`)
+  return `Unable to bind APIs because they are bound by other APIBindings or CRDs: map[${entries.join(' ')}]`
+}
+
+export const resourceName = ({ group, resource }: { group: string; resource: string }): string =>
+  groupResource(group, resource)

@@ -1,0 +1,120 @@
+import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import type { ClusterName } from '../../../framework/meta/object.ts'
+import { bindingFinalizer } from '../../../kcp/annotations.ts'
+import { type ConditionState, isFalse, setConditions } from '../../../kcp/conditions.ts'
+import { type APIBinding, type BoundResource, resources } from '../../../kcp/objects.ts'
+import { isIdentity, isVirtual } from '../../apis/served.ts'
+import { isDeparting, type Stored } from '../../bindings/content.ts'
+import { clusterScoped, updateObject, updateStatus } from '../client.ts'
+import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+import {
+  deleteContent,
+  type Remaining,
+  recheck,
+  remainingFinalizers,
+  remainingInstances,
+} from '../remaining.ts'
+
+/** Deletes the instances of bound resources before their binding goes (chapter 20, section 5.9). */
+export function apiBindingDeletionController(deps: KcpControllerDeps): Controller {
+  const bindings = deps.informers.for(resources.apiBindings)
+  const reconcile = async (key: string): Promise<number | undefined> => {
+    const { cluster, name } = parseKey(key)
+    const binding = bindings.get(cluster, '', name)?.object as APIBinding | undefined
+    if (binding?.metadata.deletionTimestamp === undefined) return undefined
+    if (!binding.metadata.finalizers?.includes(bindingFinalizer)) return undefined
+    const others = bindings
+      .list(cluster)
+      .map(item => item.object as APIBinding)
+      .filter(other => other.metadata.name !== name && other.metadata.deletionTimestamp === undefined)
+    const own = (binding.status?.boundResources ?? []).filter(
+      bound => !isVirtual(bound) && !isAdopted(deps, cluster, bound, others),
+    )
+    const remaining = await deleteContent(deps.client, cluster, servedRefs(deps, cluster, own))
+    if (remaining.instances.size === 0) {
+      await removeFinalizer(deps, cluster, name)
+      return undefined
+    }
+    await report(deps, cluster, name, remainingCondition(remaining))
+    return recheck
+  }
+  const boundBy = ({ resource, item: { cluster } }: Stored): readonly string[] =>
+    isIdentity(resource.segment) ? bindings.list(cluster).filter(isDeparting).map(keyOf) : []
+  return createController(
+    {
+      name: 'apibinding-deletion',
+      reconcile,
+      departures: { content: deps.content, keys: boundBy },
+      sources: [{ informer: bindings, keys: ({ item }) => [keyOf(item)] }],
+    },
+    deps.log,
+  )
+}
+
+/** Another binding's export serves the same resource with the same schema and identity: the objects are that one's now. */
+function isAdopted(
+  { directory, informers }: KcpControllerDeps,
+  cluster: ClusterName,
+  bound: BoundResource,
+  others: readonly APIBinding[],
+): boolean {
+  return others.some(({ spec }) => {
+    const reference = spec?.reference?.export
+    const home = reference && directory.clusterOf(reference, cluster)
+    const exported = reference && home ? directory.apiExport(home, reference.name) : undefined
+    if (!home || exported?.status?.identityHash !== bound.schema.identityHash) return false
+    const resource = exported.spec?.resources?.find(
+      each => each.name === bound.resource && each.group === bound.group,
+    )
+    const schema = resource && informers.for(resources.apiResourceSchemas).get(home, '', resource.schema)
+    return schema?.meta.uid === bound.schema.UID
+  })
+}
+
+/** One served version of each bound resource. */
+const servedRefs = (
+  { apis }: KcpControllerDeps,
+  cluster: ClusterName,
+  bound: readonly BoundResource[],
+): readonly ResourceRef[] =>
+  bound.flatMap(({ group, resource, schema }) => {
+    const served = apis(cluster)?.resources.find(
+      each => each.group === group && each.names.plural === resource,
+    )
+    return served === undefined
+      ? []
+      : [{ group, version: served.version, resource, identity: schema.identityHash }]
+  })
+
+function remainingCondition(remaining: Remaining): ConditionState {
+  const type = 'BindingResourceDeleteSuccess'
+  const finalizers = remainingFinalizers(remaining, 'workspace')
+  return finalizers === ''
+    ? isFalse(type, 'Error', 'SomeResourcesRemain', remainingInstances(remaining))
+    : isFalse(type, 'Error', 'SomeFinalizersRemain', finalizers)
+}
+
+const report = (
+  { client }: KcpControllerDeps,
+  cluster: ClusterName,
+  name: string,
+  state: ConditionState,
+): Promise<unknown> =>
+  updateStatus<APIBinding>(client, resources.apiBindings, clusterScoped(cluster, name), current => ({
+    ...current,
+    status: { ...current.status, conditions: setConditions(current.status?.conditions, [state]) },
+  }))
+
+const removeFinalizer = (
+  { client }: KcpControllerDeps,
+  cluster: ClusterName,
+  name: string,
+): Promise<unknown> =>
+  updateObject<APIBinding>(client, resources.apiBindings, clusterScoped(cluster, name), current => ({
+    ...current,
+    metadata: {
+      ...current.metadata,
+      finalizers: (current.metadata.finalizers ?? []).filter(each => each !== bindingFinalizer),
+    },
+  }))

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { findCondition } from '../../../kcp/conditions.ts'
+import type { APIBinding, APIExport, APIResourceSchema } from '../../../kcp/objects.ts'
+import type { BindingWorld } from '../bindingworld.ts'
+import { bindingStatus } from './bindingstatus.ts'
+
+const schema: APIResourceSchema = {
+  apiVersion: 'apis.kcp.io/v1alpha1',
+  kind: 'APIResourceSchema',
+  metadata: { name: 'v1.widgets.example.io', uid: 'u1' },
+  spec: {
+    group: 'example.io',
+    names: {
+      plural: 'widgets',
+      singular: 'widget',
+      kind: 'Widget',
+      listKind: 'WidgetList',
+      shortNames: ['wd'],
+    },
+    scope: 'Cluster',
+    versions: [{ name: 'v1', served: true, storage: true, schema: {} }],
+  },
+}
+const exported: APIExport = {
+  apiVersion: 'apis.kcp.io/v1alpha2',
+  kind: 'APIExport',
+  metadata: { name: 'widgets' },
+  spec: { resources: [{ name: 'widgets', group: 'example.io', schema: 'v1.widgets.example.io' }] },
+  status: { identityHash: 'beef' },
+}
+const binding = (status?: APIBinding['status']): APIBinding => ({
+  apiVersion: 'apis.kcp.io/v1alpha2',
+  kind: 'APIBinding',
+  metadata: { name: 'b' },
+  spec: { reference: { export: { path: 'root:org', name: 'widgets' } } },
+  ...(status === undefined ? {} : { status }),
+})
+const world = (more: Partial<BindingWorld> = {}): BindingWorld => ({
+  cluster: 'c1',
+  exported: { cluster: 'p1', object: exported },
+  schema: () => schema,
+  take: () => undefined,
+  taken: [],
+  isServed: () => true,
+  ...more,
+})
+
+/** `reason: message` of a condition, or its status. */
+function told(status: APIBinding['status'], type: string): string {
+  const condition = findCondition(status?.conditions, type)
+  return condition?.reason === undefined
+    ? `${condition?.status}`
+    : `${condition.reason}: ${condition.message}`
+}
+
+describe('status of a binding', () => {
+  it('is bound when everything is there', () => {
+    const status = bindingStatus(binding(), world())
+    assert.equal(status.phase, 'Bound')
+    assert.equal(status.apiExportClusterName, 'p1')
+    assert.deepEqual(status.boundResources, [
+      {
+        group: 'example.io',
+        resource: 'widgets',
+        schema: { name: 'v1.widgets.example.io', UID: 'u1', identityHash: 'beef' },
+        storageVersions: ['v1'],
+      },
+    ])
+    assert.equal(told(status, 'Ready'), 'True')
+  })
+  const broken: Record<string, [world: Partial<BindingWorld>, type: string, text: string]> = {
+    'without its export': [
+      { exported: undefined },
+      'APIExportValid',
+      'APIExportNotFound: APIExport root:org|widgets not found',
+    ],
+    'without an identity': [
+      { exported: { cluster: 'p1', object: { ...exported, status: {} } } },
+      'APIExportValid',
+      'MissingIdentityHash: APIExport root:org|widgets is missing status.identityHash',
+    ],
+    'without a schema': [
+      { schema: () => undefined },
+      'APIExportValid',
+      'InternalError: Invalid APIExport. Please contact the APIExport owner to resolve: ' +
+        'APIResourceSchema "v1.widgets.example.io" not found',
+    ],
+    'when a definition has the resource': [
+      { take: () => ({ binding: '', crd: true }) },
+      'BindingUpToDate',
+      'NamingConflicts: Unable to bind APIs because they are bound by other APIBindings or CRDs: ' +
+        'map[widgets.example.io:{ true}]',
+    ],
+    'when another binding has a short name': [
+      {
+        taken: [
+          {
+            group: 'example.io',
+            names: { plural: 'wheels', kind: 'Wheel', shortNames: ['wd'] },
+            by: 'APIBinding "other" bound to APIExport root:x:wheels',
+          },
+        ],
+      },
+      'InitialBindingCompleted',
+      'NamingConflicts: Unable to bind APIs: naming conflict with APIBinding "other" bound to APIExport ' +
+        'root:x:wheels: spec.names.shortNames=wd is forbidden',
+    ],
+  }
+  for (const [when, [more, type, text]] of Object.entries(broken)) {
+    it(`says what is wrong ${when}`, () => {
+      const status = bindingStatus(binding(), world(more))
+      assert.equal(status.phase, 'Binding')
+      assert.equal(told(status, type), text)
+      assert.notEqual(told(status, 'Ready'), 'True')
+    })
+  }
+  it('waits, at first, for its APIs', () => {
+    const status = bindingStatus(binding(), world({ exported: undefined }))
+    const waiting = 'WaitingForEstablished: Waiting for API(s) to be established'
+    assert.equal(told(status, 'InitialBindingCompleted'), waiting)
+  })
+  it('stays bound and ready when the export goes', () => {
+    const bound = bindingStatus(binding(), world())
+    const status = bindingStatus(binding(bound), world({ exported: undefined }))
+    assert.equal(status.phase, 'Bound')
+    assert.equal(told(status, 'Ready'), 'True')
+    assert.equal(status.boundResources, bound.boundResources)
+    assert.match(told(status, 'APIExportValid'), /^APIExportNotFound/)
+  })
+  it('takes a new schema of the same resource, and keeps resources that are not exported any more', () => {
+    const bound = bindingStatus(binding(), world())
+    const next = { ...schema, metadata: { name: 'v2.widgets.example.io', uid: 'u2' } }
+    const followed = bindingStatus(binding(bound), world({ schema: () => next }))
+    assert.equal(followed.boundResources?.[0]?.schema.UID, 'u2')
+    const none = { cluster: 'p1', object: { ...exported, spec: {} } }
+    assert.equal(bindingStatus(binding(bound), world({ exported: none })).boundResources?.length, 1)
+  })
+  it('says nothing new when nothing is', () => {
+    const bound = bindingStatus(binding(), world())
+    assert.deepEqual(bindingStatus(binding(bound), world()), bound)
+  })
+})

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import type { KubeObject } from '../../../framework/meta/object.ts'
+import { boundCluster } from '../../../kcp/annotations.ts'
+import { type APIExport, resources } from '../../../kcp/objects.ts'
+import { bindIn, resourceSchema, version } from '../../testing/bindings.ts'
+import { type TestShard, testShard, until } from '../../testing/shard.ts'
+import { clusterScoped } from '../client.ts'
+import { boundSchemaController, keepSchemas } from './boundschemas.ts'
+
+const exported: APIExport = {
+  apiVersion: 'apis.kcp.io/v1alpha2',
+  kind: 'APIExport',
+  metadata: { name: 'widgets' },
+  spec: { resources: [{ name: 'widgets', group: 'example.com', schema: 'v1.widgets.example.com' }] },
+}
+
+describe('copies of bound schemas', () => {
+  let shard: TestShard
+  let schema: KubeObject
+  const keep = () => keepSchemas(shard, { cluster: 'provider', object: exported })
+  const copies = () => shard.informers.for(resources.crds).list(boundCluster)
+  const isServed = (by: TestShard = shard) =>
+    by.backend.apis('c1')?.find('example.com', 'v1', 'widgets') !== undefined
+  const forget = () => shard.client.delete(resources.apiResourceSchemas, at(schema))
+  const at = ({ metadata: { name = '' } }: KubeObject) => clusterScoped('provider', name)
+
+  beforeEach(async () => {
+    shard = await testShard()
+    await shard.addCluster('c1')
+    const wanted = resourceSchema('v1.widgets.example.com', [version('v1', true)])
+    schema = await shard.client.create(resources.apiResourceSchemas, at(wanted), {
+      ...wanted,
+      spec: { ...(wanted.spec as object), nameValidation: 'PathSegmentName' },
+    })
+    await keep()
+    await bindIn(shard, 'c1', schema)
+  })
+  afterEach(() => shard.stop())
+
+  it('are definitions named by the uid, one for each schema', async () => {
+    await Promise.all([keep(), keep()])
+    const [copy, ...others] = copies()
+    assert.deepEqual(others, [])
+    assert.ok(copy !== undefined)
+    assert.equal(copy.key.name, schema.metadata.uid)
+    const { annotations, name } = copy.object.metadata
+    assert.equal(name, schema.metadata.uid)
+    assert.deepEqual(annotations, {
+      'apis.kcp.io/bound-crd': '',
+      'apis.kcp.io/schema-cluster': 'provider',
+      'apis.kcp.io/schema-name': 'v1.widgets.example.com',
+      'internal.kcp.io/validate-name': 'path-segment',
+      'kcp.io/cluster': boundCluster,
+    })
+  })
+
+  it('serve what is bound when the schema is gone, after a restart too', async () => {
+    const before = shard.backend.apis('c1')
+    await forget()
+    assert.equal(shard.backend.apis('c1'), before)
+    const again = await testShard({ store: shard.store })
+    try {
+      assert.ok(isServed(again))
+      const name = 'any:name'
+      const object = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name } }
+      const ref = { group: 'example.com', version: 'v1', resource: 'widgets' }
+      await again.client.create(ref, clusterScoped('c1', name), object)
+    } finally {
+      await again.stop()
+    }
+  })
+
+  it('go when nobody has bound them for long enough', async () => {
+    await forget()
+    const { log, client, informers } = shard
+    const stop = new AbortController()
+    const controller = boundSchemaController({ log, client, informers, isBound: shard.isBound }, 10)
+    const running = controller.run(stop.signal)
+    try {
+      await controller.idle()
+      assert.equal(copies().length, 1, 'it is bound')
+      await shard.client.delete(resources.apiBindings, clusterScoped('c1', 'widgets'))
+      await until(shard, () => copies()[0]?.object.metadata.deletionTimestamp)
+      assert.ok(!isServed())
+    } finally {
+      stop.abort()
+      await running
+    }
+  })
+
+  it('are left alone while they are young', async () => {
+    const { log, client, informers } = shard
+    const stop = new AbortController()
+    const controller = boundSchemaController({ log, client, informers, isBound: () => false })
+    const running = controller.run(stop.signal)
+    await controller.idle()
+    assert.equal(copies()[0]?.object.metadata.deletionTimestamp, undefined)
+    stop.abort()
+    await running
+  })
+})

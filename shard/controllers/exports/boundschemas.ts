@@ -1,0 +1,63 @@
+import type { Informers } from '../../../framework/contract/informer.ts'
+import type { Logger } from '../../../framework/contract/log.ts'
+import { boundCluster } from '../../../kcp/annotations.ts'
+import { resources } from '../../../kcp/objects.ts'
+import { boundCopyOf } from '../../bindings/boundschemas.ts'
+import type { ClusterContent } from '../../bindings/content.ts'
+import { StoreConflict } from '../../store/store.ts'
+import type { BindingWorld } from '../bindingworld.ts'
+import { type ControllerClient, clusterScoped, ifFound } from '../client.ts'
+import { type Controller, createController } from '../controller.ts'
+
+/** Keeps a copy of what an export offers, before anybody is told that it is bound. */
+export async function keepSchemas(
+  { content, informers }: { readonly content: ClusterContent; readonly informers: Informers },
+  { cluster, object }: NonNullable<BindingWorld['exported']>,
+): Promise<void> {
+  const schemas = informers.for(resources.apiResourceSchemas)
+  const copies = informers.for(resources.crds)
+  for (const { schema: name } of object.spec?.resources ?? []) {
+    const schema = schemas.get(cluster, '', name)
+    if (schema === undefined || copies.get(boundCluster, '', schema.meta.uid) !== undefined) continue
+    await content.add([boundCopyOf(schema)]).catch(unlessThere)
+  }
+}
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof StoreConflict)) throw error
+}
+
+export interface BoundSchemaDeps {
+  readonly client: ControllerClient
+  readonly informers: Informers
+  readonly log: Logger
+  readonly isBound: (schemaUid: string) => boolean
+}
+
+/** Milliseconds until a copy goes that nobody binds; also how often somebody looks. */
+const grace = 30 * 60_000
+
+/** Removes copies of schemas that nobody binds any more (chapter 20, section 5.9). */
+export function boundSchemaController(deps: BoundSchemaDeps, age = grace): Controller {
+  const { client, informers, log, isBound } = deps
+  const copies = informers.for(resources.crds)
+  const reconcile = async (uid: string): Promise<number | undefined> => {
+    const created = copies.get(boundCluster, '', uid)?.object.metadata.creationTimestamp
+    if (created === undefined) return undefined
+    if (isBound(uid)) return age
+    const left = Date.parse(created) + age - Date.now()
+    if (left > 0) return left
+    await ifFound(client.delete(resources.crds, clusterScoped(boundCluster, uid)))
+    return undefined
+  }
+  return createController(
+    {
+      name: 'boundschemas',
+      reconcile,
+      sources: [
+        { informer: copies, keys: ({ item: { key } }) => (key.cluster === boundCluster ? [key.name] : []) },
+      ],
+    },
+    log,
+  )
+}

@@ -1,0 +1,176 @@
+import type { ApiResource } from '../../../framework/contract/apis.ts'
+import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
+import { matchesLabels } from '../../../framework/selectors/selectors.ts'
+import {
+  cachedResourceFinalizer,
+  resourceKindAnnotation,
+  resourceScopeAnnotation,
+} from '../../../kcp/annotations.ts'
+import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
+import { type APIBinding, type ClusterCachedResource, resources } from '../../../kcp/objects.ts'
+import { requirementsOf } from '../../claims/selector.ts'
+import { clusterScoped, updateObject, updateStatus } from '../client.ts'
+import {
+  type Controller,
+  type ControllerDefinition,
+  createController,
+  keyOf,
+  parseKey,
+} from '../controller.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+import { type Followed, followResources } from '../followed.ts'
+import { giveIdentity, identityState, namesIdentity, usersOfSecret } from '../identity.ts'
+
+/**
+ * Publishes resources (chapter 20, section 2.13): an identity, what there is to be published, and how much of it. Nothing
+ * is copied: there is only one shard, and what it publishes is read where it is.
+ */
+export function cachedResourceController(deps: KcpControllerDeps): Controller {
+  const followed = followResources(deps.informers)
+  const cached = deps.informers.for(resources.clusterCachedResources)
+  const reconcile = async (key: string): Promise<undefined> => {
+    const { cluster, name } = parseKey(key)
+    const current = cached.get(cluster, '', name)?.object as ClusterCachedResource | undefined
+    if (current === undefined) return
+    if (current.metadata.deletionTimestamp !== undefined) return release(deps, cluster, name)
+    const published = servedOf(deps, cluster, current)
+    if (published === undefined) return
+    await prepare(deps, cluster, name, published)
+    if (!namesIdentity(current))
+      await giveIdentity(deps.client, resources.clusterCachedResources, cluster, name)
+    else await report(deps, followed, { cluster, name, published })
+  }
+  return createController(
+    { name: 'clustercachedresource', reconcile, sources: changesOf(deps, followed) },
+    deps.log,
+  )
+}
+
+/** Itself, its identity, what is published, and what may make it known. */
+function changesOf({ informers }: KcpControllerDeps, followed: Followed): ControllerDefinition['sources'] {
+  const cached = informers.for(resources.clusterCachedResources)
+  const inCluster: ControllerDefinition['sources'][number]['keys'] = ({ item }) =>
+    cached.list(item.key.cluster).map(keyOf)
+  return [
+    { informer: cached, keys: ({ item }) => [keyOf(item)] },
+    { informer: informers.for(resources.secrets), keys: ({ item }) => usersOfSecret(cached, item) },
+    { informer: informers.for(resources.crds), keys: inCluster },
+    { informer: informers.for(resources.apiBindings), keys: inCluster },
+    { informer: followed, keys: inCluster },
+  ]
+}
+
+function servedOf(
+  { apis }: KcpControllerDeps,
+  cluster: ClusterName,
+  { spec }: ClusterCachedResource,
+): ApiResource | undefined {
+  return apis(cluster)?.find(spec.group ?? '', spec.version ?? '', spec.resource)
+}
+
+/** A finalizer, as kcp has it, and what the cache server of kcp wants to know. */
+async function prepare(
+  { client }: KcpControllerDeps,
+  cluster: ClusterName,
+  name: string,
+  { names, namespaced }: ApiResource,
+): Promise<void> {
+  const target = clusterScoped(cluster, name)
+  await updateObject<ClusterCachedResource>(client, resources.clusterCachedResources, target, current => ({
+    ...current,
+    metadata: {
+      ...current.metadata,
+      annotations: {
+        ...current.metadata.annotations,
+        [resourceKindAnnotation]: names.kind,
+        [resourceScopeAnnotation]: namespaced ? 'Namespaced' : 'Cluster',
+      },
+      finalizers: [...new Set([...(current.metadata.finalizers ?? []), cachedResourceFinalizer])],
+    },
+  }))
+}
+
+interface Publication {
+  readonly cluster: ClusterName
+  readonly name: string
+  readonly published: ApiResource
+}
+
+async function report(
+  deps: KcpControllerDeps,
+  followed: Followed,
+  { cluster, name, published }: Publication,
+): Promise<void> {
+  const { client, informers } = deps
+  const target = clusterScoped(cluster, name)
+  const source = sourceOf(deps, cluster, published)
+  followed.follow(source)
+  const secrets = informers.for(resources.secrets)
+  await updateStatus<ClusterCachedResource>(client, resources.clusterCachedResources, target, current => {
+    const { hash, condition } = identityState(secrets, cluster, current)
+    const states = [condition, ...(condition.status === 'True' ? publishing(published) : [])]
+    const isReady = states.every(({ status }) => status === 'True')
+    const count = isReady ? countOf(deps, cluster, source, current) : 0
+    return {
+      ...current,
+      status: {
+        ...current.status,
+        ...(hash && { identityHash: hash }),
+        phase: isReady ? 'Ready' : 'Initializing',
+        resourceCounts: { cache: count, local: count },
+        conditions: setConditions(current.status?.conditions, states),
+      },
+    }
+  })
+}
+
+function publishing({ group, names, namespaced }: ApiResource): readonly ConditionState[] {
+  const message = `Resource ${groupResource(group, names.plural)} is not cluster-scoped`
+  return namespaced
+    ? [isFalse('ResourceValid', 'Error', 'ResourceNotClusterScoped', message)]
+    : [isTrue('ReplicationStarted'), isTrue('ResourceValid')]
+}
+
+/** Where the objects are: under the identity of an export if the resource is bound. */
+function sourceOf(
+  { informers }: KcpControllerDeps,
+  cluster: ClusterName,
+  { group, version, names }: ApiResource,
+): ResourceRef {
+  const bindings = informers.for(resources.apiBindings).list(cluster)
+  const bound = bindings
+    .flatMap(({ object }) => (object as APIBinding).status?.boundResources ?? [])
+    .find(each => each.group === group && each.resource === names.plural)
+  const identity = bound?.schema.identityHash
+  return { group, version, resource: names.plural, ...(identity && { identity }) }
+}
+
+function countOf(
+  { informers }: KcpControllerDeps,
+  cluster: ClusterName,
+  source: ResourceRef,
+  { spec }: ClusterCachedResource,
+): number {
+  const items = informers.for(source).list(cluster)
+  const selector = spec.labelSelector && requirementsOf(spec.labelSelector)
+  return selector === undefined
+    ? items.length
+    : items.filter(({ meta }) => matchesLabels(selector, meta.labels)).length
+}
+
+/** There is nothing to be taken back: who reads, is told at once that nothing is published any more. */
+async function release(
+  { client }: KcpControllerDeps,
+  cluster: ClusterName,
+  name: string,
+): Promise<undefined> {
+  const target = clusterScoped(cluster, name)
+  await updateObject<ClusterCachedResource>(client, resources.clusterCachedResources, target, current => ({
+    ...current,
+    metadata: {
+      ...current.metadata,
+      finalizers: (current.metadata.finalizers ?? []).filter(each => each !== cachedResourceFinalizer),
+    },
+  }))
+}

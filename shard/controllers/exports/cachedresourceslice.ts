@@ -1,0 +1,106 @@
+import type { ItemEvent } from '../../../framework/contract/item.ts'
+import type { ClusterName } from '../../../framework/meta/object.ts'
+import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
+import { type APIExport, type ClusterCachedResourceEndpointSlice, resources } from '../../../kcp/objects.ts'
+import { clusterScoped, updateStatus } from '../client.ts'
+import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+import { partitionOf } from './endpointslice.ts'
+
+type Slice = ClusterCachedResourceEndpointSlice
+
+/** Says whether what a slice refers to is there; the view itself publishes the URLs (chapter 10, section 9). */
+export function cachedResourceSliceController(deps: KcpControllerDeps): Controller {
+  const { client, informers, tenancy } = deps
+  const slices = informers.for(resources.cachedResourceSlices)
+  const reconcile = async (key: string): Promise<undefined> => {
+    const { cluster, name } = parseKey(key)
+    const slice = slices.get(cluster, '', name)?.object as Slice | undefined
+    if (slice === undefined || slice.metadata.deletionTimestamp !== undefined) return
+    await updateStatus<Slice>(
+      client,
+      resources.cachedResourceSlices,
+      clusterScoped(cluster, name),
+      current => ({
+        ...current,
+        status: statusOf(deps, cluster, current),
+      }),
+    )
+  }
+  // A reference may name any workspace, and slices are few.
+  const all = (): readonly string[] => slices.list().map(keyOf)
+  const inCluster = ({ item }: ItemEvent): readonly string[] => slices.list(item.key.cluster).map(keyOf)
+  return createController(
+    {
+      name: 'clustercachedresourceendpointslice',
+      reconcile,
+      sources: [
+        { informer: slices, keys: ({ item }) => [keyOf(item)] },
+        {
+          informer: informers.for(resources.clusterCachedResources),
+          keys: ({ type }) => (type === 'MODIFIED' ? [] : all()),
+        },
+        { informer: informers.for(resources.apiExports), keys: all },
+        { informer: informers.for(tenancy.partitions), keys: inCluster },
+      ],
+    },
+    deps.log,
+  )
+}
+
+function statusOf(
+  deps: KcpControllerDeps,
+  cluster: ClusterName,
+  { metadata, spec, status = {} }: Slice,
+): NonNullable<Slice['status']> {
+  const partition = partitionOf(deps, cluster, spec.partition)
+  const states = [
+    resourceCondition(deps, cluster, spec),
+    exportCondition(deps, cluster, spec.export, metadata.name ?? ''),
+    partition.condition,
+  ]
+  const { endpoints, ...rest } = status
+  const isValid = states.every(state => state.status === 'True')
+  return {
+    ...rest,
+    conditions: setConditions(status.conditions, states),
+    shardSelector: partition.selector,
+    ...(endpoints === undefined || !isValid ? {} : { endpoints }),
+  }
+}
+
+function resourceCondition(
+  { directory, informers }: KcpControllerDeps,
+  from: ClusterName,
+  { clusterCachedResource: reference }: Slice['spec'],
+): ConditionState {
+  const cluster = directory.clusterOf(reference, from)
+  const cached = informers.for(resources.clusterCachedResources)
+  if (cluster !== undefined && cached.get(cluster, '', reference.name) !== undefined)
+    return isTrue('ResourceValid')
+  const message = `Error getting ClusterCachedResource ${reference.path || from}|${reference.name}`
+  return isFalse('ResourceValid', 'Error', 'ClusterCachedResourceNotFound', message)
+}
+
+/** The export has to be there, and to name the slice. */
+function exportCondition(
+  { directory }: KcpControllerDeps,
+  from: ClusterName,
+  reference: Slice['spec']['export'],
+  slice: string,
+): ConditionState {
+  const cluster = directory.clusterOf(reference, from)
+  const exported = cluster === undefined ? undefined : directory.apiExport(cluster, reference.name)
+  const id = `APIExport ${reference.path || from}|${reference.name}`
+  const invalid = (message: string): ConditionState =>
+    isFalse('APIExportValid', 'Error', 'APIExportInvalidReference', message)
+  if (exported === undefined) return invalid(`${id} not found`)
+  if (offers(exported, slice)) return isTrue('APIExportValid')
+  return invalid(`${id} does not reference this ClusterCachedResourceEndpointSlice`)
+}
+
+const offers = ({ spec }: APIExport, slice: string): boolean =>
+  (spec?.resources ?? []).some(({ storage }) => {
+    const { apiGroup, kind, name } = storage?.virtual?.reference ?? {}
+    return apiGroup === 'cache.kcp.io' && kind === 'ClusterCachedResourceEndpointSlice' && name === slice
+  })

@@ -1,0 +1,247 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ClusterName } from '../../../framework/meta/object.ts'
+import { bindingFinalizer, pathAnnotation, typeAnnotation } from '../../../kcp/annotations.ts'
+import { type ConditionState, conditionIs, isFalse, isTrue } from '../../../kcp/conditions.ts'
+import { exportHash, exportLabel } from '../../../kcp/labels.ts'
+import { defaultBindingName } from '../../../kcp/names.ts'
+import {
+  type AcceptableClaim,
+  type APIBinding,
+  type APIExport,
+  type LogicalCluster,
+  resources,
+} from '../../../kcp/objects.ts'
+import type { Manifest } from '../../manifests/manifest.ts'
+import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
+import { type BindingPlace, worldOf } from '../bindingworld.ts'
+import { clusterScoped, updateObject } from '../client.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+import { bindingStatus } from './bindingstatus.ts'
+import { keepSchemas } from './boundschemas.ts'
+
+/** One logical cluster whose type says what it binds. */
+interface Binder {
+  readonly deps: KcpControllerDeps
+  readonly cluster: ClusterName
+}
+
+interface DefaultBinding {
+  readonly path: string
+  readonly name: string
+  /** Kept as the export wants it, not only made once. */
+  readonly maintained: boolean
+}
+
+export const bindingsInitialized = 'APIBindingsInitialized'
+const reconciled = 'APIBindingsReconciled'
+
+/** How the default bindings are: True when all are bound; and those that have to be made (chapter 20, section 3.8). */
+export interface Defaults {
+  readonly condition: ConditionState
+  readonly missing: readonly DefaultManifest[]
+}
+
+interface DefaultManifest extends Manifest {
+  readonly object: APIBinding
+  readonly exported: NonNullable<BindingPlace['exported']>
+}
+
+/** Stores new bindings, and whatever else there is to store with them; they have held their resources until now. */
+export async function storeDefaults(
+  deps: KcpControllerDeps,
+  missing: readonly DefaultManifest[],
+  more: readonly Manifest[] = [],
+): Promise<void> {
+  try {
+    for (const { exported } of missing) await keepSchemas(deps, exported)
+    await deps.content.add([...more, ...missing])
+  } finally {
+    for (const { cluster, object } of missing) deps.locks.release(cluster, object.metadata.name ?? '')
+  }
+}
+
+export function defaultBindings(
+  deps: KcpControllerDeps,
+  cluster: ClusterName,
+  object: LogicalCluster,
+): Defaults {
+  const binder = { deps, cluster }
+  try {
+    const waiting: (string | undefined)[] = []
+    const missing: DefaultManifest[] = []
+    for (const wanted of defaultsOf(binder, object)) {
+      const found = bindDefault(binder, wanted, missing)
+      waiting.push(found.waiting)
+      if (found.missing !== undefined) missing.push(found.missing)
+    }
+    return { condition: progress(bindingsInitialized, waiting, 'bound'), missing }
+  } catch (error) {
+    if (!(error instanceof TypesInvalid)) throw error
+    const condition = isFalse(bindingsInitialized, 'Error', 'WorkspaceTypesInvalid', error.message)
+    return { condition, missing: [] }
+  }
+}
+
+/** Keeps the bindings of types with lifecycle `Maintain` as they are made; undefined when there is none. */
+export async function maintainBindings(
+  deps: KcpControllerDeps,
+  cluster: ClusterName,
+  object: LogicalCluster,
+): Promise<ConditionState | undefined> {
+  const binder = { deps, cluster }
+  const wanted = ignoringTypes(() => defaultsOf(binder, object)).filter(each => each.maintained)
+  if (wanted.length === 0) return undefined
+  const waiting = await Promise.all(wanted.map(each => maintain(binder, each)))
+  return progress(reconciled, waiting, 'reconciled')
+}
+
+/** A type that is gone has nothing to maintain. */
+function ignoringTypes(read: () => readonly DefaultBinding[]): readonly DefaultBinding[] {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof TypesInvalid) return []
+    throw error
+  }
+}
+
+function progress(type: string, waiting: readonly (string | undefined)[], done: string): ConditionState {
+  const messages = waiting.flatMap(message => message ?? []).toSorted()
+  if (messages.length === 0) return isTrue(type)
+  const text = `APIBinding(s) not yet fully ${done}: ${messages.join(', ')}`
+  return isFalse(type, 'Info', 'WaitingOnAPIBindings', text)
+}
+
+/** The exports that the cluster's type and its bases bind. Throws `TypesInvalid`. */
+function defaultsOf(
+  { deps: { directory }, cluster }: Binder,
+  { metadata }: LogicalCluster,
+): readonly DefaultBinding[] {
+  const id = metadata.annotations?.[typeAnnotation] ?? ''
+  const colon = id.lastIndexOf(':')
+  const [path, name] = [id.slice(0, Math.max(colon, 0)), id.slice(colon + 1)]
+  const located = directory.workspaceType({ path, name }, cluster)
+  if (located === undefined) throw new TypesInvalid(`error getting WorkspaceType ${path}|${name}: not found`)
+  const entries = chainOf(() => directory.typeChain(located)).flatMap(bindingsOf)
+  return [...new Map(entries.map(entry => [`${entry.path}|${entry.name}`, entry])).values()]
+}
+
+function chainOf(read: () => readonly LocatedType[]): readonly LocatedType[] {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof TypesInvalid)) throw error
+    throw new TypesInvalid(`error resolving transitive set of workspace types: ${error.message}`)
+  }
+}
+
+const bindingsOf = ({ cluster, type: { spec = {} } }: LocatedType): readonly DefaultBinding[] =>
+  (spec.defaultAPIBindings ?? []).map(({ path, export: name }) => ({
+    path: path || cluster,
+    name,
+    maintained: spec.defaultAPIBindingLifecycle === 'Maintain',
+  }))
+
+/** The binding to this export: the default one, or one that somebody else has made. */
+function bindingTo({ deps, cluster }: Binder, { path, name }: DefaultBinding): APIBinding | undefined {
+  const bindings = deps.informers.for(resources.apiBindings)
+  const own = bindings.get(cluster, '', defaultBindingName(cluster, path, name))?.object
+  const isTo = ({ spec }: APIBinding): boolean =>
+    spec?.reference?.export?.name === name && spec.reference.export.path === path
+  return (own ?? bindings.list(cluster).find(({ object }) => isTo(object as APIBinding))?.object) as
+    | APIBinding
+    | undefined
+}
+
+interface LocatedExport {
+  readonly home: ClusterName
+  readonly object: APIExport
+}
+
+function exportOf(
+  { deps: { directory }, cluster }: Binder,
+  { path, name }: DefaultBinding,
+): LocatedExport | undefined {
+  const home = directory.clusterOf({ path }, cluster)
+  const object = home === undefined ? undefined : directory.apiExport(home, name)
+  return home === undefined || object === undefined ? undefined : { home, object }
+}
+
+/** What is still missing of a binding, and the binding itself if there is none. */
+interface Found {
+  readonly waiting: string | undefined
+  readonly missing?: DefaultManifest
+}
+
+/** A new binding is stored as what it becomes: mostly Bound, so that nobody has to look at it again. */
+function bindDefault(binder: Binder, wanted: DefaultBinding, siblings: readonly DefaultManifest[]): Found {
+  const { deps, cluster } = binder
+  const known = bindingTo(binder, wanted)
+  if (known !== undefined) return { waiting: stillWaiting(known) }
+  const located = exportOf(binder, wanted)
+  if (located === undefined) return { waiting: `for APIExport ${wanted.path}|${wanted.name}` }
+  const object = bindingObject(binder, wanted, located)
+  const exported = { cluster: located.home, object: located.object }
+  const place = { cluster, exported, siblings: siblings.map(sibling => sibling.object) }
+  const bound = { ...object, status: bindingStatus(object, worldOf(deps, object, place)) }
+  return {
+    waiting: stillWaiting(bound),
+    missing: { cluster, resource: resources.apiBindings, object: bound, exported },
+  }
+}
+
+/** The same, and what has drifted is put right. */
+async function maintain(binder: Binder, wanted: DefaultBinding): Promise<string | undefined> {
+  const { deps, cluster } = binder
+  const exported = exportOf(binder, wanted)
+  const name = defaultBindingName(cluster, wanted.path, wanted.name)
+  if (exported !== undefined) {
+    const { spec } = bindingObject(binder, wanted, exported)
+    await updateObject<APIBinding>(
+      deps.client,
+      resources.apiBindings,
+      clusterScoped(cluster, name),
+      current => (isDeepStrictEqual(current.spec, spec) ? current : { ...current, spec }),
+    )
+  }
+  const { waiting, missing } = bindDefault(binder, wanted, [])
+  if (missing !== undefined) await storeDefaults(deps, [missing])
+  return waiting
+}
+
+function stillWaiting({ metadata, spec, status }: APIBinding): string | undefined {
+  const name = metadata.name ?? ''
+  if (!conditionIs(status?.conditions, 'InitialBindingCompleted', 'True')) return name
+  const hasClaims = (spec?.permissionClaims ?? []).some(claim => claim.state === 'Accepted')
+  if (!hasClaims || conditionIs(status?.conditions, 'PermissionClaimsApplied', 'True')) return undefined
+  return `${name} waiting for permission claims to be applied`
+}
+
+/** The binding as it is stored, with everything that admission would give it. Default bindings accept all claims. */
+function bindingObject(
+  { deps: { directory }, cluster }: Binder,
+  { path, name }: DefaultBinding,
+  { home, object }: LocatedExport,
+): APIBinding & { readonly spec: object } {
+  const claims = (object.spec?.permissionClaims ?? []).map(
+    ({ defaultSelector, ...claim }): AcceptableClaim => ({
+      ...claim,
+      selector: defaultSelector ?? { matchAll: true },
+      state: 'Accepted',
+    }),
+  )
+  return {
+    apiVersion: 'apis.kcp.io/v1alpha2',
+    kind: 'APIBinding',
+    metadata: {
+      name: defaultBindingName(cluster, path, name),
+      annotations: { [pathAnnotation]: directory.path(cluster) },
+      labels: { [exportLabel]: exportHash({ cluster: home, name }) },
+      finalizers: [bindingFinalizer],
+    },
+    spec: {
+      reference: { export: { path, name } },
+      ...(claims.length === 0 ? {} : { permissionClaims: claims }),
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import type { ItemEvent } from '../../../framework/contract/item.ts'
+import { formatLabelSelector } from '../../../framework/selectors/selectors.ts'
+import type { ClaimSelector } from '../../../kcp/claims.ts'
+import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
+import { type APIExportEndpointSlice, resources } from '../../../kcp/objects.ts'
+import { requirementsOf } from '../../claims/selector.ts'
+import { clusterScoped, updateStatus } from '../client.ts'
+import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+
+interface Finding {
+  readonly conditions: readonly ConditionState[]
+  readonly shardSelector: string
+  /** The export or the partition is gone: URLs of it must not stay. */
+  readonly clear: boolean
+}
+
+/** Says whether a slice's export and partition are there; the view itself publishes the URLs (chapter 20, section 5.4). */
+export function endpointSliceController(deps: KcpControllerDeps): Controller {
+  const { client, directory, informers, tenancy } = deps
+  const slices = informers.for(resources.endpointSlices)
+  const byExport = slices.index(({ key, object }) => {
+    const reference = (object as APIExportEndpointSlice).spec?.export
+    const cluster = reference && directory.clusterOf(reference, key.cluster)
+    return reference === undefined || cluster === undefined ? [] : [keyFor(cluster, reference.name)]
+  })
+  const reconcile = async (key: string): Promise<undefined> => {
+    const { cluster, name } = parseKey(key)
+    const slice = slices.get(cluster, '', name)?.object as APIExportEndpointSlice | undefined
+    if (slice === undefined || slice.metadata.deletionTimestamp !== undefined) return
+    const finding = examine(deps, cluster, slice)
+    const target = clusterScoped(cluster, name)
+    await updateStatus<APIExportEndpointSlice>(client, resources.endpointSlices, target, current => ({
+      ...current,
+      status: statusOf(current, finding),
+    }))
+  }
+  const ofPartition = ({ item }: ItemEvent): readonly string[] =>
+    slices
+      .list(item.key.cluster)
+      .filter(({ object }) => (object as APIExportEndpointSlice).spec?.partition === item.key.name)
+      .map(keyOf)
+  return createController(
+    {
+      name: 'apiexportendpointslice',
+      reconcile,
+      sources: [
+        { informer: slices, keys: ({ item }) => [keyOf(item)] },
+        {
+          informer: informers.for(resources.apiExports),
+          keys: ({ type, item }) => (type === 'MODIFIED' ? [] : byExport(keyOf(item)).map(keyOf)),
+        },
+        { informer: informers.for(tenancy.partitions), keys: ofPartition },
+      ],
+    },
+    deps.log,
+  )
+}
+
+function statusOf(
+  { status = {} }: APIExportEndpointSlice,
+  { conditions, shardSelector, clear }: Finding,
+): NonNullable<APIExportEndpointSlice['status']> {
+  const { endpoints, ...rest } = status
+  return {
+    ...rest,
+    conditions: setConditions(status.conditions, conditions),
+    shardSelector,
+    ...(endpoints === undefined || clear ? {} : { endpoints }),
+  }
+}
+
+function examine(deps: KcpControllerDeps, cluster: string, slice: APIExportEndpointSlice): Finding {
+  const exported = exportCondition(deps, cluster, slice)
+  const partition = partitionOf(deps, cluster, slice.spec?.partition)
+  return {
+    conditions: [exported, partition.condition],
+    shardSelector: partition.selector,
+    clear: exported.status === 'False' || partition.condition.status === 'False',
+  }
+}
+
+function exportCondition(
+  { directory }: KcpControllerDeps,
+  from: string,
+  { spec }: APIExportEndpointSlice,
+): ConditionState {
+  const { name = '', path } = spec?.export ?? {}
+  const cluster = directory.clusterOf(path === undefined ? {} : { path }, from)
+  if (cluster !== undefined && directory.apiExport(cluster, name) !== undefined)
+    return isTrue('APIExportValid')
+  const message = `Error getting APIExport ${path || from}|${name}`
+  return isFalse('APIExportValid', 'Error', 'APIExportNotFound', message)
+}
+
+/** Whether the partition is there that a slice names, and its selector. */
+export function partitionOf(
+  { informers, tenancy }: KcpControllerDeps,
+  cluster: string,
+  name: string | undefined,
+): { readonly condition: ConditionState; readonly selector: string } {
+  if (!name) return { condition: isTrue('PartitionValid'), selector: '' }
+  const partition = informers.for(tenancy.partitions).get(cluster, '', name)?.object
+  if (partition === undefined) {
+    const message = `partitions.topology.kcp.io "${name}" not found`
+    return {
+      condition: isFalse('PartitionValid', 'Error', 'PartitionInvalidReference', message),
+      selector: '',
+    }
+  }
+  const { selector = {} } = (partition.spec ?? {}) as { readonly selector?: ClaimSelector }
+  return { condition: isTrue('PartitionValid'), selector: formatLabelSelector(requirementsOf(selector)) }
+}

@@ -1,0 +1,105 @@
+import type { ResourceNames } from '../../../framework/contract/apis.ts'
+import type { CrdCondition, CrdNames, CrdStatus, CustomResourceDefinition } from '../../registry/crd.ts'
+import { conditionOf, withCondition } from '../../registry/crd.ts'
+
+type State = Omit<CrdCondition, 'lastTransitionTime'>
+
+/** Names that are taken in a group: by their plural, singular and short forms, and by kind and list kind. */
+interface Taken {
+  readonly resources: ReadonlySet<string>
+  readonly kinds: ReadonlySet<string>
+}
+
+const present = (names: readonly (string | undefined)[]): readonly string[] =>
+  names.filter(name => name !== undefined && name !== '') as string[]
+
+function takenBy(others: readonly CustomResourceDefinition[], bound: readonly ResourceNames[]): Taken {
+  const defined = others.map(({ status }): Partial<CrdNames> => status?.acceptedNames ?? {})
+  const accepted = [...defined, ...bound]
+  return {
+    resources: new Set(accepted.flatMap(n => present([n.plural, n.singular, ...(n.shortNames ?? [])]))),
+    kinds: new Set(accepted.flatMap(n => present([n.kind, n.listKind]))),
+  }
+}
+
+/** A name that somebody else has, in the words of the condition. */
+interface Conflict {
+  readonly reason: string
+  readonly message: string
+}
+
+interface Naming {
+  readonly accepted: Partial<CrdNames>
+  readonly conflicts: readonly Conflict[]
+}
+
+const inUse = (reason: string, names: readonly string[]): readonly Conflict[] => {
+  const texts = names.map(name => `${JSON.stringify(name)} is already in use`)
+  if (texts.length === 0) return []
+  return [{ reason, message: texts.length === 1 ? texts.join() : `[${texts.join(', ')}]` }]
+}
+
+/** Each name is accepted for itself; where it is taken, the one that was accepted before stays. */
+function accept(names: CrdNames, before: Partial<CrdNames>, { resources, kinds }: Taken): Naming {
+  const taken = (name: string | undefined, by: ReadonlySet<string>): readonly string[] =>
+    name !== undefined && by.has(name) ? [name] : []
+  const shortNames = (names.shortNames ?? []).flatMap(name => taken(name, resources))
+  const conflicts = {
+    plural: inUse('PluralConflict', taken(names.plural, resources)),
+    singular: inUse('SingularConflict', taken(names.singular, resources)),
+    shortNames: inUse('ShortNamesConflict', shortNames),
+    kind: inUse('KindConflict', taken(names.kind, kinds)),
+    listKind: inUse('ListKindConflict', taken(names.listKind, kinds)),
+  }
+  const accepted = Object.entries(names).map(([field, value]) => {
+    const conflict = field in conflicts && conflicts[field as keyof typeof conflicts].length > 0
+    return [field, conflict ? before[field as keyof CrdNames] : value] as const
+  })
+  return {
+    accepted: Object.fromEntries(accepted.filter(([, value]) => value !== undefined)),
+    conflicts: Object.values(conflicts).flat(),
+  }
+}
+
+/**
+ * The status that a definition should have, given all definitions of its group in its cluster, and what is bound there:
+ * those that hold their names already keep them (chapter 40, rule 7.45).
+ */
+export function namingStatus(
+  crd: CustomResourceDefinition,
+  group: readonly CustomResourceDefinition[],
+  bound: readonly ResourceNames[] = [],
+): CrdStatus {
+  const others = group.filter(other => other.metadata.name !== crd.metadata.name)
+  const naming = accept(crd.spec.names, crd.status?.acceptedNames ?? {}, takenBy(others, bound))
+  const named = withCondition(crd.status?.conditions ?? [], namesAccepted(naming))
+  const established = establishedState(crd.status, naming.conflicts.length === 0)
+  return {
+    ...crd.status,
+    acceptedNames: naming.accepted,
+    conditions: established === undefined ? named : withCondition(named, established),
+  }
+}
+
+/** With several conflicts, the last one is told. */
+function namesAccepted({ conflicts }: Naming): State {
+  const conflict = conflicts.at(-1)
+  const type = 'NamesAccepted'
+  return conflict === undefined
+    ? { type, status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+    : { type, status: 'False', ...conflict }
+}
+
+/** Once established, a definition stays so; undefined: as it is. */
+function establishedState(status: CrdStatus | undefined, accepted: boolean): State | undefined {
+  const type = 'Established'
+  if (conditionOf(status, type)?.status === 'True') return undefined
+  return accepted
+    ? {
+        type,
+        status: 'True',
+        reason: 'InitialNamesAccepted',
+        message: 'the initial names have been accepted',
+      }
+    : { type, status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
+}

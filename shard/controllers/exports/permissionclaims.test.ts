@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import type { ClaimV2 } from '../../../kcp/claims.ts'
+import type { AcceptableClaim } from '../../../kcp/objects.ts'
+import { applyClaims } from './permissionclaims.ts'
+
+const exported = (resource: string, more: Partial<ClaimV2> = {}): ClaimV2 => ({
+  resource,
+  verbs: ['*'],
+  ...more,
+})
+const accepted = (resource: string, more: Partial<AcceptableClaim> = {}): AcceptableClaim => ({
+  resource,
+  verbs: ['*'],
+  selector: { matchAll: true },
+  state: 'Accepted',
+  ...more,
+})
+const always = () => true
+
+describe('permission claims', () => {
+  it('applies what is exported and accepted, sorted, in the accepted form', () => {
+    const { applied, conditions } = applyClaims(
+      [exported('secrets'), exported('configmaps'), exported('events')],
+      [accepted('secrets'), accepted('configmaps'), accepted('events', { state: 'Rejected' })],
+      always,
+    )
+    assert.deepEqual(
+      applied.map(claim => claim.resource),
+      ['configmaps', 'secrets'],
+    )
+    assert.deepEqual(applied[0], {
+      resource: 'configmaps',
+      verbs: ['*'],
+      selector: { matchAll: true },
+    })
+    assert.deepEqual(
+      conditions.map(c => `${c.type} ${c.status}`),
+      ['PermissionClaimsValid True', 'PermissionClaimsApplied True'],
+    )
+  })
+  it('reports claims that nobody asked for', () => {
+    const claims = [accepted('widgets', { group: 'example.io', identityHash: 'beef' })]
+    const [valid] = applyClaims([], claims, always).conditions
+    assert.equal(valid.reason, 'InvalidPermissionClaims')
+    assert.equal(
+      valid.message,
+      '1 unexpected and/or invalid permission claims (showing first 1): ' +
+        'unexpected/invalid claim for widgets.example.io (identity "beef")',
+    )
+  })
+  it('warns of other verbs and selectors', () => {
+    const [valid] = applyClaims(
+      [exported('secrets', { verbs: ['get', 'list'], defaultSelector: { matchLabels: { a: 'b' } } })],
+      [accepted('secrets', { verbs: ['get'] })],
+      always,
+    ).conditions
+    assert.equal(valid.severity, 'Warning')
+    assert.equal(
+      valid.message,
+      '1 permission claim(s) have mismatched verbs or selectors (showing first 1): ' +
+        'secrets. (verbs: accepted [get], exported [get list]; selector differs from defaultSelector)',
+    )
+  })
+  it('does not apply claims on what does not exist', () => {
+    const { applied, conditions } = applyClaims(
+      [exported('widgets', { group: 'example.io', identityHash: 'beef' })],
+      [accepted('widgets', { group: 'example.io', identityHash: 'beef' })],
+      () => false,
+    )
+    assert.deepEqual(applied, [])
+    assert.equal(
+      conditions[1].message,
+      'Permission claims have not been fully applied: unable to find informer for widgets.example.io',
+    )
+  })
+})

@@ -1,0 +1,73 @@
+import type { RingBounds } from '../../framework/cache/ring.ts'
+import type { Subresource } from '../../framework/contract/apis.ts'
+import type { Authorizer } from '../../framework/contract/authorizer.ts'
+import type { Backend } from '../../framework/contract/backend.ts'
+import type { Informers } from '../../framework/contract/informer.ts'
+import type { Logger } from '../../framework/contract/log.ts'
+import type { SharedCache } from '../../framework/contract/sharedcache.ts'
+import type { ResourceStorage } from '../../framework/contract/storage.ts'
+import type { Targets } from '../../framework/net/targets.ts'
+import type { AdmissionPlugin } from '../admission/chain.ts'
+import type { Computed } from '../apis/resources.ts'
+import type { ClusterContent } from '../bindings/content.ts'
+import type { Decorator } from '../cache/builder.ts'
+import type { WatchCache } from '../cache/watchcache.ts'
+import type { Store } from '../store/store.ts'
+import type { ControllerClient } from './client.ts'
+import type { Controller } from './controller.ts'
+
+/** What plugins, reviews and controllers are built from. */
+export interface ShardHost {
+  readonly backend: Backend
+  readonly cache: WatchCache
+  /** What the shard's views are shown of it. */
+  readonly shared: SharedCache
+  readonly client: ControllerClient
+  readonly content: ClusterContent
+  /** The watch cache itself, by ref: never behind a write that was acknowledged. */
+  readonly informers: Informers
+  readonly log: Logger
+  /** Whether a binding says that it serves this APIResourceSchema. */
+  readonly isBound: (schemaUid: string) => boolean
+}
+
+export interface ShardOptions {
+  readonly store: Store
+  readonly log: Logger
+  /** Ends everything. */
+  readonly signal: AbortSignal
+  /** Built once, from informers: it becomes `backend.authorizer`. */
+  readonly authorizer: (informers: Informers) => Authorizer
+  /** Labels that are presented but not stored: by which claims an object is visible. */
+  readonly decorate?: (cache: WatchCache) => Decorator
+  /** Plugins besides those of plain Kubernetes, in order. */
+  readonly admission?: (host: ShardHost) => readonly AdmissionPlugin[]
+  /** Controllers besides those of plain Kubernetes. */
+  readonly controllers?: (host: ShardHost) => readonly Controller[]
+  /** Who answers review kinds, by `<plural>.<group>`; those without an answer are not served. */
+  readonly reviews?: (
+    authorizer: Authorizer,
+    informers: Informers,
+  ) => Readonly<Record<string, ResourceStorage>>
+  /** Endpoints below objects that others answer, by `<plural>.<group>`: `serviceaccounts` → token. */
+  readonly subresources?: (informers: Informers) => Readonly<Record<string, readonly Subresource[]>>
+  /** What the URLs of workspaces start with, without a trailing slash: mounts of such URLs are links within the tree. */
+  readonly externalUrl?: string
+  /** Where admission webhooks of workspaces may be: public addresses when absent. */
+  readonly webhookTargets?: Targets
+  /** Objects that are not stored, by `<plural>.<group>`: asked before the store at each get. */
+  readonly computed?: (host: ShardHost) => Readonly<Record<string, Computed>>
+  /** Told how many objects are loaded, while the shard is opened. */
+  readonly loading?: (objects: number) => void
+  /** How much of the past of each resource stays in memory. */
+  readonly ring?: Partial<RingBounds>
+}
+
+/** Embedded logical clusters. */
+export interface Shard extends ShardHost {
+  readonly controllers: readonly Controller[]
+  /** Runs the controllers; resolves when the shard's signal has aborted and they have stopped. */
+  run(): Promise<void>
+  /** Ends watches and closes the cache; the store stays open. */
+  close(): void
+}

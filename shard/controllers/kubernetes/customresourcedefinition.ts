@@ -1,0 +1,159 @@
+import type { Informer, Informers } from '../../../framework/contract/informer.ts'
+import type { Logger } from '../../../framework/contract/log.ts'
+import type { ResourceStorage } from '../../../framework/contract/storage.ts'
+import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
+import { boundCluster } from '../../../kcp/annotations.ts'
+import { resources } from '../../../kcp/objects.ts'
+import { crdServed, type ResourcesOf } from '../../apis/served.ts'
+import type { ClusterContent, Stored } from '../../bindings/content.ts'
+import {
+  asCrd,
+  type CrdStatus,
+  type CustomResourceDefinition,
+  cleanupFinalizer,
+  withCondition,
+} from '../../registry/crd.ts'
+import { type ControllerClient, clusterScoped, updateObject, updateStatus } from '../client.ts'
+import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
+import { boundNames } from '../exports/boundnames.ts'
+import { namingStatus } from '../exports/naming.ts'
+import { createClient } from '../loopbackclient.ts'
+import { deleteContent, recheck } from '../remaining.ts'
+
+export interface DefinitionControllerDeps {
+  readonly client: ControllerClient
+  readonly content: ClusterContent
+  readonly informers: Informers
+  readonly resourcesOf: ResourcesOf
+  readonly signal: AbortSignal
+  readonly log: Logger
+}
+
+/** Accepts names, establishes definitions, and removes their instances before they go (chapter 40, section 7.8). */
+export function definitionController(deps: DefinitionControllerDeps): Controller {
+  const definitions = deps.informers.for(resources.crds)
+  const inGroup = definitions.index(item => [groupKey(item.key.cluster, item.object)])
+  const bound = boundNames(deps.informers)
+  const inTurn = createTurns()
+  const reconcile = async (key: string): Promise<number | undefined> => {
+    const { cluster, name } = parseKey(key)
+    const object = definitions.get(cluster, '', name)?.object
+    if (object === undefined) return undefined
+    const crd = asCrd(object)
+    if (crd.metadata.deletionTimestamp !== undefined) return finalize(deps, cluster, crd)
+    if (cluster === boundCluster) return undefined
+    const group = groupKey(cluster, object)
+    const all = () => inGroup(group).map(item => asCrd(item.object))
+    const taken = () => bound(cluster, crd.spec.group)
+    await inTurn(group, () => writeStatus(deps, cluster, name, now => namingStatus(now, all(), taken())))
+    return undefined
+  }
+  const neighbours = (cluster: ClusterName, object: KubeObject): readonly string[] =>
+    inGroup(groupKey(cluster, object)).map(keyOf)
+  return createController(
+    {
+      name: 'customresourcedefinition',
+      reconcile,
+      departures: { content: deps.content, keys: definedBy(definitions) },
+      sources: [
+        {
+          informer: definitions,
+          keys: ({ type, item }) =>
+            type === 'ADDED' ? [keyOf(item)] : [keyOf(item), ...neighbours(item.key.cluster, item.object)],
+        },
+        {
+          informer: deps.informers.for(resources.apiBindings),
+          keys: ({ item }) => definitions.list(item.key.cluster).map(keyOf),
+        },
+      ],
+    },
+    deps.log,
+  )
+}
+
+/** The definition, when it is being deleted, of an object that has gone. */
+const definedBy =
+  (definitions: Informer) =>
+  ({ resource, item: { cluster } }: Stored): readonly string[] => {
+    const name = groupResource(resource.group, resource.resource)
+    const crd = definitions.get(cluster, '', name)?.object
+    return crd?.metadata.deletionTimestamp === undefined ? [] : [keyFor(cluster, name)]
+  }
+
+/** Names are given away one after the other within a group, so that no two definitions get the same. */
+function createTurns(): (group: string, work: () => Promise<unknown>) => Promise<void> {
+  const last = new Map<string, Promise<void>>()
+  return (group, work) => {
+    const turn = (last.get(group) ?? Promise.resolve()).then(work).then(() => undefined)
+    const settled = turn
+      .catch(() => undefined)
+      .then(() => void (last.get(group) === settled && last.delete(group)))
+    last.set(group, settled)
+    return turn
+  }
+}
+
+const groupKey = (cluster: ClusterName, object: KubeObject): string =>
+  keyFor(cluster, asCrd(object).spec.group)
+
+const writeStatus = (
+  { client }: DefinitionControllerDeps,
+  cluster: ClusterName,
+  name: string,
+  change: (crd: CustomResourceDefinition) => CrdStatus,
+): Promise<KubeObject | undefined> =>
+  updateStatus<CustomResourceDefinition>(client, resources.crds, clusterScoped(cluster, name), crd => ({
+    ...crd,
+    status: change(crd),
+  }))
+
+/** Deletes the instances; then the finalizer goes, and the definition with it. */
+async function finalize(
+  deps: DefinitionControllerDeps,
+  cluster: ClusterName,
+  crd: CustomResourceDefinition,
+): Promise<number | undefined> {
+  const { name = '', finalizers = [] } = crd.metadata
+  if (!finalizers.includes(cleanupFinalizer)) return undefined
+  await terminating(deps, cluster, name, [
+    'InstanceDeletionInProgress',
+    'CustomResource deletion is in progress',
+  ])
+  const served = crdServed(crd)
+  const [resource] = deps.resourcesOf(served)
+  if (resource !== undefined) {
+    const { group, version, names, storage } = resource
+    const ref = { group, version, resource: names.plural }
+    const remaining = await deleteContent(clientOf(storage, deps), cluster, [ref])
+    if (remaining.instances.size > 0) return recheck
+  }
+  await terminating(deps, cluster, name, ['InstanceDeletionCompleted', 'removed all instances'])
+  await updateObject(deps.client, resources.crds, clusterScoped(cluster, name), current => ({
+    ...current,
+    metadata: {
+      ...current.metadata,
+      finalizers: (current.metadata.finalizers ?? []).filter(f => f !== cleanupFinalizer),
+    },
+  }))
+  return undefined
+}
+
+const terminating = (
+  deps: DefinitionControllerDeps,
+  cluster: ClusterName,
+  name: string,
+  [reason, message]: readonly [reason: string, message: string],
+): Promise<KubeObject | undefined> =>
+  writeStatus(deps, cluster, name, ({ status }) => ({
+    ...status,
+    conditions: withCondition(status?.conditions ?? [], {
+      type: 'Terminating',
+      status: 'True',
+      reason,
+      message,
+    }),
+  }))
+
+/** The definition's own instances, also where a binding serves others under the same name. */
+const clientOf = (storage: ResourceStorage, { signal, log }: DefinitionControllerDeps): ControllerClient =>
+  createClient({ backend: { storage: () => storage, apis: () => undefined }, signal, log })

@@ -1,0 +1,65 @@
+import type { ApiSet } from '../../../framework/contract/apis.ts'
+import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import type { ClusterName } from '../../../framework/meta/object.ts'
+import { bindingFinalizer, workspaceFinalizer } from '../../../kcp/annotations.ts'
+import { isIdentity } from '../../apis/served.ts'
+import type { Stored } from '../../bindings/content.ts'
+import type { CachedItem } from '../../cache/item.ts'
+import { cleanupFinalizer } from '../../registry/crd.ts'
+import { foregroundFinalizer, orphanFinalizer } from '../../registry/strategy.ts'
+
+/** Kept by the server's own controllers: they have nothing to do for an object that goes with its whole cluster. */
+const own: ReadonlySet<string> = new Set([
+  bindingFinalizer,
+  workspaceFinalizer,
+  cleanupFinalizer,
+  foregroundFinalizer,
+  orphanFinalizer,
+  'kubernetes',
+])
+
+const mark = Buffer.from('"finalizers":')
+
+interface Finalized {
+  readonly finalizers?: readonly string[]
+}
+
+/** Who, besides the server, has something to do before the object goes. */
+export function foreignFinalizers({ resource, item }: Stored): readonly string[] {
+  const isNamespace = resource.group === '' && resource.resource === 'namespaces'
+  const more = isNamespace ? ((item.object.spec as Finalized | undefined)?.finalizers ?? []) : []
+  return [...finalizersOf(item), ...more].filter(finalizer => !own.has(finalizer))
+}
+
+/** Read from the bytes of the metadata: a cluster that goes has thousands of objects, and decodes none of them. */
+function finalizersOf(item: CachedItem): readonly string[] {
+  const { rest, end } = item.offsets
+  const metadata = item.bytes.subarray(rest, end)
+  const at = metadata.indexOf(mark)
+  if (at < 0) return []
+  return JSON.parse(metadata.toString('utf8', at + mark.length, metadata.indexOf(']', at) + 1))
+}
+
+/** How an object is asked for in its cluster; undefined when nobody serves it: then nobody can wait for it either. */
+export function refOf(
+  apis: (cluster: ClusterName) => ApiSet | undefined,
+  { resource: { group, resource, segment }, item }: Stored,
+): ResourceRef | undefined {
+  const set = apis(item.cluster)
+  const served = set?.resources.find(r => r.group === group && r.names.plural === resource)
+  if (served === undefined) return undefined
+  const ref = { group, version: served.version, resource }
+  if (!isIdentity(segment)) return ref
+  return set?.find(group, served.version, `${resource}:${segment}`) && { ...ref, identity: segment }
+}
+
+/** What those who hold something may need while they finish: a place for it, its definition, and their rights. */
+const needed: ReadonlySet<string> = new Set([
+  'namespaces',
+  'apibindings',
+  'customresourcedefinitions',
+  'clusterroles',
+  'clusterrolebindings',
+])
+
+export const isNeeded = ({ resource: { resource } }: Stored): boolean => needed.has(resource)

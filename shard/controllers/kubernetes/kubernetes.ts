@@ -1,0 +1,38 @@
+import { after, promised } from '../../../framework/async/awaitable.ts'
+import { loopbackContext } from '../../../framework/contract/loopback.ts'
+import type { ResourcesOf } from '../../apis/served.ts'
+import { ifFound } from '../client.ts'
+import type { Controller } from '../controller.ts'
+import type { ShardHost } from '../host.ts'
+import { aggregationController } from './clusterroleaggregation.ts'
+import { definitionController } from './customresourcedefinition.ts'
+import { eventExpiryController } from './eventexpiry.ts'
+import { garbageCollector } from './garbagecollector.ts'
+import { namespaceController } from './namespace.ts'
+import type { Read } from './owners.ts'
+import { policyStatusController } from './policystatus.ts'
+import { resourceQuotaController } from './resourcequota.ts'
+
+/** The controllers of plain Kubernetes. */
+export function kubernetesControllers(
+  host: ShardHost,
+  resourcesOf: ResourcesOf,
+  signal: AbortSignal,
+): readonly Controller[] {
+  const { backend, cache, client, content, informers, log } = host
+  const { apis } = backend
+  const read: Read = ({ group, version, names, storage }, key) => {
+    const resource = { group, version, resource: names.plural }
+    const ctx = loopbackContext({ verb: 'get', resource, cluster: key.cluster, signal, log })
+    return ifFound(promised(() => after(storage.get(ctx, key), item => item.object)))
+  }
+  return [
+    definitionController({ client, content, informers, resourcesOf, signal, log }),
+    namespaceController({ client, content, informers, apis, log }),
+    aggregationController({ client, informers, log }),
+    eventExpiryController({ client, informers, log }),
+    resourceQuotaController(host),
+    policyStatusController({ client, informers, apis, log }),
+    garbageCollector({ cache, client, apis, read, log }),
+  ]
+}

@@ -1,0 +1,111 @@
+import type { ApiSet } from '../../../framework/contract/apis.ts'
+import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import type { Informers } from '../../../framework/contract/informer.ts'
+import type { ItemEvent } from '../../../framework/contract/item.ts'
+import type { Logger } from '../../../framework/contract/log.ts'
+import type { ClusterScope, KubeObject } from '../../../framework/meta/object.ts'
+import { resources } from '../../../kcp/objects.ts'
+import { type ClusterContent, isDeparting, type Stored } from '../../bindings/content.ts'
+import { type CrdCondition, withCondition } from '../../registry/crd.ts'
+import { type ControllerClient, clusterScoped, updateObject, updateStatus } from '../client.ts'
+import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
+import {
+  deleteContent,
+  type Remaining,
+  recheck,
+  remainingFinalizers,
+  remainingInstances,
+} from '../remaining.ts'
+
+export interface NamespaceControllerDeps {
+  readonly client: ControllerClient
+  readonly content: ClusterContent
+  readonly informers: Informers
+  readonly apis: (cluster: ClusterScope) => ApiSet | undefined
+  readonly log: Logger
+}
+
+interface Namespace extends KubeObject {
+  readonly spec?: { readonly finalizers?: readonly string[] }
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly CrdCondition[] }
+}
+
+const finalizer = 'kubernetes'
+
+/** Deletes what is in a terminating namespace, and then lets it go (chapter 20, section 7.2). */
+export function namespaceController(deps: NamespaceControllerDeps): Controller {
+  const namespaces = deps.informers.for(resources.namespaces)
+  const reconcile = async (key: string): Promise<number | undefined> => {
+    const { cluster, name } = parseKey(key)
+    const namespace = namespaces.get(cluster, '', name)?.object as Namespace | undefined
+    if (namespace?.metadata.deletionTimestamp === undefined) return undefined
+    if (!namespace.spec?.finalizers?.includes(finalizer)) return undefined
+    const refs = contentOf(deps.apis(cluster) ?? deps.apis('*'))
+    const remaining = await deleteContent(within(deps.client, name), cluster, refs)
+    const place = clusterScoped(cluster, name)
+    if (remaining.instances.size > 0) {
+      await updateStatus<Namespace>(deps.client, resources.namespaces, place, n => reported(n, remaining))
+      return recheck
+    }
+    const ref = { ...resources.namespaces, subresource: 'finalize' }
+    await updateObject<Namespace>(deps.client, ref, place, current => ({
+      ...current,
+      spec: { finalizers: (current.spec?.finalizers ?? []).filter(f => f !== finalizer) },
+    }))
+    return undefined
+  }
+  const sources = [
+    { informer: namespaces, keys: ({ item }: ItemEvent) => (isDeparting(item) ? [keyOf(item)] : []) },
+  ]
+  const isTerminating = (cluster: string, name: string): boolean =>
+    namespaces.get(cluster, '', name)?.object.metadata.deletionTimestamp !== undefined
+  const around = ({ item: { cluster, namespace } }: Stored): readonly string[] =>
+    namespace !== '' && isTerminating(cluster, namespace) ? [keyFor(cluster, namespace)] : []
+  const departures = { content: deps.content, keys: around }
+  return createController({ name: 'namespace', reconcile, sources, departures }, deps.log)
+}
+
+/** One ref for each stored resource that lies in namespaces; events of both groups are the same objects. */
+function contentOf(apis: ApiSet | undefined): readonly ResourceRef[] {
+  const found = new Map<string, ResourceRef>()
+  for (const { group, version, names, namespaced, verbs } of apis?.resources ?? []) {
+    const stored = namespaced && verbs.includes('delete') && verbs.includes('list')
+    if (!stored || group === 'events.k8s.io' || found.has(`${group}/${names.plural}`)) continue
+    found.set(`${group}/${names.plural}`, { group, version, resource: names.plural })
+  }
+  return [...found.values()]
+}
+
+/** The same client, that sees one namespace only. */
+const within = (client: ControllerClient, namespace: string): ControllerClient => ({
+  ...client,
+  list: (resource, cluster) => client.list(resource, cluster, namespace),
+})
+
+function reported(namespace: Namespace, remaining: Remaining): Namespace {
+  const finalizers = remainingFinalizers(remaining, 'namespace')
+  const states: readonly Omit<CrdCondition, 'lastTransitionTime'>[] = [
+    {
+      type: 'NamespaceContentRemaining',
+      status: 'True',
+      reason: 'SomeResourcesRemain',
+      message: remainingInstances(remaining),
+    },
+    finalizers === ''
+      ? {
+          type: 'NamespaceFinalizersRemaining',
+          status: 'False',
+          reason: 'ContentHasNoFinalizers',
+          message: 'All content-preserving finalizers finished',
+        }
+      : {
+          type: 'NamespaceFinalizersRemaining',
+          status: 'True',
+          reason: 'SomeFinalizersRemain',
+          message: finalizers,
+        },
+  ]
+  const known: readonly CrdCondition[] = namespace.status?.conditions ?? []
+  const conditions = states.reduce(withCondition, known)
+  return { ...namespace, status: { ...namespace.status, conditions } }
+}

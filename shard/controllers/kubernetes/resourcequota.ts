@@ -1,0 +1,65 @@
+import { resources } from '../../../kcp/objects.ts'
+import { countIn, isCounting, quantityOf, type ResourceQuota } from '../../admission/kubernetes/quota.ts'
+import type { CacheEvent } from '../../cache/event.ts'
+import { updateStatus } from '../client.ts'
+import type { Controller } from '../controller.ts'
+import type { ShardHost } from '../host.ts'
+import { createQueue } from '../queue.ts'
+
+/** Milliseconds after which a quota is counted anew: writes that were admitted and then failed took a place, too. */
+const recount = 300_000
+
+/** Keeps the status of quotas: what they limit, and how much of that there is (chapter 20, section 7.3). */
+export function resourceQuotaController({ cache, client, informers, log }: ShardHost): Controller {
+  const quotas = informers.for(resources.resourceQuotas)
+  const quotasIn = quotas.index(({ key }) => [`${key.cluster}/${key.namespace}`])
+  const queue = createQueue({ name: 'resourcequota', log, reconcile: key => count(key) })
+  const count = async (key: string): Promise<void> => {
+    const place = parseKey(key)
+    const quota = quotas.get(place.cluster, place.namespace, place.name)?.object as ResourceQuota | undefined
+    if (quota === undefined || quota.metadata.deletionTimestamp !== undefined) return
+    await updateStatus<ResourceQuota>(client, resources.resourceQuotas, place, current => {
+      const hard = current.spec?.hard ?? {}
+      const counted = isCounting(current) ? Object.keys(hard).filter(name => name.startsWith('count/')) : []
+      const used = counted.map(name => [name, quantityOf(countIn(cache, name, place))] as const)
+      const isIdle = Object.keys(hard).length === 0
+      return { ...current, status: isIdle ? {} : { hard, used: Object.fromEntries(used) } }
+    })
+    queue.addAfter(key, recount)
+  }
+  const released = ({ type, item }: CacheEvent): void => {
+    if (type !== 'DELETED' || item.namespace === '') return
+    for (const quota of quotasIn(`${item.cluster}/${item.namespace}`)) queue.add(keyOf(quota.key))
+  }
+  return {
+    name: 'resourcequota',
+    idle: () => queue.idle(),
+    async run(signal) {
+      const stops = [
+        cache.subscribe((_, event) => released(event)),
+        quotas.onEvent(({ type, item, previous }) => {
+          if (type !== 'DELETED' && !isOwnWrite(item.object, previous?.object)) queue.add(keyOf(item.key))
+        }),
+      ]
+      await queue.run(signal)
+      for (const stop of stops) stop()
+    },
+  }
+}
+
+/** Only the status changed: admission and this controller count themselves. */
+const isOwnWrite = (now: ResourceQuota, before: ResourceQuota | undefined): boolean =>
+  before !== undefined && JSON.stringify(now.spec) === JSON.stringify(before.spec)
+
+interface Place {
+  readonly cluster: string
+  readonly namespace: string
+  readonly name: string
+}
+
+const keyOf = ({ cluster, namespace, name }: Place): string => [cluster, namespace, name].join('|')
+
+function parseKey(key: string): Place {
+  const [cluster = '', namespace = '', name = ''] = key.split('|')
+  return { cluster, namespace, name }
+}

@@ -1,0 +1,98 @@
+import type { Informer } from '../../../framework/contract/informer.ts'
+import type { ItemEvent } from '../../../framework/contract/item.ts'
+import { resources, type Workspace } from '../../../kcp/objects.ts'
+import { clusterScoped, updateObject, updateStatus } from '../client.ts'
+import { type Controller, keyOf, parseKey } from '../controller.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+import { createQueue, type Queue } from '../queue.ts'
+import { createMountedKinds, type MountedKinds } from './mountedkinds.ts'
+import { followLinks, linkProblem } from './mountlinks.ts'
+import { locateKind, type MountRef, mountOf, mountState } from './mountref.ts'
+import { mountStatus, mountUrl, type Observation } from './mountstatus.ts'
+
+/** Brings URL, condition and phase of mounted workspaces in line with the objects that they refer to. */
+export function mountController(deps: KcpControllerDeps): Controller {
+  const workspaces = deps.informers.for(deps.tenancy.workspaces)
+  const queue: Queue = createQueue({ name: 'mount', log: deps.log, reconcile: key => reconcile(key) })
+  const kinds = createMountedKinds(deps.informers, key => queue.add(key))
+  const reconcile = async (key: string): Promise<void> => {
+    const { cluster, name } = parseKey(key)
+    const workspace = workspaces.get(cluster, '', name)?.object as Workspace | undefined
+    const mount = workspace && mountOf(workspace)
+    if (workspace === undefined || mount === undefined || workspace.metadata.deletionTimestamp !== undefined)
+      return kinds.forget(key)
+    await bring(deps, key, observe({ deps, kinds }, key, mount.ref), mount.ref)
+  }
+  return {
+    name: 'mount',
+    idle: () => queue.idle(),
+    async run(signal) {
+      const stops = [
+        workspaces.onEvent(event => {
+          if (concerns(event)) queue.add(keyOf(event.item))
+        }),
+        followLinks(deps, key => queue.add(key)),
+        ...[resources.apiBindings, resources.crds].map(ref =>
+          followKinds(deps.informers.for(ref), workspaces, queue),
+        ),
+      ]
+      await queue.run(signal)
+      for (const stop of stops) stop()
+    },
+  }
+}
+
+const concerns = ({ type, item }: ItemEvent): boolean =>
+  type !== 'BOOKMARK' && mountOf(item.object as Workspace) !== undefined
+
+/** What a logical cluster serves has changed: its mounts may have found, or lost, their kind. */
+const followKinds = (definitions: Informer, workspaces: Informer, queue: Queue): (() => void) =>
+  definitions.onEvent(({ item }) => {
+    for (const mounted of byCluster(workspaces)(item.key.cluster)) queue.add(keyOf(mounted))
+  })
+
+const byCluster = (workspaces: Informer) => workspaces.index(mountedIn)
+
+const mountedIn: Parameters<Informer['index']>[0] = item =>
+  mountOf(item.object as Workspace) === undefined ? [] : [item.key.cluster]
+
+interface Watching {
+  readonly deps: KcpControllerDeps
+  readonly kinds: MountedKinds
+}
+
+function observe({ deps, kinds }: Watching, key: string, ref: MountRef): Observation {
+  const { cluster } = parseKey(key)
+  const located = locateKind(deps, cluster, ref)
+  if (located === undefined) {
+    kinds.forget(key)
+    return { found: 'no kind' }
+  }
+  const namespace = located.namespaced ? (ref.namespace ?? '') : ''
+  const { resource } = located
+  const item = kinds.follow(key, { resource, key: { cluster, namespace, name: ref.name } })
+  if (item === undefined) return { found: 'nothing' }
+  const link = linkProblem(deps, mountState(item.object).url)
+  return { found: 'object', object: item.object, ...(link && { link }) }
+}
+
+/** The URL first: a workspace that is ready has one. */
+async function bring(
+  { client, tenancy }: KcpControllerDeps,
+  key: string,
+  observed: Observation,
+  ref: MountRef,
+): Promise<void> {
+  const { cluster, name } = parseKey(key)
+  const target = clusterScoped(cluster, name)
+  await updateObject<Workspace>(client, tenancy.workspaces, target, current => {
+    const URL = mountUrl(observed, current.spec?.URL)
+    return URL === current.spec?.URL || URL === undefined
+      ? current
+      : { ...current, spec: { ...current.spec, URL } }
+  })
+  await updateStatus<Workspace>(client, tenancy.workspaces, target, current => ({
+    ...current,
+    status: mountStatus(current, ref, observed),
+  }))
+}

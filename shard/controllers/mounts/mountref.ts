@@ -1,0 +1,71 @@
+import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
+import { type APIBinding, resources, type Workspace } from '../../../kcp/objects.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+
+/** `spec.mount` of a workspace: what stands in place of a logical cluster (chapter 30, section 4.3). */
+export interface Mount {
+  readonly type?: string
+  readonly ref: MountRef
+}
+
+/** The object that says where the mounted workspace leads; in the same logical cluster as the workspace. */
+export interface MountRef {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string
+}
+
+export const mountOf = ({ spec }: Workspace): Mount | undefined => {
+  const mount = spec?.mount as Partial<Mount> | undefined
+  return mount?.ref === undefined ? undefined : (mount as Mount)
+}
+
+/** Where the objects of a kind are. */
+export interface LocatedKind {
+  readonly resource: ResourceRef
+  readonly namespaced: boolean
+}
+
+/** The resource that a logical cluster serves for a kind, bound or its own; undefined when it serves none. */
+export function locateKind(
+  { apis, informers }: Pick<KcpControllerDeps, 'apis' | 'informers'>,
+  cluster: ClusterName,
+  { apiVersion, kind }: MountRef,
+): LocatedKind | undefined {
+  const slash = apiVersion.indexOf('/')
+  const [group, version] = [apiVersion.slice(0, Math.max(slash, 0)), apiVersion.slice(slash + 1)]
+  const served = apis(cluster)?.resources.find(
+    resource => resource.group === group && resource.version === version && resource.names.kind === kind,
+  )
+  if (served === undefined) return undefined
+  const resource = served.names.plural
+  const bindings = informers.for(resources.apiBindings).list(cluster)
+  const identity = bindings.flatMap(({ object }) => identityIn(object as APIBinding, group, resource))[0]
+  return {
+    resource: { group, version, resource, ...(identity === undefined ? {} : { identity }) },
+    namespaced: served.namespaced,
+  }
+}
+
+const identityIn = ({ status }: APIBinding, group: string, resource: string): readonly string[] =>
+  (status?.boundResources ?? [])
+    .filter(bound => bound.group === group && bound.resource === resource)
+    .map(bound => bound.schema.identityHash)
+
+/** What a mount object says: the contract of chapter 30, section 4.2. */
+export interface MountState {
+  readonly phase: string
+  readonly url: string
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Any object that has `status.phase` and `status.URL` (or `status.url`); a workspace's URL is in its spec. */
+export function mountState({ apiVersion = '', kind, spec, status }: KubeObject): MountState {
+  const { phase, URL, url } = (status ?? {}) as Readonly<Record<string, unknown>>
+  const isWorkspace = kind === 'Workspace' && apiVersion.startsWith('tenancy.kcp.io/')
+  const own = isWorkspace ? (spec as { URL?: unknown } | undefined)?.URL : undefined
+  return { phase: text(phase), url: text(own) || text(URL) || text(url) }
+}

@@ -1,0 +1,65 @@
+import type { KubeObject } from '../../../framework/meta/object.ts'
+import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
+import type { Phase, Workspace } from '../../../kcp/objects.ts'
+import type { LinkProblem } from './mountlinks.ts'
+import { type MountRef, type MountState, mountState } from './mountref.ts'
+
+/** What was found where a mount refers to. */
+export type Observation =
+  | { readonly found: 'object'; readonly object: KubeObject; readonly link?: LinkProblem }
+  | { readonly found: 'nothing' }
+  | { readonly found: 'no kind' }
+
+const type = 'WorkspaceMountReady'
+
+/** The URL to put on the workspace; the one that it has stays when the object does not say any. */
+export const mountUrl = (observed: Observation, current: string | undefined): string | undefined =>
+  observed.found === 'object' ? mountState(observed.object).url || current : current
+
+/** The status of a mounted workspace (chapter 30, section 4.4). */
+export function mountStatus(
+  { status = {} }: Workspace,
+  ref: MountRef,
+  observed: Observation,
+): NonNullable<Workspace['status']> {
+  const condition = conditionOf(ref, observed)
+  const conditions = setConditions(status.conditions, [condition])
+  const isReady = conditions.every(c => !c.type.startsWith('Workspace') || c.status !== 'False')
+  const phase: Phase = isReady ? 'Ready' : 'Unavailable'
+  return { ...status, phase, conditions }
+}
+
+function conditionOf(ref: MountRef, observed: Observation): ConditionState {
+  const problem = (reason: string, message: string): ConditionState => isFalse(type, 'Error', reason, message)
+  if (observed.found === 'no kind')
+    return problem('MountObjectNotFound', `no matches for kind "${ref.kind}" in version "${ref.apiVersion}"`)
+  if (observed.found === 'nothing')
+    return problem('MountObjectNotFound', `${ref.kind} "${ref.namespace ?? ''}/${ref.name}" not found`)
+  const state = mountState(observed.object)
+  if (isServing(state)) return linkCondition(state, observed.link) ?? isTrue(type)
+  if (state.phase === 'Ready' && state.url !== '')
+    return problem(
+      'MountURLInvalid',
+      `The URL of ${ref.kind} "${ref.name}" is not an absolute URL without credentials`,
+    )
+  return problem(
+    'MountObjectNotReady',
+    `Mount is not reporting ready. See ${ref.kind} "${ref.name}" status for more details`,
+  )
+}
+
+function linkCondition({ url }: MountState, link: LinkProblem | undefined): ConditionState | undefined {
+  if (link === 'loop') return isFalse(type, 'Error', 'MountLoop', `${url} leads in a circle`)
+  if (link === 'nowhere')
+    return isFalse(type, 'Error', 'MountTargetNotFound', `there is no workspace at ${url}`)
+  return undefined
+}
+
+/** Only the exact phase `Ready` serves, and only with a URL that leads somewhere. */
+const isServing = ({ phase, url }: MountState): boolean => phase === 'Ready' && isEndpoint(url)
+
+function isEndpoint(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) return false
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+}

@@ -1,0 +1,79 @@
+import type { ClusterName } from '../../../framework/meta/object.ts'
+import { ownerAnnotation } from '../../../kcp/annotations.ts'
+import { type ConditionState, conditionIs } from '../../../kcp/conditions.ts'
+import { type LogicalCluster, resources } from '../../../kcp/objects.ts'
+import type { Manifest } from '../../manifests/manifest.ts'
+import { namespace } from '../../manifests/namespace.ts'
+import { userBinding } from '../../manifests/rbac.ts'
+import { readOwner } from '../../tenancy/owner.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+import { bindingsInitialized, defaultBindings, storeDefaults } from '../exports/defaultbindings.ts'
+import { namespaceContent } from '../kubernetes/namespacedefaults.ts'
+import { bindingsInitializer } from './logicalclustercreation.ts'
+
+/** What the server's own initializers got done. */
+export interface Initialization {
+  /** Identifiers of initializers that are through. */
+  readonly finished: readonly string[]
+  /** How the default bindings are; undefined when none is wanted. */
+  readonly bindings: ConditionState | undefined
+}
+
+const universal = 'root:universal'
+const universalNamespaces = ['default', 'kube-system']
+
+/** Whether the server itself does what this initializer is for. */
+export const isBuiltin = (initializer: string): boolean =>
+  initializer === universal || initializer === bindingsInitializer
+
+/** Whether a moment's work of the server's own is all that is left to do: nothing to tell anybody about. */
+export const isBrief = ({ status }: LogicalCluster): boolean =>
+  status?.phase === 'Initializing' &&
+  (status.initializers ?? []).every(isBuiltin) &&
+  !conditionIs(status.conditions, bindingsInitialized, 'False')
+
+/**
+ * The initializers that are built in, `root:universal` and `system:apibindings`, and who administrates the cluster
+ * (chapter 20, section 3.8). What is missing is made in one commit.
+ */
+export async function initialize(
+  deps: KcpControllerDeps,
+  cluster: ClusterName,
+  object: LogicalCluster,
+): Promise<Initialization> {
+  const wanted = object.status?.initializers ?? []
+  const isUniversal = wanted.includes(universal)
+  const bindings = wanted.includes(bindingsInitializer) ? defaultBindings(deps, cluster, object) : undefined
+  await storeDefaults(deps, bindings?.missing ?? [], [
+    ...missingAdmin(deps, cluster, object),
+    ...(isUniversal ? universalNamespaces.flatMap(name => missingNamespace(deps, cluster, name)) : []),
+  ])
+  const isBound = bindings?.condition.status === 'True'
+  const finished = [...(isUniversal ? [universal] : []), ...(isBound ? [bindingsInitializer] : [])]
+  return { finished, bindings: bindings?.condition }
+}
+
+function missingNamespace(
+  { informers, rootCA }: KcpControllerDeps,
+  cluster: ClusterName,
+  name: string,
+): readonly Manifest[] {
+  const isThere = informers.for(resources.namespaces).get(cluster, '', name) !== undefined
+  return isThere ? [] : [namespace(cluster, name), ...namespaceContent(cluster, name, rootCA)]
+}
+
+export const adminBinding = 'workspace-admin'
+
+/** Whoever made the workspace administrates it; made again when somebody deletes it. */
+export function missingAdmin(
+  { informers }: KcpControllerDeps,
+  cluster: ClusterName,
+  { spec, metadata }: LogicalCluster,
+): readonly Manifest[] {
+  const admins = informers.for(resources.clusterRoleBindings)
+  if (admins.get(cluster, '', adminBinding) !== undefined) return []
+  const owner = spec?.createdBy?.username ?? readOwner(metadata.annotations?.[ownerAnnotation])?.username
+  if (owner === undefined) return []
+  const object = userBinding(adminBinding, 'cluster-admin', owner)
+  return [{ cluster, resource: resources.clusterRoleBindings, object }]
+}

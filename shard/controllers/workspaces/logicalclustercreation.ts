@@ -1,0 +1,79 @@
+import type { ClusterName } from '../../../framework/meta/object.ts'
+import {
+  ownerAnnotation,
+  pathAnnotation,
+  requiredGroupsAnnotation,
+  resourceBindingsAnnotation,
+  shardAnnotation,
+  typeAnnotation,
+} from '../../../kcp/annotations.ts'
+import { type LogicalCluster, logicalClusterName, type Workspace } from '../../../kcp/objects.ts'
+import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
+import { readOwner } from '../../tenancy/owner.ts'
+import { homeOf } from './workspacehome.ts'
+import type { WorkspaceStep } from './workspacestep.ts'
+
+/** The initializer that makes default bindings; every type with such bindings has it. */
+export const bindingsInitializer = 'system:apibindings'
+
+/** What a type's initializer or terminator is called: by the name, not the path, of the cluster where the type is. */
+const identifierOf = ({ cluster, type }: LocatedType): string => `${cluster}:${type.metadata.name ?? ''}`
+
+/** Who has to finish before a cluster of these types is ready, bases first, default bindings last; and who before it is
+ * gone (chapter 20, section 3.5). */
+export function lifecycleOf(
+  types: readonly LocatedType[],
+): Pick<NonNullable<LogicalCluster['spec']>, 'initializers' | 'terminators'> {
+  const initializers = types.filter(({ type }) => type.spec?.initializer === true).map(identifierOf)
+  const terminators = types.filter(({ type }) => type.spec?.terminator === true).map(identifierOf)
+  const hasBindings = types.some(({ type }) => (type.spec?.defaultAPIBindings ?? []).length > 0)
+  return { initializers: hasBindings ? [...initializers, bindingsInitializer] : initializers, terminators }
+}
+
+/** Creates the logical cluster of a workspace. False: somebody else has a cluster of that name. Throws
+ * `TypesInvalid`. */
+export async function createLogicalCluster(
+  step: WorkspaceStep,
+  workspace: Workspace,
+  cluster: ClusterName,
+): Promise<boolean> {
+  const home = await homeOf(step.deps, workspace, cluster).found(logicalClusterOf(step, workspace))
+  return home?.spec?.owner?.uid === workspace.metadata.uid
+}
+
+function logicalClusterOf(step: WorkspaceStep, workspace: Workspace): LogicalCluster {
+  const { deps, parent, name } = step
+  const { annotations = {}, uid = '' } = workspace.metadata
+  const { path = '', name: type = '' } = workspace.spec?.type ?? {}
+  const createdBy = readOwner(annotations[ownerAnnotation])
+  const inherited = [ownerAnnotation, requiredGroupsAnnotation].flatMap(key => {
+    const value = annotations[key]
+    return value === undefined ? [] : [[key, value] as const]
+  })
+  return {
+    apiVersion: 'core.kcp.io/v1alpha1',
+    kind: 'LogicalCluster',
+    metadata: {
+      name: logicalClusterName,
+      annotations: {
+        ...Object.fromEntries(inherited),
+        [typeAnnotation]: `${path}:${type}`,
+        [shardAnnotation]: annotations[shardAnnotation] ?? deps.shard.name,
+        [pathAnnotation]: `${deps.directory.path(parent)}:${name}`,
+        [resourceBindingsAnnotation]: '{}',
+      },
+    },
+    spec: {
+      owner: { apiVersion: 'tenancy.kcp.io/v1alpha1', resource: 'workspaces', name, cluster: parent, uid },
+      ...(createdBy === undefined ? {} : { createdBy }),
+      ...lifecycleOf(typesOf(step, workspace)),
+    },
+  }
+}
+
+function typesOf({ deps, parent }: WorkspaceStep, { spec }: Workspace): readonly LocatedType[] {
+  const { path = '', name = '' } = spec?.type ?? {}
+  const located = deps.directory.workspaceType({ path, name }, parent)
+  if (located === undefined) throw new TypesInvalid(`workspace type "${path}:${name}" cannot be resolved`)
+  return deps.directory.typeChain(located)
+}

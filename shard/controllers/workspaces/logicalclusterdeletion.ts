@@ -1,0 +1,118 @@
+import type { ClusterName } from '../../../framework/meta/object.ts'
+import { logicalClusterFinalizer, workspaceFinalizer } from '../../../kcp/annotations.ts'
+import { type LogicalCluster, logicalClusterName, resources, type Workspace } from '../../../kcp/objects.ts'
+import { isDeparting, type Stored } from '../../bindings/content.ts'
+import { clusterScoped, ifFound, updateObject } from '../client.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+import { foreignFinalizers, isNeeded, refOf } from '../kubernetes/held.ts'
+import { recheck } from '../remaining.ts'
+import { contentCondition, reportDeletion } from './deletionprogress.ts'
+import { awaited, awaitedChildren, awaitedFinalizers } from './waiting.ts'
+
+/** So many objects are removed in one commit. */
+const batch = 1_000
+/** So many are asked to go at the same time. */
+const atOnce = 64
+
+/**
+ * Empties a logical cluster and lets it go: its terminators finish, then its children go, then everything else (chapter
+ * 20, section 3.10; unlike there, content stays until the terminators are done).
+ */
+export async function deleteLogicalCluster(
+  deps: KcpControllerDeps,
+  cluster: ClusterName,
+  object: LogicalCluster,
+): Promise<number | undefined> {
+  if (!object.metadata.finalizers?.includes(logicalClusterFinalizer)) return undefined
+  const terminators = awaited(deps, object)
+  if (terminators !== undefined) {
+    await reportDeletion(deps, cluster, 'Terminating', [terminators])
+    return undefined
+  }
+  const content = [...deps.content.of(cluster)].filter(stored => !isItself(stored))
+  const children = content.filter(stored => isChild(deps, stored))
+  const holding = children.length > 0 ? children : content.filter(stored => isHeld(deps, stored))
+  if (holding.length === 0) return void (await letGo(deps, cluster, content))
+  if (children.length === 0)
+    await removeAll(
+      deps,
+      content.filter(s => !isHeld(deps, s) && !isNeeded(s)),
+    )
+  await askToGo(deps, holding)
+  const whom = children.length > 0 ? awaitedChildren(object, children) : awaitedFinalizers(object, holding)
+  await reportDeletion(deps, cluster, 'Deleting', [contentCondition(holding), whom])
+  return recheck
+}
+
+const isItself = ({ resource: { group, resource } }: Stored): boolean =>
+  group === 'core.kcp.io' && resource === 'logicalclusters'
+
+const isChild = ({ tenancy }: KcpControllerDeps, { resource }: Stored): boolean =>
+  resource.resource === 'workspaces' && resource.segment === tenancy.workspaces.identity
+
+const isHeld = ({ apis }: KcpControllerDeps, stored: Stored): boolean =>
+  foreignFinalizers(stored).length > 0 && refOf(apis, stored) !== undefined
+
+/** Objects that are terminating already are left to whoever holds them. */
+async function askToGo({ apis, client }: KcpControllerDeps, holding: readonly Stored[]): Promise<void> {
+  const targets = holding.filter(({ item }) => !isDeparting(item))
+  for (let i = 0; i < targets.length; i += atOnce) {
+    const some = targets.slice(i, i + atOnce)
+    await Promise.all(
+      some.map(stored => {
+        const ref = refOf(apis, stored)
+        return ref && ifFound(client.delete(ref, stored.item.key, { propagation: 'Background' }))
+      }),
+    )
+  }
+}
+
+async function removeAll({ content }: KcpControllerDeps, objects: readonly Stored[]): Promise<void> {
+  for (let i = 0; i < objects.length; i += batch) await content.remove(objects.slice(i, i + batch))
+}
+
+/** Nobody has anything to do here any more: everything goes, at the end the cluster and its workspace together. */
+async function letGo(
+  deps: KcpControllerDeps,
+  cluster: ClusterName,
+  content: readonly Stored[],
+): Promise<void> {
+  const itself = storedAt(deps, cluster)
+  if (itself === undefined) return
+  const { metadata, spec } = itself.item.object as LogicalCluster
+  const ends = metadata.finalizers?.length === 1 ? [itself, ...workspaceOf(deps, spec?.owner)] : []
+  const last = content.length - (content.length % batch)
+  await removeAll(deps, content.slice(0, last))
+  await deps.content.remove([...content.slice(last), ...ends])
+  if (ends.length === 0) await dropFinalizer(deps, cluster)
+}
+
+const storedAt = ({ content }: KcpControllerDeps, cluster: ClusterName): Stored | undefined =>
+  [...content.of(cluster)].find(isItself)
+
+/** The workspace, when it only waits for its logical cluster. */
+function workspaceOf(
+  { content, tenancy }: KcpControllerDeps,
+  owner: NonNullable<LogicalCluster['spec']>['owner'],
+): readonly Stored[] {
+  if (owner === undefined) return []
+  const { group, resource, identity = '' } = tenancy.workspaces
+  const found = content.get({ group, resource, segment: identity }, clusterScoped(owner.cluster, owner.name))
+  const { uid, deletionTimestamp, finalizers } = (found?.item.object as Workspace | undefined)?.metadata ?? {}
+  const only = finalizers?.length === 1 && finalizers[0] === workspaceFinalizer
+  return found && uid === owner.uid && deletionTimestamp !== undefined && only ? [found] : []
+}
+
+const dropFinalizer = ({ client }: KcpControllerDeps, cluster: ClusterName): Promise<unknown> =>
+  updateObject<LogicalCluster>(
+    client,
+    resources.logicalClusters,
+    clusterScoped(cluster, logicalClusterName),
+    current => ({
+      ...current,
+      metadata: {
+        ...current.metadata,
+        finalizers: (current.metadata.finalizers ?? []).filter(each => each !== logicalClusterFinalizer),
+      },
+    }),
+  )

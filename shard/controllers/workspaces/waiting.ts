@@ -1,0 +1,93 @@
+import { groupResource } from '../../../framework/meta/object.ts'
+import { workspaceFinalizer } from '../../../kcp/annotations.ts'
+import { type ConditionState, findCondition, isFalse } from '../../../kcp/conditions.ts'
+import type { LogicalCluster, Workspace, WorkspaceType } from '../../../kcp/objects.ts'
+import type { Stored } from '../../bindings/content.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+import { bindingsInitialized } from '../exports/defaultbindings.ts'
+import { foreignFinalizers } from '../kubernetes/held.ts'
+import { isBuiltin } from './initialization.ts'
+import { bindingsInitializer } from './logicalclustercreation.ts'
+
+/** The condition that tells a person why a workspace does not get on: for whom it waits, since when, and where those
+ * should be working. kcp has none like it. */
+export const finished = 'ControllersFinished'
+
+/** So many of those who are waited for are named. */
+const named = 3
+
+const waitingFor = (reason: string, since: string | undefined, whom: string): ConditionState =>
+  isFalse(finished, 'Info', reason, `waiting since ${since ?? 'an unknown time'} for ${whom}`)
+
+/** Initializers or terminators that have to finish before the cluster gets on; undefined when there is none. */
+export function awaited(deps: KcpControllerDeps, home: LogicalCluster): ConditionState | undefined {
+  const { creationTimestamp, deletionTimestamp } = home.metadata
+  const { phase, initializers = [], terminators = [] } = home.status ?? {}
+  const at = (stage: Stage) => (identifier: string) => `${identifier} at ${urlOf(deps, stage, identifier)}`
+  if (deletionTimestamp !== undefined) {
+    const whom = terminators.map(at('terminating')).join(', ')
+    return whom === '' ? undefined : waitingFor('WaitingForTerminators', deletionTimestamp, whom)
+  }
+  if (phase !== 'Initializing') return undefined
+  const others = initializers.filter(identifier => !isBuiltin(identifier)).map(at('initializing'))
+  const whom = [...others, ...bindings(home)].join(', ')
+  return whom === '' ? undefined : waitingFor('WaitingForInitializers', creationTimestamp, whom)
+}
+
+type Stage = 'initializing' | 'terminating'
+
+/** Default bindings are the server's own work, and only told about when others keep it from being done. */
+function bindings({ status = {} }: LogicalCluster): readonly string[] {
+  const told = findCondition(status.conditions, bindingsInitialized)
+  const isStuck = told?.status === 'False' && status.initializers?.includes(bindingsInitializer)
+  return isStuck ? [`${bindingsInitializer} (${told.message ?? ''}) at ${status.URL ?? 'no URL yet'}`] : []
+}
+
+function urlOf({ informers, tenancy }: KcpControllerDeps, stage: Stage, identifier: string): string {
+  const colon = identifier.lastIndexOf(':')
+  const [cluster, name] = [identifier.slice(0, colon), identifier.slice(colon + 1)]
+  const type = informers.for(tenancy.workspaceTypes).get(cluster, '', name)?.object
+  if (type === undefined) return 'no URL: the WorkspaceType is gone'
+  const { virtualWorkspaces = [] } = (type as WorkspaceType).status ?? {}
+  return virtualWorkspaces.find(entry => entry.type === stage)?.url ?? 'no URL yet'
+}
+
+/** Workspaces below one that is being deleted: each has to go before it. */
+export const awaitedChildren = (home: LogicalCluster, children: readonly Stored[]): ConditionState =>
+  waitingFor(
+    'WaitingForChildren',
+    home.metadata.deletionTimestamp,
+    `the workspaces below it: ${some(children.map(({ item }) => item.key.name))} at ${placeOf(home)}`,
+  )
+
+/** Whoever has put finalizers on what is in a cluster that is being deleted. */
+export const awaitedFinalizers = (home: LogicalCluster, held: readonly Stored[]): ConditionState =>
+  waitingFor(
+    'WaitingForFinalizers',
+    home.metadata.deletionTimestamp,
+    `${some(held.map(finalizersOf))} at ${placeOf(home)}`,
+  )
+
+/** Whoever has put finalizers on a workspace itself; `at` is the URL of its parent. */
+export function awaitedOnWorkspace({ metadata }: Workspace, at: string): ConditionState {
+  const { name = '', deletionTimestamp, finalizers = [] } = metadata
+  const others = some(finalizers.filter(each => each !== workspaceFinalizer))
+  return waitingFor(
+    'WaitingForFinalizers',
+    deletionTimestamp,
+    `${others} on workspaces.tenancy.kcp.io ${name} at ${at}`,
+  )
+}
+
+/** `example.com/lock on configmaps default/held` */
+function finalizersOf(stored: Stored): string {
+  const { group, resource } = stored.resource
+  const { namespace, name } = stored.item.key
+  const where = namespace === '' ? name : `${namespace}/${name}`
+  return `${foreignFinalizers(stored).join(' and ')} on ${groupResource(group, resource)} ${where}`
+}
+
+const placeOf = ({ status }: LogicalCluster): string => status?.URL ?? 'no URL'
+
+const some = (all: readonly string[]): string =>
+  all.length <= named ? all.join(', ') : `${all.slice(0, named).join(', ')} and ${all.length - named} more`

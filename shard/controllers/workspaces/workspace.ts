@@ -1,0 +1,134 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Item, ItemEvent } from '../../../framework/contract/item.ts'
+import type { ClusterName } from '../../../framework/meta/object.ts'
+import { phaseLabel, shardAnnotation, workspaceFinalizer } from '../../../kcp/annotations.ts'
+import { conditionIs, isFalse, setConditions } from '../../../kcp/conditions.ts'
+import { type LogicalCluster, resources, type Workspace } from '../../../kcp/objects.ts'
+import { TypesInvalid } from '../../tenancy/directory.ts'
+import { placed, placementOf, urlOn } from '../../tenancy/placement.ts'
+import { updateObject, updateStatus } from '../client.ts'
+import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+import { isBrief } from './initialization.ts'
+import { createLogicalCluster } from './logicalclustercreation.ts'
+import { awaited } from './waiting.ts'
+import { deleteWorkspace } from './workspacedeletion.ts'
+import { workspaceStatus } from './workspacestatus.ts'
+import { target, type WorkspaceStep } from './workspacestep.ts'
+
+/** Milliseconds until a workspace that cannot be placed is looked at again. */
+const unplacedAgain = 5_000
+
+/** Makes a logical cluster for every workspace and follows its phase (chapter 20, sections 3.3 to 3.7). */
+export function workspaceController(deps: KcpControllerDeps): Controller {
+  const workspaces = deps.informers.for(deps.tenancy.workspaces)
+  const reconcile = async (key: string): Promise<number | undefined> => {
+    const { cluster: parent, name } = parseKey(key)
+    const workspace = workspaces.get(parent, '', name)?.object as Workspace | undefined
+    if (workspace === undefined || workspace.spec?.mount !== undefined) return undefined
+    const step = { deps, parent, name }
+    if (workspace.metadata.deletionTimestamp === undefined) return advance(step, workspace)
+    await deleteWorkspace(step, workspace)
+    return undefined
+  }
+  const byPhase = workspaces.index(phaseOf)
+  const unplaced = (): readonly string[] => [...byPhase('Scheduling'), ...byPhase('Unavailable')].map(keyOf)
+  return createController(
+    {
+      name: 'workspace',
+      reconcile,
+      sources: [
+        { informer: workspaces, keys: ({ item }) => [keyOf(item)] },
+        { informer: deps.informers.for(resources.logicalClusters), keys: ownersOf },
+        { informer: deps.informers.for(deps.tenancy.shards), keys: unplaced },
+        { informer: deps.informers.for(deps.tenancy.workspaceTypes), keys: unplaced },
+      ],
+    },
+    deps.log,
+  )
+}
+
+const phaseOf = ({ meta }: Item): readonly string[] => [meta.labels[phaseLabel] ?? '']
+
+/** The workspace that a logical cluster belongs to. */
+function ownersOf({ item }: ItemEvent): readonly string[] {
+  const owner = (item.object as LogicalCluster).spec?.owner
+  return owner?.resource === 'workspaces' ? [keyFor(owner.cluster, owner.name)] : []
+}
+
+/** One pass; every write is an event that leads to the next. */
+async function advance(step: WorkspaceStep, workspace: Workspace): Promise<number | undefined> {
+  const cluster = workspace.spec?.cluster
+  if (!cluster || !workspace.metadata.finalizers?.includes(workspaceFinalizer)) return choose(step, workspace)
+  const isPlaced = conditionIs(workspace.status?.conditions, 'WorkspaceScheduled', 'True')
+  if (!isPlaced && homeOf(step, cluster) === undefined) return place(step, workspace, cluster)
+  await keepURL(step, workspace)
+  await keepStatus(step, workspace, cluster)
+  return undefined
+}
+
+const homeOf = ({ deps: { directory } }: WorkspaceStep, cluster: ClusterName): LogicalCluster | undefined =>
+  directory.logicalCluster(cluster)
+
+/** Admission has chosen a place unless there was none. */
+async function choose(step: WorkspaceStep, workspace: Workspace): Promise<number | undefined> {
+  const { client, directory } = step.deps
+  const placement = placementOf(directory, step, workspace)
+  if ('problem' in placement) return unschedulable(step, placement.problem)
+  await updateObject<Workspace>(client, ...target(step), current => placed(current, placement))
+  return undefined
+}
+
+async function unschedulable(step: WorkspaceStep, problem: string): Promise<number> {
+  const state = isFalse('WorkspaceScheduled', 'Error', 'Unschedulable', problem)
+  await updateStatus<Workspace>(step.deps.client, ...target(step), current => ({
+    ...current,
+    status: {
+      ...current.status,
+      phase: 'Unavailable',
+      conditions: setConditions(current.status?.conditions, [state]),
+    },
+  }))
+  return unplacedAgain
+}
+
+/** The logical cluster; its first event comes back here. */
+async function place(
+  step: WorkspaceStep,
+  workspace: Workspace,
+  cluster: ClusterName,
+): Promise<number | undefined> {
+  const made = await createLogicalCluster(step, workspace, cluster).catch(asProblem)
+  if (typeof made === 'string') return unschedulable(step, made)
+  return made ? undefined : unschedulable(step, `logical cluster "${cluster}" is another workspace's`)
+}
+
+/** Types that are gone or circular are told in a condition; what else is thrown is retried. */
+function asProblem(error: unknown): string {
+  if (error instanceof TypesInvalid) return error.message
+  throw error
+}
+
+async function keepURL(step: WorkspaceStep, { metadata, spec }: Workspace): Promise<void> {
+  const { client, directory } = step.deps
+  const name = metadata.annotations?.[shardAnnotation] ?? step.deps.shard.name
+  const shard = directory.shards().find(each => each.metadata.name === name)
+  const URL = shard && urlOn(directory, shard, step)
+  if (URL === undefined || spec?.URL === URL) return
+  await updateObject<Workspace>(client, ...target(step), current => ({
+    ...current,
+    spec: { ...current.spec, URL },
+  }))
+}
+
+/** The server's own initializers take a moment: while only they are at work, there is nothing to report. */
+async function keepStatus(step: WorkspaceStep, workspace: Workspace, cluster: ClusterName): Promise<void> {
+  const home = homeOf(step, cluster)
+  if (home !== undefined && isBrief(home)) return
+  const waiting = home && awaited(step.deps, home)
+  if (isDeepStrictEqual(workspaceStatus(workspace, home, waiting), workspace.status)) return
+  await updateStatus<Workspace>(step.deps.client, ...target(step), current => ({
+    ...current,
+    status: workspaceStatus(current, home, waiting),
+  }))
+}

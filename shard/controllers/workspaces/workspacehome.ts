@@ -1,0 +1,56 @@
+import type { ClusterName } from '../../../framework/meta/object.ts'
+import { shardAnnotation } from '../../../kcp/annotations.ts'
+import { type LogicalCluster, logicalClusterName, resources, type Workspace } from '../../../kcp/objects.ts'
+import type { PeerClient } from '../../tenancy/peer.ts'
+import { clusterScoped, createIfMissing, ifFound } from '../client.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+
+/** The logical cluster of a workspace, on whichever shard it is. */
+export interface WorkspaceHome {
+  /** As far as it is known; another shard is asked where it matters. */
+  read(): Promise<LogicalCluster | undefined>
+  /** Creates it; returns the one that is there, whoever's it is. */
+  found(object: LogicalCluster): Promise<LogicalCluster | undefined>
+  remove(): Promise<void>
+}
+
+/** Throws an `Error` when its shard is not known: the workspace waits for it. */
+export function homeOf(deps: KcpControllerDeps, workspace: Workspace, cluster: ClusterName): WorkspaceHome {
+  const shard = workspace.metadata.annotations?.[shardAnnotation] ?? deps.shard.name
+  if (shard === deps.shard.name) return here(deps, cluster)
+  const peer = deps.peers.get(shard)
+  if (peer === undefined) throw new Error(`the shard ${shard} is not known`)
+  return there(deps, cluster, peer)
+}
+
+function here({ client, directory }: KcpControllerDeps, cluster: ClusterName): WorkspaceHome {
+  const key = clusterScoped(cluster, logicalClusterName)
+  const read = () => Promise.resolve(directory.logicalCluster(cluster))
+  return {
+    read,
+    async found(object) {
+      const made = await createIfMissing(client, resources.logicalClusters, cluster, object)
+      return (made as LogicalCluster | undefined) ?? read()
+    },
+    remove: async () => void (await ifFound(client.delete(resources.logicalClusters, key))),
+  }
+}
+
+/** Milliseconds for another shard to answer. */
+const patience = 10_000
+
+function there({ directory }: KcpControllerDeps, cluster: ClusterName, peer: PeerClient): WorkspaceHome {
+  const { group, version, resource } = resources.logicalClusters
+  const all = `/clusters/${cluster}/apis/${group}/${version}/${resource}`
+  const one = `${all}/${logicalClusterName}`
+  const soon = (): AbortSignal => AbortSignal.timeout(patience)
+  const ask = () => ifFound(peer.get<LogicalCluster>(one, soon()))
+  return {
+    read: async () => directory.logicalCluster(cluster) ?? ask(),
+    async found(object) {
+      const known = await ask()
+      return known ?? peer.post<LogicalCluster>(all, object, soon())
+    },
+    remove: async () => void (await ifFound(peer.delete(one, soon()))),
+  }
+}

@@ -1,0 +1,30 @@
+import { isCopy } from '../../../kcp/annotations.ts'
+import { isTrue, setConditions, summary } from '../../../kcp/conditions.ts'
+import type { WorkspaceType } from '../../../kcp/objects.ts'
+import { clusterScoped, updateStatus } from '../client.ts'
+import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
+import type { KcpControllerDeps } from '../deps.ts'
+
+const published = 'VirtualWorkspaceURLsReady'
+
+/** Tells in conditions that a type's URLs are there; the views themselves publish them (chapter 20, section 4.3). */
+export function workspaceTypeController(deps: KcpControllerDeps): Controller {
+  const { workspaceTypes } = deps.tenancy
+  const types = deps.informers.for(workspaceTypes)
+  const reconcile = async (key: string): Promise<undefined> => {
+    const { cluster, name } = parseKey(key)
+    const type = types.get(cluster, '', name)?.object as WorkspaceType | undefined
+    if (!type?.status?.virtualWorkspaces?.length || isCopy(type)) return
+    await updateStatus<WorkspaceType>(deps.client, workspaceTypes, clusterScoped(cluster, name), current => {
+      const own = setConditions(current.status?.conditions, [isTrue(published)])
+      return {
+        ...current,
+        status: { ...current.status, conditions: setConditions(own, [summary(own, [published])]) },
+      }
+    })
+  }
+  return createController(
+    { name: 'workspacetype', reconcile, sources: [{ informer: types, keys: ({ item }) => [keyOf(item)] }] },
+    deps.log,
+  )
+}

@@ -1,0 +1,40 @@
+import type { ClusterStates } from '../../authz/chain/content.ts'
+import type { Informers } from '../../framework/contract/informer.ts'
+import type { ItemEvent } from '../../framework/contract/item.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
+import { type LogicalCluster, logicalClusterName, resources } from '../../kcp/objects.ts'
+
+const requiredGroupsAnnotation = 'authorization.kcp.io/required-groups'
+
+interface State {
+  readonly phase: string
+  readonly requiredGroups: string | undefined
+}
+
+/** What every request asks of its logical cluster, kept beside the objects; `changed` is told of each change. */
+export function clusterStatesOf(
+  informers: Informers,
+  changed: (cluster: ClusterName) => void,
+): ClusterStates {
+  const states = new Map<ClusterName, State>()
+  informers.for(resources.logicalClusters).onEvent(event => {
+    apply(states, event)
+    changed(event.item.key.cluster)
+  })
+  return {
+    phase: cluster => states.get(cluster)?.phase,
+    requiredGroups: cluster => states.get(cluster)?.requiredGroups,
+  }
+}
+
+function apply(states: Map<ClusterName, State>, { type, item }: ItemEvent): void {
+  if (type === 'BOOKMARK' || item.key.name !== logicalClusterName) return
+  if (type === 'DELETED') states.delete(item.key.cluster)
+  else
+    states.set(item.key.cluster, {
+      phase: phaseOf(item.object as LogicalCluster),
+      requiredGroups: item.meta.annotations[requiredGroupsAnnotation],
+    })
+}
+
+const phaseOf = ({ status }: LogicalCluster): string => status?.phase ?? ''

@@ -1,0 +1,147 @@
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { Informer, Informers } from '../../framework/contract/informer.ts'
+import type { Item } from '../../framework/contract/item.ts'
+import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
+import { pathAnnotation } from '../../kcp/annotations.ts'
+import {
+  type APIExport,
+  type LogicalCluster,
+  logicalClusterName,
+  type PathReference,
+  resources,
+  type Shard,
+  type WorkspaceType,
+} from '../../kcp/objects.ts'
+import type { Peers } from './peer.ts'
+
+/** Finds out what a path leads to; a logical cluster's name leads to itself. */
+export type ResolvePath = (path: string) => ClusterName | undefined
+
+/** A workspace type and where it was found. */
+export interface LocatedType {
+  readonly cluster: ClusterName
+  /** The canonical path of its workspace. */
+  readonly path: string
+  readonly type: WorkspaceType
+}
+
+/** Where things are: an address book over all logical clusters, from memory. */
+export interface Directory {
+  logicalCluster(cluster: ClusterName): LogicalCluster | undefined
+  /** `root:org:team`; the cluster's name when it has no path. */
+  path(cluster: ClusterName): string
+  /** The logical cluster that a reference made in `from` points into. */
+  clusterOf(reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined
+  apiExport(cluster: ClusterName, name: string): APIExport | undefined
+  bindingsIn(cluster: ClusterName): readonly Item[]
+  /** The shards that can take workspaces: those that can be reached, and the one that this process is. */
+  shards(): readonly Shard[]
+  /** Without a path: upward from `from`, finally in `root`. */
+  workspaceType(
+    reference: { readonly path?: string; readonly name: string },
+    from: ClusterName,
+  ): LocatedType | undefined
+  /** The type, after all types it extends, each once. Throws `TypesInvalid` on a missing type or a circle. */
+  typeChain(start: LocatedType): readonly LocatedType[]
+}
+
+export interface DirectoryDeps {
+  readonly informers: Informers
+  readonly resolve: ResolvePath
+  /** `workspacetypes` with the identity of root's tenancy export. */
+  readonly workspaceTypes: ResourceRef
+  /** `shards` with the identity of root's export, and which of them this process is. */
+  readonly shards: ResourceRef
+  readonly shard: string
+  /** The others that can be reached. */
+  readonly peers: Peers
+}
+
+export function createDirectory(deps: DirectoryDeps): Directory {
+  const { informers, resolve } = deps
+  const clusters = informers.for(resources.logicalClusters)
+  const exports = informers.for(resources.apiExports)
+  const bindings = informers.for(resources.apiBindings)
+  const types = informers.for(deps.workspaceTypes)
+  const shards = informers.for(deps.shards)
+  const path = (cluster: ClusterName): string =>
+    clusters.get(cluster, '', logicalClusterName)?.meta.annotations[pathAnnotation] ?? cluster
+  const clusterOf = (reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined => {
+    if (!reference.path) return from
+    return reference.path === 'root' ? 'root' : (resolve(reference.path) ?? elsewhere(deps, reference.path))
+  }
+  const typeIn = (cluster: ClusterName, name: string): LocatedType | undefined => {
+    const type = objectIn<WorkspaceType>(types, cluster, name)
+    return type && { cluster, path: path(cluster), type }
+  }
+  const workspaceType: Directory['workspaceType'] = (reference, from) => {
+    const places = reference.path ? [reference.path] : upward(path(from))
+    for (const place of places) {
+      const cluster = clusterOf({ path: place }, from)
+      const found = cluster === undefined ? undefined : typeIn(cluster, reference.name)
+      if (found) return found
+    }
+    return undefined
+  }
+  return {
+    logicalCluster: cluster => objectIn<LogicalCluster>(clusters, cluster, logicalClusterName),
+    path,
+    clusterOf,
+    apiExport: (cluster, name) => objectIn<APIExport>(exports, cluster, name),
+    bindingsIn: cluster => bindings.list(cluster),
+    shards: () =>
+      [deps.shard, ...deps.peers.keys()].flatMap(name => objectIn<Shard>(shards, 'root', name) ?? []),
+    workspaceType,
+    typeChain: start => typeChain(start, workspaceType),
+  }
+}
+
+/** Of other shards only logical clusters are known, not how they hang together. */
+const elsewhere = ({ informers, peers }: DirectoryDeps, path: string): ClusterName | undefined =>
+  peers.size === 0 ? undefined : informers.for(resources.logicalClusters).index(pathsOf)(path)[0]?.key.cluster
+
+const pathsOf = ({ meta }: Item): readonly string[] => [meta.annotations[pathAnnotation] ?? '']
+
+const objectIn = <T extends KubeObject>(
+  informer: Informer,
+  cluster: ClusterName,
+  name: string,
+): T | undefined => informer.get(cluster, '', name)?.object as T | undefined
+
+/** `root:org:team` → itself, `root:org`, `root`; finally `root` for paths that begin elsewhere. */
+function upward(path: string): readonly string[] {
+  const segments = path.split(':')
+  const places = segments.map((_, i) => segments.slice(0, segments.length - i).join(':'))
+  return places.includes('root') ? places : [...places, 'root']
+}
+
+/** Types that cannot be used, with the reason as message. */
+export class TypesInvalid extends Error {
+  override readonly name = 'TypesInvalid'
+}
+
+export const typeName = (located: LocatedType): string =>
+  `${located.path}:${located.type.metadata.name ?? ''}`
+
+/** Depth first, bases before the type itself (chapter 20, section 3.2, step D). */
+function typeChain(start: LocatedType, find: Directory['workspaceType']): readonly LocatedType[] {
+  const chain = new Map<string, LocatedType>()
+  const visit = (located: LocatedType, trail: readonly string[]): void => {
+    const id = typeName(located)
+    if (trail.includes(id)) {
+      const circle = trail.slice(trail.indexOf(id)).join(' -> ')
+      throw new TypesInvalid(`circular dependency detected in workspace type ${id}: ${circle}`)
+    }
+    for (const base of located.type.spec?.extend?.with ?? [])
+      visit(baseOf(base, located, find), [...trail, id])
+    if (!chain.has(id)) chain.set(id, located)
+  }
+  visit(start, [])
+  return [...chain.values()]
+}
+
+function baseOf(base: PathReference, of: LocatedType, find: Directory['workspaceType']): LocatedType {
+  const found = find(base, of.cluster)
+  if (found === undefined) throw new TypesInvalid(`unable to find inherited workspace type ${base.name}`)
+  return found
+}

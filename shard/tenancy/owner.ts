@@ -1,0 +1,22 @@
+import type { UserInfo } from '../../framework/request/user.ts'
+import type { Creator } from '../../kcp/objects.ts'
+
+/** A user as Kubernetes writes a UserInfo: empty members omitted. */
+export const ownerOf = ({ name, uid, groups, extra }: UserInfo): Creator => ({
+  username: name,
+  ...(uid ? { uid } : {}),
+  ...(groups.length === 0 ? {} : { groups }),
+  ...(extra === undefined || Object.keys(extra).length === 0 ? {} : { extra }),
+})
+
+/** The owner that an annotation names; undefined when it is missing or not readable. */
+export function readOwner(annotation: string | undefined): Creator | undefined {
+  if (annotation === undefined) return undefined
+  try {
+    const owner: unknown = JSON.parse(annotation)
+    const named = owner !== null && typeof owner === 'object' && 'username' in owner
+    return named && typeof owner.username === 'string' ? (owner as Creator) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,103 @@
+import type { ClusterName } from '../../framework/meta/object.ts'
+import { type LabelSelector, matchesLabels } from '../../framework/selectors/selectors.ts'
+import {
+  chosenClusterAnnotation,
+  regionLabel,
+  shardAnnotation,
+  shardHashAnnotation,
+  unschedulableAnnotation,
+  workspaceFinalizer,
+} from '../../kcp/annotations.ts'
+import { shardHash, workspaceClusterName } from '../../kcp/names.ts'
+import type { Shard, Workspace } from '../../kcp/objects.ts'
+import { requirementsOf } from '../claims/selector.ts'
+import { withMetadata } from '../registry/strategy.ts'
+import type { Directory } from './directory.ts'
+
+/** Where a workspace's logical cluster is going to be, or why nowhere. */
+export type Placement = Place | { readonly problem: string }
+
+export interface Place {
+  readonly shard: Shard
+  readonly cluster: ClusterName
+  /** Where clients find it: by path. */
+  readonly URL: string
+}
+
+/** Any shard that the workspace's selector matches and that takes workspaces, and a free name (chapter 20, sections 1.2
+ * and 3.4). */
+export function placementOf(
+  directory: Directory,
+  { parent, name }: Position,
+  { spec }: Workspace,
+): Placement {
+  const wanted = spec?.location?.selector ?? {}
+  const wrong = wanted.matchExpressions?.map(problemOf).find(problem => problem !== undefined)
+  if (wrong !== undefined) return { problem: `spec.location.selector is invalid: ${wrong}` }
+  const shard = chosen(directory.shards(), requirementsOf(wanted))
+  if (shard === undefined) return { problem: 'No available shards to schedule the workspace' }
+  const cluster = spec?.cluster || freeName(directory)
+  return { shard, cluster, URL: urlOn(directory, shard, { parent, name }) }
+}
+
+/** One workspace in the tree. */
+export interface Position {
+  readonly parent: ClusterName
+  readonly name: string
+}
+
+/** `https://…/clusters/root:org:team` */
+export const urlOn = (directory: Directory, { spec }: Shard, { parent, name }: Position): string =>
+  `${spec?.externalURL ?? spec?.baseURL ?? ''}/clusters/${directory.path(parent)}:${name}`
+
+function chosen(shards: readonly Shard[], selector: LabelSelector): Shard | undefined {
+  const fitting = shards.filter(
+    ({ metadata: { labels = {}, annotations = {} } }) =>
+      !(unschedulableAnnotation in annotations) && matchesLabels(selector, labels),
+  )
+  return fitting[Math.floor(Math.random() * fitting.length)]
+}
+
+function freeName(directory: Directory): ClusterName {
+  for (;;) {
+    const name = workspaceClusterName()
+    if (directory.logicalCluster(name) === undefined) return name
+  }
+}
+
+interface Expression {
+  readonly operator?: string
+  readonly values?: readonly string[]
+}
+
+function problemOf(expression: unknown): string | undefined {
+  const { operator = '', values = [] } = expression as Expression
+  if (operator === 'Exists' || operator === 'DoesNotExist') return undefined
+  if (operator !== 'In' && operator !== 'NotIn')
+    return `${JSON.stringify(operator)} is not a valid label selector operator`
+  return values.length > 0
+    ? undefined
+    : `values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty`
+}
+
+/** The workspace with its place written down, before the logical cluster exists: a crash between the two does no harm. */
+export function placed(workspace: Workspace, { shard, cluster, URL }: Place): Workspace {
+  const { annotations = {}, finalizers = [] } = workspace.metadata
+  const { name = '', labels } = shard.metadata
+  const spec = { ...workspace.spec, cluster, URL }
+  return withMetadata({ ...workspace, spec } as Workspace, {
+    annotations: {
+      ...annotations,
+      [shardAnnotation]: name,
+      [shardHashAnnotation]: shardHash(name),
+      [chosenClusterAnnotation]: cluster,
+    },
+    labels: regional(workspace, labels?.[regionLabel]),
+    finalizers: [...finalizers.filter(each => each !== workspaceFinalizer), workspaceFinalizer],
+  }) as Workspace
+}
+
+function regional({ metadata: { labels = {} } }: Workspace, region: string | undefined): unknown {
+  const { [regionLabel]: _, ...others } = labels
+  return region === undefined ? others : { ...others, [regionLabel]: region }
+}

@@ -1,0 +1,40 @@
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { IndexFn, Informers } from '../../framework/contract/informer.ts'
+import type { Item } from '../../framework/contract/item.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
+import { pathAnnotation, typeAnnotation } from '../../kcp/annotations.ts'
+import { logicalClusterName, resources, type WorkspaceType } from '../../kcp/objects.ts'
+
+interface AuthenticatingType extends WorkspaceType {
+  readonly spec?: WorkspaceType['spec'] & {
+    readonly authenticationConfigurations?: readonly { readonly name: string }[]
+  }
+}
+
+/** Workspace types by what logical clusters call them: `<path>:<name>`. */
+const byPath: IndexFn = ({ meta }) => [`${meta.annotations[pathAnnotation] ?? ''}:${meta.name}`]
+
+/**
+ * The WorkspaceAuthenticationConfigurations that hold in a logical cluster: those that its type names, in the type's own
+ * cluster (chapter 30, section 1.6). From memory, and so of this very moment.
+ */
+export function workspaceIssuers(
+  informers: Informers,
+  workspaceTypes: ResourceRef,
+): (cluster: ClusterName) => readonly Item[] {
+  const clusters = informers.for(resources.logicalClusters)
+  const typesByPath = informers.for(workspaceTypes).index(byPath)
+  const configurations = informers.for({
+    ...workspaceTypes,
+    resource: 'workspaceauthenticationconfigurations',
+  })
+  return cluster => {
+    const named = clusters.get(cluster, '', logicalClusterName)?.meta.annotations[typeAnnotation]
+    if (named === undefined) return []
+    return typesByPath(named).flatMap(({ key, object }) =>
+      ((object as AuthenticatingType).spec?.authenticationConfigurations ?? []).flatMap(
+        ({ name }) => configurations.get(key.cluster, '', name) ?? [],
+      ),
+    )
+  }
+}

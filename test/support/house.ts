@@ -1,0 +1,99 @@
+export const folders = [
+  'framework',
+  'kcp',
+  'cel',
+  'openapi',
+  'authz',
+  'shard',
+  'remote',
+  'proxy',
+  'virtual',
+  'cmd',
+] as const
+
+/** Which folders each folder may import; node: and its own files always. `docs/adr` explains changes of this table. */
+export const allowedFolders: Readonly<Record<string, readonly string[]>> = {
+  framework: [],
+  kcp: ['framework'],
+  cel: ['framework'],
+  openapi: ['framework', 'kcp', 'cel'],
+  authz: ['framework', 'kcp'],
+  shard: ['framework', 'kcp', 'cel', 'openapi', 'authz'],
+  remote: ['framework', 'openapi', 'authz'],
+  proxy: ['framework', 'remote'],
+  virtual: ['framework', 'authz', 'openapi'],
+  cmd: folders,
+}
+
+/** The rooms of the large folders in layers, from the lowest: a room imports rooms of lower layers only. */
+export const layers: Readonly<Record<string, readonly string[]>> = {
+  framework: [
+    'json',
+    'apply/fieldpath meta wire/protobuf',
+    'apply/typed async formats selectors',
+    'apply request',
+    'metrics wire',
+    'contract patch',
+    'audit lens net publishing query responses',
+    'authn cache discovery informers verbs',
+    'authn/jwt impersonation',
+    'server',
+    '.',
+  ],
+  cel: ['values', 'library syntax', 'checker', 'schema', 'cost', 'planner', '.'],
+  openapi: [
+    'definitions expressions jsonpath validation',
+    'definitions/kcp definitions/kubernetes definitions/mounts structural',
+    'crd documents',
+    '.',
+  ],
+  authz: ['rbac', 'chain', 'explain', 'reviews', '.'],
+  shard: [
+    'access admission store webhook',
+    'cache',
+    'registry',
+    'conversion',
+    'apis',
+    'claims manifests',
+    'bindings published tenancy',
+    'controllers',
+    'admission/kubernetes bootstrap controllers/exports controllers/mounts tokens',
+    'admission/kcp admission/policies peers',
+    'admission/webhooks controllers/kubernetes',
+    'controllers/workspaces',
+    '.',
+  ],
+  remote: ['connection', 'reading', 'watches', 'copy', '.'],
+  cmd: [
+    'files process',
+    'certificates flags',
+    'authentication doctor explain',
+    'authorization',
+    'audit',
+    'views',
+    'start',
+    'frontproxy',
+    '.',
+  ],
+}
+
+/** Third-party packages and the only files that may import them. */
+export const allowedPackages: Readonly<Record<string, RegExp>> = {
+  koa: /^framework\/server\/app\.ts$/,
+  '@koa/router': /^framework\/server\/[a-z-]+\.ts$/,
+  jose: /^framework\/authn\//,
+  pino: /^framework\/contract\/log\.ts$/,
+  'prom-client': /^framework\/metrics\/metrics\.ts$/,
+  yaml: /^(framework\/wire\/yaml\.ts|cmd\/files\/kubeconfig\.ts)$/,
+  'openapi-types': /^openapi\/documents\//,
+  re2js: /^framework\/formats\/pattern\.ts$/,
+  'lru-cache': /^(openapi|framework|shard|authz|remote|cel)\/[a-z/-]+\.ts$/,
+  lmdb: /^shard\/store\/lmdb\.ts$/,
+  undici: /^(framework\/net\/[a-z]+|remote\/connection\/connection|proxy\/[a-z]+)\.ts$/,
+  commander: /^cmd\/[a-z/-]+\.ts$/,
+}
+
+export const budgets = { room: 25, file: 300, function: 40, median: 10, parameters: 4, viewIndex: 60 }
+
+/** What runs beside the program: tests, and the folders that have nothing else. */
+export const beside = { folders: ['test', 'bench', 'examples'], file: 300, function: 60, parameters: 5 }

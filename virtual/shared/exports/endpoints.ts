@@ -1,0 +1,28 @@
+import type { KubeObject } from '../../../framework/index.ts'
+import type { Exports } from './exports.ts'
+import { clusterOf, type EndpointSlice, type ExportParams } from './types.ts'
+
+/**
+ * The export that a slice lists URLs for, and whether anybody has bound it: without consumers there is no URL (chapter 10,
+ * section 9). undefined as long as one of the slice's conditions is not True.
+ */
+export function consumedExport(
+  exports: Exports,
+  slice: EndpointSlice,
+): { readonly params: ExportParams; readonly isConsumed: boolean } | undefined {
+  const { spec, status } = slice
+  if (!status?.conditions?.length || status.conditions.some(c => c.status !== 'True')) return undefined
+  const found = exports.resolve(spec.export.path || clusterOf(slice), spec.export.name)
+  if (found === undefined) return undefined
+  const params = { provider: found.key.cluster, name: found.key.name }
+  return { params, isConsumed: exports.bindingsOf(params).length > 0 }
+}
+
+/** The slice with these URLs in its status; itself when it has them. */
+export function withEndpoints(object: KubeObject, urls: readonly string[]): KubeObject {
+  const { status } = object as EndpointSlice
+  const current = status?.endpoints ?? []
+  if (current.length === urls.length && current.every((endpoint, i) => endpoint.url === urls[i]))
+    return object
+  return { ...object, status: { ...status, endpoints: urls.map(url => ({ url })) } }
+}

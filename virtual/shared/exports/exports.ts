@@ -1,0 +1,73 @@
+import type { Host, Informer, Item } from '../../../framework/index.ts'
+import type { APIBinding, APIExport, ExportParams } from './types.ts'
+
+const apis = (version: string, resource: string) => ({ group: 'apis.kcp.io', version, resource })
+export const apiExports = apis('v1alpha2', 'apiexports')
+export const apiBindings = apis('v1alpha2', 'apibindings')
+export const apiResourceSchemas = apis('v1alpha1', 'apiresourceschemas')
+export const endpointSlices = apis('v1alpha1', 'apiexportendpointslices')
+
+/** What views know of exports, their schemas and their bindings: look-ups in memory, kept up to date. */
+export interface Exports {
+  readonly exports: Informer
+  readonly schemas: Informer
+  readonly bindings: Informer
+  find(params: ExportParams): APIExport | undefined
+  /** By `{path, name}` of a reference; `path` may be a logical cluster's name or its path (chapter 20, section 1.8). */
+  resolve(path: string, name: string): Item | undefined
+  byIdentity(hash: string): readonly Item[]
+  /** Every binding that refers to the export, in any logical cluster. */
+  bindingsOf(params: ExportParams): readonly Item[]
+  /** The binding to the export in one logical cluster. */
+  bindingIn(cluster: string, params: ExportParams): APIBinding | undefined
+  readonly synced: Promise<unknown>
+}
+
+/** Exports and their schemas may be on any shard; bindings are those of this one. */
+export function watchExports({ informers, shared }: Host): Exports {
+  const anywhere = shared?.informers ?? informers
+  const exports = anywhere.for(apiExports)
+  const schemas = anywhere.for(apiResourceSchemas)
+  const bindings = informers.for(apiBindings)
+  const byReference = exports.index(referencesOf)
+  const byIdentity = exports.index(identityOf)
+  const byExport = bindings.index(exportsBoundBy)
+  const bindingsOf = ({ provider, name }: ExportParams) => byExport(reference(provider, name))
+  return {
+    exports,
+    schemas,
+    bindings,
+    find: ({ provider, name }) => exports.get(provider, '', name)?.object as APIExport | undefined,
+    resolve: (path, name) => byReference(reference(path, name))[0],
+    byIdentity: hash => [...byIdentity(hash)].sort(byClusterAndName),
+    bindingsOf,
+    bindingIn: (cluster, params) =>
+      bindingsOf(params).find(item => item.key.cluster === cluster)?.object as APIBinding | undefined,
+    synced: Promise.all([exports.synced, schemas.synced, bindings.synced]),
+  }
+}
+
+const reference = (path: string, name: string): string => `${path}|${name}`
+
+function referencesOf({ key, meta }: Item): readonly string[] {
+  const path = meta.annotations['kcp.io/path']
+  const byCluster = reference(key.cluster, key.name)
+  return path === undefined || path === key.cluster ? [byCluster] : [byCluster, reference(path, key.name)]
+}
+
+function identityOf(item: Item): readonly string[] {
+  const hash = (item.object as APIExport).status?.identityHash
+  return hash ? [hash] : []
+}
+
+/** Until its status names the export's logical cluster, a binding counts for the cluster named in its path
+ * (chapter 10, section 3.5 A5). */
+function exportsBoundBy(item: Item): readonly string[] {
+  const { spec, status } = item.object as APIBinding
+  const name = spec.reference.export?.name
+  const cluster = status?.apiExportClusterName || spec.reference.export?.path || item.key.cluster
+  return name === undefined ? [] : [reference(cluster, name)]
+}
+
+const byClusterAndName = (a: Item, b: Item): number =>
+  reference(a.key.cluster, a.key.name) < reference(b.key.cluster, b.key.name) ? -1 : 1

@@ -1,0 +1,46 @@
+import type { Host, Informer, ResourceRef } from '../../../framework/index.ts'
+import { apiExports } from '../exports/exports.ts'
+import { tenancyExported, workspaceTypes } from '../exports/tenancy.ts'
+import type { TypeReference } from './stage.ts'
+import type { LogicalCluster, WorkspaceType } from './types.ts'
+
+const logicalClusters: ResourceRef = {
+  group: 'core.kcp.io',
+  version: 'v1alpha1',
+  resource: 'logicalclusters',
+}
+
+/** What the views know of logical clusters and workspace types: look-ups in memory, kept up to date. */
+export interface Clusters {
+  readonly informer: Informer
+  get(cluster: string): LogicalCluster | undefined
+  /** This shard's, or any other's. */
+  type(reference: TypeReference): WorkspaceType | undefined
+  /** Where workspace types are stored. Throws an `Error` before `synced`. */
+  readonly types: ResourceRef
+  readonly synced: Promise<unknown>
+}
+
+/** Logical clusters are those of this shard; the export of their types, and the types, may be on any. */
+export function watchClusters({ informers, shared }: Host): Clusters {
+  const anywhere = shared?.informers ?? informers
+  const clusters = informers.for(logicalClusters)
+  const exports = anywhere.for(apiExports)
+  const types = (): readonly Informer[] => [informers, anywhere].map(of => of.for(workspaceTypes(exports)))
+  const synced = async (): Promise<void> => {
+    await tenancyExported(exports)
+    await Promise.all([clusters, ...types()].map(informer => informer.synced))
+  }
+  return {
+    informer: clusters,
+    get: cluster => clusters.get(cluster, '', 'cluster')?.object as LogicalCluster | undefined,
+    type({ cluster, name }) {
+      const [own, others] = types().map(informer => informer.get(cluster, '', name))
+      return (own ?? others)?.object as WorkspaceType | undefined
+    },
+    get types() {
+      return workspaceTypes(exports)
+    },
+    synced: synced(),
+  }
+}

@@ -1,0 +1,72 @@
+import {
+  aborted,
+  allAnswers,
+  askedIn,
+  type Decision,
+  deny,
+  type Host,
+  loopback,
+  type RequestContext,
+  type VirtualWorkspace,
+  viewDecision,
+} from '../../../framework/index.ts'
+import { LifecycleApis } from './apis.ts'
+import { watchClusters } from './clusters.ts'
+import { contentUser, type Entry, enter, entranceSteps, isContent } from './content.ts'
+import { typePublisher } from './publisher.ts'
+import { authorizerOf, type Stage, typeOf } from './stage.ts'
+import type { LifecycleParams } from './types.ts'
+
+/** A view for those who have to finish something at one stage of a workspace's life (chapter 10, sections 4 and 5). */
+export function lifecycleView(
+  host: Host,
+  stage: Stage,
+): Omit<VirtualWorkspace<LifecycleParams>, 'name' | 'path'> {
+  const clusters = watchClusters(host)
+  const apis = new LifecycleApis(host, stage, clusters)
+  const entry: Entry = { host, clusters, stage }
+  return {
+    apis: (params, cluster) => apis.of(params, cluster),
+    authorize: async ctx => actingDecision(stage, await mayAct(host, stage, ctx)),
+    explain: ctx => explained(entry, ctx),
+    guard: ctx => enter(entry, ctx),
+    // Where the workspace's own APIs are not known here, its shard knows them.
+    otherwise: 'forward',
+    actAs: ctx => (isContent(ctx) ? contentUser(entry, ctx) : loopback),
+    publisher: typePublisher(stage, clusters),
+    run: async (ready, signal) => {
+      await clusters.synced
+      ready()
+      await aborted(signal)
+    },
+  }
+}
+
+/** Whether the user may act as the initializer or terminator: the stage's verb on the type, in the type's cluster. */
+async function mayAct(
+  { backend }: Host,
+  stage: Stage,
+  { params, user, signal }: RequestContext<LifecycleParams>,
+): Promise<Decision> {
+  const { role, verb } = stage
+  const by = authorizerOf(stage)
+  const type = typeOf(params)
+  if (type === undefined) return deny(`malformed ${role} ${JSON.stringify(params.identifier)}`, by)
+  const { cluster, name } = type
+  const resource = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspacetypes' }
+  const target = { ...resource, subresource: '', namespace: '', name }
+  const decision = await backend.authorizer.authorize(user, { verb, cluster, resource: target }, signal)
+  return askedIn(cluster, by, decision)
+}
+
+function actingDecision(stage: Stage, acting: Decision): Decision {
+  const decision = viewDecision(authorizerOf(stage), [acting])
+  return acting.hint === undefined ? decision : { ...decision, hint: acting.hint }
+}
+
+/** Also what is inside the workspace, for who would enter it. */
+async function explained(entry: Entry, ctx: RequestContext<LifecycleParams>): Promise<Decision> {
+  const act = (): Promise<Decision> => mayAct(entry.host, entry.stage, ctx)
+  const trace = await allAnswers([act, ...entranceSteps(entry, ctx)])
+  return { ...viewDecision(authorizerOf(entry.stage), trace), cluster: typeOf(ctx.params)?.cluster ?? '' }
+}
