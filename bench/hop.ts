@@ -14,7 +14,7 @@ const service = { log: silent, metrics: createMetrics(), requestTimeout: 60_000,
 
 const handler: Handler = async ({ incoming, lifetime }) => {
   lifetime.limit(undefined)
-  return outbound.passage({ incoming, endpoint, path: incoming.path, seenAs: '' })
+  return outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '' })
 }
 
 const listener: Listener = await listen(

@@ -59,7 +59,14 @@ export type {
   WatchQuery,
   WriteOptions,
 } from './contract/storage.ts'
-export type { Departure, Endpoint, Glimpse, HeaderFields, Outbound, Passage } from './contract/upstream.ts'
+export type {
+  Forwarding,
+  HeaderFields,
+  Outbound,
+  UpstreamEndpoint,
+  UpstreamRequest,
+  UpstreamResponse,
+} from './contract/upstream.ts'
 export { type Build, type VersionInfo, versionInfo } from './contract/version.ts'
 export { allAnswers, askedIn, untilRefused, type ViewStep, viewDecision } from './contract/viewsteps.ts'
 export {

@@ -1,5 +1,5 @@
 import { forbiddenTo } from '../framework/contract/authorize.ts'
-import type { Outbound, Passage } from '../framework/contract/upstream.ts'
+import type { Forwarding, Outbound } from '../framework/contract/upstream.ts'
 import type { ClusterPlace, Place } from '../framework/contract/workspacetree.ts'
 import { serviceUnavailable, unauthorized } from '../framework/meta/errors.ts'
 import type { ClusterName } from '../framework/meta/object.ts'
@@ -44,7 +44,7 @@ interface Passing {
 
 /** One address for the workspaces of all shards (chapter 30, section 3): finds out who asks, where it is, and passes on. */
 export function frontProxy(options: FrontProxyOptions): Handler {
-  const answer = (passing: Passing): Promise<Answer | Passage> => {
+  const answer = (passing: Passing): Promise<Answer | Forwarding> => {
     const { incoming } = passing.exchange
     if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
     const match = passing.routes.match(incoming.path)
@@ -99,13 +99,13 @@ function toBackend(
   { index }: FrontProxyOptions,
   passing: Passing,
   { mapping, cluster }: Match,
-): Answer | Passage {
+): Answer | Forwarding {
   const { exchange, routes } = passing
   if (cluster !== undefined) {
     const found = locate(index, passing, cluster)
     if (isClosed(found)) return closedAnswer(exchange)
   }
-  return routes.passage({ ...passing, mapping, url: mapping.backend, path: exchange.incoming.path })
+  return routes.forwarding({ ...passing, mapping, url: mapping.backend, path: exchange.incoming.path })
 }
 
 const isClosed = (location: Location): boolean => location.kind === 'unavailable' || location.kind === 'loop'
@@ -120,14 +120,14 @@ function locate(index: ShardIndex, { exchange, user }: Passing, segment: string)
   throw forbiddenTo(user, infoOf(exchange.incoming), 'workspace access not permitted')
 }
 
-type Again = (passing: Passing) => Promise<Answer | Passage>
+type Again = (passing: Passing) => Promise<Answer | Forwarding>
 
 async function intoTree(
   options: FrontProxyOptions,
   passing: Passing,
   { mapping, cluster = '' }: Match,
   again: Again,
-): Promise<Answer | Passage> {
+): Promise<Answer | Forwarding> {
   const { exchange } = passing
   const found = locate(options.index, passing, cluster)
   const rest = exchange.incoming.path.slice(treePath.length + cluster.length).replace(/^\/$/, '')
@@ -135,7 +135,7 @@ async function intoTree(
     const { shard } = found
     const path = `${treePath}${found.cluster}${rest}`
     const observer = options.measures.observerOf(shard.name)
-    return passing.routes.passage({ ...passing, mapping, url: shard.baseURL, path, observer })
+    return passing.routes.forwarding({ ...passing, mapping, url: shard.baseURL, path, observer })
   }
   options.measures.mounted(found.kind)
   if (!('parent' in found)) return closedAnswer(exchange)
@@ -156,7 +156,7 @@ async function throughMount(
   { exchange, user, routes, mapping, rest, seenAs }: Mounting,
   place: Mounted,
   again: Again,
-): Promise<Answer | Passage> {
+): Promise<Answer | Forwarding> {
   const { incoming, lifetime } = exchange
   const entering = { cluster: place.parent, path: '/', verb: 'access' }
   if (!(await options.review(user, entering, lifetime.signal)))
@@ -174,12 +174,12 @@ async function throughMount(
     })
   // A view of a shard: who asks is known there, and nothing of it leaves the installation.
   if (options.index.shardAt(place.url) !== undefined)
-    return routes.passage({
+    return routes.forwarding({
       exchange: { ...exchange, incoming: { ...incoming, hops } },
       user,
       mapping,
       url: place.url,
       path: rest,
     })
-  return options.outbound.passage({ incoming, endpoint: { url: place.url }, path: rest, seenAs })
+  return options.outbound.forwarding({ incoming, endpoint: { url: place.url }, path: rest, seenAs })
 }

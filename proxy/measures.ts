@@ -1,12 +1,12 @@
 import type { Metrics } from '../framework/metrics/metrics.ts'
-import type { PassageObserver } from '../framework/net/forward.ts'
+import type { ForwardObserver } from '../framework/net/forward.ts'
 
 /** What a front proxy measures, under kcp's names (chapter 30, section 3.11). */
 export interface ProxyMeasures {
   /** Of requests that have come in. */
   readonly metrics: Metrics
   /** Of those that go to a shard. */
-  observerOf(shard: string): PassageObserver
+  observerOf(shard: string): ForwardObserver
   /** A request for a mount has been let through, or turned away, or led elsewhere. */
   mounted(type: 'URL' | 'Redirect' | 'unavailable' | 'loop'): void
 }
@@ -79,7 +79,7 @@ function passages({ meter }: Metrics): ProxyMeasures['observerOf'] {
     'error_type',
   )
   return shard => ({
-    passed(requestBytes, answerBytes) {
+    ended(requestBytes, answerBytes) {
       sent({ shard }, requestBytes)
       received({ shard }, answerBytes)
     },

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { Agent } from 'undici'
-import type { ClientSide, Passage } from '../framework/contract/upstream.ts'
-import { forward, type PassageObserver } from '../framework/net/forward.ts'
+import type { ClientSide, Forwarding } from '../framework/contract/upstream.ts'
+import { type ForwardObserver, forward } from '../framework/net/forward.ts'
 import {
   assertsIdentity,
   type Fields,
@@ -25,13 +25,13 @@ export interface RoutedRequest {
   readonly url: string
   /** As sent, percent-encoded, without the query. */
   readonly path: string
-  readonly observer?: PassageObserver
+  readonly observer?: ForwardObserver
 }
 
 /** A mapping file at work: what goes where, and with which certificates. Servers believe it when it says who asks. */
 export interface Routes {
   match(path: string): Match | undefined
-  passage(request: RoutedRequest): Passage
+  forwarding(request: RoutedRequest): Forwarding
   /** Lets what runs complete; nothing new is passed on. */
   close(): Promise<void>
 }
@@ -55,10 +55,10 @@ export function openRoutes(routes: readonly Route[], isIdentity: IsIdentity): Ro
   const all = new Map(routes.map(({ mapping, tls }) => [mapping, connections(tls)]))
   return {
     match: matcherOf([...all.keys()]),
-    passage(request) {
+    forwarding(request) {
       const found = all.get(request.mapping)
       if (found === undefined) throw new TypeError(`there are no connections for ${request.mapping.path}`)
-      return passage(request, found, isIdentity)
+      return forwardingTo(request, found, isIdentity)
     },
     close: async () => void (await Promise.all([...all.values()].map(({ agent }) => agent.close()))),
   }
@@ -69,13 +69,17 @@ const connections = (tls: MappingTls): Connections => ({
   agent: new Agent({ connect: { ...tls, timeout: 10_000 } }),
 })
 
-function passage(request: RoutedRequest, { tls, agent }: Connections, isIdentity: IsIdentity): Passage {
+function forwardingTo(
+  request: RoutedRequest,
+  { tls, agent }: Connections,
+  isIdentity: IsIdentity,
+): Forwarding {
   const { origin, pathname } = new URL(request.url)
   const path = pathname.replace(/\/$/, '') + checkPath(request.path)
   const { observer, exchange } = request
   const sent = { origin, target: path + exchange.incoming.search, answered, ...(observer && { observer }) }
   return {
-    pass: client => {
+    forward: client => {
       const headers = headersOf(request, client, isIdentity)
       return client.upgrade === undefined
         ? forward({ ...sent, headers, dispatcher: agent }, client)

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
-import type { Endpoint } from '../framework/contract/upstream.ts'
+import type { UpstreamEndpoint } from '../framework/contract/upstream.ts'
 import { notServed } from '../framework/meta/errors.ts'
 import { failureOf } from '../framework/net/failure.ts'
 import { statusError } from '../remote/connection/connection.ts'
@@ -22,7 +22,7 @@ export interface ShardClient {
 }
 
 /** Nothing here listens to private networks only: shards are the operator's. */
-export function createShardClient({ url, tls = {}, headers = {} }: Endpoint): ShardClient {
+export function createShardClient({ url, tls = {}, headers = {} }: UpstreamEndpoint): ShardClient {
   const agent = new Agent({ connect: { ...tls, timeout: 10_000 }, headersTimeout: 30_000, bodyTimeout: 0 })
   const ask = (path: string, wanted: Wanted): Promise<Dispatcher.ResponseData> =>
     answered(

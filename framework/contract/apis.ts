@@ -6,7 +6,7 @@ import type { Answer } from '../request/response.ts'
 import type { RequestContext } from './context.ts'
 import type { ObjectSchema, TableColumn } from './schema.ts'
 import type { ResourceStorage } from './storage.ts'
-import type { Passage } from './upstream.ts'
+import type { Forwarding } from './upstream.ts'
 
 /** The names of a kind, as a CRD's `spec.names`. */
 export interface ResourceNames {
@@ -32,7 +32,7 @@ export interface Subresource<P extends Params = Params> {
   readonly storage: ResourceStorage<P>
   readonly schema: ObjectSchema
   /** Answers itself, instead of reading and writing through `storage`: `proxy`, whose requests go to another server. */
-  readonly connect?: (ctx: RequestContext<P>, request: ConnectRequest) => Promise<Answer | Passage>
+  readonly connect?: (ctx: RequestContext<P>, request: ConnectRequest) => Promise<Answer | Forwarding>
 }
 
 /** A request to a subresource that answers itself. */

@@ -3,13 +3,13 @@ import type { Duplex } from 'node:stream'
 import type { Lifetime } from '../async/lifetime.ts'
 import type { HttpRequest, Incoming } from '../request/incoming.ts'
 
-/** A connection whose client asked to speak another protocol, and what came behind the request already. */
+/** A connection whose client asked for another protocol, and the bytes that followed the request. */
 export interface Upgrade {
   readonly socket: Duplex
   readonly head: Buffer
 }
 
-/** The client's side of an exchange, raw: what is passed on is neither read nor written by the server itself. */
+/** The client's request and response, unread and unwritten. */
 export interface ClientSide {
   readonly request: HttpRequest
   readonly response: ServerResponse
@@ -18,49 +18,50 @@ export interface ClientSide {
 }
 
 /**
- * An answer that comes from elsewhere and is passed through as it comes, in both directions, with back-pressure.
- * Resolves when it is over. Rejects with a `StatusError` as long as nothing has been sent; what fails later is cut off.
+ * A request that another server answers. Both bodies are streamed, with back-pressure. `forward` resolves when the
+ * response has ended. It rejects with a `StatusError` as long as nothing was sent to the client; after a later failure
+ * the client's connection is closed.
  */
-export interface Passage {
-  readonly pass: (client: ClientSide) => Promise<void>
+export interface Forwarding {
+  readonly forward: (client: ClientSide) => Promise<void>
 }
 
 /** Names and values as they are sent; several values are several lines. */
 export type HeaderFields = Readonly<Record<string, string | readonly string[]>>
 
 /** A server outside this process. */
-export interface Endpoint {
+export interface UpstreamEndpoint {
   /** Absolute; requests go below its path. A query or a fragment is refused. */
   readonly url: string
-  /** PEM. Without `ca` the operating system's authorities are believed. */
+  /** PEM. Without `ca` the certificate authorities of the operating system are trusted. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string }
-  /** Credentials and whom to act for. Nothing that the client sent as such is passed on. */
+  /** Credentials and impersonation headers. Credentials of the client are never forwarded. */
   readonly headers?: HeaderFields
 }
 
-/** A request to be passed on. */
-export interface Departure {
+/** A request to forward. */
+export interface UpstreamRequest {
   readonly incoming: Incoming
-  readonly endpoint: Endpoint
-  /** Below the endpoint, percent-encoded as it came, starting with `/` or empty. */
+  readonly endpoint: UpstreamEndpoint
+  /** Below the endpoint, percent-encoded as received, starting with `/` or empty. */
   readonly path: string
-  /** What clients call the endpoint, for the redirects it answers with: `/clusters/root:remote`. */
+  /** The path under which clients reach the endpoint, for `Location` headers: `/clusters/root:remote`. */
   readonly seenAs: string
 }
 
-/** A whole small answer. */
-export interface Glimpse {
+/** A small response, read completely. */
+export interface UpstreamResponse {
   readonly status: number
   /** At most 64 KiB of it. */
   readonly body: string
 }
 
-/** The way to servers of others; `proxy/` implements it. */
+/** Requests to servers that tenants name. `framework/net` implements it. */
 export interface Outbound {
-  /** Throws a `StatusError` for endpoints that must not be reached. */
-  passage(departure: Departure): Passage
-  /** One GET. Throws a `StatusError` for endpoints that must not be or cannot be reached. */
-  look(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<Glimpse>
-  /** What is wrong with the URL of an endpoint, in one sentence; undefined when it may be reached. */
+  /** Throws a `StatusError` for endpoints that the address policy refuses. */
+  forwarding(request: UpstreamRequest): Forwarding
+  /** Sends one GET. Throws a `StatusError` for endpoints that the address policy refuses or that cannot be reached. */
+  get(endpoint: UpstreamEndpoint, path: string, signal: AbortSignal): Promise<UpstreamResponse>
+  /** Why the address policy refuses a URL, in one sentence; undefined when it allows the URL. */
   problemOf(url: string): string | undefined
 }

@@ -9,7 +9,7 @@ import type { Fields } from './headers.ts'
 import { isStream } from './target.ts'
 
 /** A request on its way to another server. */
-export interface Forwarding {
+export interface ForwardOptions {
   readonly dispatcher: Dispatcher
   /** `https://host:port` */
   readonly origin: string
@@ -23,13 +23,13 @@ export interface Forwarding {
    * excepted; default a minute.
    */
   readonly patience?: number
-  readonly observer?: PassageObserver
+  readonly observer?: ForwardObserver
 }
 
 /** Is told how a passage went. */
-export interface PassageObserver {
+export interface ForwardObserver {
   /** At its end: bytes of the two bodies. */
-  passed(sent: number, received: number): void
+  ended(sent: number, received: number): void
   /** The other server could not be asked. */
   failed(error: unknown): void
 }
@@ -40,7 +40,7 @@ const usualPatience = 60_000
  * Passes a request on and its answer back, both as they come: memory does not grow with bodies, and neither side is
  * read faster than the other reads. Rejects with a `StatusError` as long as the client has not been told anything.
  */
-export const forward = (forwarding: Forwarding, client: ClientSide): Promise<void> =>
+export const forward = (forwarding: ForwardOptions, client: ClientSide): Promise<void> =>
   new Promise((resolve, reject) => new Relay(forwarding, client, { resolve, reject }).start())
 
 interface Outcome {
@@ -52,7 +52,7 @@ const retriable = new Set(['GET', 'HEAD'])
 
 /** A class, because there is one for every request and closures would be made anew each time. */
 class Relay implements Dispatcher.DispatchHandler {
-  readonly #forwarding: Forwarding
+  readonly #forwarding: ForwardOptions
   readonly #client: ClientSide
   readonly #outcome: Outcome
   readonly #hasBody: boolean
@@ -66,7 +66,7 @@ class Relay implements Dispatcher.DispatchHandler {
   /** Bytes of the answer still to come, where their number is known. */
   #missing = Number.NaN
 
-  constructor(forwarding: Forwarding, client: ClientSide, outcome: Outcome) {
+  constructor(forwarding: ForwardOptions, client: ClientSide, outcome: Outcome) {
     this.#forwarding = forwarding
     this.#client = client
     this.#outcome = outcome
@@ -176,7 +176,7 @@ class Relay implements Dispatcher.DispatchHandler {
     clearInterval(this.#timer)
     // Bodies of unknown length are not counted: looking at each piece would cost more than it tells.
     const sent = Number(this.#client.request.headers['content-length'] ?? 0)
-    this.#forwarding.observer?.passed(sent, this.#received)
+    this.#forwarding.observer?.ended(sent, this.#received)
     if (failure === undefined) this.#outcome.resolve()
     else this.#outcome.reject(failure)
   }

@@ -11,7 +11,7 @@ import {
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Departure } from '../contract/upstream.ts'
+import type { UpstreamRequest } from '../contract/upstream.ts'
 import { type Listener, listen } from '../server/listener.ts'
 import { serve } from '../server/serve.ts'
 import { createOutbound } from './outbound.ts'
@@ -26,7 +26,7 @@ interface Reply {
 describe('passing requests on', () => {
   let target: Server
   let front: Listener
-  let endpoint: Departure['endpoint']
+  let endpoint: UpstreamRequest['endpoint']
   let seen: IncomingMessage | undefined
   let answer: (request: IncomingMessage, response: import('node:http').ServerResponse) => void
   const ended = new AbortController()
@@ -42,7 +42,7 @@ describe('passing requests on', () => {
       lifetime.limit(undefined)
       lifetime.follow(ended.signal, 'replaced')
       return Promise.resolve(
-        outbound.passage({ incoming, endpoint, path: incoming.path, seenAs: '/clusters/root:remote' }),
+        outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '/clusters/root:remote' }),
       )
     }
     front = await listen(
@@ -265,7 +265,7 @@ describe('endpoints that must not be reached', () => {
     await once(tcp, 'listening')
     const { port } = tcp.address() as AddressInfo
     const strict = createOutbound({ allow: [], allowHttp: true })
-    const look = strict.look({ url: `http://localhost:${port}` }, '/', AbortSignal.timeout(5000))
+    const look = strict.get({ url: `http://localhost:${port}` }, '/', AbortSignal.timeout(5000))
     await assert.rejects(look, { message: /its host must not be reached from here/ })
     tcp.close()
   })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { rootCertificates, type SecureContextOptions } from 'node:tls'
 import type { Agent } from 'undici'
-import type { Departure, Endpoint, Glimpse, Outbound } from '../contract/upstream.ts'
+import type { Outbound, UpstreamEndpoint, UpstreamRequest, UpstreamResponse } from '../contract/upstream.ts'
 import { serviceUnavailable } from '../meta/errors.ts'
 import { failureOf } from './failure.ts'
 import { forward } from './forward.ts'
@@ -26,11 +26,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const patience = options.patience === undefined ? {} : { patience: options.patience }
   return {
     problemOf: targets.problemOf,
-    passage(departure) {
-      const sent = sentTo(places.of(departure.endpoint.url), departure)
+    forwarding(request) {
+      const sent = sentTo(places.of(request.endpoint.url), request)
       return {
-        async pass(client) {
-          const { tls, agent } = await agents.of(departure.endpoint)
+        async forward(client) {
+          const { tls, agent } = await agents.of(request.endpoint)
           if (client.upgrade === undefined)
             return forward({ ...sent, ...patience, dispatcher: agent }, client)
           const headers = withoutTokenProtocol(sent.headers)
@@ -38,10 +38,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
         },
       }
     },
-    async look(endpoint, path, signal) {
+    async get(endpoint, path, signal) {
       const { origin, base } = places.of(endpoint.url)
       const { agent } = await agents.of(endpoint)
-      return look(agent, { origin, path: base + path, headers: endpoint.headers ?? {} }, signal)
+      return getSmall(agent, { origin, path: base + path, headers: endpoint.headers ?? {} }, signal)
     },
   }
 }
@@ -74,8 +74,8 @@ function createPlaces({ problemOf }: Targets): { of(url: string): Place } {
 }
 
 /** What a request looks like to the endpoint. */
-function sentTo({ origin, base }: Place, departure: Departure) {
-  const { incoming, endpoint, path } = departure
+function sentTo({ origin, base }: Place, request: UpstreamRequest) {
+  const { incoming, endpoint, path } = request
   const headers: Fields = {
     ...passedOn(incoming.headers, isSecret),
     'x-kcp-virtual-resource-hops': String(incoming.hops + 1),
@@ -85,14 +85,14 @@ function sentTo({ origin, base }: Place, departure: Departure) {
     origin,
     target: `${base}${checkPath(path)}${incoming.search}` || '/',
     headers,
-    answered: answersOf({ origin, base }, departure),
+    answered: answersOf({ origin, base }, request),
   }
 }
 
 /** What clients get to see of the endpoint's answers: redirects lead back to where the endpoint is seen, the audit id is ours. */
 function answersOf(
   { origin, base }: Place,
-  { incoming, seenAs }: Departure,
+  { incoming, seenAs }: UpstreamRequest,
 ): (headers: IncomingHttpHeaders) => OutgoingHttpHeaders {
   const inside = `${origin}${base}`
   return headers => {
@@ -107,7 +107,7 @@ function answersOf(
 }
 
 interface Agents {
-  of(endpoint: Endpoint): Promise<Connections>
+  of(endpoint: UpstreamEndpoint): Promise<Connections>
 }
 
 /** TLS and connections of one set of credentials. */
@@ -157,13 +157,17 @@ function createAgents({ lookup }: Targets, ca: string | undefined): Agents {
 
 const mostBytes = 64 * 1024
 
-interface Look {
+interface GetOptions {
   readonly origin: string
   readonly path: string
-  readonly headers: NonNullable<Endpoint['headers']>
+  readonly headers: NonNullable<UpstreamEndpoint['headers']>
 }
 
-async function look(agent: Agent, { origin, path, headers }: Look, signal: AbortSignal): Promise<Glimpse> {
+async function getSmall(
+  agent: Agent,
+  { origin, path, headers }: GetOptions,
+  signal: AbortSignal,
+): Promise<UpstreamResponse> {
   try {
     const { statusCode, body } = await agent.request({
       origin,

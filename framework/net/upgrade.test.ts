@@ -27,7 +27,7 @@ describe('passing on other protocols', () => {
     const endpoint = { url: `http://127.0.0.1:${portOf(target)}` }
     const handler = ({ incoming, lifetime }: Parameters<Parameters<typeof serve>[2]>[0]) => {
       lifetime.limit(undefined)
-      return Promise.resolve(outbound.passage({ incoming, endpoint, path: incoming.path, seenAs: '' }))
+      return Promise.resolve(outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '' }))
     }
     front = await listen(
       { host: '127.0.0.1', port: 0 },

@@ -13,7 +13,7 @@ import { badGateway, failureOf, tookTooLong } from './failure.ts'
 import type { Fields } from './headers.ts'
 
 /** A request to speak another protocol on its way to another server. */
-export interface UpgradeForwarding {
+export interface UpgradeOptions {
   /** Absolute, with path and query as they are sent. */
   readonly origin: string
   readonly target: string
@@ -29,15 +29,15 @@ const patience = 30_000
  * Passes on a request for another protocol (SPDY, WebSocket: exec, attach, port-forward), and, when the other server
  * agrees, everything that comes from either side, until one of them closes. No package does this for SPDY.
  */
-export function forwardUpgrade(forwarding: UpgradeForwarding, client: ClientSide): Promise<void> {
+export function forwardUpgrade(options: UpgradeOptions, client: ClientSide): Promise<void> {
   const { upgrade, lifetime } = client
   if (upgrade === undefined)
     return Promise.reject(badGateway('the client has not asked for another protocol'))
   return new Promise((resolve, reject) => {
-    const asked = ask(forwarding, client)
+    const asked = ask(options, client)
     asked.setTimeout(patience, () => asked.destroy(tookTooLong()))
     asked.once('error', error => reject(failureOf(error)))
-    asked.once('response', answer => declined(forwarding, client, answer).then(resolve, reject))
+    asked.once('response', answer => declined(options, client, answer).then(resolve, reject))
     asked.once('upgrade', (answer, socket, head) => {
       asked.setTimeout(0)
       agreed({ client, upgrade, answer }, { socket, head })
@@ -49,10 +49,7 @@ export function forwardUpgrade(forwarding: UpgradeForwarding, client: ClientSide
   })
 }
 
-function ask(
-  { origin, target, headers, connect }: UpgradeForwarding,
-  { request }: ClientSide,
-): ClientRequest {
+function ask({ origin, target, headers, connect }: UpgradeOptions, { request }: ClientSide): ClientRequest {
   const open = origin.startsWith('https:') ? httpsRequest : httpRequest
   const { hostname, port } = new URL(origin)
   return open({
@@ -72,7 +69,7 @@ function ask(
 
 /** An ordinary answer: the other server does not want to, or says what is wrong. */
 async function declined(
-  { answered }: UpgradeForwarding,
+  { answered }: UpgradeOptions,
   { response }: ClientSide,
   answer: IncomingMessage,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import type { RequestContext } from '../contract/context.ts'
 import type { OpenApiDocuments } from '../contract/documents.ts'
 import type { Pages } from '../contract/pages.ts'
 import { contextWith } from '../contract/requestcontext.ts'
-import type { Passage } from '../contract/upstream.ts'
+import type { Forwarding } from '../contract/upstream.ts'
 import type { VersionInfo } from '../contract/version.ts'
 import type { Admission, VirtualWorkspace } from '../contract/workspace.ts'
 import { discoveryAnswer } from '../discovery/discoveryanswer.ts'
@@ -41,7 +41,7 @@ export interface Admitted {
 }
 
 /** Answers a request that has passed authorization. Throws a `StatusError` for what is not there. */
-export function dispatch(sources: Sources, admitted: Admitted): Awaitable<Answer | Passage> {
+export function dispatch(sources: Sources, admitted: Admitted): Awaitable<Answer | Forwarding> {
   const { info } = admitted.ctx
   return info.isResource ? resourceAnswer(sources, admitted, info) : pathAnswer(sources, admitted, info.path)
 }
@@ -50,7 +50,7 @@ function resourceAnswer(
   sources: Sources,
   admitted: Admitted,
   info: ResourceRequest,
-): Awaitable<Answer | Passage> {
+): Awaitable<Answer | Forwarding> {
   const { ctx, workspace, exchange } = admitted
   if (ctx.cluster === '*' && info.verb !== 'list' && info.verb !== 'watch') throw notInWildcard(info)
   const apis = workspace.apis(ctx.params, ctx.cluster)

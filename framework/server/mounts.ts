@@ -1,7 +1,7 @@
 import type { Awaitable } from '../async/awaitable.ts'
 import { forbiddenTo } from '../contract/authorize.ts'
 import type { Backend } from '../contract/backend.ts'
-import type { Outbound, Passage } from '../contract/upstream.ts'
+import type { Forwarding, Outbound } from '../contract/upstream.ts'
 import type { ClusterPlace, MountPlace, Place } from '../contract/workspacetree.ts'
 import { forbidden, StatusError, serviceUnavailable } from '../meta/errors.ts'
 import type { Authenticator } from '../request/authenticator.ts'
@@ -53,7 +53,7 @@ export function beyondOf({ backend }: Pick<WayOut, 'backend'>, { path }: Incomin
 }
 
 /** Answers in place of the server of a mount, once more: the request as it is now. */
-export type Again = (exchange: Exchange) => Awaitable<Answer | Passage>
+export type Again = (exchange: Exchange) => Awaitable<Answer | Forwarding>
 
 /**
  * Answers a request for a mounted workspace: whoever may enter its parent is passed on or sent elsewhere (chapter 30,
@@ -64,7 +64,7 @@ export async function answerBeyond(
   exchange: Exchange,
   { place, path, rest }: Beyond,
   again: Again,
-): Promise<Answer | Passage> {
+): Promise<Answer | Forwarding> {
   const { incoming } = exchange
   const user = await userOf(way.authenticator, exchange)
   exchange.record.annotate('user', user.name)
@@ -89,7 +89,7 @@ export async function answerBeyond(
   exchange.lifetime.limit(undefined)
   exchange.lifetime.follow(way.stopping, 'shutdown')
   const endpoint = { url: place.url }
-  return way.outbound.passage({ incoming, endpoint, path: rest, seenAs: `/clusters/${path}` })
+  return way.outbound.forwarding({ incoming, endpoint, path: rest, seenAs: `/clusters/${path}` })
 }
 
 /** A request that has been passed on so often is going in circles. */

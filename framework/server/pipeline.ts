@@ -2,7 +2,7 @@ import { type Awaitable, after } from '../async/awaitable.ts'
 import { authorize, forbiddenTo } from '../contract/authorize.ts'
 import type { RequestContext } from '../contract/context.ts'
 import { contextWith, createContext } from '../contract/requestcontext.ts'
-import type { Passage } from '../contract/upstream.ts'
+import type { Forwarding } from '../contract/upstream.ts'
 import { impersonate } from '../impersonation/impersonate.ts'
 import { wantedIdentity } from '../impersonation/wanted.ts'
 import { badRequest, notServed, serviceUnavailable } from '../meta/errors.ts'
@@ -36,7 +36,7 @@ export interface Pipeline extends Sources, WayOut {
  * know what earlier ones found out, and whatever is wrong is thrown as a `StatusError`.
  * Steps that need nobody else are done at once, so that what lies in memory is answered without waiting.
  */
-export function answerRequest(pipeline: Pipeline, exchange: Exchange): Awaitable<Answer | Passage> {
+export function answerRequest(pipeline: Pipeline, exchange: Exchange): Awaitable<Answer | Forwarding> {
   const { incoming } = exchange
   const beyond = beyondOf(pipeline, incoming)
   if (beyond !== undefined)
@@ -56,7 +56,7 @@ function answerUser(
   exchange: Exchange,
   target: Target | Unresolved,
   requestor: UserInfo,
-): Awaitable<Answer | Passage> {
+): Awaitable<Answer | Forwarding> {
   exchange.record.annotate('user', requestor.name)
   exchange.audit?.by(requestor)
   if (target.workspace === undefined) throw unresolved(requestor, target.info)

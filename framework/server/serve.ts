@@ -3,7 +3,7 @@ import { type Awaitable, after, attempt } from '../async/awaitable.ts'
 import { createLifetime, type Lifetime } from '../async/lifetime.ts'
 import type { Auditor, RequestAudit } from '../audit/index.ts'
 import type { Logger } from '../contract/log.ts'
-import type { Passage, Upgrade } from '../contract/upstream.ts'
+import type { Forwarding, Upgrade } from '../contract/upstream.ts'
 import type { Measured, Metrics } from '../metrics/metrics.ts'
 import { type HttpRequest, type Incoming, type Reading, readRequest } from '../request/incoming.ts'
 import type { Answer } from '../request/response.ts'
@@ -25,7 +25,7 @@ export interface Exchange {
 }
 
 /** What can be answered from memory is answered at once. */
-export type Handler = (exchange: Exchange) => Awaitable<Answer | Passage>
+export type Handler = (exchange: Exchange) => Awaitable<Answer | Forwarding>
 
 /** What all requests share. */
 export interface Service extends Reading {
@@ -63,7 +63,7 @@ function open(service: Service, request: HttpRequest): Exchange {
 }
 
 /** What the handler answers, or what its failure is to the client. */
-const answerOf = (exchange: Exchange, ends: Ends, handler: Handler): Awaitable<Answer | Passage> =>
+const answerOf = (exchange: Exchange, ends: Ends, handler: Handler): Awaitable<Answer | Forwarding> =>
   attempt(
     () => {
       const answer = handler(exchange)
@@ -99,7 +99,7 @@ function deliver(
   service: Service,
   ends: Ends,
   exchange: Exchange,
-  answer: Answer | Passage,
+  answer: Answer | Forwarding,
 ): Awaitable<void> {
   const sent = attempt(
     () => handOver(service, ends, exchange, answer),
@@ -112,12 +112,12 @@ function handOver(
   service: Service,
   ends: Ends,
   exchange: Exchange,
-  answer: Answer | Passage,
+  answer: Answer | Forwarding,
 ): Awaitable<void> {
   const { lifetime } = exchange
-  if (!('pass' in answer)) return send(service, ends, exchange, answer)
+  if (!('forward' in answer)) return send(service, ends, exchange, answer)
   awaitEnd(lifetime, ends)
-  return answer.pass({ ...ends, lifetime })
+  return answer.forward({ ...ends, lifetime })
 }
 
 function send(service: Service, ends: Ends, exchange: Exchange, answer: Answer): Awaitable<void> {

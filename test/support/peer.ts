@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { KubeConfig } from '@kubernetes/client-node'
 import { silent } from '../../framework/contract/log.ts'
-import type { Endpoint } from '../../framework/contract/upstream.ts'
+import type { UpstreamEndpoint } from '../../framework/contract/upstream.ts'
 import { createMetrics } from '../../framework/metrics/metrics.ts'
 import { createOutbound } from '../../framework/net/outbound.ts'
 import { listen } from '../../framework/server/listener.ts'
@@ -11,7 +11,7 @@ import { testCertificates } from './wire.ts'
 
 /** A Kubernetes-style API server that is mounted: the one of PEER_KUBECONFIG, or a second Oriel. */
 export interface Peer {
-  readonly endpoint: Endpoint
+  readonly endpoint: UpstreamEndpoint
   /** With everything in it: no files, no programs. */
   readonly kubeconfig: string
   stop(): Promise<void>
@@ -68,7 +68,7 @@ export interface ProxyService {
   stop(): Promise<void>
 }
 
-export async function startProxyService(endpoint: Endpoint): Promise<ProxyService> {
+export async function startProxyService(endpoint: UpstreamEndpoint): Promise<ProxyService> {
   const outbound = createOutbound({ allow: ['127.0.0.1'], allowHttp: true })
   const service = {
     log: silent,
@@ -80,7 +80,7 @@ export async function startProxyService(endpoint: Endpoint): Promise<ProxyServic
   const handler: Parameters<typeof serve>[2] = async ({ incoming, lifetime }) => {
     seen = incoming.credentials.headers
     lifetime.limit(undefined)
-    return outbound.passage({ incoming, endpoint, path: incoming.path, seenAs: '' })
+    return outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '' })
   }
   const { tls } = testCertificates()
   const listener = await listen(

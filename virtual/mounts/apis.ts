@@ -2,9 +2,9 @@ import {
   type ApiSet,
   apiSetOf,
   type ConnectRequest,
+  type Forwarding,
   type Host,
   type Outbound,
-  type Passage,
   type RequestContext,
   type ResourceRef,
   serviceUnavailable,
@@ -32,7 +32,7 @@ export function mountApis({ host, outbound, resource, definition, mounts }: Apis
     storage,
     schema: compileCached({ type: 'object' }),
     connect: async (ctx: RequestContext, request: ConnectRequest) =>
-      passage({ outbound, mounts }, ctx, request),
+      forwardingTo({ outbound, mounts }, ctx, request),
   }
   const served = apiResourcesOf(definition, {
     storage: () => storage,
@@ -44,11 +44,11 @@ export function mountApis({ host, outbound, resource, definition, mounts }: Apis
 }
 
 /** Throws 503 for what is not ready, 403 for what must not be asked for others. */
-function passage(
+function forwardingTo(
   { outbound, mounts }: Pick<ApisOptions, 'outbound' | 'mounts'>,
   ctx: RequestContext,
   { incoming, rest }: ConnectRequest,
-): Passage {
+): Forwarding {
   const { info, cluster, user } = ctx
   const name = info.isResource ? info.name : ''
   const mount = mounts.ready(cluster, name)
@@ -57,12 +57,12 @@ function passage(
   const identity = identityFields(mount.item.object as KubeCluster, user, cluster)
   const endpoint = { ...mount.endpoint, headers: { ...mount.endpoint.headers, ...identity } }
   const here = rest === '' ? incoming.path : incoming.path.slice(0, -rest.length)
-  const inner = outbound.passage({ incoming, endpoint, path: rest, seenAs: here })
+  const inner = outbound.forwarding({ incoming, endpoint, path: rest, seenAs: here })
   const { replaced } = mount
   return {
-    pass(client) {
+    forward(client) {
       client.lifetime.follow(replaced, 'replaced')
-      return inner.pass(client)
+      return inner.forward(client)
     },
   }
 }

@@ -1,7 +1,7 @@
-import { type Endpoint, parseYaml } from '../../framework/index.ts'
+import { parseYaml, type UpstreamEndpoint } from '../../framework/index.ts'
 
 /** What a kubeconfig says about one server, or what keeps it from being used, in one sentence. */
-export type ReadKubeconfig = { readonly endpoint: Endpoint } | { readonly problem: string }
+export type ReadKubeconfig = { readonly endpoint: UpstreamEndpoint } | { readonly problem: string }
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -28,7 +28,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function endpointOf(config: Fields): Endpoint {
+function endpointOf(config: Fields): UpstreamEndpoint {
   const current = textOf(config['current-context'], 'current-context')
   const context = named(config.contexts, current, 'context')
   const cluster = named(config.clusters, textOf(context.cluster, 'context.cluster'), 'cluster')

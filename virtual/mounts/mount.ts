@@ -1,4 +1,4 @@
-import type { Endpoint, Item } from '../../framework/index.ts'
+import type { Item, UpstreamEndpoint } from '../../framework/index.ts'
 import { claimLabelKey, claimLabelValue } from '../../openapi/index.ts'
 import { readKubeconfig } from './kubeconfig.ts'
 import type { Health } from './status.ts'
@@ -15,7 +15,7 @@ export class Mount {
   item: Item
   /** Changes when the object or its secret does, but not with the status. */
   version = ''
-  endpoint: Endpoint | undefined
+  endpoint: UpstreamEndpoint | undefined
   phase: Phase = 'Initializing'
   #replaced = new AbortController()
   #secretProblem: string | undefined
@@ -89,7 +89,7 @@ function versionOf(item: Item, secret: Item | undefined): string {
 }
 
 interface ReadSecret {
-  readonly endpoint?: Endpoint
+  readonly endpoint?: UpstreamEndpoint
   readonly problem?: string
 }
 

@@ -117,8 +117,8 @@ async function problemOf(
   if (endpoint === undefined) return 'it cannot be asked without a kubeconfig'
   const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)])
   try {
-    const first = await outbound.look(endpoint, '/readyz', limit)
-    const { status } = first.status === 404 ? await outbound.look(endpoint, '/version', limit) : first
+    const first = await outbound.get(endpoint, '/readyz', limit)
+    const { status } = first.status === 404 ? await outbound.get(endpoint, '/version', limit) : first
     if (status === 401 || status === 403) return `the cluster refuses the credentials with ${status}`
     return status === 200 ? undefined : `the cluster answers ${status}`
   } catch (error) {
