@@ -1,25 +1,18 @@
+import { untrackedFields } from '../meta/objectmeta.ts'
 import { type Change, type Difference, differencesOf, type Versions } from './change.ts'
 import { difference, type FieldSet, isEmpty, setOfFields, union } from './fieldpath/fieldset.ts'
 import { type Entry, identityOf, type Managed, type Manager, managedFrom } from './managed.ts'
 import { reconcile } from './reconcile.ts'
 
-/** Nobody owns these (chapter 40, rule 5.23). */
-const unowned = setOfFields(
+/** `stripMeta` of `apimachinery/pkg/util/managedfields/internal`; `clusterName` was a field of ObjectMeta. */
+const untracked = setOfFields(
   ['apiVersion'],
   ['kind'],
   ['metadata'],
-  ['metadata', 'name'],
-  ['metadata', 'namespace'],
-  ['metadata', 'creationTimestamp'],
-  ['metadata', 'selfLink'],
-  ['metadata', 'uid'],
-  ['metadata', 'clusterName'],
-  ['metadata', 'generation'],
-  ['metadata', 'managedFields'],
-  ['metadata', 'resourceVersion'],
+  ...[...untrackedFields, 'clusterName'].map(name => ['metadata', name]),
 )
 
-export const ownable = (fields: FieldSet): FieldSet => difference(fields, unowned)
+export const ownable = (fields: FieldSet): FieldSet => difference(fields, untracked)
 
 /** The entries as the schemas of today have them; entries of versions that are gone are dropped. */
 export function reconciled(managed: Managed, versions: Versions): Managed {

@@ -29,8 +29,8 @@ export const allowedFolders: Readonly<Record<string, readonly string[]>> = {
 export const layers: Readonly<Record<string, readonly string[]>> = {
   framework: [
     'json',
-    'apply/fieldpath meta wire/protobuf',
-    'apply/typed async formats selectors',
+    'apply/fieldpath meta',
+    'apply/typed async formats selectors wire/protobuf',
     'apply request',
     'metrics wire',
     'contract patch',

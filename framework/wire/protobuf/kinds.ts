@@ -1,8 +1,19 @@
+import { itemStruct, type MetaField, type MetaType, metaStructs } from '../../meta/objectmeta.ts'
+
+const typeTexts: { readonly [T in MetaType]?: string } = {
+  string: '',
+  bool: ':bool',
+  int64: ':int',
+  'v1.Time': ':Time',
+  'v1.FieldsV1': ':Json',
+  'map[string]string': ':{text}',
+  '[]string': ':text[]',
+}
+
 /**
- * Field numbers of the kinds that typed clients write as protobuf (chapter 40, section 11). `<number> <name>` is a text;
- * `:type` another type, `*` a pointer, which is there even when it is zero; `!` a boolean that JSON never leaves out;
- * `^` a message whose members are the parent's in JSON;
- * `[]` repeated; `{type}` a map from texts.
+ * The messages of the kinds that typed clients send as protobuf: `generated.proto` of each API group of Kubernetes. A field is
+ * `<number> <name>` and a string unless `:type` follows: `[]` repeated, `{type}` a map with string keys. `*`: a pointer,
+ * zero is written; `!`: a boolean that JSON always has; `^`: a message whose fields JSON has inline.
  */
 export const messages: Readonly<Record<string, string>> = {
   Status: '1 metadata:ListMeta, 2 status, 3 message, 4 reason, 5 details*:StatusDetails, 6 code:int',
@@ -10,11 +21,7 @@ export const messages: Readonly<Record<string, string>> = {
   StatusCause: '1 reason, 2 message, 3 field',
   ListMeta: '1 selfLink, 2 resourceVersion, 3 continue, 4 remainingItemCount*:int',
   PartialObjectMetadata: '1 metadata:ObjectMeta',
-  ObjectMeta:
-    '1 name, 2 generateName, 3 namespace, 4 selfLink, 5 uid, 6 resourceVersion, 7 generation:int, 8 creationTimestamp:Time, 9 deletionTimestamp*:Time, 10 deletionGracePeriodSeconds*:int, 11 labels:{text}, 12 annotations:{text}, 13 ownerReferences:OwnerReference[], 14 finalizers:text[], 17 managedFields:ManagedFieldsEntry[]',
-  OwnerReference: '1 kind, 3 name, 4 uid, 5 apiVersion, 6 controller*:bool, 7 blockOwnerDeletion*:bool',
-  ManagedFieldsEntry:
-    '1 manager, 2 operation, 3 apiVersion, 4 time*:Time, 6 fieldsType, 7 fieldsV1*:Json, 8 subresource',
+  ...metadataMessages(),
   DeleteOptions:
     '1 gracePeriodSeconds*:int, 2 preconditions*:Preconditions, 3 orphanDependents*:bool, 4 propagationPolicy*, 5 dryRun:text[], 6 ignoreStoreReadErrorWithClusterBreakingPotential*:bool',
   Preconditions: '1 uid*, 2 resourceVersion*',
@@ -154,4 +161,18 @@ export const messages: Readonly<Record<string, string>> = {
   SchemaAllowed: '1 allows!:bool, 2 schema*:Schema',
   ExternalDocs: '1 description, 2 url',
   ValidationRule: '1 rule, 2 message, 3 messageExpression, 4 reason*, 5 fieldPath, 6 optionalOldSelf*:bool',
+}
+
+/** `ObjectMeta` and its structs. */
+function metadataMessages(): Readonly<Record<string, string>> {
+  const texts = Object.entries(metaStructs).map(([name, { fields }]) => {
+    const ordered = Object.entries<MetaField>(fields).sort(([, one], [, other]) => one.number - other.number)
+    return [name, ordered.map(([field, about]) => fieldText(field, about)).join(', ')]
+  })
+  return Object.fromEntries(texts)
+}
+
+function fieldText(name: string, { number, type, isPointer }: MetaField): string {
+  const written = typeTexts[type] ?? `:${itemStruct(type)}[]`
+  return `${number} ${name}${isPointer ? '*' : ''}${written}`
 }
