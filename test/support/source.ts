@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { type EcmaScriptModule, parseSync, Visitor } from 'oxc-parser'
@@ -46,6 +46,26 @@ export async function readSources(folders: readonly string[]): Promise<readonly 
     paths.push(...entries.filter(e => e.endsWith('.ts')).map(e => join(folder, e).split(sep).join('/')))
   }
   return paths.sort().map(readSource)
+}
+
+/** A file of the repository and what is in it. */
+export interface TextFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** Folders that builds, tests and package managers write. */
+const generated = new Set(['node_modules', 'dist', '.git', '.kubectl'])
+
+/** The files of the repository with these extensions, and its scripts that have none. */
+export function readTexts(extensions: readonly string[]): readonly TextFile[] {
+  const within = (folder: string): readonly string[] =>
+    readdirSync(join(root, folder), { withFileTypes: true }).flatMap(entry => {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.isDirectory()) return generated.has(entry.name) ? [] : within(path)
+      return extensions.includes(extname(entry.name)) || path === '.ci/run' ? [path] : []
+    })
+  return within('').map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
 
 function readSource(path: string): SourceFile {
