@@ -4,9 +4,9 @@ import { explainCommand } from './explain/command.ts'
 import { version } from './files/build.ts'
 import { StartError } from './files/starterror.ts'
 import { auditFlags } from './flags/audit.ts'
+import { accountFlags, identityFlags } from './flags/authentication.ts'
 import { type ConnectionOptions, connectionFlags } from './flags/connection.ts'
 import { type FrontProxyFlags, frontProxyFlags } from './flags/frontproxy.ts'
-import { accountFlags, identityFlags } from './flags/identity.ts'
 import { mountFlags } from './flags/mounts.ts'
 import {
   address,
@@ -15,7 +15,7 @@ import {
   logLevels,
   portNumber,
   type StartOptions,
-} from './flags/options.ts'
+} from './flags/serving.ts'
 import { shardFlags } from './flags/shard.ts'
 import { count, duration, places, textList } from './flags/values.ts'
 import { viewFlag } from './flags/view.ts'

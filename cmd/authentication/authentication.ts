@@ -19,7 +19,7 @@ import type { Authenticator } from '../../framework/request/authenticator.ts'
 import { type Authorities, readAuthorities } from '../certificates/authorities.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
-import type { AccountOptions, IdentityOptions } from '../flags/identity.ts'
+import type { AccountOptions, IdentityOptions } from '../flags/authentication.ts'
 import { admits, readIssuers } from '../flags/issuers.ts'
 import type { RequestHeaderFlags } from '../flags/requestheader.ts'
 

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { Server } from '../../framework/server/server.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
-import type { IdentityOptions } from '../flags/identity.ts'
+import type { IdentityOptions } from '../flags/authentication.ts'
 import type { PreparedAuthentication } from './authentication.ts'
 
 export interface IdentityWatchOptions {

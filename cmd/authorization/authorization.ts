@@ -21,7 +21,7 @@ import { createRbacIndex } from '../../shard/access/rbacindex.ts'
 import { boundExportsOf } from '../../shard/bindings/boundexports.ts'
 import { clusterStatesOf } from '../../shard/tenancy/clusterstates.ts'
 import { authorizationWebhook } from '../authentication/webhooks.ts'
-import type { StartOptions } from '../flags/options.ts'
+import type { StartOptions } from '../flags/serving.ts'
 
 /** What flags say about authorization. */
 export type AuthorizationOptions = Partial<Pick<AuthorizerOptions, 'order' | 'alwaysAllowPaths' | 'webhook'>>

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
-import { type IdentityOptions, identityFlags } from './identity.ts'
+import { type IdentityOptions, identityFlags } from './authentication.ts'
 import { type MountOptions, mountFlags } from './mounts.ts'
-import { address, hostname, type Listening, logLevels, portNumber } from './options.ts'
+import { address, hostname, type Listening, logLevels, portNumber } from './serving.ts'
 import { textList } from './values.ts'
 
 /** The flags of `oriel front-proxy`, checked. */

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type AuditFlags, auditFlags } from './audit.ts'
 import { ignoredFlags } from './ignored.ts'
-import { address, hostname, portNumber } from './options.ts'
 import { type RequestHeaderFlags, requestHeaderFlags } from './requestheader.ts'
+import { address, hostname, portNumber } from './serving.ts'
 import { type ViewOptions, viewFlag } from './view.ts'
 
 /** The flags of `oriel virtual-workspaces`, checked. */

@@ -3,7 +3,7 @@ import { openPort, type Port } from '../../framework/server/port.ts'
 import type { PreparedAuthentication } from '../authentication/authentication.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import type { ServingFiles } from '../certificates/servingfiles.ts'
-import { type Listening, listenError } from '../flags/options.ts'
+import { type Listening, listenError } from '../flags/serving.ts'
 
 /** Opens the port that the flags name. What comes in waits for an answer. Throws `StartError` when it cannot be had. */
 export async function openServingPort(

@@ -6,7 +6,7 @@ import { prepareServing } from '../certificates/servingfiles.ts'
 import { readFlagFile } from '../files/files.ts'
 import { follow } from '../files/follow.ts'
 import { codeOf, StartError } from '../files/starterror.ts'
-import { type Listening, servingHosts } from '../flags/options.ts'
+import { type Listening, servingHosts } from '../flags/serving.ts'
 import type { ViewSetup } from './viewsetup.ts'
 
 type Certificate = Pick<TlsOptions, 'cert' | 'key'>
