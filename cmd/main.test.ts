@@ -53,6 +53,23 @@ describe('oriel', function () {
     assert.equal(text(), `${version}\n`)
   })
 
+  it('lists the flags of a command in groups, the common ones first', async () => {
+    for (const [command, groups] of [
+      [
+        'start',
+        /^Options:.*\n\nAuthentication:.*\n\nAuthorization:.*\n\nAudit:.*\n\nMounts:.*\n\nSharding:.*\n\nLimits:/ms,
+      ],
+      ['front-proxy', /^Options:.*--mapping-file.*\n\nAuthentication:.*\n\nMounts:/ms],
+      ['virtual-workspaces', /^Options:.*--kubeconfig.*\n\nOther servers:.*\n\nAudit:/ms],
+    ] as const) {
+      const { ended, text } = oriel(command, '--help')
+      assert.equal(await ended, 0)
+      assert.match(text(), groups)
+      const [, common = ''] = /^Options:\n(.*?)\n\n/ms.exec(text()) ?? []
+      assert.ok([...common.matchAll(/^ +(?:-v, )?--/gm)].length <= 12, common)
+    }
+  })
+
   describe('says in one sentence what to change about', () => {
     const file = (name: string): string => join(parent, name)
     before(async () => {
@@ -63,7 +80,7 @@ describe('oriel', function () {
       [
         'a life of tokens that is too short',
         () => ['--service-account-max-token-expiration', '10m'],
-        /Tokens live between one hour and 2\^32 seconds\./,
+        /The lifetime of tokens is between 1 hour and 2\^32 seconds\./,
       ],
       [
         'an issuer that is none',
@@ -85,7 +102,7 @@ describe('oriel', function () {
       [
         'another machine’s address',
         () => ['--bind-address', '192.0.2.1'],
-        /^oriel: 192\.0\.2\.1 is no address of this machine: choose another --bind-address\.\n$/,
+        /^oriel: 192\.0\.2\.1 is not an address of this machine: choose another --bind-address\.\n$/,
       ],
       [
         'a file for a directory',

@@ -1,10 +1,10 @@
 import { isClusterPath } from '../framework/request/path.ts'
 import { type JsonClient, jsonClient } from './files/jsonclient.ts'
 import { StartError } from './files/starterror.ts'
-import { type ConnectionOptions, connectionOf } from './flags/connection.ts'
+import { type ConnectionFlags, connectionOf } from './flags/connection.ts'
 
 /** `oriel tree`: prints the workspaces below one. Throws `StartError` for what the user can change. */
-export async function tree(options: ConnectionOptions): Promise<void> {
+export async function tree(options: ConnectionFlags): Promise<void> {
   const connection = await connectionOf(options)
   const { origin, pathname } = new URL(connection.server)
   const path = decodeURIComponent(/^\/clusters\/([^/]+)$/.exec(pathname)?.[1] ?? '')

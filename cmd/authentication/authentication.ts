@@ -19,9 +19,8 @@ import type { Authenticator } from '../../framework/request/authenticator.ts'
 import { type Authorities, readAuthorities } from '../certificates/authorities.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
-import type { AccountOptions, IdentityOptions } from '../flags/authentication.ts'
+import type { AuthenticationFlags, RequestHeaderFlags, ServiceAccountFlags } from '../flags/authentication.ts'
 import { admits, readIssuers } from '../flags/issuers.ts'
-import type { RequestHeaderFlags } from '../flags/requestheader.ts'
 
 /** Who is known. */
 export interface Authentication {
@@ -50,12 +49,12 @@ export const audience = 'https://kcp.default.svc'
 
 /** Whom tokens may be for: the server, by the names that are given, or by those of its own issuers. */
 export const audiencesOf = (
-  options: Pick<IdentityOptions & AccountOptions, 'apiAudiences' | 'serviceAccountIssuer'>,
+  options: Pick<AuthenticationFlags & ServiceAccountFlags, 'apiAudiences' | 'serviceAccountIssuer'>,
 ): readonly string[] => options.apiAudiences ?? options.serviceAccountIssuer ?? [audience]
 
 /** What flags say about tokens of service accounts. */
 export function accountKeys(
-  options: IdentityOptions & AccountOptions,
+  options: AuthenticationFlags & ServiceAccountFlags,
   keys: SigningKeys,
 ): ServiceAccountKeys {
   const [issuer = audience, ...formerIssuers] = options.serviceAccountIssuer ?? []
@@ -72,7 +71,7 @@ interface Changing extends AuthenticationConfig {
 
 /** Everybody whom the flags and the server itself make known. Throws `StartError` on bad files. */
 export const prepareAuthentication = async (
-  options: IdentityOptions,
+  options: AuthenticationFlags,
   admins: readonly TokenUser[],
   serviceAccounts: ServiceAccountKeys,
 ): Promise<PreparedAuthentication> => ({
@@ -86,7 +85,7 @@ export const prepareAuthentication = async (
 
 /** Everybody whom the flags make known, and `fixed`. `forbidden`: issuers that nobody may name. Throws `StartError`. */
 export async function prepareIdentities(
-  options: IdentityOptions,
+  options: AuthenticationFlags,
   forbidden: readonly string[],
   ...fixed: TokenReader[]
 ): Promise<PreparedIdentities> {
@@ -123,7 +122,7 @@ export async function prepareIdentities(
   }
 }
 
-async function webhookOf(options: IdentityOptions): Promise<readonly TokenReader[]> {
+async function webhookOf(options: AuthenticationFlags): Promise<readonly TokenReader[]> {
   const file = options.authenticationTokenWebhookConfigFile
   if (file === undefined) return []
   // Few servers have one.

@@ -3,11 +3,11 @@ import { basename, dirname } from 'node:path'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { Server } from '../../framework/server/server.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
-import type { IdentityOptions } from '../flags/authentication.ts'
+import type { AuthenticationFlags } from '../flags/authentication.ts'
 import type { PreparedAuthentication } from './authentication.ts'
 
 export interface IdentityWatchOptions {
-  readonly options: IdentityOptions
+  readonly options: AuthenticationFlags
   readonly authentication: Pick<PreparedAuthentication, 'reload' | 'authorities'>
   readonly server: Pick<Server, 'useCertificate'>
   readonly log: Logger

@@ -21,7 +21,7 @@ import { createRbacIndex } from '../../shard/access/rbacindex.ts'
 import { boundExportsOf } from '../../shard/bindings/boundexports.ts'
 import { clusterStatesOf } from '../../shard/tenancy/clusterstates.ts'
 import { authorizationWebhook } from '../authentication/webhooks.ts'
-import type { StartOptions } from '../flags/serving.ts'
+import type { StartFlags } from '../flags/start.ts'
 
 /** What flags say about authorization. */
 export type AuthorizationOptions = Partial<Pick<AuthorizerOptions, 'order' | 'alwaysAllowPaths' | 'webhook'>>
@@ -44,7 +44,7 @@ interface Explaining {
 }
 
 /** What the flags ask for. Throws `StartError` on a bad webhook file. */
-export async function prepareAuthorization(options: StartOptions): Promise<AuthorizationParts> {
+export async function prepareAuthorization(options: StartFlags): Promise<AuthorizationParts> {
   const { authorizationOrder: order, authorizationAlwaysAllowPaths: alwaysAllowPaths } = options
   const webhook = await webhookOf(options)
   return authorizationParts({
@@ -54,7 +54,7 @@ export async function prepareAuthorization(options: StartOptions): Promise<Autho
   })
 }
 
-async function webhookOf(options: StartOptions): Promise<Authorizer | undefined> {
+async function webhookOf(options: StartFlags): Promise<Authorizer | undefined> {
   const file = options.authorizationWebhookConfigFile
   if (file === undefined) return undefined
   return authorizationWebhook(file, {

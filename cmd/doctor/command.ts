@@ -1,14 +1,17 @@
 import { type Command, Option } from 'commander'
-import { connectionFlags } from '../flags/connection.ts'
+import { addConnectionFlags } from '../flags/connection.ts'
 import type { DoctorOptions } from './index.ts'
 
 /** `oriel doctor`. */
 export const doctorCommand = (command: Command): Command =>
-  connectionFlags(command)
-    .description('look for what usually goes wrong between clients, shards and views, and say what to change')
-    .option('--client-cert-file <path>', 'with which a front proxy or shard vouches for users at the views')
-    .option('--client-key-file <path>', 'its key')
-    .addOption(new Option('-o, --output <format>').choices(['text', 'json']).default('text'))
+  addConnectionFlags(command)
+    .description('Check the connection between clients, shards and views, and print what to change.')
+    .option(
+      '--client-cert-file <path>',
+      'PEM file of the client certificate with which a front proxy or shard connects to the views',
+    )
+    .option('--client-key-file <path>', 'PEM file of its private key')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
     .action(async (options: DoctorOptions) => {
       const { doctor } = await import('./index.ts')
       process.exitCode = await doctor(options)

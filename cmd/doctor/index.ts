@@ -1,7 +1,7 @@
 import type { Connection } from '../files/connection.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
-import { type ConnectionOptions, connectionOf } from '../flags/connection.ts'
+import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
 import { withProgress } from '../process/progress.ts'
 import { type Finding, failed } from './finding.ts'
 import { gateFindings } from './gates.ts'
@@ -11,7 +11,7 @@ import { serverFindings } from './server.ts'
 import { advertisedViews, publishedFindings, viewsFindings } from './views.ts'
 
 /** The flags of `oriel doctor`. */
-export interface DoctorOptions extends ConnectionOptions {
+export interface DoctorOptions extends ConnectionFlags {
   readonly clientCertFile?: string
   readonly clientKeyFile?: string
   readonly output: 'text' | 'json'

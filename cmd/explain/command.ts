@@ -1,21 +1,27 @@
 import { type Command, Option } from 'commander'
-import { connectionFlags } from '../flags/connection.ts'
+import { addConnectionFlags } from '../flags/connection.ts'
 import type { ExplainOptions } from './explained.ts'
 
 /** `oriel explain`. */
 export const explainCommand = (command: Command): Command =>
-  connectionFlags(command)
-    .description('say why somebody may or may not do something, and what would let him')
-    .argument('<verb>', 'get, list, create, …; access for the workspace itself, with the path /')
-    .argument('<resource>', 'configmaps, deployments.apps, deploy, configmaps/settings; or a path: /metrics')
-    .argument('[name]', 'of one object')
-    .option('--as <user>', 'whose rights; your own otherwise')
-    .option('--as-group <group...>', 'groups of that user besides system:authenticated')
-    .option('-n, --namespace <namespace>', 'of the objects (default: "default")')
-    .option('-A, --all-namespaces', 'objects of all namespaces')
-    .option('--subresource <name>', 'such as status')
+  addConnectionFlags(command)
+    .description('Explain why a user is allowed or denied an action, and which RBAC objects would allow it.')
+    .argument(
+      '<verb>',
+      'verb of the request: get, list, create, …; "access" with the path / for access to the workspace',
+    )
+    .argument(
+      '<resource>',
+      'resource, e.g. configmaps, deployments.apps, deploy or configmaps/settings; or a path, e.g. /metrics',
+    )
+    .argument('[name]', 'name of the object')
+    .option('--as <user>', 'user whose permissions are explained (default: the user of the kubeconfig)')
+    .option('--as-group <group...>', 'groups of that user, in addition to system:authenticated')
+    .option('-n, --namespace <namespace>', 'namespace of the objects (default: "default")')
+    .option('-A, --all-namespaces', 'ask for the objects of all namespaces')
+    .option('--subresource <name>', 'subresource, e.g. status')
     .addOption(
-      new Option('-o, --output <format>', 'yaml: what to apply')
+      new Option('-o, --output <format>', 'output format; yaml prints the RBAC objects to apply')
         .choices(['text', 'yaml', 'json'])
         .default('text'),
     )

@@ -1,8 +1,8 @@
 import type { Explanation } from '../../authz/index.ts'
-import type { ConnectionOptions } from '../flags/connection.ts'
+import type { ConnectionFlags } from '../flags/connection.ts'
 
 /** The flags of `oriel explain`. */
-export interface ExplainOptions extends ConnectionOptions {
+export interface ExplainOptions extends ConnectionFlags {
   readonly as?: string
   readonly asGroup?: readonly string[]
   readonly namespace?: string

@@ -1,28 +1,26 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
+import { count } from './values.ts'
 
-/** What is audited, and where it goes. */
+/** The audit policy and the destinations of audit events. */
 export interface AuditFlags {
   readonly auditPolicyFile?: string
   /** `-` is standard output. */
   readonly auditLogPath?: string
-  /** Megabytes, files and days. */
+  /** Megabytes. */
   readonly auditLogMaxsize: number
   readonly auditLogMaxbackup: number
+  /** Days. */
   readonly auditLogMaxage: number
   readonly auditWebhookConfigFile?: string
 }
 
 /** Adds the flags to a command. */
-export const auditFlags = (command: Command): Command =>
+export const addAuditFlags = (command: Command): Command =>
   command
-    .option('--audit-policy-file <path>', 'what is audited: an audit.k8s.io/v1 Policy')
-    .option('--audit-log-path <path>', 'the file that audit events go to; - is standard output')
-    .option('--audit-log-maxsize <megabytes>', 'after which the file is put aside', wholeNumber, 100)
-    .option('--audit-log-maxbackup <number>', 'of such files that are kept; 0 keeps all', wholeNumber, 0)
-    .option('--audit-log-maxage <days>', 'that such files are kept; 0 keeps them for ever', wholeNumber, 0)
-    .option('--audit-webhook-config-file <path>', 'a server that gets audit events, as a kubeconfig')
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
-  return Number(text)
-}
+    .optionsGroup('Audit:')
+    .option('--audit-policy-file <path>', 'audit policy, an audit.k8s.io/v1 Policy; required for auditing')
+    .option('--audit-log-path <path>', 'file that audit events are written to; - is standard output')
+    .option('--audit-log-maxsize <megabytes>', 'size at which the audit log is rotated', count, 100)
+    .option('--audit-log-maxbackup <number>', 'rotated audit logs that are kept; 0 keeps all', count, 0)
+    .option('--audit-log-maxage <days>', 'days that rotated audit logs are kept; 0 for no limit', count, 0)
+    .option('--audit-webhook-config-file <path>', 'kubeconfig of a webhook that receives audit events')

@@ -1,12 +1,19 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { WebhookTokensOptions } from '../../framework/authn/index.ts'
-import type { IssuerOptions } from './issuers.ts'
-import { openIdFlags } from './openid.ts'
-import { type RequestHeaderFlags, requestHeaderFlags } from './requestheader.ts'
-import { duration, places, textList, truth } from './values.ts'
+import { addOpenIdFlags, type IssuerFlags } from './issuers.ts'
+import { commonOption, duration, textList, truth } from './values.ts'
 
-/** Who is known: the flags about identities. */
-export interface IdentityOptions extends RequestHeaderFlags, IssuerOptions {
+/** The headers by which front proxies state the user of a request. */
+export interface RequestHeaderFlags {
+  readonly requestheaderClientCaFile?: string
+  readonly requestheaderAllowedNames?: readonly string[]
+  readonly requestheaderUsernameHeaders?: readonly string[]
+  readonly requestheaderGroupHeaders?: readonly string[]
+  readonly requestheaderExtraHeadersPrefix?: readonly string[]
+  readonly requestheaderUidHeaders?: readonly string[]
+}
+
+export interface AuthenticationFlags extends RequestHeaderFlags, IssuerFlags {
   readonly tokenAuthFile?: string
   readonly authenticationTokenWebhookConfigFile?: string
   readonly authenticationTokenWebhookVersion?: WebhookTokensOptions['version']
@@ -14,61 +21,131 @@ export interface IdentityOptions extends RequestHeaderFlags, IssuerOptions {
   readonly authenticationTokenWebhookCacheTtl?: number
   readonly clientCaFile?: string
   readonly trustSystemIdentities?: boolean
-  /** Whom tokens have to be for; by default whom service accounts' tokens are from. */
+  /** Default: the issuers of service account tokens. */
   readonly apiAudiences?: readonly string[]
 }
 
 /** Adds the flags to a command. */
-export const identityFlags = (command: Command): Command =>
-  requestHeaderFlags(openIdFlags(command))
-    .option('--token-auth-file <path>', 'users with fixed tokens: lines of token,user,uid,"group1,group2"')
-    .option('--client-ca-file <path>', 'authorities whose client certificates are users, PEM')
-    .option('--authentication-config <path>', 'issuers of tokens: an AuthenticationConfiguration')
+export const addAuthenticationFlags = (command: Command): Command =>
+  addRequestHeaderFlags(addOpenIdFlags(addTokenFlags(addCommonFlags(command))))
+
+export const clientCaOption = (): Option =>
+  commonOption('--client-ca-file <path>', 'PEM file of the certificate authorities of client certificates')
+
+const addCommonFlags = (command: Command): Command =>
+  command
+    .addOption(
+      commonOption(
+        '--token-auth-file <path>',
+        'CSV file of static tokens: token,user,uid,"group1,group2" in each line',
+      ),
+    )
+    .addOption(clientCaOption())
+    .addOption(
+      commonOption(
+        '--authentication-config <path>',
+        'AuthenticationConfiguration file with the issuers of accepted JSON web tokens',
+      ),
+    )
+
+const addTokenFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Authentication:')
+    .option(
+      '--api-audiences <names>',
+      'accepted token audiences, comma-separated (default: the service account issuers)',
+      textList,
+    )
     .option(
       '--authentication-token-webhook-config-file <path>',
-      'a server that knows tokens, as a kubeconfig',
+      'kubeconfig of a webhook that authenticates tokens',
     )
     .addOption(
-      new Option('--authentication-token-webhook-version <version>', 'of the reviews it gets').choices([
-        'v1',
-        'v1beta1',
-      ]),
+      new Option(
+        '--authentication-token-webhook-version <version>',
+        'API version of the TokenReviews sent to the webhook',
+      )
+        .choices(['v1', 'v1beta1'])
+        .default('v1beta1'),
     )
     .option(
       '--authentication-token-webhook-cache-ttl <duration>',
-      'how long its answers are believed',
+      'how long results of the webhook are cached (default: 2m)',
       duration,
     )
-    .option('--api-audiences <names>', 'whom tokens have to be for, of each method that says it', textList)
-    .option('--trust-system-identities', 'let these issuers name users and groups that begin with system:')
+    .option('--trust-system-identities', 'allow issuers to assert users and groups with the prefix "system:"')
 
-/** Who is known in logical clusters only. */
-export interface AccountOptions {
+/** Adds the flags to a command. */
+export const addRequestHeaderFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Front proxies:')
+    .option(
+      '--requestheader-client-ca-file <path>',
+      'PEM file of the certificate authorities of front proxies; required for the headers below',
+    )
+    .option(
+      '--requestheader-allowed-names <names>',
+      'accepted common names of front proxies, comma-separated (default: all)',
+      names,
+    )
+    .option(
+      '--requestheader-username-headers <names>',
+      'headers with the user name (default: X-Remote-User)',
+      headers,
+    )
+    .option(
+      '--requestheader-group-headers <names>',
+      'headers with a group (default: X-Remote-Group)',
+      headers,
+    )
+    .option(
+      '--requestheader-extra-headers-prefix <prefixes>',
+      'prefixes of headers with extra values (default: X-Remote-Extra-)',
+      headers,
+    )
+    .option('--requestheader-uid-headers <names>', 'headers with the UID (default: X-Remote-Uid)', headers)
+
+const names = (text: string): readonly string[] => text.split(',').map(name => name.trim())
+
+function headers(text: string): readonly string[] {
+  const found = names(text)
+  if (!found.every(name => /^[A-Za-z0-9-]+$/.test(name)))
+    throw new InvalidArgumentError('Give header names, separated by commas.')
+  return found
+}
+
+export interface ServiceAccountFlags {
   readonly serviceAccountKeyFile?: string
-  /** The first issues tokens; those of the others are good, too. */
+  /** New tokens are issued by the first; tokens of all are accepted. */
   readonly serviceAccountIssuer?: readonly string[]
   /** Milliseconds. */
   readonly serviceAccountMaxTokenExpiration?: number
-  /** Host names, addresses and networks that are not public. */
-  readonly issuerAllow?: readonly string[]
 }
 
 /** Adds the flags to a command. */
-export const accountFlags = (command: Command): Command =>
+export const addServiceAccountFlags = (command: Command): Command =>
   command
-    .option('--anonymous-auth <boolean>', 'let in who has no credentials, as system:anonymous', truth)
-    .option('--service-account-key-file <path>', 'what tokens of service accounts are signed with, PEM')
+    .optionsGroup('Authentication:')
+    .option(
+      '--anonymous-auth <boolean>',
+      'allow requests without credentials, as user system:anonymous (default: true)',
+      truth,
+    )
+    .optionsGroup('Service accounts:')
+    .option(
+      '--service-account-key-file <path>',
+      'PEM file of the private key that signs service account tokens (default: sa.key in the data directory)',
+    )
     .option(
       '--service-account-issuer <url>',
-      'whom these tokens are from; another one for old tokens',
+      'issuer of service account tokens; repeat it for further accepted issuers (default: https://kcp.default.svc)',
       issuers,
     )
     .option(
       '--service-account-max-token-expiration <duration>',
-      'how long these tokens live at most, whatever they ask for',
-      tokenLife,
+      'maximum lifetime of service account tokens, e.g. 24h (default: no limit)',
+      tokenLifetime,
     )
-    .option('--issuer-allow <place>', 'a host, address or network where issuers of workspaces may be', places)
 
 function issuers(text: string, before: readonly string[] = []): readonly string[] {
   if (text === '' || (text.includes(':') && !URL.canParse(text)))
@@ -79,9 +156,9 @@ function issuers(text: string, before: readonly string[] = []): readonly string[
 const hour = 3_600_000
 const mostSeconds = 2 ** 32
 
-function tokenLife(text: string): number {
+function tokenLifetime(text: string): number {
   const milliseconds = duration(text)
   if (milliseconds < hour || milliseconds > mostSeconds * 1000)
-    throw new InvalidArgumentError('Tokens live between one hour and 2^32 seconds.')
+    throw new InvalidArgumentError('The lifetime of tokens is between 1 hour and 2^32 seconds.')
   return milliseconds
 }

@@ -1,11 +1,11 @@
-import { type Command, Option } from 'commander'
-import { type IdentityOptions, identityFlags } from './authentication.ts'
-import { type MountOptions, mountFlags } from './mounts.ts'
-import { address, hostname, type Listening, logLevels, portNumber } from './serving.ts'
-import { textList } from './values.ts'
+import type { Command } from 'commander'
+import { type AuthenticationFlags, addAuthenticationFlags } from './authentication.ts'
+import { addMountFlags, type MountFlags } from './mounts.ts'
+import { addServingFlags, type ServingFlags } from './serving.ts'
+import { commonOption, textList } from './values.ts'
 
 /** The flags of `oriel front-proxy`, checked. */
-export interface FrontProxyFlags extends Listening, MountOptions, IdentityOptions {
+export interface FrontProxyFlags extends ServingFlags, MountFlags, AuthenticationFlags {
   readonly mappingFile: string
   readonly rootKubeconfig: string
   readonly shardsKubeconfig: string
@@ -13,25 +13,49 @@ export interface FrontProxyFlags extends Listening, MountOptions, IdentityOption
   readonly externalUrl?: string
   readonly authenticationPassOnGroups?: readonly string[]
   readonly authenticationDropGroups?: readonly string[]
-  readonly logLevel: (typeof logLevels)[number]
 }
 
-/** Adds the flags to a command, named as kcp's where kcp has them. */
-export const frontProxyFlags = (command: Command): Command =>
-  identityFlags(mountFlags(command))
-    .description('serve the workspaces of several shards under one address')
-    .requiredOption('--mapping-file <path>', 'what of the URL space goes where, YAML')
-    .requiredOption('--root-kubeconfig <path>', 'how to reach the root shard, to see the shards')
-    .requiredOption('--shards-kubeconfig <path>', 'credentials that see everything on every shard')
-    .option('--data-directory <path>', 'where the serving certificate is kept', '.oriel-front-proxy')
-    .option('--bind-address <address>', 'the address to listen on', address, '127.0.0.1')
-    .option('--port <number>', 'the port to listen on; 0 picks a free one', portNumber, 8443)
-    .option('--external-hostname <name>', 'the name or address that clients use', hostname)
-    .option('--external-url <url>', 'what the URLs of workspaces start with, where that is something else')
+const required = (flags: string, description: string) =>
+  commonOption(flags, `${description} (required)`).makeOptionMandatory()
+
+/** Adds the flags to a command; those that kcp-front-proxy has are named as there. */
+export function addFrontProxyFlags(command: Command): Command {
+  command
+    .description('Serve the workspaces of several shards under one address.')
+    .addOption(required('--mapping-file <path>', 'YAML file that maps URL paths to backends'))
+    .addOption(
+      required('--root-kubeconfig <path>', 'kubeconfig of the root shard, where shards are registered'),
+    )
+    .addOption(
+      required(
+        '--shards-kubeconfig <path>',
+        'kubeconfig with credentials that may read everything on all shards',
+      ),
+    )
+    .addOption(
+      commonOption('--data-directory <path>', 'directory of the serving certificate').default(
+        '.oriel-front-proxy',
+      ),
+    )
+  addServingFlags(command, 8443).addOption(
+    commonOption(
+      '--external-url <url>',
+      'URL prefix of workspaces (default: external host name and port of this proxy)',
+    ),
+  )
+  return addMountFlags(addGroupFlags(addAuthenticationFlags(command)))
+}
+
+const addGroupFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Groups passed to shards:')
     .option(
       '--authentication-pass-on-groups <groups>',
-      'groups that shards get to see; all by default',
+      'groups that are passed on to shards, comma-separated (default: all)',
       textList,
     )
-    .option('--authentication-drop-groups <groups>', 'groups that shards never get to see', textList)
-    .addOption(new Option('--log-level <level>', 'what is logged').choices(logLevels).default('warn'))
+    .option(
+      '--authentication-drop-groups <groups>',
+      'groups that are never passed on to shards, comma-separated',
+      textList,
+    )

@@ -50,7 +50,7 @@ const ignored: Readonly<Record<string, string>> = {
 }
 
 /** Takes the flags with and without values, so that command lines of kcp work as they are. */
-export function ignoredFlags(command: Command): Command {
+export function addIgnoredFlags(command: Command): Command {
   for (const name of Object.keys(ignored))
     command.addOption(new Option(`--${name} [value]`, 'has no meaning here').hideHelp())
   return command

@@ -7,7 +7,7 @@ import { blocksOf } from '../../test/support/markdown.ts'
 import { readText } from '../../test/support/oriel.ts'
 import { root } from '../../test/support/source.ts'
 import { StartError } from '../files/starterror.ts'
-import { admits, type IssuerOptions, readIssuers } from './issuers.ts'
+import { admits, type IssuerFlags, readIssuers } from './issuers.ts'
 
 let folder: string
 let file: string
@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true }))
 
-async function refused(options: IssuerOptions, why: RegExp): Promise<void> {
+async function refused(options: IssuerFlags, why: RegExp): Promise<void> {
   await assert.rejects(readIssuers(options, []), error => {
     assert.ok(error instanceof StartError, String(error))
     assert.match(error.message, why)
@@ -47,14 +47,11 @@ describe('--authentication-config', () => {
     const username = { expression: 'claims.email' }
     await writeFile(file, JSON.stringify({ ...example, jwt: [{ issuer, claimMappings: { username } }] }))
     const authenticationConfig = file
-    await refused(
-      { authenticationConfig },
-      /authentication.yaml cannot be used: .*claims.email_verified must be used/,
-    )
+    await refused({ authenticationConfig }, /in .*authentication.yaml: .*claims.email_verified must be used/)
     await refused({ authenticationConfig: `${file}.none` }, /cannot be read \(ENOENT\)/)
-    await refused({ authenticationConfig, oidcClientId: 'a' }, /exclude each other/)
+    await refused({ authenticationConfig, oidcClientId: 'a' }, /mutually exclusive/)
     await writeFile(file, JSON.stringify({ ...example, anonymous: { enabled: true } }))
-    await refused({ authenticationConfig, anonymousAuth: true }, /leave out --anonymous-auth/)
+    await refused({ authenticationConfig, anonymousAuth: true }, /remove that field or --anonymous-auth/)
   })
 
   it('is not needed to keep out who has no credentials', async () => {
@@ -68,7 +65,7 @@ describe('--authentication-config', () => {
 
 describe('--oidc-* flags', () => {
   let idp: Issuer
-  let required: IssuerOptions
+  let required: IssuerFlags
   before(async () => {
     idp = await startIssuer()
     await writeFile(join(folder, 'idp.crt'), idp.ca)
@@ -77,7 +74,7 @@ describe('--oidc-* flags', () => {
   after(() => idp.stop())
 
   const claims = { sub: 'bob', email: 'bob@example.com', teams: ['dev'], tenant: 'blue' }
-  async function userBy(options: IssuerOptions, more: object = {}) {
+  async function userBy(options: IssuerFlags, more: object = {}) {
     const { issuers } = await readIssuers({ ...required, ...options }, [])
     const { name, groups } = (await issuers[0]?.userOf(await idp.token({ ...claims, ...more }))) ?? {}
     return [name, ...(groups ?? [])]
@@ -105,9 +102,15 @@ describe('--oidc-* flags', () => {
   })
 
   it('say in one sentence what is wrong', async () => {
-    await refused({ oidcIssuerUrl: idp.url }, /^--oidc-issuer-url and --oidc-client-id belong together/)
-    await refused({ oidcGroupsClaim: 'teams' }, /belong together/)
-    await refused({ ...required, oidcIssuerUrl: 'http://a' }, /cannot be used: .*URL scheme must be https/)
+    await refused(
+      { oidcIssuerUrl: idp.url },
+      /^--oidc-issuer-url and --oidc-client-id must be specified together/,
+    )
+    await refused({ oidcGroupsClaim: 'teams' }, /must be specified together/)
+    await refused(
+      { ...required, oidcIssuerUrl: 'http://a' },
+      /in the --oidc-\* flags: .*URL scheme must be https/,
+    )
     await refused({ ...required, oidcCaFile: join(folder, 'none') }, /give --oidc-ca-file a readable file/)
   })
 })

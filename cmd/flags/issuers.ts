@@ -1,59 +1,150 @@
-import type { AnonymousConfig, AuthenticationConfig } from '../../framework/authn/jwt/index.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import { signingAlgorithms } from '../../framework/authn/jwt/algorithms.ts'
+import type { AnonymousConfig, AuthenticationConfig, JwtConfig } from '../../framework/authn/jwt/index.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
-import { isOpenId, type OpenIdOptions, openIdConfig } from './openid.ts'
 
-/** The flags that say which tokens of others are believed, and whether anything is believed of who has none. */
-export interface IssuerOptions extends OpenIdOptions {
+/** One OpenID Connect issuer by flags, which are those of kube-apiserver. */
+export interface OpenIdFlags {
+  readonly oidcIssuerUrl?: string
+  readonly oidcClientId?: string
+  readonly oidcCaFile?: string
+  readonly oidcUsernameClaim?: string
+  readonly oidcUsernamePrefix?: string
+  readonly oidcGroupsClaim?: string
+  readonly oidcGroupsPrefix?: string
+  readonly oidcRequiredClaim?: Readonly<Record<string, string>>
+  readonly oidcSigningAlgs?: readonly string[]
+}
+
+/** Adds the flags to a command. */
+export const addOpenIdFlags = (command: Command): Command =>
+  command
+    .optionsGroup('OpenID Connect (one issuer, instead of --authentication-config):')
+    .option('--oidc-issuer-url <url>', 'URL of the issuer, e.g. https://issuer.example.com')
+    .option('--oidc-client-id <audience>', 'accepted audience of its tokens')
+    .option(
+      '--oidc-ca-file <path>',
+      'PEM file of the certificate authority of the issuer (default: the public ones)',
+    )
+    .option('--oidc-username-claim <claim>', 'claim with the user name (default: "sub")')
+    .option(
+      '--oidc-username-prefix <text>',
+      'prefix of user names; - is no prefix (default: "<issuer>#", none for the claim "email")',
+    )
+    .option('--oidc-groups-claim <claim>', 'claim with the groups')
+    .option('--oidc-groups-prefix <text>', 'prefix of groups')
+    .option(
+      '--oidc-required-claim <claim=value>',
+      'claim and value required in tokens, e.g. tenant=blue; may be repeated',
+      requiredClaim,
+    )
+    .option(
+      '--oidc-signing-algs <names>',
+      'accepted signing algorithms, comma-separated (default: RS256)',
+      algorithms,
+    )
+
+function requiredClaim(
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('Give a claim and its value, such as tenant=blue.')
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
+}
+
+function algorithms(text: string): readonly string[] {
+  const names = text.split(',').map(name => name.trim())
+  const unknown = names.find(name => !signingAlgorithms.includes(name))
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(
+      `Unknown algorithm ${JSON.stringify(unknown)}: use one of ${signingAlgorithms.join(', ')}.`,
+    )
+  return names
+}
+
+/** The flags that configure issuers of JSON web tokens and anonymous requests. */
+export interface IssuerFlags extends OpenIdFlags {
   readonly authenticationConfig?: string
   readonly anonymousAuth?: boolean
 }
 
-/** Whose tokens are believed. Throws `StartError` with everything that is wrong. */
+/** The issuers that the flags configure; `forbidden` issuers are refused. Throws `StartError` with all mistakes. */
 export async function readIssuers(
-  options: IssuerOptions,
+  flags: IssuerFlags,
   forbidden: readonly string[],
 ): Promise<AuthenticationConfig> {
-  const { authenticationConfig: path, anonymousAuth } = options
+  const { authenticationConfig: path, anonymousAuth } = flags
   const anonymous = anonymousAuth === undefined ? {} : { anonymous: { enabled: anonymousAuth } }
-  if (path !== undefined && isOpenId(options))
-    throw new StartError('--authentication-config and --oidc-* flags exclude each other: give one of them.')
-  // Only who has issuers waits for what reads them.
-  const found =
-    path !== undefined || isOpenId(options) ? await configured(options, forbidden) : { issuers: [] }
+  if (path !== undefined && isOpenId(flags))
+    throw new StartError(
+      '--authentication-config and the --oidc-* flags are mutually exclusive: remove one of them.',
+    )
+  const found = path !== undefined || isOpenId(flags) ? await configured(flags, forbidden) : { issuers: [] }
   if (found.anonymous !== undefined && anonymousAuth !== undefined)
-    throw new StartError(`${path} says who is let in without credentials: leave out --anonymous-auth.`)
+    throw new StartError(`${path} has the field "anonymous": remove that field or --anonymous-auth.`)
   for (const issuer of found.issuers) void issuer.prepare()
   return { ...found, ...anonymous }
 }
 
-async function configured(
-  options: IssuerOptions,
-  forbidden: readonly string[],
-): Promise<AuthenticationConfig> {
+/** Whether any of the flags is given. */
+const isOpenId = (flags: OpenIdFlags): boolean =>
+  Object.entries(flags).some(([name, value]) => name.startsWith('oidc') && value !== undefined)
+
+/** Loads the code of issuers only when some are configured. */
+async function configured(flags: IssuerFlags, forbidden: readonly string[]): Promise<AuthenticationConfig> {
   const [{ issuersOf, readAuthenticationConfig }, { tokenExpressions: compiler }] = await Promise.all([
     import('../../framework/authn/jwt/index.ts'),
     import('../../openapi/expressions/tokenexpressions.ts'),
   ])
-  const { authenticationConfig: path } = options
+  const { authenticationConfig: path } = flags
   if (path !== undefined) {
     const yaml = await readFlagFile('--authentication-config', path)
     return usable(path, () => readAuthenticationConfig(yaml, { compiler, forbidden }))
   }
-  const { config, algorithms } = await openIdConfig(options)
+  const { config, algorithms } = await openIdConfig(flags)
   const issuers = () => issuersOf([config], { compiler, forbidden, algorithms })
-  return usable('What --oidc-* flags say', () => ({ issuers: issuers() }))
+  return usable('the --oidc-* flags', () => ({ issuers: issuers() }))
 }
 
-function usable(what: string, read: () => AuthenticationConfig): AuthenticationConfig {
+function usable(source: string, read: () => AuthenticationConfig): AuthenticationConfig {
   try {
     return read()
   } catch (error) {
-    throw new StartError(`${what} cannot be used: ${(error as Error).message}.`)
+    throw new StartError(`Invalid authentication configuration in ${source}: ${(error as Error).message}.`)
   }
 }
 
-/** Whether who has no credentials is let in to a path. */
+/** The `--oidc-*` flags as an entry of an AuthenticationConfiguration. Throws `StartError` when a required flag is missing. */
+async function openIdConfig(
+  flags: OpenIdFlags,
+): Promise<{ readonly config: JwtConfig; readonly algorithms: readonly string[] }> {
+  const { oidcIssuerUrl: url, oidcClientId: audience, oidcCaFile, oidcSigningAlgs = ['RS256'] } = flags
+  if (url === undefined || audience === undefined)
+    throw new StartError(
+      '--oidc-issuer-url and --oidc-client-id must be specified together: add the missing one.',
+    )
+  const authority = oidcCaFile === undefined ? undefined : await readFlagFile('--oidc-ca-file', oidcCaFile)
+  const required = Object.entries(flags.oidcRequiredClaim ?? {})
+  const config: JwtConfig = {
+    issuer: { url, audiences: [audience], ...(authority && { certificateAuthority: authority }) },
+    claimMappings: { username: usernameOf(flags, url), ...groupsOf(flags) },
+    claimValidationRules: required.map(([claim, requiredValue]) => ({ claim, requiredValue })),
+  }
+  return { config, algorithms: oidcSigningAlgs }
+}
+
+/** As in kube-apiserver, user names get the issuer as prefix, except those of the claim `email`. */
+function usernameOf({ oidcUsernameClaim: claim = 'sub', oidcUsernamePrefix }: OpenIdFlags, url: string) {
+  const byDefault = claim === 'email' ? '' : `${url}#`
+  return { claim, prefix: oidcUsernamePrefix === '-' ? '' : oidcUsernamePrefix || byDefault }
+}
+
+const groupsOf = ({ oidcGroupsClaim: claim, oidcGroupsPrefix: prefix = '' }: OpenIdFlags) =>
+  claim === undefined ? {} : { groups: { claim, prefix } }
+
+/** Whether requests without credentials are allowed to a path. */
 export const admits = (anonymous: AnonymousConfig | undefined, path: string): boolean =>
   anonymous === undefined ||
   (anonymous.enabled && (anonymous.conditions?.some(condition => condition.path === path) ?? true))

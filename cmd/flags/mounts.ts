@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { places } from './values.ts'
+import { networks } from './values.ts'
 
-/** Which servers may be mounted; the flags of whatever passes requests on. */
-export interface MountOptions {
-  /** Host names, addresses and networks that are not public. */
+/** The servers that may be mounted. */
+export interface MountFlags {
+  /** Host names, IP addresses and networks that are not public. */
   readonly mountAllow?: readonly string[]
   readonly mountDeny?: readonly string[]
   readonly mountAllowHttp?: boolean
@@ -11,13 +11,21 @@ export interface MountOptions {
 }
 
 /** Adds the flags to a command. */
-export const mountFlags = (command: Command): Command =>
+export const addMountFlags = (command: Command): Command =>
   command
+    .optionsGroup('Mounts:')
     .option(
-      '--mount-allow <place>',
-      'a host, address or network that may be mounted although it is not public',
-      places,
+      '--mount-allow <address>',
+      'private host, IP address or network (e.g. 10.1.0.0/16) that may be mounted; may be repeated',
+      networks,
     )
-    .option('--mount-deny <place>', 'a host, address or network that must not be mounted', places)
-    .option('--mount-allow-http', 'let servers without TLS be mounted')
-    .option('--mount-ca-file <path>', 'authorities of mounted servers besides the well-known ones, PEM')
+    .option(
+      '--mount-deny <address>',
+      'host, IP address or network that must not be mounted; may be repeated',
+      networks,
+    )
+    .option('--mount-allow-http', 'allow mounts of servers without TLS')
+    .option(
+      '--mount-ca-file <path>',
+      'PEM file of certificate authorities of mounted servers, in addition to the public ones',
+    )

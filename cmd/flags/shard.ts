@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 
-/** Which shard of a tree a server is; the flags are kcp's. */
-export interface ShardOptions {
+/** Name and addresses of a shard; the flags are those of kcp. */
+export interface ShardFlags {
   readonly shardName: string
   readonly shardBaseUrl?: string
   readonly shardExternalUrl?: string
@@ -11,24 +11,39 @@ export interface ShardOptions {
 }
 
 /** Adds the flags to a command. */
-export const shardFlags = (command: Command): Command =>
+export const addShardFlags = (command: Command): Command =>
   command
-    .option('--shard-name <name>', 'what this shard is called', shardName, 'root')
-    .option('--shard-base-url <url>', 'where other shards and front proxies reach it', url)
-    .option('--shard-external-url <url>', 'what the URLs of its workspaces start with: a front proxy', url)
-    .option('--shard-virtual-workspace-url <url>', 'what the URLs of its views start with', url)
-    .option('--root-shard-kubeconfig-file <path>', 'the shard that has root: this one joins its tree')
-    .option('--logical-cluster-admin-kubeconfig <path>', 'credentials with which shards reach each other')
+    .optionsGroup('Sharding:')
+    .option('--shard-name <name>', 'name of this shard', shardName, 'root')
+    .option(
+      '--shard-base-url <url>',
+      'URL by which other shards and front proxies reach this shard (default: URL of this server)',
+      url,
+    )
+    .option(
+      '--shard-external-url <url>',
+      'URL prefix of workspaces, e.g. that of a front proxy (default: --shard-base-url)',
+      url,
+    )
+    .option('--shard-virtual-workspace-url <url>', 'URL prefix of views (default: --shard-base-url)', url)
+    .option(
+      '--root-shard-kubeconfig-file <path>',
+      'kubeconfig of the root shard; this shard joins its workspace tree',
+    )
+    .option(
+      '--logical-cluster-admin-kubeconfig <path>',
+      'kubeconfig with the credentials for requests to other shards',
+    )
 
 function shardName(text: string): string {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text))
-    throw new InvalidArgumentError('The name of a shard is a DNS label, such as eu-1.')
+    throw new InvalidArgumentError('A shard name is a DNS label, such as eu-1.')
   return text
 }
 
 function url(text: string): string {
   const parsed = URL.canParse(text) ? new URL(text) : undefined
   if (parsed?.protocol !== 'https:' || parsed.search !== '' || parsed.hash !== '' || parsed.username !== '')
-    throw new InvalidArgumentError('Give an https URL without credentials and query.')
+    throw new InvalidArgumentError('Give an https URL without credentials, query and fragment.')
   return text.replace(/\/+$/, '')
 }

@@ -1,9 +1,14 @@
-import { InvalidArgumentError } from 'commander'
+import { isIP } from 'node:net'
+import { InvalidArgumentError, Option } from 'commander'
 import { placesOf } from '../../framework/net/targets.ts'
 import { parseDuration } from '../../framework/request/duration.ts'
 
-/** The value of a flag that may be given again: a host name, an address or a network. */
-export function places(text: string, before: readonly string[] = []): readonly string[] {
+/** A flag that `--help` lists first, among those that most users need. */
+export const commonOption = (flags: string, description: string): Option =>
+  new Option(flags, description).helpGroup('Options:')
+
+/** A flag that may be repeated: a host name, an IP address or a network. */
+export function networks(text: string, before: readonly string[] = []): readonly string[] {
   try {
     placesOf([text])
   } catch (error) {
@@ -12,23 +17,47 @@ export function places(text: string, before: readonly string[] = []): readonly s
   return [...before, text]
 }
 
-/** `5m`, `30s`: Go's way, in milliseconds. */
+/** A Go duration such as `5m` or `30s`, in milliseconds. */
 export function duration(text: string): number {
   try {
     return parseDuration(text)
   } catch {
-    throw new InvalidArgumentError('A duration looks like 5m or 30s.')
+    throw new InvalidArgumentError('Give a duration such as 5m or 30s.')
   }
 }
 
 export function count(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Say a number, 0 or more.')
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number, 0 or more.')
   return Number(text)
 }
 
 export function truth(text: string): boolean {
-  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('Say true or false.')
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('Give true or false.')
   return text === 'true'
 }
 
 export const textList = (text: string): readonly string[] => text.split(',').filter(part => part !== '')
+
+export function portNumber(text: string): number {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65535)
+    throw new InvalidArgumentError('A port is a number from 0 to 65535.')
+  return port
+}
+
+export function address(text: string): string {
+  if (isIP(text) === 0)
+    throw new InvalidArgumentError('An address is an IPv4 or IPv6 address, such as 127.0.0.1.')
+  return text
+}
+
+const dnsName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i
+
+/** Whether a text is a host name or an IP address. */
+export const isHost = (text: string): boolean => isIP(text) > 0 || dnsName.test(text)
+
+export function hostname(text: string): string {
+  if (!isHost(text))
+    throw new InvalidArgumentError('A host name has no scheme, port or path: oriel.example.com.')
+  return text
+}

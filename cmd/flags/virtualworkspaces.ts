@@ -1,17 +1,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type AuditFlags, auditFlags } from './audit.ts'
-import { ignoredFlags } from './ignored.ts'
-import { type RequestHeaderFlags, requestHeaderFlags } from './requestheader.ts'
-import { address, hostname, portNumber } from './serving.ts'
-import { type ViewOptions, viewFlag } from './view.ts'
+import { type AuditFlags, addAuditFlags } from './audit.ts'
+import { addRequestHeaderFlags, clientCaOption, type RequestHeaderFlags } from './authentication.ts'
+import { addIgnoredFlags } from './ignored.ts'
+import { addHostnameFlag, addViewFlag, type ViewFlags } from './serving.ts'
+import { address, commonOption, portNumber } from './values.ts'
 
 /** The flags of `oriel virtual-workspaces`, checked. */
-export interface VirtualWorkspacesFlags extends RequestHeaderFlags, AuditFlags, ViewOptions {
+export interface VirtualWorkspacesFlags extends RequestHeaderFlags, AuditFlags, ViewFlags {
   readonly kubeconfig: string
   readonly context?: string
   readonly externalLogicalClusterAdminKubeconfig?: string
   readonly cacheKubeconfig?: string
-  /** What kcp called it before. */
+  /** The former name of `--cache-kubeconfig` in kcp. */
   readonly cacheServerKubeconfigFile?: string
   readonly authenticationKubeconfig?: string
   readonly clientCaFile?: string
@@ -21,35 +21,79 @@ export interface VirtualWorkspacesFlags extends RequestHeaderFlags, AuditFlags, 
   readonly certDir: string
   readonly tlsCertFile?: string
   readonly tlsPrivateKeyFile?: string
-  /** klog's verbosity. */
+  /** Verbosity of klog. */
   readonly v: number
 }
 
-/** Adds kcp's flags (chapter 10, section 10.3): those that mean something here, and those that do not. */
-export function virtualWorkspacesFlags(command: Command): Command {
+/** Adds the flags of kcp's `virtual-workspaces` command (kcp cmd/virtual-workspaces/options). */
+export function addVirtualWorkspacesFlags(command: Command): Command {
   command
-    .description('serve the views of a kcp shard that runs elsewhere')
-    .requiredOption('--kubeconfig <path>', 'how to reach the shard, with credentials that may do everything')
-    .option('--context <name>', 'the context of the kubeconfig to use; the current one by default')
-    .option(
-      '--external-logical-cluster-admin-kubeconfig <path>',
-      'how to reach logical clusters of other shards, to ask who may do what there',
-    )
-    .option('--cache-kubeconfig <path>', 'how to reach the cache server; the shard has it by default')
-    .addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
-    .option('--authentication-kubeconfig <path>', 'who reviews tokens; the shard by default')
-    .option('--client-ca-file <path>', 'authorities whose client certificates are users, PEM')
-    .option('--bind-address <address>', 'the address to listen on', address, '0.0.0.0')
-    .option('--secure-port <number>', 'the port to listen on; 0 picks a free one', portNumber, 6444)
-    .option('--external-hostname <name>', 'the name or address that clients use', hostname)
-    .option('--cert-dir <path>', 'where the serving certificate is made when no other is given', '.kcp')
-    .option('--tls-cert-file <path>', 'the serving certificate, PEM')
-    .option('--tls-private-key-file <path>', 'its key, PEM')
-    .addOption(new Option('-v, --v <level>', 'how much is logged, 0 to 10').argParser(verbosity).default(2))
-  return ignoredFlags(viewFlag(auditFlags(requestHeaderFlags(command))))
+    .description('Serve the views of a kcp shard that runs in another process.')
+    .addHelpText('after', '\nOther flags of kcp are accepted and ignored with a warning.')
+  addTlsFlags(addViewFlag(addListeningFlags(addShardFlags(command))))
+  addPeerFlags(command).addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
+  return addIgnoredFlags(addAuditFlags(addRequestHeaderFlags(command)))
 }
 
-/** Also as `-v=4`. */
+const addShardFlags = (command: Command): Command =>
+  command
+    .addOption(
+      commonOption(
+        '--kubeconfig <path>',
+        'kubeconfig of the shard, with credentials of group system:masters (required)',
+      ).makeOptionMandatory(),
+    )
+    .addOption(commonOption('--context <name>', 'context of the kubeconfig (default: the current context)'))
+    .addOption(clientCaOption())
+
+const addListeningFlags = (command: Command): Command =>
+  addHostnameFlag(
+    command
+      .addOption(
+        commonOption('--bind-address <address>', 'IP address to listen on')
+          .argParser(address)
+          .default('0.0.0.0'),
+      )
+      .addOption(
+        commonOption('--secure-port <number>', 'port to listen on; 0 selects a free port')
+          .argParser(portNumber)
+          .default(6444),
+      ),
+  )
+
+const addTlsFlags = (command: Command): Command =>
+  command
+    .addOption(commonOption('--tls-cert-file <path>', 'PEM file of the serving certificate'))
+    .addOption(commonOption('--tls-private-key-file <path>', 'PEM file of its private key'))
+    .addOption(
+      commonOption(
+        '--cert-dir <path>',
+        'directory of the generated serving certificate, without --tls-cert-file',
+      ).default('.kcp'),
+    )
+    .addOption(
+      commonOption(
+        '-v, --v <level>',
+        'log verbosity, 0 to 10: 2 logs messages of level info, 4 of level debug',
+      )
+        .argParser(verbosity)
+        .default(2),
+    )
+
+const addPeerFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Other servers:')
+    .option('--cache-kubeconfig <path>', 'kubeconfig of the cache server (default: the shard)')
+    .option(
+      '--authentication-kubeconfig <path>',
+      'kubeconfig of the server that reviews tokens (default: the shard)',
+    )
+    .option(
+      '--external-logical-cluster-admin-kubeconfig <path>',
+      'kubeconfig of a front proxy, for access reviews in logical clusters of other shards',
+    )
+
+/** Also in the form `-v=4`. */
 function verbosity(text: string): number {
   const level = Number(text.replace(/^=/, ''))
   if (!Number.isInteger(level) || level < 0) throw new InvalidArgumentError('Give a number from 0 to 10.')

@@ -1,7 +1,7 @@
 import type { Outbound } from '../../framework/contract/upstream.ts'
 import { createOutbound } from '../../framework/net/outbound.ts'
 import { readFlagFile } from '../files/files.ts'
-import type { MountOptions } from '../flags/mounts.ts'
+import type { MountFlags } from '../flags/mounts.ts'
 
 /** The way to mounted servers, as far as the flags open it. */
 export async function openOutbound({
@@ -9,7 +9,7 @@ export async function openOutbound({
   mountDeny = [],
   mountAllowHttp = false,
   mountCaFile,
-}: MountOptions): Promise<Outbound> {
+}: MountFlags): Promise<Outbound> {
   const ca = mountCaFile === undefined ? undefined : await readFlagFile('--mount-ca-file', mountCaFile)
   return createOutbound({
     allow: mountAllow,

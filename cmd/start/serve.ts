@@ -13,13 +13,14 @@ import { openIdPages } from '../authentication/openid.ts'
 import type { AuthorizationParts } from '../authorization/authorization.ts'
 import { build } from '../files/build.ts'
 import { plain } from '../files/plain.ts'
-import { publicUrl, type StartOptions } from '../flags/serving.ts'
+import { publicUrl } from '../flags/serving.ts'
+import type { StartFlags } from '../flags/start.ts'
 import { viewsOver } from '../views/viewplugins.ts'
 import { openOutbound } from './outbound.ts'
 import type { Embedded } from './shard.ts'
 
 export interface ServeOptions {
-  readonly options: StartOptions
+  readonly options: StartFlags
   readonly host: Embedded
   readonly authentication: PreparedAuthentication
   readonly port: Port

@@ -10,7 +10,7 @@ import {
 import type { Store } from '../../shard/store/store.ts'
 import { readEndpoint } from '../files/endpoint.ts'
 import { StartError } from '../files/starterror.ts'
-import type { ShardOptions } from '../flags/shard.ts'
+import type { ShardFlags } from '../flags/shard.ts'
 
 /** Which shard this is, and how it reaches the others. */
 export interface PreparedSharding {
@@ -22,7 +22,7 @@ export interface PreparedSharding {
 const rootShard = 'root'
 
 /** `url`: how the server is reached where the flags do not say otherwise. Throws `StartError` on flags that contradict. */
-export async function prepareSharding(flags: ShardOptions, url: string): Promise<PreparedSharding> {
+export async function prepareSharding(flags: ShardFlags, url: string): Promise<PreparedSharding> {
   const { shardName: name, rootShardKubeconfigFile: rootFile, logicalClusterAdminKubeconfig } = flags
   if (rootFile === undefined && name !== rootShard)
     throw new StartError(`The shard ${name} needs --root-shard-kubeconfig-file: only "root" has a root.`)

@@ -15,7 +15,8 @@ import { openDataDirectory } from '../files/directory.ts'
 import { writePrivately } from '../files/files.ts'
 import { adminKubeconfig } from '../files/kubeconfig.ts'
 import { openStore } from '../files/store.ts'
-import { publicUrl, type StartOptions, servingHosts } from '../flags/serving.ts'
+import { publicUrl, servingHosts } from '../flags/serving.ts'
+import type { StartFlags } from '../flags/start.ts'
 import { withProgress } from '../process/progress.ts'
 import { stopSignal } from '../process/shutdown.ts'
 import { banner } from './banner.ts'
@@ -25,7 +26,7 @@ import { openServingPort } from './port.ts'
 const grace = 10_000
 
 /** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` for what the user can change. */
-export async function start(given: StartOptions): Promise<void> {
+export async function start(given: StartFlags): Promise<void> {
   const log = createLogger(given.logLevel)
   const directory = await openDataDirectory(given.dataDirectory)
   const kubeconfig = join(directory.path, 'admin.kubeconfig')
@@ -71,7 +72,7 @@ function endBecause({ message }: Error): never {
 }
 
 interface Starting {
-  readonly options: StartOptions
+  readonly options: StartFlags
   readonly port: Port
   /** Of the store. */
   readonly where: string

@@ -5,10 +5,10 @@ import * as framework from '../../framework/index.ts'
 import type { ViewPlugin } from '../../framework/plugin.ts'
 import { checkViews } from '../../framework/server/resolve.ts'
 import { StartError } from '../files/starterror.ts'
-import type { ViewOptions } from '../flags/view.ts'
+import type { ViewFlags } from '../flags/serving.ts'
 
 /** Loads modules whose default exports are plugins. Throws `StartError` on others. */
-export async function loadViews({ view: files = [] }: ViewOptions): Promise<readonly WorkspaceFactory[]> {
+export async function loadViews({ view: files = [] }: ViewFlags): Promise<readonly WorkspaceFactory[]> {
   const loaded = await Promise.all(files.map(loadView))
   return loaded.flat()
 }

@@ -1,0 +1,137 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type AuthorizerName, authorizerNames } from '../../authz/index.ts'
+import { type AuditFlags, addAuditFlags } from './audit.ts'
+import {
+  type AuthenticationFlags,
+  addAuthenticationFlags,
+  addServiceAccountFlags,
+  type ServiceAccountFlags,
+} from './authentication.ts'
+import { addMountFlags, type MountFlags } from './mounts.ts'
+import { addServingFlags, addViewFlag, type ServingFlags, type ViewFlags } from './serving.ts'
+import { addShardFlags, type ShardFlags } from './shard.ts'
+import { commonOption, count, duration, networks, textList } from './values.ts'
+
+/** The flags of `oriel start`, checked. */
+export interface StartFlags
+  extends ServingFlags,
+    MountFlags,
+    AuthenticationFlags,
+    ServiceAccountFlags,
+    ShardFlags,
+    AuditFlags,
+    ViewFlags {
+  readonly dataDirectory: string
+  /** `memory:` or the directory of an LMDB environment; default: `store` in the data directory. */
+  readonly store?: string
+  /** Host names, IP addresses and networks of issuers that workspace types name. */
+  readonly issuerAllow?: readonly string[]
+  /** Host names, IP addresses and networks of admission webhooks. */
+  readonly webhookAllow?: readonly string[]
+  readonly authorizationOrder?: readonly AuthorizerName[]
+  readonly authorizationAlwaysAllowPaths?: readonly string[]
+  readonly authorizationWebhookConfigFile?: string
+  readonly authorizationWebhookVersion?: 'v1' | 'v1beta1'
+  /** Milliseconds. */
+  readonly authorizationWebhookCacheAuthorizedTtl?: number
+  readonly authorizationWebhookCacheUnauthorizedTtl?: number
+  readonly maxRequestsInflight: number
+  readonly maxMutatingRequestsInflight: number
+}
+
+/** Adds the flags to a command. */
+export function addStartFlags(command: Command): Command {
+  command
+    .description('Serve logical clusters and their views from this machine.')
+    .addOption(
+      commonOption('--data-directory <path>', 'directory of certificates, tokens and objects').default(
+        '.oriel',
+      ),
+    )
+    .addOption(
+      commonOption(
+        '--store <location>',
+        'where objects are stored: "memory:" or a directory (default: "store" in the data directory)',
+      ),
+    )
+  addViewFlag(addServingFlags(command, 6443))
+  addServiceAccountFlags(addAuthenticationFlags(command))
+  addAuditFlags(addAuthorizationFlags(command))
+  addShardFlags(addAddressFlags(addMountFlags(command)))
+  return addLimitFlags(command)
+}
+
+const addAuthorizationFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Authorization:')
+    .option(
+      '--authorization-order <names>',
+      `order of the authorizers, comma-separated (default: ${authorizerNames.join(',')})`,
+      authorizerOrder,
+    )
+    .option(
+      '--authorization-always-allow-paths <paths>',
+      'paths allowed without authorization, comma-separated; a trailing * matches a prefix (default: /healthz,/readyz,/livez)',
+      textList,
+    )
+    .option('--authorization-webhook-config-file <path>', 'kubeconfig of an authorization webhook')
+    .addOption(
+      new Option(
+        '--authorization-webhook-version <version>',
+        'API version of the SubjectAccessReviews sent to the webhook',
+      )
+        .choices(['v1', 'v1beta1'])
+        .default('v1beta1'),
+    )
+    .option(
+      '--authorization-webhook-cache-authorized-ttl <duration>',
+      'how long allowed decisions of the webhook are cached (default: 5m)',
+      duration,
+    )
+    .option(
+      '--authorization-webhook-cache-unauthorized-ttl <duration>',
+      'how long denied decisions of the webhook are cached (default: 30s)',
+      duration,
+    )
+
+const addAddressFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Outbound connections:')
+    .option(
+      '--webhook-allow <address>',
+      'private host, IP address or network (e.g. 10.1.0.0/16) that admission webhooks may use; may be repeated',
+      networks,
+    )
+    .option(
+      '--issuer-allow <address>',
+      'private host, IP address or network that token issuers of workspaces may use; may be repeated',
+      networks,
+    )
+
+const addLimitFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Limits:')
+    .option(
+      '--max-requests-inflight <number>',
+      'read requests served at the same time; 0 for no limit',
+      count,
+      400,
+    )
+    .option(
+      '--max-mutating-requests-inflight <number>',
+      'write requests served at the same time; 0 for no limit',
+      count,
+      200,
+    )
+
+/** kcp's authorizers, in the given order. */
+function authorizerOrder(text: string): readonly AuthorizerName[] {
+  return textList(text).map(name => {
+    const known = authorizerNames.find(each => each === name)
+    if (known === undefined)
+      throw new InvalidArgumentError(
+        `invalid authorizer: ${JSON.stringify(name)}. Valid authorizers are ${authorizerNames.join(', ')}.`,
+      )
+    return known
+  })
+}
