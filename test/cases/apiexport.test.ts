@@ -5,7 +5,7 @@ import { rightsAreAskedOfEverybody } from './apiexport/rights.ts'
 import { createScene, type Scene } from './apiexport/scene.ts'
 import { consumersAnswer } from './apiexport/served.ts'
 
-/** What kcp's end-to-end tests of the apiexport view demand: chapter 10, section 13.1, line by line. */
+/** The assertions of kcp's `test/e2e/virtual/apiexport`. */
 describe('10.13.1 the apiexport view', function () {
   this.timeout(300_000)
   let people: People

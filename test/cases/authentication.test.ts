@@ -36,7 +36,7 @@ const workspace = (name: string, type: string): KubeObject => ({
   spec: { type: { name: type, path: 'root' } },
 })
 
-/** What kcp's end-to-end tests of its authentication assert: chapter 30, sections 7.4 and 7.5, line by line. */
+/** The assertions of kcp's `test/e2e/authentication` and `test/e2e/apibinding/cross_workspace_auth_test.go`. */
 describe('7.4 authentication', function () {
   this.timeout(240_000)
   let people: People

@@ -6,7 +6,7 @@ import { rulesReviews } from './authorizer/rulesreviews.ts'
 import { createOrganizations } from './authorizer/scene.ts'
 import { serviceAccounts } from './authorizer/serviceaccounts.ts'
 
-/** What kcp's end-to-end tests of its authorizers assert: chapter 30, section 7.1, line by line. */
+/** The assertions of kcp's `test/e2e/authorizer`. */
 describe('7.1 authorizer', function () {
   this.timeout(240_000)
   const people = {} as People

@@ -23,7 +23,7 @@ const forged = {
   'X-Remote-Extra-authentication.kcp.io%2Fscopes': 'cluster:root',
 }
 
-/** What kcp's end-to-end tests of its front proxy assert: chapter 30, section 7.3, with a server behind it that says what it got. */
+/** The assertions of kcp's `test/e2e/proxy`, with an upstream server that returns the request it received. */
 describe('7.3 front proxy', function () {
   this.timeout(180_000)
   let folder: string

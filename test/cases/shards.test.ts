@@ -27,7 +27,7 @@ interface Slice {
   readonly status?: { readonly endpoints?: readonly { readonly url: string }[] }
 }
 
-/** The cases of chapter 10, section 13.1, and chapter 30, section 7.6, that take two shards. */
+/** The cases of kcp's `test/e2e/virtual/apiexport` and `pkg/index` that need two shards. */
 describe('two shards', function () {
   this.timeout(180_000)
   let folder: string

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Reply, Sent } from '../support/client.ts'
 import { expect, post, put, type Target, widget, widgetsIn } from './fixture.ts'
 
-/** What is said to who may nothing, and before what (chapter 40, sections 1.5 and 2.3). */
+/** 403 of users without permissions, and what it precedes (rules.md 1.55, 1.60 and 2.10 to 2.13). */
 export function refusalCases(target: () => Target): void {
   let path = ''
   let one = ''

@@ -15,8 +15,8 @@ import {
 import { builtinCases, partCases, updateCases } from './ownership.ts'
 
 /**
- * Cases 30 and 34 to 45 of chapter 40, section 12, and the consequences in rule 5.51: what is expected was recorded from
- * kcp, byte for byte but for times.
+ * Cases 30 and 34 to 45 of rules.md, and rules.md 5.51a to 5.51l. Expected managedFields were recorded from kcp, byte for
+ * byte except for times.
  */
 export function applyCases(target: () => Target): void {
   let path = ''

@@ -12,7 +12,7 @@ import {
   type Target,
 } from './fixture.ts'
 
-/** What holds for kinds that Go has types for (chapter 40, sections 2.10, 3.7 and 4.5). */
+/** Rules of built-in kinds (rules.md 2.54 to 2.56, 3.39 to 3.41 and 4.34). */
 export function builtinCases(target: () => Target): void {
   let ns = ''
   before(async () => {

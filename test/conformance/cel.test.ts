@@ -4,7 +4,7 @@ import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
 import { apply, bind, bindingOf, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
 
-// Rules of schemas and admission policies through the running server (chapter 40, sections 7.5 and 7.6; cases 28 and 29).
+// Rules of schemas and admission policies through the running server (rules.md 7.27 to 7.40; cases 28 and 29).
 
 const integer = { type: 'integer' }
 const spec = {

@@ -15,7 +15,7 @@ import { configAt, watch } from '../support/watcher.ts'
 import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
 import { type Spec, specIn, thing, thingsOf, versionOf } from './things.ts'
 
-// Conversion webhooks through the running server (chapter 40, rules 7.42, 7.43, 4.60).
+// Conversion webhooks through the running server (rules.md 4.60, 7.42 and 7.43).
 
 interface Review {
   readonly kind: string

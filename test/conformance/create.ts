@@ -5,7 +5,7 @@ import { expect, group, merge, namespaces, post, remove, type Target, widget, wi
 
 type Spec = Readonly<Record<string, unknown>>
 
-/** Cases 11 to 22 of chapter 40, section 12: create and metadata. What managedFields hold is tested with server-side apply. */
+/** Cases 11 to 22 of rules.md: create and metadata. What managedFields hold is tested with server-side apply. */
 export function createCases(target: () => Target): void {
   let ns = ''
   let path = ''

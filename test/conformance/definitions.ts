@@ -52,7 +52,7 @@ interface OpenApi {
   >
 }
 
-/** The parts of case 59 of chapter 40, section 12, that hold however fixture F is served. */
+/** The parts of case 59 of rules.md that hold however the fixture is served. */
 export function publishedCases(target: () => Target): void {
   const ask = (path: string, sent?: Sent) => target().client(path, sent)
 
@@ -117,7 +117,7 @@ export function publishedCases(target: () => Target): void {
   })
 }
 
-/** Cases 29 and 59 of chapter 40, section 12, for a CRD in a workspace: they change it and then delete it. */
+/** Cases 29 and 59 of rules.md for a CRD in a workspace: they change it and then delete it. */
 export function definitionCases(target: () => Target): void {
   const ask = (path: string, sent?: Sent) => target().client(path, sent)
   const crd = `${crds}/${fixture.metadata.name}`

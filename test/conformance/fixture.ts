@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../framework/index.ts'
 import type { Client, Reply, Sent } from '../support/client.ts'
 
-/** Where the cases of chapter 40, section 12, are tried: one logical cluster that serves fixture F, by some URL. */
+/** One logical cluster that serves the fixture of the cases of rules.md, and its URL. */
 export interface Target {
   /** Requests below the URL of the logical cluster. */
   readonly client: Client
@@ -17,13 +17,13 @@ export interface Target {
   readonly isView: boolean
   /** Its view is a process of its own. */
   readonly isApart: boolean
-  /** Whether answers come from kcp, some of which are known to be worse than upstream's (chapters 10 and 40, 'do better'). */
+  /** Whether the server is kcp, some of whose answers differ from Kubernetes'. */
   readonly isKcp: boolean
 }
 
 export const group = 'example.com'
 export const namespaces = '/api/v1/namespaces'
-/** `W` of the chapter. */
+/** The path of the widgets of a namespace. */
 export const widgetsIn = (namespace: string, version = 'v1'): string =>
   `/apis/${group}/${version}/namespaces/${namespace}/widgets`
 export const configMapsIn = (namespace: string): string => `${namespaces}/${namespace}/configmaps`

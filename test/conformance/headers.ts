@@ -4,7 +4,7 @@ import { better, expect, post, type Target, widget, widgetsIn } from './fixture.
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** What every answer carries, in which form it comes, and what is not read of a request (chapter 40, sections 1.2 to 1.5). */
+/** Headers and media types of answers, and what is ignored in requests (rules.md 1.20 to 1.59). */
 export function headerCases(target: () => Target): void {
   let path = ''
   let one = ''

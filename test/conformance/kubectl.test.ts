@@ -11,7 +11,7 @@ const areas: Readonly<Record<string, (place: Place) => void>> = {
   addresses: addressCases,
 }
 
-// The commands of kubectl, each as people type it (chapter 40, section 10.2).
+// The commands of kubectl (rules.md 10.5 to 10.30).
 describe('kubectl', function () {
   this.timeout(180_000)
   let scene: Scene

@@ -20,7 +20,7 @@ interface Table {
   readonly rows: readonly object[]
 }
 
-/** What lists look like and select, beyond the cases of chapter 40, section 12 (sections 1.2 and 4.1 to 4.5). */
+/** Shape and selectors of lists (rules.md 1.25 to 1.29 and 4.1 to 4.35). */
 export function listCases(target: () => Target): void {
   let ns = ''
   let path = ''

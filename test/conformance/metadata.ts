@@ -14,7 +14,7 @@ import {
   widgetsIn,
 } from './fixture.ts'
 
-/** What becomes of metadata that clients send, and what is said of it (chapter 40, sections 3.1 to 3.3). */
+/** How metadata of clients is stored, validated and warned about (rules.md 3.1 to 3.30). */
 export function metadataCases(target: () => Target): void {
   let ns = ''
   before(async () => {

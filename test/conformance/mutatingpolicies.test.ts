@@ -4,7 +4,7 @@ import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Oriel } from '../support/oriel.ts'
 import { apply, bind, bindingOf, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
 
-// MutatingAdmissionPolicies through the running server, in a workspace and for what is bound (chapter 20, section 5.10).
+// MutatingAdmissionPolicies through the running server, in a workspace and for what is bound.
 
 const group = 'mutating.example.com'
 

@@ -16,7 +16,7 @@ import {
 
 const accept = (value: string) => ({ headers: { accept: value } })
 
-/** Cases 1 to 10 of chapter 40, section 12: paths and negotiation. */
+/** Cases 1 to 10 of rules.md: paths and negotiation. */
 export function pathCases(target: () => Target): void {
   let ns = ''
   before(async () => {

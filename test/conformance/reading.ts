@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Answered, Frame, Reply, Stream } from '../support/client.ts'
 import { expect, merge, post, remove, type Target, table, unless, widget, widgetsIn } from './fixture.ts'
 
-/** Cases 46 to 55 of chapter 40, section 12: LIST and WATCH. */
+/** Cases 46 to 55 of rules.md: LIST and WATCH. */
 export function readingCases(target: () => Target): void {
   const ask = (path: string): Promise<Reply> => target().client(path)
   const create = (path: string, name: string, spec: object = {}, metadata: object = {}): Promise<Answered> =>

@@ -16,7 +16,7 @@ import { configAt } from '../support/watcher.ts'
 import { serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
 import { expect, fixture, group, merge, post, put, widget, widgetsIn } from './fixture.ts'
 
-// What webhooks and policies see of a write to /scale (chapter 40, rules 2.58 and 7.59).
+// What webhooks and policies see of a write to /scale (rules.md 2.58 and 7.59b).
 
 interface Review {
   readonly kind: string

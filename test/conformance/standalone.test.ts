@@ -4,7 +4,7 @@ import { areas } from './areas.ts'
 import type { Target } from './fixture.ts'
 import { viewTarget } from './targets.ts'
 
-// The cases of chapter 40 once more, where the view and its shard are two processes: in front of real kcp, where KCP_BIN names it.
+// The cases of rules.md with the view and its shard in two processes; with KCP_BIN, in front of kcp.
 describe('Kubernetes on the wire, through a process of views', function () {
   this.timeout(120_000)
   let standalone: Standalone

@@ -14,7 +14,7 @@ import {
   widgetsIn,
 } from './fixture.ts'
 
-/** What is said of bodies that do not fit, and how loudly (chapter 40, sections 2.8, 2.9 and 5.1). */
+/** Errors and warnings for bodies that do not fit (rules.md 2.38 to 2.53 and 5.1 to 5.12). */
 export function strictnessCases(target: () => Target): void {
   let path = ''
   let maps = ''

@@ -14,7 +14,7 @@ import {
   widgetsIn,
 } from './fixture.ts'
 
-/** Cases 23 to 27 and 31 to 33 of chapter 40, section 12: PUT and PATCH. */
+/** Cases 23 to 27 and 31 to 33 of rules.md: PUT and PATCH. */
 export function updateCases(target: () => Target): void {
   let path = ''
   before(async () => {

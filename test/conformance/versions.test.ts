@@ -7,7 +7,7 @@ import { configAt, watch } from '../support/watcher.ts'
 import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
 import { type Spec, specIn, thing, thingsOf, versionOf } from './things.ts'
 
-// What admission and selectors see of a kind with several versions (chapter 40, rules 2.58, 3.35, 7.61).
+// What admission and selectors see of a kind with several versions (rules.md 2.58 and 3.35).
 
 interface Kind {
   readonly version: string

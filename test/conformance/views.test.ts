@@ -8,7 +8,7 @@ import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
 import { configAt } from '../support/watcher.ts'
 import { expect, merge, partial, post, remove, table } from './fixture.ts'
 
-// What holds for whoever reads, through the views that have objects of few kinds (chapter 40, sections 1, 2 and 4).
+// Rules of reads, through the views that serve few kinds (rules.md sections 1, 2 and 4).
 
 /** A collection that a view shows, over all logical clusters if it can, with at least one object in it. */
 interface Shown {

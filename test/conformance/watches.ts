@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Frame, Stream } from '../support/client.ts'
 import { expect, merge, partial, post, remove, type Target, table, widget, widgetsIn } from './fixture.ts'
 
-/** How watches begin, and in which form they come, beyond the cases of chapter 40, section 12 (sections 4.6 to 4.8). */
+/** Start and format of watches (rules.md 4.36 to 4.62). */
 export function watchCases(target: () => Target): void {
   const open: Stream[] = []
   let path = ''

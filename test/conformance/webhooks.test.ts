@@ -5,7 +5,7 @@ import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.
 import { apply, bind, bindingOf, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
 import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
 
-// Admission webhooks through the running server (chapter 40, rule 2.58; chapter 20, section 5.10).
+// Admission webhooks through the running server (rules.md 2.58).
 
 interface Review {
   readonly kind: string

@@ -16,7 +16,7 @@ import {
 } from './fixture.ts'
 import { applyPatch } from './owners.ts'
 
-/** Dry runs, subresources and deletions beyond the cases of chapter 40, section 12 (sections 3.4, 3.6 and 6). */
+/** Dry runs, subresources and deletions (rules.md 3.31 to 3.38 and section 6). */
 export function writeCases(target: () => Target): void {
   let ns = ''
   before(async () => {

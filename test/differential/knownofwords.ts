@@ -12,7 +12,7 @@ export const knownOfWords: readonly Known[] = [
     erase: outcome => taken(outcome, /^resourceVersion should not be set/, 'resourceVersion on create'),
   },
   {
-    reason: 'a JSON patch that fails says which operation, and why, as a cause (chapter 40, rule 5.7)',
+    reason: 'a JSON patch that fails says which operation, and why, as a cause (rules.md 5.7)',
     erase: outcome => {
       const { details, ...body } = fields(outcome.body)
       const isOurs =

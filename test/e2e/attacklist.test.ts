@@ -32,8 +32,8 @@ const throughView: Scene['at'] = ({ cluster }) =>
   `/services/apiexport/${cluster}/cert-manager.io/clusters/${cluster}`
 
 /**
- * The attacks of chapter 30, section 6.3, on a shard, on a front proxy before it and on a process that serves its views:
- * none succeeds, none is a 500, each is logged, and audited where there is an audit log.
+ * Attacks on a shard, on a front proxy before it and on a process that serves its views: none succeeds, none is a 500, each
+ * is logged, and audited where there is an audit log.
  */
 describe('the list of attacks', function () {
   this.timeout(240_000)

@@ -153,7 +153,7 @@ describe('CustomResourceDefinitions of other projects', function () {
     }
 
     it('are there for kubectl', async function () {
-      // kcp's views promise a version v1 that they do not have (chapter 10, section 1.6), and kubectl complains.
+      // kcp's views list a version v1 in discovery that they do not serve, and kubectl fails on it.
       if (process.env.KCP_BIN) this.skip()
       const url = await publishedUrl(provider, 'everything')
       const kubectl = kubectlFor(oriel, 'base').at(`${url}/clusters/${consumer.cluster}`)

@@ -6,7 +6,7 @@ import { discard, type Oriel, readText, startOriel } from '../support/oriel.ts'
 import { createWorkspaces, type Tenant } from '../support/tenants.ts'
 import { ask, protocols, type WireReply, type WireRequest } from '../support/wire.ts'
 
-/** What attacklist.test.ts cannot say in one line each (chapter 30, section 6.3): all refused, all logged, none a 500. */
+/** Attacks that take more than one request, unlike those of attacklist.test.ts: all refused, all logged, none a 500. */
 describe('attacks on identities', function () {
   this.timeout(120_000)
   let oriel: Oriel

@@ -53,7 +53,7 @@ async function tried(client: Client, object: KubeObject, subresource = ''): Prom
 const granted = (statuses: Record<Verb, number>): readonly string[] =>
   verbs.filter(verb => statuses[verb] >= 200 && statuses[verb] < 300)
 
-/** What TestAPIExportVirtualWorkspace of kcp demands (chapter 10, section 13.1), verb by verb; with KCP_BIN, of kcp. */
+/** The assertions of kcp's TestAPIExportVirtualWorkspace, verb by verb; with KCP_BIN, about kcp. */
 describe('an ordinary user', function () {
   this.timeout(180_000)
   let oriel: Oriel

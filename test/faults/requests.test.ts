@@ -17,7 +17,7 @@ import {
 import { configAt, userAt } from '../support/watcher.ts'
 import { below, body, header, query } from './oddrequests.ts'
 
-/** What Kubernetes answers with 5xx itself: versions to come, and scales of nothing (chapter 40, rules 4.8 and 7.59). */
+/** What Kubernetes itself answers with 5xx: future resourceVersions, and Scales of objects without replicas (rules.md 4.8 and 7.59). */
 const isKubernetesOwn = (text: string): boolean =>
   /Too large resource version|the spec replicas field .* does not exist/.test(text)
 

@@ -5,8 +5,8 @@ import type { UserInfo } from '../../framework/request/user.ts'
 import { identitiesOf, isLocalRobot, marked } from './identities.ts'
 import { type Export, systemAdmin, type World } from './world.ts'
 
-// Says who may do what by looking at everything, in the words of chapter 30 (sections 1.8 and 2) and chapter 10 (section
-// 3.5). It shares no code with what it judges, and nothing in it is there to be fast.
+// Computes who may do what from the whole world, as kcp's `pkg/authorization` and `pkg/virtual/apiexport/authorizer` decide.
+// It shares no code with what it checks, and is not written for speed.
 /** At the plain endpoint. */
 export function mayPlainly(world: World, user: UserInfo, action: Action): boolean {
   if (user.groups.includes('system:masters')) return true

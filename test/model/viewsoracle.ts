@@ -7,8 +7,9 @@ import type { Publication } from './publications.ts'
 import type { Child, Life } from './tree.ts'
 import { type Export, systemAdmin, type World } from './world.ts'
 
-// What the views of a workspace's life, of mounts and of one's own workspaces answer, by looking at everything (chapter
-// 10, sections 4 and 5; chapter 30, sections 2.11, 4.7 and 5.2). Like oracle.ts it shares no code with what it judges.
+// Computes from the whole world what the views initializingworkspaces, terminatingworkspaces, mounts and workspaces answer,
+// as kcp's `pkg/virtual/initializingworkspaces` and `pkg/virtual/terminatingworkspaces` decide. Like oracle.ts it shares no
+// code with what it checks.
 
 /** '' is the plain endpoint. */
 export type ViewName =

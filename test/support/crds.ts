@@ -27,7 +27,7 @@ interface CrdSpec {
   })[]
 }
 
-/** The APIResourceSchema of a CRD, as kcp's tooling makes it (chapter 20, section 5.1). */
+/** The APIResourceSchema of a CRD, as `kcp crd snapshot` generates it. */
 export function apiResourceSchemaOf(crd: KubeObject, prefix: string): KubeObject {
   const { group, names, scope, versions, conversion = { strategy: 'None' } } = crd.spec as CrdSpec
   const approval = crd.metadata.annotations?.['api-approved.kubernetes.io']

@@ -87,7 +87,7 @@ const selects = ({ cluster, namespace = '', labels, fields }: Selection, item: I
   matchesLabels(labels, item.meta.labels) &&
   matchesFields(fields, field => fieldOf(item, field))
 
-/** Chapter 40, rule 4.53. */
+/** rules.md 4.53. */
 function seenBy(query: Selection, event: ItemEvent): readonly ItemEvent[] {
   const { item, previous, type } = event
   const now = type !== 'DELETED' && selects(query, item)

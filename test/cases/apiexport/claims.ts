@@ -25,7 +25,7 @@ import {
 } from './exports.ts'
 import type { Scene } from './scene.ts'
 
-/** What answers an apply that makes something: kcp's views forget that it was made (chapter 10, section 14, 7). */
+/** The status code of an apply that creates an object: kcp's views answer 200 instead of 201. */
 const appliedNew = process.env.KCP_BIN === undefined ? 201 : 200
 
 export const claimsAreWhatIsAccepted = (scene: Scene): void => {

@@ -8,7 +8,7 @@ import { having, type Place, texts } from './scene.ts'
 
 const rbac = 'rbac.authorization.k8s.io'
 
-/** What kubectl asks about rights, and gives: not through views, which serve no reviews and no tokens (chapter 40, section 10.2). */
+/** kubectl's commands about permissions and tokens (rules.md 10.26 to 10.30). Views serve neither reviews nor tokens. */
 export function rightsCases({ kubectl, name }: Place): void {
   it('auth whoami, can-i and can-i --list', async () => {
     assert.match(await kubectl(['auth', 'whoami']), /^Username +\S+$/m)

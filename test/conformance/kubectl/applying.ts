@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply } from '../../support/tenants.ts'
 import { configMap, group, having, type Place, texts, widget } from './scene.ts'
 
-/** What kubectl applies, from which side, and what it takes away that is no longer wanted (chapter 40, section 10.2). */
+/** kubectl apply on either side, its pruning and its diff (rules.md 10.11 to 10.14). */
 export function applyingCases({ kubectl, name, color }: Place): void {
   it('diff', async () => {
     await apply(kubectl, widget(name('diff'), { color: 'red' }))

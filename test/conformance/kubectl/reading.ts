@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../framework/index.ts'
 import { apply } from '../../support/tenants.ts'
 import { configMap, group, type Place, widget } from './scene.ts'
 
-/** What kubectl shows (chapter 40, section 10.2). */
+/** kubectl's commands that read (rules.md 10.5 to 10.9, 10.22 and 10.24). */
 export function readingCases({ kubectl, name }: Place): void {
   it('explain, whole, by version, and from OpenAPI v2', async () => {
     const fields = await kubectl(['explain', 'widget.spec'])

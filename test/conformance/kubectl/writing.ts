@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../framework/index.ts'
 import { apply } from '../../support/tenants.ts'
 import { configMap, group, having, type Place, texts, widget } from './scene.ts'
 
-/** What kubectl changes and takes away (chapter 40, section 10.2). */
+/** kubectl's commands that write (rules.md 10.10 and 10.15 to 10.23). */
 export function writingCases(place: Place): void {
   const { kubectl, name, color } = place
 

@@ -18,7 +18,7 @@ export interface Scene {
   readonly badCertificates: Readonly<Record<string, KeyPair>>
 }
 
-/** One line of the list of chapter 30, section 6.3. */
+/** One attack: a request that has to be refused. */
 export interface Attack {
   /** Its number there. */
   readonly number: number

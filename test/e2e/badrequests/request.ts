@@ -24,5 +24,5 @@ export interface BadRequest {
   readonly better?: string
 }
 
-/** By area and name, with what chapter 40 says to them. */
+/** By area and name, with the answer that rules.md demands. */
 export type BadRequests = Readonly<Record<string, Readonly<Record<string, BadRequest>>>>
