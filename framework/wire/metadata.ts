@@ -1,64 +1,61 @@
+import { type Fields, isObject, typeOf } from '../formats/values.ts'
 import type { Metadata } from '../meta/object.ts'
+import {
+  itemStruct,
+  type MetaField,
+  type MetaStructName,
+  type MetaType,
+  metaStructs,
+} from '../meta/objectmeta.ts'
 import { timestamp } from '../meta/timestamp.ts'
 
-/** `metadata` as a client sent it, read as `ObjectMeta`. */
+/** `metadata` as a client sent it, decoded as `ObjectMeta`. */
 export interface DecodedMetadata {
+  /** The same value if nothing had to be changed. */
   readonly metadata: Metadata
-  /** Paths of members that metadata does not have, sorted: `metadata.foo`. */
+  /** Paths of unknown fields, sorted: `metadata.foo`. */
   readonly unknown: readonly string[]
 }
 
-/** A value that does not fit its Go type, in the words of Go's decoder. */
+/** A value does not fit its Go type. The message is that of Go's decoder. */
 export class DecodeError extends Error {}
 
-/** A custom object that does not say its kind: nobody but the resource would know it. */
+/** A custom object without `kind`. */
 export class MissingKindError extends Error {}
 
-type Members = Readonly<Record<string, unknown>>
-/** Returns the value to keep, undefined to drop it; puts the paths of what it does not know into `unknown`. */
-type Reader = (value: unknown, path: string, unknown: string[]) => unknown
+/** Returns the decoded value, undefined to omit it; adds the paths of unknown fields to `unknown`. */
+type Decoder = (value: unknown, path: string, unknown: string[]) => unknown
 
-/** What a decoder calls a JSON value. */
+const jsonNames: Readonly<Record<string, string>> = { boolean: 'bool', integer: 'number' }
+
+/** The type of a JSON value in the messages of Go's decoder. */
 export function jsonType(value: unknown): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'array'
-  if (typeof value === 'boolean') return 'bool'
-  return typeof value === 'bigint' ? 'number' : typeof value
-}
-
-const elements: Readonly<Record<string, string>> = {
-  ownerReferences: 'OwnerReference',
-  managedFields: 'ManagedFieldsEntry',
+  const type = typeOf(value)
+  return jsonNames[type] ?? type
 }
 
 function mismatch(value: unknown, path: string, type: string): DecodeError {
-  const struct = elements[/(\w+)\[\d+\]\./.exec(path)?.[1] ?? ''] ?? 'ObjectMeta'
-  const field = `${struct}.${path.replace(/\[\d+\]/g, '')}`
-  return new DecodeError(
-    `json: cannot unmarshal ${jsonType(value)} into Go struct field ${field} of type ${type}`,
-  )
+  const list = /(\w+)\[\d+\]\./.exec(path)?.[1] ?? ''
+  const fields: Readonly<Record<string, MetaField>> = metaStructs.ObjectMeta.fields
+  const struct = itemStruct(fields[list]?.type ?? 'string') ?? 'ObjectMeta'
+  const target = path === '' ? 'value' : `struct field ${struct}.${path.replace(/\[\d+\]/g, '')}`
+  return new DecodeError(`json: cannot unmarshal ${jsonType(value)} into Go ${target} of type ${type}`)
 }
 
-const text: Reader = (value, path) => {
-  if (typeof value !== 'string') throw mismatch(value, path, 'string')
-  return value
-}
+const scalar =
+  (json: ReturnType<typeof typeOf>, type: MetaType): Decoder =>
+  (value, path) => {
+    if (typeOf(value) !== json) throw mismatch(value, path, type)
+    return value
+  }
 
-const integer: Reader = (value, path) => {
-  if (typeof value === 'bigint' || Number.isInteger(value)) return value
-  throw mismatch(value, path, 'int64')
-}
-
-const flag: Reader = (value, path) => {
-  if (typeof value !== 'boolean') throw mismatch(value, path, 'bool')
-  return value
-}
+const text = scalar('string', 'string')
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
-/** Whole seconds in UTC (chapter 40, rule 3.39). */
-const time: Reader = (value, path) => {
-  if (typeof value !== 'string') throw mismatch(value, path, 'v1.Time')
+/** Seconds in UTC (rules.md 3.39). */
+const time: Decoder = (value, path) => {
+  if (typeof value !== 'string') throw mismatch(value, path, 'string')
   const milliseconds = rfc3339.test(value) ? Date.parse(value) : Number.NaN
   if (Number.isNaN(milliseconds)) {
     throw new DecodeError(
@@ -68,91 +65,78 @@ const time: Reader = (value, path) => {
   return timestamp(new Date(milliseconds))
 }
 
-const texts: Reader = (value, path, unknown) => {
-  const entries = Object.entries(membersOf(value, path, 'map[string]string'))
-  // A null value is Go's zero value.
+/** A null value is Go's zero value. */
+const texts: Decoder = (value, path, unknown) => {
+  const entries = Object.entries(fieldsOf(value, path, 'map[string]string'))
+  if (entries.every(([, member]) => typeof member === 'string')) return value
   return Object.fromEntries(
     entries.map(([key, member]) => [key, member === null ? '' : text(member, path, unknown)]),
   )
 }
 
 const listOf =
-  (read: Reader, type: string): Reader =>
+  (decode: Decoder, type: MetaType): Decoder =>
   (value, path, unknown) => {
     if (!Array.isArray(value)) throw mismatch(value, path, type)
-    return value.map((item, i) => read(item, `${path}[${i}]`, unknown))
+    const items = value.map((item, i) => decode(item, `${path}[${i}]`, unknown))
+    return items.every((item, i) => item === value[i]) ? value : items
   }
 
-const structOf =
-  (readers: Readonly<Record<string, Reader>>, type: string): Reader =>
-  (value, path, unknown) => {
-    const entries = Object.entries(membersOf(value, path, type)).flatMap(
-      ([key, member]): [string, unknown][] => {
-        const read = Object.hasOwn(readers, key) ? readers[key] : undefined
-        if (read === undefined) unknown.push(`${path}.${key}`)
-        const kept =
-          read === undefined || member === null ? undefined : read(member, `${path}.${key}`, unknown)
-        return isAbsent(key, kept) ? [] : [[key, kept]]
-      },
-    )
-    return Object.fromEntries(entries)
+function structOf(struct: MetaStructName): Decoder {
+  const fields = new Map(Object.entries<MetaField>(metaStructs[struct].fields))
+  const decoders = new Map([...fields].map(([name, field]) => [name, decoderOf(field)]))
+  return (value, path, unknown) => {
+    const entries = Object.entries(fieldsOf(value, path, `v1.${struct}`))
+    const kept = entries.flatMap(([key, member]): [string, unknown][] => {
+      const below = path === '' ? key : `${path}.${key}`
+      const decode = decoders.get(key)
+      if (decode === undefined) unknown.push(below)
+      const decoded = decode === undefined || member === null ? undefined : decode(member, below, unknown)
+      return isOmitted(key, decoded) ? [] : [[key, decoded]]
+    })
+    const isSame = kept.length === entries.length && kept.every(([, member], i) => member === entries[i]?.[1])
+    return isSame ? value : Object.fromEntries(kept)
   }
-
-const owner = structOf(
-  { apiVersion: text, kind: text, name: text, uid: text, controller: flag, blockOwnerDeletion: flag },
-  'v1.OwnerReference',
-)
-
-const managed = structOf(
-  {
-    manager: text,
-    operation: text,
-    apiVersion: text,
-    time,
-    fieldsType: text,
-    fieldsV1: value => value,
-    subresource: text,
-  },
-  'v1.ManagedFieldsEntry',
-)
-
-const metadataMembers: Readonly<Record<string, Reader>> = {
-  name: text,
-  generateName: text,
-  namespace: text,
-  selfLink: value => void value,
-  uid: text,
-  resourceVersion: text,
-  generation: integer,
-  creationTimestamp: time,
-  deletionTimestamp: time,
-  deletionGracePeriodSeconds: integer,
-  labels: texts,
-  annotations: texts,
-  ownerReferences: listOf(owner, '[]v1.OwnerReference'),
-  finalizers: listOf(text, '[]string'),
-  managedFields: listOf(managed, '[]v1.ManagedFieldsEntry'),
 }
 
-function membersOf(value: unknown, path: string, type: string): Members {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw mismatch(value, path, type)
-  return value as Members
+const decoders: Readonly<Record<Exclude<MetaType, `[]v1.${MetaStructName}`>, Decoder>> = {
+  string: text,
+  bool: scalar('boolean', 'bool'),
+  int64: scalar('integer', 'int64'),
+  'v1.Time': time,
+  'v1.FieldsV1': value => value,
+  'map[string]string': texts,
+  '[]string': listOf(text, '[]string'),
 }
 
-/** What Go omits when it is empty. An empty list of managedFields is a client's wish to forget them (rule 5.24). */
-function isAbsent(key: string, value: unknown): boolean {
+function decoderOf({ type, isDropped }: MetaField): Decoder {
+  if (isDropped) return () => undefined
+  const item = itemStruct(type)
+  return item === undefined ? decoders[type as keyof typeof decoders] : listOf(structOf(item), type)
+}
+
+function fieldsOf(value: unknown, path: string, type: string): Fields {
+  if (!isObject(value)) throw mismatch(value, path, type)
+  return value
+}
+
+/** Go's `omitempty`. An empty list of managedFields is kept: it resets them (rules.md 5.24). */
+function isOmitted(key: string, value: unknown): boolean {
   if (value === undefined || value === '') return true
   if (typeof value !== 'object' || value === null || key === 'managedFields') return false
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
 }
 
+const decodeStruct = structOf('ObjectMeta')
+
 /**
- * Checks and coerces metadata (chapter 40, rules 3.34 and 2.52): members of the wrong type throw a `DecodeError`, unknown
- * ones are dropped and named, nulls and selfLink are dropped, times become UTC.
+ * Decodes metadata as Go does (rules.md 2.52, 3.34): drops unknown fields, nulls, empty values and selfLink, and converts times
+ * to UTC. Throws a `DecodeError` for a value of the wrong type. `path` is the path of metadata in the messages; '' for
+ * the metadata of an embedded resource.
  */
-export function decodeMetadata(value: unknown): DecodedMetadata {
+export function decodeMetadata(value: unknown, path = 'metadata'): DecodedMetadata {
   if (value === undefined || value === null) return { metadata: {}, unknown: [] }
   const unknown: string[] = []
-  const metadata = structOf(metadataMembers, 'v1.ObjectMeta')(value, 'metadata', unknown)
+  const metadata = decodeStruct(value, path, unknown)
   return { metadata: metadata as Metadata, unknown: unknown.sort() }
 }

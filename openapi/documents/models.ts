@@ -1,15 +1,21 @@
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import {
+  itemStruct,
+  type MetaField,
+  type MetaStruct,
+  type MetaType,
+  mergeKeys,
+  metaStructs,
+} from '../../framework/meta/objectmeta.ts'
+import {
   anything,
   atomicList,
   boolean,
   int32,
   int64,
   list,
-  listMap,
   map,
   object,
-  set,
   string,
 } from '../definitions/fields.ts'
 import { meta, versionModel } from './names.ts'
@@ -18,31 +24,34 @@ import { type Components, described, reference } from './schema.ts'
 const text: JSONSchemaProps = { type: 'string' }
 const time = (description: string): JSONSchemaProps => described(description, meta('Time'))
 
-/** What every object has besides its kind: also what clients merge by (chapter 40, rule 5.13). */
-const objectMeta = object('What every stored object has in common.', {
-  annotations: map('Notes of tools, of any content.', text),
-  creationTimestamp: time('When the object was created; set by the server.'),
-  deletionGracePeriodSeconds: int64('How long deletion may take, in seconds; set by the server.'),
-  deletionTimestamp: time('When deletion was asked for; set by the server.'),
-  finalizers: set('What must be removed from here before the object is gone.', text, {
-    'x-kubernetes-patch-strategy': 'merge',
-  }),
-  generateName: string('A prefix from which the server makes a unique name.'),
-  generation: int64('Counts changes of what is wanted; set by the server.'),
-  labels: map('Short values by which objects are selected.', text),
-  managedFields: atomicList('Which client has set which fields.', reference(meta('ManagedFieldsEntry'))),
-  name: string('The name; unique per resource and namespace.'),
-  namespace: string('The namespace the object lives in.'),
-  ownerReferences: listMap(
-    'Objects with which this one is deleted.',
-    ['uid'],
-    reference(meta('OwnerReference')),
-    { 'x-kubernetes-patch-strategy': 'merge', 'x-kubernetes-patch-merge-key': 'uid' },
-  ),
-  resourceVersion: string('Changes with every write; only to be compared.'),
-  selfLink: string('No longer used.'),
-  uid: string('Tells objects apart that had the same name at different times; set by the server.'),
-})
+const fieldSchemas: { readonly [T in MetaType]?: (description: string) => JSONSchemaProps } = {
+  bool: boolean,
+  int64,
+  'v1.Time': time,
+  'v1.FieldsV1': description => described(description, meta('FieldsV1')),
+  'map[string]string': description => map(description, text),
+  '[]string': description => list(description, text),
+}
+
+function fieldSchema(field: MetaField): JSONSchemaProps {
+  const { type, description } = field
+  const item = itemStruct(type)
+  const schema =
+    item === undefined
+      ? (fieldSchemas[type] ?? string)(description)
+      : list(description, reference(meta(item)))
+  return { ...schema, ...mergeKeys(field) }
+}
+
+/** The model of `ObjectMeta` or of a struct in it. */
+function metadataModel({ description, fields, isAtomic }: MetaStruct): JSONSchemaProps {
+  const sorted = Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1))
+  const required = sorted.filter(([, { isRequired }]) => isRequired).map(([name]) => name)
+  return object(description, Object.fromEntries(sorted.map(([name, field]) => [name, fieldSchema(field)])), {
+    ...(required.length > 0 && { required }),
+    ...(isAtomic && { 'x-kubernetes-map-type': 'atomic' }),
+  })
+}
 
 const listMeta = object('What every list has in common.', {
   continue: string('A token for the next part of the list; empty at its end.'),
@@ -175,27 +184,8 @@ export const sharedModels: Components = {
   [meta('DeleteOptions')]: deleteOptions,
   [meta('FieldsV1')]: anything('Fields as a tree: `f:` before names, `k:` before keys of list items.'),
   [meta('ListMeta')]: listMeta,
-  [meta('ManagedFieldsEntry')]: object('What one client has set.', {
-    apiVersion: string('The version in which the fields are named.'),
-    fieldsType: string('FieldsV1'),
-    fieldsV1: described('The fields.', meta('FieldsV1')),
-    manager: string('The client.'),
-    operation: string('Apply or Update.'),
-    subresource: string('The subresource that was written.'),
-    time: time('When the fields were last set.'),
-  }),
-  [meta('ObjectMeta')]: objectMeta,
-  [meta('OwnerReference')]: object(
-    'An object with which another one is deleted.',
-    {
-      apiVersion: string('Group and version of the owner.'),
-      blockOwnerDeletion: boolean('Foreground deletion of the owner waits for this object.'),
-      controller: boolean('Whether the owner manages this object.'),
-      kind: string('Kind of the owner.'),
-      name: string('Name of the owner.'),
-      uid: string('UID of the owner.'),
-    },
-    { required: ['apiVersion', 'kind', 'name', 'uid'], 'x-kubernetes-map-type': 'atomic' },
+  ...Object.fromEntries(
+    Object.entries(metaStructs).map(([name, struct]) => [meta(name), metadataModel(struct)]),
   ),
   [meta('Patch')]: {
     type: 'object',

@@ -3,7 +3,7 @@ import { Findings } from '../../framework/json/findings.ts'
 import { fieldErrorBody } from '../../framework/meta/errors.ts'
 import { child, formatPath, invalidValue, type Step } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import { typeMetadata } from './metadata.ts'
+import { DecodeError, decodeMetadata } from '../../framework/wire/metadata.ts'
 import { maxSchemaDepth } from './schema.ts'
 
 /** Where a decoding is, and what it has dropped. */
@@ -203,7 +203,7 @@ function decodeMember(
   decoding: Decoding,
 ): unknown {
   if (value === undefined) return value
-  if (shape.embedded && key === 'metadata') return decodeMetadata(value, decoding)
+  if (shape.embedded && key === 'metadata') return decodeEmbeddedMetadata(value, decoding)
   const member = shape.members.get(key) ?? shape.other
   if (shape.embedded && (key === 'apiVersion' || key === 'kind')) return decodeTypeMeta(key, value, decoding)
   if (member === undefined) {
@@ -231,10 +231,15 @@ function decodeTypeMeta(key: string, value: unknown, decoding: Decoding): unknow
   throw unreadable(pathTo(decoding, key), value, 'must be a string')
 }
 
-function decodeMetadata(value: unknown, decoding: Decoding): unknown {
+function decodeEmbeddedMetadata(value: unknown, decoding: Decoding): unknown {
   const path = pathTo(decoding, 'metadata')
-  const { metadata, unknown, problem } = typeMetadata(value)
-  for (const field of unknown) add(decoding.unknownOfMetadata, child(path, field))
-  if (problem === undefined) return metadata
-  throw decoding.steps.length === 0 ? new UnreadableError(problem) : unreadable(path, value, problem)
+  try {
+    const { metadata, unknown } = decodeMetadata(value, '')
+    for (const field of unknown) add(decoding.unknownOfMetadata, child(path, field))
+    return metadata
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    const { message } = error
+    throw decoding.steps.length === 0 ? new UnreadableError(message) : unreadable(path, value, message)
+  }
 }
