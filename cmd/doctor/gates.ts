@@ -1,4 +1,4 @@
-import type { Connection } from '../files/connection.ts'
+import type { Connection } from '../files/kubeconfigfile.ts'
 import { type Finding, ok, skipped, warning } from './finding.ts'
 import { probe } from './probe.ts'
 

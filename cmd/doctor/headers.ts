@@ -1,4 +1,4 @@
-import type { Connection } from '../files/connection.ts'
+import type { Connection } from '../files/kubeconfigfile.ts'
 import { type Finding, failed, ok, skipped } from './finding.ts'
 import { jsonOf, probe } from './probe.ts'
 import { everyView } from './views.ts'

@@ -1,4 +1,4 @@
-import type { Connection } from '../files/connection.ts'
+import type { Connection } from '../files/kubeconfigfile.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import { checkServerIdentity, type PeerCertificate, type TLSSocket } from 'node:tls'
-import type { Connection } from '../files/connection.ts'
+import type { Connection } from '../files/kubeconfigfile.ts'
 
 /** A server's certificate, as whoever knows the authorities of a connection sees it. */
 export interface SeenCertificate {

@@ -1,4 +1,4 @@
-import type { Connection } from '../files/connection.ts'
+import type { Connection } from '../files/kubeconfigfile.ts'
 import { type Finding, failed, ok } from './finding.ts'
 import { jsonOf, probe } from './probe.ts'
 

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import type { Connection } from '../files/connection.ts'
+import type { Connection } from '../files/kubeconfigfile.ts'
 import { adviceFor, adviceOn } from './advice.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
 import { jsonOf, probe, type Seen } from './probe.ts'

@@ -1,4 +1,4 @@
-import type { Connection } from '../files/connection.ts'
+import type { Connection } from '../files/kubeconfigfile.ts'
 import { adviceFor } from './advice.ts'
 import { type Finding, failed, ok, skipped, warning } from './finding.ts'
 import { jsonOf, probe, type Seen } from './probe.ts'

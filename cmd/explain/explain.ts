@@ -4,7 +4,7 @@ import {
   explanationAnnotation,
   viewAnnotation,
 } from '../../authz/index.ts'
-import type { Connection } from '../files/connection.ts'
+import type { Connection } from '../files/kubeconfigfile.ts'
 import { type JsonAnswer, type JsonClient, jsonClient } from '../files/jsonclient.ts'
 import { StartError } from '../files/starterror.ts'
 import { connectionOf } from '../flags/connection.ts'

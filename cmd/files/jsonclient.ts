@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, type RequestOptions, request as requestPlain } from 'node:http'
 import { Agent, request as requestTls } from 'node:https'
 import { formatJson } from '../../framework/json/json.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './kubeconfigfile.ts'
 
 export interface JsonAnswer {
   readonly status: number

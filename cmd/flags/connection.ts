@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Command } from 'commander'
-import { type Connection, readConnection } from '../files/connection.ts'
+import { type Connection, readConnection } from '../files/kubeconfigfile.ts'
 
 /** The server that a command asks, and the credentials for it. */
 export interface ConnectionFlags {

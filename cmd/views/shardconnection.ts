@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expiryOf } from '../../framework/async/expiry.ts'
 import { connectShard, type ShardConnection, textOf } from '../../remote/connection/connection.ts'
-import { type Connection, readConnection } from '../files/connection.ts'
+import { type Connection, readConnection } from '../files/kubeconfigfile.ts'
 import { follow } from '../files/follow.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ViewSetup } from './viewsetup.ts'
