@@ -175,8 +175,8 @@ const index: Benchmark = ({ progress }) =>
     const ending = new AbortController()
     const { port } = await server.ask('address')
     const client = createShardClient({
-      url: `http://127.0.0.1:${port}`,
-      headers: { authorization: `Bearer ${peerToken}` },
+      server: `http://127.0.0.1:${port}`,
+      token: peerToken,
     })
     const begin = performance.now()
     const followed = await followShards({

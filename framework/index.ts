@@ -126,6 +126,7 @@ export {
 } from './meta/object.ts'
 export { timestamp } from './meta/timestamp.ts'
 export { createMetrics, type Metrics } from './metrics/metrics.ts'
+export { readTenantKubeconfig } from './net/kubeconfig.ts'
 export { withoutVersion } from './publishing/publisher.ts'
 export type { Authenticator, Credentials } from './request/authenticator.ts'
 export type { Params } from './request/path.ts'
@@ -176,4 +177,3 @@ export {
 export type { HealthCheck } from './server/health.ts'
 export type { ListenOptions, TlsOptions } from './server/listener.ts'
 export { createServer, type Server, type ServerOptions } from './server/server.ts'
-export { parseYaml } from './wire/yaml.ts'

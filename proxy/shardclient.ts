@@ -1,9 +1,9 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
-import type { UpstreamEndpoint } from '../framework/contract/upstream.ts'
 import { notServed } from '../framework/meta/errors.ts'
 import { failureOf } from '../framework/net/failure.ts'
+import { authorizationOf, type ServerAccess, tlsOf } from '../framework/net/serveraccess.ts'
 import { statusError } from '../remote/connection/connection.ts'
 import { list, sent } from '../remote/reading/listing.ts'
 import type { Source } from '../remote/reading/source.ts'
@@ -22,8 +22,13 @@ export interface ShardClient {
 }
 
 /** Nothing here listens to private networks only: shards are the operator's. */
-export function createShardClient({ url, tls = {}, headers = {} }: UpstreamEndpoint): ShardClient {
-  const agent = new Agent({ connect: { ...tls, timeout: 10_000 }, headersTimeout: 30_000, bodyTimeout: 0 })
+export function createShardClient(access: ServerAccess): ShardClient {
+  const url = access.server
+  const agent = new Agent({
+    connect: { ...tlsOf(access), timeout: 10_000 },
+    headersTimeout: 30_000,
+    bodyTimeout: 0,
+  })
   const ask = (path: string, wanted: Wanted): Promise<Dispatcher.ResponseData> =>
     answered(
       agent.request({
@@ -34,7 +39,7 @@ export function createShardClient({ url, tls = {}, headers = {} }: UpstreamEndpo
           accept: 'application/json',
           'content-type': wanted.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
           'user-agent': 'oriel',
-          ...(headers as Record<string, string>),
+          ...authorizationOf(access),
         },
         ...(wanted.body === undefined ? {} : { body: JSON.stringify(wanted.body) }),
         signal: wanted.signal,

@@ -51,6 +51,6 @@ async function persistentToken(store: string, kubeconfig: string): Promise<strin
 async function tokenIn(kubeconfig: string, user: string): Promise<string | undefined> {
   const written = await readIfThere(kubeconfig)
   if (written === undefined) return undefined
-  const { tokenOf } = await import('../files/kubeconfigreader.ts')
+  const { tokenOf } = await import('../files/kubeconfigfile.ts')
   return tokenOf(written.toString(), user, kubeconfig)
 }

@@ -3,12 +3,12 @@ import { type AuditEvent, type AuditSink, batchDefaults, batchSink } from '../..
 import { type TokenReader, type WebhookTokensOptions, webhookTokens } from '../../framework/authn/index.ts'
 import type { Authorizer } from '../../framework/contract/authorizer.ts'
 import type { Logger } from '../../framework/contract/log.ts'
-import { readConnection } from '../files/kubeconfigfile.ts'
 import { jsonClient } from '../files/jsonclient.ts'
+import { readKubeconfig } from '../files/kubeconfigfile.ts'
 
 /** Hands audit events to the server in a kubeconfig, in batches. Throws `StartError` on a bad file. */
 export async function auditWebhook(kubeconfig: string, log: Logger): Promise<AuditSink> {
-  const post = jsonClient(await readConnection(kubeconfig))
+  const post = jsonClient(await readKubeconfig(kubeconfig))
   const send = async (items: readonly AuditEvent[]): Promise<void> => {
     const list = { kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items }
     const { status } = await post('', { body: list })
@@ -22,7 +22,7 @@ export async function authorizationWebhook(
   kubeconfig: string,
   options: Omit<WebhookOptions, 'send'>,
 ): Promise<Authorizer> {
-  const post = jsonClient(await readConnection(kubeconfig))
+  const post = jsonClient(await readKubeconfig(kubeconfig))
   const send = async (review: object, signal: AbortSignal): Promise<unknown> => {
     const { status, body } = await post('', { body: review, signal })
     if (status >= 300) throw new Error(`the authorization webhook answered ${status}`)
@@ -36,7 +36,7 @@ export async function tokenWebhook(
   kubeconfig: string,
   options: Omit<WebhookTokensOptions, 'send'>,
 ): Promise<TokenReader> {
-  const post = jsonClient(await readConnection(kubeconfig))
+  const post = jsonClient(await readKubeconfig(kubeconfig))
   const send = async (review: object): Promise<unknown> => {
     const { status, body } = await post('', { body: review })
     if (status >= 300) throw new Error(`it answered ${status}`)

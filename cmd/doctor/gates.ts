@@ -1,4 +1,4 @@
-import type { Connection } from '../files/kubeconfigfile.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { type Finding, ok, skipped, warning } from './finding.ts'
 import { probe } from './probe.ts'
 
@@ -26,7 +26,7 @@ const gates: readonly Gate[] = [
 const queue = /^workqueue_depth\{[^}]*name="(kcp-[^"]+)"/gm
 
 /** Which feature gates a kcp shard has been started with. Oriel's has none. */
-export async function gateFindings(access: Connection): Promise<readonly Finding[]> {
+export async function gateFindings(access: ServerAccess): Promise<readonly Finding[]> {
   const { origin } = new URL(access.server)
   const { status, text } = await probe(access, `${origin}/metrics`, { headers: { accept: 'text/plain' } })
   if (status !== 200) return [skipped('feature gates', `${origin}/metrics cannot be read: ${status}`)]

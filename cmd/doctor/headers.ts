@@ -1,4 +1,4 @@
-import type { Connection } from '../files/kubeconfigfile.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { type Finding, failed, ok, skipped } from './finding.ts'
 import { jsonOf, probe } from './probe.ts'
 import { everyView } from './views.ts'
@@ -14,7 +14,7 @@ const asserted = { 'x-remote-user': pretended, 'x-remote-group': 'system:authent
 
 /** Whether a server believes identity headers from who may vouch for users, and from nobody else. */
 export async function headerFindings(
-  { ca, insecure }: Connection,
+  { ca, insecure }: ServerAccess,
   url: string,
   voucher: Voucher | undefined,
 ): Promise<readonly Finding[]> {
@@ -46,7 +46,7 @@ export async function headerFindings(
 }
 
 /** Refusals say who was refused. */
-async function believed(access: Connection, url: string): Promise<boolean> {
+async function believed(access: ServerAccess, url: string): Promise<boolean> {
   const seen = await probe(access, url + everyView, { headers: asserted })
   return seen.status === 403 && (jsonOf<{ message: string }>(seen).message ?? '').includes(`"${pretended}"`)
 }

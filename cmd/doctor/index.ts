@@ -1,4 +1,4 @@
-import type { Connection } from '../files/kubeconfigfile.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
@@ -38,7 +38,7 @@ function lineOf({ status, check, message, change }: Finding): string {
 /** One check after the other; what cannot be known because of an earlier one is not asked. */
 async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding[]> {
   const voucher = await voucherOf(options)
-  let access: Connection
+  let access: ServerAccess
   try {
     access = await connectionOf(options)
   } catch (error) {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import { checkServerIdentity, type PeerCertificate, type TLSSocket } from 'node:tls'
-import type { Connection } from '../files/kubeconfigfile.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 
 /** A server's certificate, as whoever knows the authorities of a connection sees it. */
 export interface SeenCertificate {
@@ -31,7 +31,7 @@ const patience = 10_000
  * finding, and not the end. Credentials are sent only to who is believed. Rejects when there is no answer.
  */
 export async function probe(
-  access: Connection,
+  access: ServerAccess,
   url: string,
   { headers = {}, body }: Probe = {},
 ): Promise<Seen> {
@@ -69,7 +69,7 @@ export async function probe(
 }
 
 /** Shakes hands, and hangs up. */
-async function certificateOf({ ca }: Connection, url: string): Promise<SeenCertificate> {
+async function certificateOf({ ca }: ServerAccess, url: string): Promise<SeenCertificate> {
   const agent = new Agent({ rejectUnauthorized: false, ...(ca !== undefined && { ca }) })
   const call = request(url, { agent, method: 'HEAD', signal: AbortSignal.timeout(patience) })
   call.end()

@@ -1,16 +1,16 @@
-import type { Connection } from '../files/kubeconfigfile.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { type Finding, failed, ok } from './finding.ts'
 import { jsonOf, probe } from './probe.ts'
 
 /** Whether the credentials are enough for who stands in front of a shard. */
-export async function rightsFindings(access: Connection): Promise<readonly Finding[]> {
+export async function rightsFindings(access: ServerAccess): Promise<readonly Finding[]> {
   const { origin } = new URL(access.server)
   return [await wildcard(access, origin), await impersonation(access, origin), await reviews(access, origin)]
 }
 
 const change = 'use credentials in the group system:masters, in kcp the context shard-base or system:admin'
 
-async function wildcard(access: Connection, origin: string): Promise<Finding> {
+async function wildcard(access: ServerAccess, origin: string): Promise<Finding> {
   const url = `${origin}/clusters/*/apis/core.kcp.io/v1alpha1/logicalclusters?limit=1`
   const { status } = await probe(access, url)
   return status === 200
@@ -19,7 +19,7 @@ async function wildcard(access: Connection, origin: string): Promise<Finding> {
 }
 
 /** Views act as whoever asks. */
-async function impersonation(access: Connection, origin: string): Promise<Finding> {
+async function impersonation(access: ServerAccess, origin: string): Promise<Finding> {
   const headers = { 'impersonate-user': 'oriel-doctor', 'impersonate-group': 'system:authenticated' }
   const seen = await probe(access, `${origin}/clusters/root/api/v1/namespaces?limit=1`, { headers })
   const { message = '' } = jsonOf<{ message: string }>(seen)
@@ -29,7 +29,7 @@ async function impersonation(access: Connection, origin: string): Promise<Findin
     : failed('impersonation', `the credentials may not act for users: ${seen.status}`, change)
 }
 
-async function reviews(access: Connection, origin: string): Promise<Finding> {
+async function reviews(access: ServerAccess, origin: string): Promise<Finding> {
   const body = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import type { Connection } from '../files/kubeconfigfile.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { adviceFor, adviceOn } from './advice.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
 import { jsonOf, probe, type Seen } from './probe.ts'
@@ -9,7 +9,7 @@ const day = 86_400_000
 const tolerance = { warning: 30_000, failed: 300_000 }
 
 /** Whether the server of the kubeconfig is there, is who it should be, and knows who asks. */
-export async function serverFindings(access: Connection): Promise<readonly Finding[]> {
+export async function serverFindings(access: ServerAccess): Promise<readonly Finding[]> {
   const { origin } = new URL(access.server)
   const where = 'server in the kubeconfig'
   const own = clientCertificate(access)
@@ -54,7 +54,7 @@ function validity(check: string, what: string, until: Date, change: string): Fin
 }
 
 /** The other way round: the certificate that is shown to servers. */
-function clientCertificate({ cert }: Connection): readonly Finding[] {
+function clientCertificate({ cert }: ServerAccess): readonly Finding[] {
   if (cert === undefined) return []
   const check = 'client certificate'
   const change = 'renew the client certificate in the kubeconfig'
@@ -82,7 +82,7 @@ interface Review {
   readonly status: { readonly userInfo?: { readonly username: string; readonly groups?: readonly string[] } }
 }
 
-async function identity(access: Connection, origin: string): Promise<Finding> {
+async function identity(access: ServerAccess, origin: string): Promise<Finding> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   const url = `${origin}/clusters/root/apis/authentication.k8s.io/v1/selfsubjectreviews`
   const seen = await probe(access, url, { body: review })

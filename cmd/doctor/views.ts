@@ -1,4 +1,4 @@
-import type { Connection } from '../files/kubeconfigfile.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { adviceFor } from './advice.ts'
 import { type Finding, failed, ok, skipped, warning } from './finding.ts'
 import { jsonOf, probe, type Seen } from './probe.ts'
@@ -23,7 +23,7 @@ export interface Advertised {
 }
 
 /** Where shards say that their views are. */
-export async function advertisedViews(access: Connection): Promise<readonly Advertised[]> {
+export async function advertisedViews(access: ServerAccess): Promise<readonly Advertised[]> {
   const { origin } = new URL(access.server)
   const seen = await probe(access, `${origin}/clusters/root/apis/core.kcp.io/v1alpha1/shards`)
   return (jsonOf<List<Shard>>(seen).items ?? []).flatMap(({ metadata, spec }) =>
@@ -37,7 +37,7 @@ const setting = '--shard-virtual-workspace-url of the shard'
 
 /** Whether what is advertised can be reached from here, is believed, and is ready. */
 export async function viewsFindings(
-  access: Connection,
+  access: ServerAccess,
   { shard, url }: Advertised,
 ): Promise<readonly Finding[]> {
   const where = `views of ${shard}`
@@ -85,7 +85,7 @@ interface Discovered {
   readonly resources: readonly { readonly name: string }[]
 }
 
-async function readiness(access: Connection, where: string, url: string): Promise<Finding> {
+async function readiness(access: ServerAccess, where: string, url: string): Promise<Finding> {
   const { status, text } = await probe(access, `${new URL(url).origin}/readyz?verbose`)
   if (status === 200) return ok(where, 'all of it is ready')
   const waiting = [...text.matchAll(/^\[-\](\S+)/gm)].map(([, name]) => name).join(', ')
@@ -98,7 +98,7 @@ async function readiness(access: Connection, where: string, url: string): Promis
 
 /** Whether URLs in endpoint slices are below what shards advertise, and are answered there. */
 export async function publishedFindings(
-  access: Connection,
+  access: ServerAccess,
   advertised: readonly Advertised[],
 ): Promise<readonly Finding[]> {
   const { origin } = new URL(access.server)
@@ -115,7 +115,7 @@ export async function publishedFindings(
 }
 
 async function publishedFinding(
-  access: Connection,
+  access: ServerAccess,
   advertised: readonly Advertised[],
   { url, name }: { readonly url: string; readonly name: string },
 ): Promise<Finding | undefined> {

@@ -4,7 +4,7 @@ import {
   explanationAnnotation,
   viewAnnotation,
 } from '../../authz/index.ts'
-import type { Connection } from '../files/kubeconfigfile.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { type JsonAnswer, type JsonClient, jsonClient } from '../files/jsonclient.ts'
 import { StartError } from '../files/starterror.ts'
 import { connectionOf } from '../flags/connection.ts'
@@ -32,7 +32,7 @@ export async function explain(asked: Asked, options: ExplainOptions): Promise<nu
  * are asked what the view would ask them first.
  */
 async function askAboutView(
-  connection: Connection,
+  connection: ServerAccess,
   typed: ResourceQuestion,
   { verb, ...options }: ExplainOptions & { readonly verb: string },
 ): Promise<{ readonly question: ResourceQuestion; readonly explained: Explained }> {

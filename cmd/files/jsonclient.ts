@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, type RequestOptions, request as requestPlain } from 'node:http'
 import { Agent, request as requestTls } from 'node:https'
 import { formatJson } from '../../framework/json/json.ts'
-import type { Connection } from './kubeconfigfile.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 
 export interface JsonAnswer {
   readonly status: number
@@ -27,7 +27,7 @@ const timeout = 30_000
 const limit = 32 * 1024 * 1024
 
 /** Connections are kept for the next request. Rejects with an `Error` when there is no whole answer. */
-export function jsonClient({ server, ca, cert, key, token, insecure }: Connection): JsonClient {
+export function jsonClient({ server, ca, cert, key, token, insecure }: ServerAccess): JsonClient {
   const url = new URL(server)
   const tls = { ca, cert, key, rejectUnauthorized: insecure !== true }
   const agent =

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Command } from 'commander'
-import { type Connection, readConnection } from '../files/kubeconfigfile.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
+import { readKubeconfig } from '../files/kubeconfigfile.ts'
 
 /** The server that a command asks, and the credentials for it. */
 export interface ConnectionFlags {
@@ -22,7 +23,7 @@ export const addConnectionFlags = (command: Command): Command =>
     .option('-s, --server <url>', 'URL of a workspace; overrides the server of the context')
 
 /** Reads the connection that the flags select. Throws `StartError` when the kubeconfig lacks it. */
-export async function connectionOf({ kubeconfig, context, server }: ConnectionFlags): Promise<Connection> {
-  const connection = await readConnection(kubeconfig, context)
+export async function connectionOf({ kubeconfig, context, server }: ConnectionFlags): Promise<ServerAccess> {
+  const connection = await readKubeconfig(kubeconfig, context)
   return server === undefined ? connection : { ...connection, server: server.replace(/\/+$/, '') }
 }

@@ -17,7 +17,7 @@ import { allAuthorities } from '../certificates/authorities.ts'
 import { watchCertificate } from '../certificates/certificatewatch.ts'
 import { prepareServing } from '../certificates/servingfiles.ts'
 import { openDataDirectory } from '../files/directory.ts'
-import { readEndpoint } from '../files/endpoint.ts'
+import { readServerAccess } from '../files/kubeconfigfile.ts'
 import type { FrontProxyFlags } from '../flags/frontproxy.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
 import { stopSignal } from '../process/shutdown.ts'
@@ -124,18 +124,19 @@ interface Shards {
 }
 
 async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl: string): Promise<Shards> {
-  const [rootEndpoint, endpoint] = await Promise.all([
-    readEndpoint('--root-kubeconfig', flags.rootKubeconfig),
-    readEndpoint('--shards-kubeconfig', flags.shardsKubeconfig),
+  const [rootAccess, access] = await Promise.all([
+    readServerAccess('--root-kubeconfig', flags.rootKubeconfig),
+    readServerAccess('--shards-kubeconfig', flags.shardsKubeconfig),
   ])
   const clients = new Map<string, ShardClient>()
   const clientOf = ({ baseURL }: ShardAddress): ShardClient => {
-    const known = clients.get(baseURL) ?? createShardClient({ ...endpoint, url: baseURL })
+    const known = clients.get(baseURL) ?? createShardClient({ ...access, server: baseURL })
     clients.set(baseURL, known)
     return known
   }
-  const root = createShardClient(rootEndpoint)
-  const connect = ({ baseURL }: ShardAddress): ShardClient => createShardClient({ ...endpoint, url: baseURL })
+  const root = createShardClient(rootAccess)
+  const connect = ({ baseURL }: ShardAddress): ShardClient =>
+    createShardClient({ ...access, server: baseURL })
   const index = await followShards({ root, connect, externalUrl, log, signal: stopping })
   const close = async (): Promise<void> => {
     await Promise.all([root, ...clients.values()].map(client => client.close()))

@@ -8,7 +8,7 @@ import {
   type TenancyResources,
 } from '../../shard/kcp.ts'
 import type { Store } from '../../shard/store/store.ts'
-import { readEndpoint } from '../files/endpoint.ts'
+import { readServerAccess } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ShardFlags } from '../flags/shard.ts'
 
@@ -38,13 +38,13 @@ export async function prepareSharding(flags: ShardFlags, url: string): Promise<P
   const file = logicalClusterAdminKubeconfig ?? rootFile
   if (file === undefined) return { addresses }
   const { createShardClient } = await import('../../proxy/shardclient.ts')
-  const credentials = await readEndpoint('--logical-cluster-admin-kubeconfig', file)
+  const credentials = await readServerAccess('--logical-cluster-admin-kubeconfig', file)
   const root = rootFile === undefined ? undefined : await rootAddress(rootFile)
   return {
     addresses,
     sharding: {
       own: addresses,
-      connect: baseURL => createShardClient({ ...credentials, url: baseURL }),
+      connect: baseURL => createShardClient({ ...credentials, server: baseURL }),
       ...(root && { root }),
     },
   }
@@ -52,7 +52,7 @@ export async function prepareSharding(flags: ShardFlags, url: string): Promise<P
 
 const rootAddress = async (file: string) => ({
   name: rootShard,
-  baseURL: (await readEndpoint('--root-shard-kubeconfig-file', file)).url,
+  baseURL: (await readServerAccess('--root-shard-kubeconfig-file', file)).server,
 })
 
 export interface Founding {

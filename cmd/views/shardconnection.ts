@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expiryOf } from '../../framework/async/expiry.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { connectShard, type ShardConnection, textOf } from '../../remote/connection/connection.ts'
-import { type Connection, readConnection } from '../files/kubeconfigfile.ts'
 import { follow } from '../files/follow.ts'
+import { readKubeconfig } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ViewSetup } from './viewsetup.ts'
 
@@ -18,11 +19,11 @@ export async function openConnection(
   { flags: { context }, log, signal }: ViewSetup,
   { flag, path, probe = '/version' }: ConnectionSource,
 ): Promise<ShardConnection> {
-  const read = async () => checked(await readConnection(path, context), path)
+  const read = async () => checked(await readKubeconfig(path, context), path)
   const current = await read()
   const connection = connectShard(current, log)
   let proving = new AbortController()
-  const use = (next: Connection): void => {
+  const use = (next: ServerAccess): void => {
     connection.use(next)
     proving.abort()
     proving = new AbortController()
@@ -52,7 +53,7 @@ async function prove(connection: ShardConnection, target: string, signal: AbortS
   }
 }
 
-function checked(access: Connection, path: string): Connection {
+function checked(access: ServerAccess, path: string): ServerAccess {
   try {
     if (access.cert !== undefined) expiryOf(access.cert)
     return access

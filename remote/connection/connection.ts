@@ -4,21 +4,9 @@ import type { Logger } from '../../framework/contract/log.ts'
 import { expired, type Status, StatusError } from '../../framework/meta/errors.ts'
 import { badGateway, failureOf, isStaleConnection } from '../../framework/net/failure.ts'
 import type { Fields } from '../../framework/net/headers.ts'
+import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
 import { createReach, type Reach } from './reach.ts'
 import type { ShardRequest } from './request.ts'
-
-/** A server and whom one is to it: what a kubeconfig says. */
-export interface ServerAccess {
-  /** `https://host:port`, perhaps with a path, which is not used. */
-  readonly server: string
-  /** PEM. Without `ca` the operating system's authorities are believed. */
-  readonly ca?: string
-  readonly cert?: string
-  readonly key?: string
-  readonly token?: string
-  /** Believes whoever answers. */
-  readonly insecure?: true
-}
 
 export type ShardAnswer = Dispatcher.ResponseData
 
@@ -43,21 +31,15 @@ interface Open {
 /** Silence for so long is a connection that has died without a word: shards send a bookmark every minute. */
 const longestSilence = 180_000
 
-function open({ server, ca, cert, key, token, insecure }: ServerAccess, patience: number): Open {
-  const tls = {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(insecure === undefined ? {} : { rejectUnauthorized: false }),
-  }
+function open(access: ServerAccess, patience: number): Open {
   return {
     agent: new Agent({
-      connect: { ...tls, timeout: Math.min(patience, 10_000) },
+      connect: { ...tlsOf(access), timeout: Math.min(patience, 10_000) },
       headersTimeout: patience,
       keepAliveMaxTimeout: 4_000,
     }),
-    origin: new URL(server).origin,
-    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    origin: new URL(access.server).origin,
+    headers: { ...authorizationOf(access) },
   }
 }
 

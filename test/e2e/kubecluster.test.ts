@@ -149,8 +149,12 @@ describe('clusters by kubeconfig', function () {
 
   it('are refused where a kubeconfig reaches into this server', async () => {
     for (const [from, to, problem] of [
-      ['"token":', '"tokenFile":', /uses tokenFile, which is not allowed here/],
-      ['"certificate-authority-data":', '"certificate-authority":', /uses certificate-authority/],
+      ['"token":', '"tokenFile":', /must not set tokenFile: set token instead/],
+      [
+        '"certificate-authority-data":',
+        '"certificate-authority":',
+        /must not set certificate-authority: set certificate-authority-data/,
+      ],
       ['"current-context":"peer"', '"current-context":"other"', /has no context "other"/],
       ['{', '[', /is not YAML/],
     ] as const) {

@@ -1,6 +1,5 @@
-import type { Item, UpstreamEndpoint } from '../../framework/index.ts'
+import { type Item, readTenantKubeconfig, type UpstreamEndpoint } from '../../framework/index.ts'
 import { claimLabelKey, claimLabelValue } from '../../openapi/index.ts'
-import { readKubeconfig } from './kubeconfig.ts'
 import type { Health } from './status.ts'
 import { type KubeCluster, mountExport, type Phase } from './types.ts'
 
@@ -100,5 +99,5 @@ function readSecret(secret: Item | undefined): ReadSecret {
     return { problem: 'the Secret may not be read: accept the permission claim on secrets in the APIBinding' }
   const { kubeconfig } = (secret.object.data ?? {}) as Readonly<Record<string, unknown>>
   if (typeof kubeconfig !== 'string') return { problem: 'the Secret has no key "kubeconfig"' }
-  return readKubeconfig(Buffer.from(kubeconfig, 'base64').toString())
+  return readTenantKubeconfig(Buffer.from(kubeconfig, 'base64').toString())
 }

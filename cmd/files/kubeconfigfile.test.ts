@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readKubeconfig, readServerAccess } from './kubeconfigfile.ts'
+import { StartError } from './starterror.ts'
+
+describe('a kubeconfig file', () => {
+  let directory: string
+  const file = (name: string): string => join(directory, name)
+  const write = (cluster: object, user: object): Promise<void> =>
+    writeFile(
+      file('config'),
+      JSON.stringify({
+        'current-context': 'c',
+        contexts: [{ name: 'c', context: { cluster: 's', user: 'u' } }],
+        clusters: [{ name: 's', cluster: { server: 'https://server:6443/clusters/root', ...cluster } }],
+        users: [{ name: 'u', user }],
+      }),
+    )
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'oriel-kubeconfig-'))
+    await mkdir(file('tls'))
+    await writeFile(file('tls/ca.crt'), 'authority')
+    await writeFile(file('admin.crt'), 'certificate')
+    await writeFile(file('admin.key'), 'key')
+    await writeFile(file('token'), 'secret\n')
+  })
+  after(() => rm(directory, { recursive: true }))
+
+  it('names files relative to its folder, or absolutely', async () => {
+    const user = { 'client-certificate': 'admin.crt', 'client-key': file('admin.key') }
+    await write({ 'certificate-authority': 'tls/ca.crt' }, { ...user, tokenFile: './token' })
+    assert.deepEqual(await readKubeconfig(file('config')), {
+      server: 'https://server:6443/clusters/root',
+      ca: 'authority',
+      cert: 'certificate',
+      key: 'key',
+      token: 'secret',
+    })
+    assert.equal((await readServerAccess('--root-kubeconfig', file('config'))).server, 'https://server:6443')
+  })
+
+  it('is refused in one sentence', async () => {
+    const exec = { command: 'aws', args: ['eks', 'get-token'] }
+    const table: readonly (readonly [object, object, string])[] = [
+      [{}, { exec }, `${file('config')} must not set exec: set a token or a client certificate instead.`],
+      [{ 'certificate-authority': 'none' }, {}, `${file('none')} cannot be read (ENOENT).`],
+      [{ server: '' }, {}, `${file('config')} has no server for the context "c".`],
+      [
+        { server: 'localhost' },
+        {},
+        `${file('config')} has no absolute URL as server: give --root-kubeconfig another file.`,
+      ],
+    ]
+    for (const [cluster, user, message] of table) {
+      await write(cluster, user)
+      await assert.rejects(
+        readServerAccess('--root-kubeconfig', file('config')),
+        error => error instanceof StartError && error.message === message,
+      )
+    }
+  })
+})

@@ -1,0 +1,39 @@
+/** A server and the credentials for it. */
+export interface ServerAccess {
+  /** `https://host:port/clusters/root`, without a trailing slash. */
+  readonly server: string
+  /** PEM. Without `ca` the certificate authorities of the operating system are trusted. */
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly token?: string
+  /** Basic authentication; absent where there is a token. */
+  readonly basic?: { readonly username: string; readonly password: string }
+  /** The certificate of the server is not verified. */
+  readonly insecure?: true
+}
+
+/** What Node's TLS needs of it. */
+export interface AccessTls {
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly rejectUnauthorized?: false
+}
+
+export const tlsOf = ({ ca, cert, key, insecure }: Omit<ServerAccess, 'server'>): AccessTls => ({
+  ...(ca !== undefined && { ca }),
+  ...(cert !== undefined && { cert }),
+  ...(key !== undefined && { key }),
+  ...(insecure && { rejectUnauthorized: false }),
+})
+
+/** The `authorization` header, or no header. */
+export function authorizationOf({ token, basic }: Omit<ServerAccess, 'server'>): {
+  readonly authorization?: string
+} {
+  if (token !== undefined) return { authorization: `Bearer ${token}` }
+  if (basic === undefined) return {}
+  const { username, password } = basic
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
+}
