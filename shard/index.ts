@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
+import type { AdmissionPlugin } from '../framework/contract/admission.ts'
 import { createTargets } from '../framework/net/targets.ts'
-import type { AdmissionPlugin } from './admission/chain.ts'
 import { signerAdmission } from './admission/kubernetes/certificates.ts'
 import { namespaceLifecycle } from './admission/kubernetes/namespace-lifecycle.ts'
 import { resourceQuotaAdmission } from './admission/kubernetes/resourcequota.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
+import { type AdmissionPlugin, admissionChain, refusedName } from '../../framework/contract/admission.ts'
 import { silent } from '../../framework/contract/log.ts'
 import { loopbackContext } from '../../framework/contract/loopback.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { inOneVersion } from '../testing/versions.ts'
-import { type AdmissionPlugin, admissionChain, refusedName } from './chain.ts'
 
 const warnings: string[] = []
 const base = loopbackContext({

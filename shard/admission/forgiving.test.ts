@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../../framework/contract/admission.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { testContext } from '../../test/support/context.ts'
 import { inOneVersion } from '../testing/versions.ts'
-import type { AdmissionPlugin, ShardAdmissionRequest } from './chain.ts'
 import { policyExpressions } from './policies/expressions.ts'
 import { webhookRules } from './webhooks/specrules.ts'
 

@@ -3,6 +3,7 @@ import {
   managedFieldsOfScaled,
   type ReplicasPaths,
 } from '../../framework/apply/scale.ts'
+import type { AdmissionChain, ShardAdmissionRequest } from '../../framework/contract/admission.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { type Item, itemOf } from '../../framework/contract/item.ts'
 import type { ResourceStorage, WriteOptions } from '../../framework/contract/storage.ts'
@@ -10,7 +11,6 @@ import { isMembers } from '../../framework/json/json.ts'
 import { badRequest, internalError, invalid } from '../../framework/meta/errors.ts'
 import type { KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
 import type { ScalePaths } from '../../openapi/definitions/definition.ts'
-import type { AdmissionChain, ShardAdmissionRequest } from '../admission/chain.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

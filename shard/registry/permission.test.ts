@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import type { AdmissionPlugin } from '../../framework/contract/admission.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import { forbidden } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import type { AdmissionPlugin } from '../admission/chain.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 
 const configMaps: ResourceRef = { group: '', version: 'v1', resource: 'configmaps' }

@@ -1,8 +1,8 @@
+import type { AdmissionChain, KindVersions } from '../../framework/contract/admission.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { ObjectSchema } from '../../framework/contract/schema.ts'
 import type { About } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
-import type { AdmissionChain, KindVersions } from '../admission/chain.ts'
 import type { CachedItem } from '../cache/item.ts'
 import { type Part, type Strategy, withMetadata, withoutPresented } from './strategy.ts'
 

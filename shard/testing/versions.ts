@@ -1,4 +1,4 @@
-import type { ShardAdmissionRequest } from '../admission/chain.ts'
+import type { ShardAdmissionRequest } from '../../framework/contract/admission.ts'
 
 /** Of a write into a kind that has one version. */
 export const inOneVersion: Pick<ShardAdmissionRequest, 'version' | 'versions'> = {

@@ -1,3 +1,4 @@
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { type FieldError, fieldErrorBody } from '../../../framework/meta/errors.ts'
 import { required } from '../../../framework/meta/fielderror.ts'
@@ -7,7 +8,6 @@ import { exportHash, exportLabel } from '../../../kcp/labels.ts'
 import type { AcceptableClaim, APIBinding, PathReference } from '../../../kcp/objects.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { checkBind, type ExportRules, exportCluster, noPermission } from './exportreference.ts'
 import { concerns, refused } from './refusal.ts'
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { type FieldError, fieldErrorBody } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import type { AdmissionPlugin } from '../chain.ts'
 import { concerns, refused } from './refusal.ts'
 
 /** Everything that is wrong with a new schema. */

@@ -1,9 +1,9 @@
+import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { ApiSet } from '../../../framework/contract/apis.ts'
 import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
 import type { ClusterCachedResource } from '../../../kcp/objects.ts'
 import { customSegment } from '../../apis/served.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
-import type { AdmissionPlugin } from '../chain.ts'
 import { concerns, refused } from './refusal.ts'
 
 export interface CachedResourceRules {

@@ -1,9 +1,9 @@
+import type { ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import type { PathReference } from '../../../kcp/objects.ts'
 import type { Directory } from '../../tenancy/directory.ts'
-import type { ShardAdmissionRequest } from '../chain.ts'
 import { mayBind } from './permission.ts'
 import { refused } from './refusal.ts'
 

@@ -1,4 +1,4 @@
-import type { AdmissionPlugin } from '../chain.ts'
+import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { apiBindingAdmission } from './apibinding.ts'
 import { apiExportAdmission } from './apiexport.ts'
 import { apiResourceSchemaAdmission, type SchemaCheck } from './apiresourceschema.ts'

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
 import { originAnnotation } from '../../../framework/contract/item.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
@@ -13,7 +14,6 @@ import {
 import type { LogicalCluster, Phase } from '../../../kcp/objects.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { mirrorLogicalCluster, withLocks } from './mirrors.ts'
 import { refused } from './refusal.ts'
 import { withSystemAnnotations } from './systemannotations.ts'

@@ -1,7 +1,7 @@
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
 import { isPrivileged } from '../../../framework/request/user.ts'
 import type { Workspace } from '../../../kcp/objects.ts'
 import { type Mount, mountOf } from '../../controllers/mounts/mountref.ts'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { concerns, refused } from './refusal.ts'
 
 /** What a mounted workspace may say, and that it never changes (chapter 30, section 4.3). */

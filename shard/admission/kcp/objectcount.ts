@@ -1,9 +1,9 @@
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
 import { groupResource } from '../../../framework/meta/object.ts'
 import { maxObjectsAnnotation } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/objects.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
 import type { Directory } from '../../tenancy/directory.ts'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { refused } from './refusal.ts'
 
 export interface ObjectCountDeps {

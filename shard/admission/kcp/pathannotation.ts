@@ -1,7 +1,7 @@
+import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { pathAnnotation } from '../../../kcp/annotations.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
-import type { AdmissionPlugin } from '../chain.ts'
 
 /** Kinds that others refer to by path and name: they always carry the path (chapter 20, section 1.8). */
 const always: ReadonlySet<string> = new Set([

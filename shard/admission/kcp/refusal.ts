@@ -1,5 +1,5 @@
+import { refusedName, type ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
 import { forbidden, type StatusError } from '../../../framework/meta/errors.ts'
-import { refusedName, type ShardAdmissionRequest } from '../chain.ts'
 
 /** `<resource>.<group> "<name>" is forbidden: <text>` (chapter 20, section 3.1). */
 export const refused = (request: ShardAdmissionRequest, text: string): StatusError =>

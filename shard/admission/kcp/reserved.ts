@@ -1,4 +1,4 @@
-import type { AdmissionPlugin } from '../chain.ts'
+import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { concerns, refused } from './refusal.ts'
 
 const crds = 'customresourcedefinitions.apiextensions.k8s.io'

@@ -1,3 +1,4 @@
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
 import type { KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
@@ -12,7 +13,6 @@ import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import { ownerOf } from '../../tenancy/owner.ts'
 import { placed, placementOf } from '../../tenancy/placement.ts'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { mirrorWorkspace } from './mirrors.ts'
 import { concerns, refused } from './refusal.ts'
 import { withSystemAnnotations } from './systemannotations.ts'

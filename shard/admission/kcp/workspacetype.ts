@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { TypeLimit, WorkspaceType } from '../../../kcp/objects.ts'
 import type { Directory } from '../../tenancy/directory.ts'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { mayBind } from './permission.ts'
 import { concerns, refused } from './refusal.ts'
 

@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
+import {
+  type AdmissionPlugin,
+  refusedName,
+  type ShardAdmissionRequest,
+} from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { forbidden } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
 
 const group = 'certificates.k8s.io'
 

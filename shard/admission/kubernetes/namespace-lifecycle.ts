@@ -1,7 +1,11 @@
+import {
+  type AdmissionPlugin,
+  refusedName,
+  type ShardAdmissionRequest,
+} from '../../../framework/contract/admission.ts'
 import { forbidden, notFound } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { loopback } from '../../../framework/request/user.ts'
-import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
 
 /** The namespace of a logical cluster as it is now; undefined when there is none. */
 export type NamespaceLookup = (cluster: string, name: string) => KubeObject | undefined

@@ -1,8 +1,12 @@
+import {
+  type AdmissionPlugin,
+  refusedName,
+  type ShardAdmissionRequest,
+} from '../../../framework/contract/admission.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import { forbidden } from '../../../framework/meta/errors.ts'
 import { resources } from '../../../kcp/objects.ts'
 import { type ControllerClient, updateStatus } from '../../controllers/client.ts'
-import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
 import { countKey, countOf, isCounting, quantityOf, type ResourceQuota } from './quota.ts'
 
 export interface QuotaDeps {

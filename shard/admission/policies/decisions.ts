@@ -5,10 +5,10 @@ import {
   type Question,
   resourceCheckValue,
 } from '../../../cel/library/authorizer.ts'
+import { askedName } from '../../../framework/contract/admission.ts'
 import type { Action, Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../../framework/request/user.ts'
 import { readableSelectors } from '../../../framework/selectors/readable.ts'
-import { askedName } from '../chain.ts'
 import type { Variables } from './evaluation.ts'
 import type { Subject } from './matching.ts'
 

@@ -2,9 +2,9 @@ import { type Allowance, type Expression, OutOfBudget } from '../../../cel/compi
 import { adaptDynamic } from '../../../cel/values/dynamic.ts'
 import { newEffort } from '../../../cel/values/meter.ts'
 import { CelError, type MapValue, type Value } from '../../../cel/values/value.ts'
+import { askedName } from '../../../framework/contract/admission.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { namespaceDeclaration, requestDeclaration } from '../../../openapi/expressions/admission.ts'
-import { askedName } from '../chain.ts'
 import type { Subject } from './matching.ts'
 import type { Policy } from './policy.ts'
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Expression } from '../../../cel/compiled.ts'
+import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
 import { type FieldError, invalid } from '../../../framework/meta/errors.ts'
 import { invalidValue, required } from '../../../framework/meta/fielderror.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../chain.ts'
 import { compilePolicy, type Policy, type PolicySpec } from './policy.ts'
 import { bindingErrors, policyErrors } from './specrules.ts'
 

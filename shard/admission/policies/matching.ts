@@ -1,9 +1,9 @@
+import { askedName, type ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
 import type { ClaimSelector } from '../../../kcp/claims.ts'
 import { requirementsOf } from '../../claims/selector.ts'
-import { askedName, type ShardAdmissionRequest } from '../chain.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 
 /** `RuleWithOperations`, and `NamedRuleWithOperations` of policies. */

@@ -1,7 +1,11 @@
+import {
+  type AdmissionPlugin,
+  refusedName,
+  type ShardAdmissionRequest,
+} from '../../../framework/contract/admission.ts'
+import type { Revisits } from '../../../framework/contract/reinvocation.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
-import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
-import type { Revisits } from '../reinvocation.ts'
 import { Decisions } from './decisions.ts'
 import { asVariable, conditionsHold, requestVariables } from './evaluation.ts'
 import { type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'

@@ -1,8 +1,8 @@
+import type { ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import type { Item } from '../../../framework/contract/item.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import { type APIBinding, resources } from '../../../kcp/objects.ts'
-import type { ShardAdmissionRequest } from '../chain.ts'
 
 const ref = (resource: string) => ({ group: 'admissionregistration.k8s.io', version: 'v1', resource })
 

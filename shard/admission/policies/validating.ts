@@ -1,6 +1,10 @@
+import {
+  type AdmissionPlugin,
+  refusedName,
+  type ShardAdmissionRequest,
+} from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
-import { type AdmissionPlugin, refusedName, type ShardAdmissionRequest } from '../chain.ts'
 import { type Denial, judge, type Verdict } from './decision.ts'
 import { Decisions } from './decisions.ts'
 import { requestVariables, type Variables } from './evaluation.ts'

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { type FieldError, invalid } from '../../../framework/meta/errors.ts'
 import { invalidValue, repeated, required, unsupported } from '../../../framework/meta/fielderror.ts'
 import { dns1123SubdomainErrors } from '../../../framework/meta/names.ts'
 import { reviewVersionErrors, serviceErrors, urlErrors } from '../../../openapi/crd/conversion.ts'
-import type { AdmissionPlugin } from '../chain.ts'
 import { conditionErrors, oneOf, ruleErrors } from '../policies/rulechecks.ts'
 import { type Prepared, prepare, type Webhook } from './configuration.ts'
 

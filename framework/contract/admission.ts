@@ -1,9 +1,9 @@
-import { managedProblem } from '../../framework/apply/managed.ts'
-import type { RequestContext } from '../../framework/contract/context.ts'
-import type { SentOptions } from '../../framework/contract/storage.ts'
-import type { AdmissionRequest } from '../../framework/contract/workspace.ts'
-import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import { managedProblem } from '../apply/managed.ts'
+import type { KubeObject, ObjectKey } from '../meta/object.ts'
+import type { RequestContext } from './context.ts'
 import { Reinvocation } from './reinvocation.ts'
+import type { SentOptions } from './storage.ts'
+import type { AdmissionRequest } from './workspace.ts'
 
 /** The versions in which the objects of a kind are served, and how they become each other. */
 export interface KindVersions {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { KubeObject } from '../../framework/meta/object.ts'
+import type { KubeObject } from '../meta/object.ts'
 
 /**
  * The passes of one write through mutating admission. There is a second one when a tenant's webhook or policy has changed
