@@ -3,6 +3,7 @@
 export type { Awaitable } from './async/awaitable.ts'
 export { aborted } from './async/streams.ts'
 export { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } from './authn/index.ts'
+export type { AdmissionAttributes, AdmissionPlugin } from './contract/admission.ts'
 export {
   type ApiResource,
   type ApiSet,
@@ -70,8 +71,6 @@ export type {
 export { type Build, type VersionInfo, versionInfo } from './contract/version.ts'
 export { allAnswers, askedIn, untilRefused, type ViewStep, viewDecision } from './contract/viewsteps.ts'
 export {
-  type Admission,
-  type AdmissionRequest,
   defineVirtualWorkspace,
   type Host,
   type UrlPublisher,

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
-import type { AdmissionPlugin } from '../framework/contract/admission.ts'
 import { createTargets } from '../framework/net/targets.ts'
+import type { RegistryPlugin } from './admission/chain.ts'
 import { signerAdmission } from './admission/kubernetes/certificates.ts'
 import { namespaceLifecycle } from './admission/kubernetes/namespace-lifecycle.ts'
 import { resourceQuotaAdmission } from './admission/kubernetes/resourcequota.ts'
@@ -27,7 +27,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const cache = await openWatchCache(options.store, { ...cacheOptions(options), log, signal })
   const informers = cacheInformers(cacheOfRef(cache))
   const authorizer = options.authorizer(informers)
-  const plugins: AdmissionPlugin[] = [namespaceLifecycle(namespacesIn(cache))]
+  const plugins: RegistryPlugin[] = [namespaceLifecycle(namespacesIn(cache))]
   const computed: Record<string, Computed> = {}
   const parts = { cache, informers, authorizer, plugins, computed }
   const { backend, shared, resourcesOf, isBound } = wireBackend(options, parts)
@@ -51,7 +51,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   }
 }
 
-function pluginsOf(options: ShardOptions, host: ShardHost): readonly AdmissionPlugin[] {
+function pluginsOf(options: ShardOptions, host: ShardHost): readonly RegistryPlugin[] {
   const tenancy = { ...host, namespaceOf: namespacesIn(host.cache) }
   const targets = options.webhookTargets ?? createTargets({ allow: [] })
   const webhooks = tenantWebhooks({ ...tenancy, targets })

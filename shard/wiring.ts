@@ -1,4 +1,3 @@
-import { type AdmissionPlugin, admissionChain } from '../framework/contract/admission.ts'
 import type { Backend } from '../framework/contract/backend.ts'
 import type { Informers } from '../framework/contract/informer.ts'
 import type { SharedCache } from '../framework/contract/sharedcache.ts'
@@ -9,6 +8,7 @@ import type { KindDefinition } from '../openapi/definitions/definition.ts'
 import { kcpKinds } from '../openapi/definitions/kcp/index.ts'
 import { builtinKinds, reviewKinds } from '../openapi/definitions/kubernetes/index.ts'
 import { reviewResourcesOf } from '../openapi/reviewresources.ts'
+import { type RegistryPlugin, registryAdmission } from './admission/chain.ts'
 import { type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
 import { createWatchEnds } from './apis/ends.ts'
 import { followDefinitions, followWorkspaces } from './apis/follow.ts'
@@ -56,7 +56,7 @@ export interface BackendParts {
   readonly informers: Informers
   readonly authorizer: Backend['authorizer']
   /** May still grow: plugins are asked for at each write. */
-  readonly plugins: readonly AdmissionPlugin[]
+  readonly plugins: readonly RegistryPlugin[]
   /** May still grow, likewise. */
   readonly computed: Readonly<Record<string, Computed>>
 }
@@ -77,7 +77,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
     shelfOf: place => openShelf(options.store, cache, place),
-    admission: admissionChain(plugins),
+    admission: registryAdmission(plugins),
     ends,
     ...versioning(webhook => conversionWebhook(webhook, targets)),
     computed,

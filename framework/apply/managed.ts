@@ -1,3 +1,4 @@
+import type { KubeObject } from '../meta/object.ts'
 import type { FieldSet } from './fieldpath/fieldset.ts'
 import { isEmpty } from './fieldpath/fieldset.ts'
 import { formatFields, parseFields } from './fieldpath/fieldsv1.ts'
@@ -105,3 +106,23 @@ export const formatManaged = (managed: Managed) =>
     fieldsV1: formatFields(fields),
     ...(subresource === '' ? {} : { subresource }),
   }))
+
+/**
+ * The object after mutating admission, with the managedFields of before where admission has made them invalid
+ * (`NewManagedFieldsValidatingAdmissionController` of `k8s.io/apiserver/pkg/endpoints/handlers/fieldmanager`; rules.md 5.59).
+ */
+export function withValidManagedFields(
+  object: KubeObject,
+  before: KubeObject,
+  warn: (warning: string) => void,
+): KubeObject {
+  const { managedFields, ...metadata } = object.metadata
+  const known = before.metadata.managedFields
+  if (managedFields === known || managedFields === undefined) return object
+  const problem = managedProblem(managedFields)
+  if (problem === undefined) return object
+  warn(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
+  )
+  return { ...object, metadata: known === undefined ? metadata : { ...metadata, managedFields: known } }
+}

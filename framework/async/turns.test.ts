@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
 import { widget } from '../../test/support/tinyshard.ts'
 import { testCertificates } from '../../test/support/wire.ts'
-import type { Admission } from '../contract/workspace.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
 import { plain, serving, start, widgets } from '../testing/serving.ts'
 import { Turns } from './turns.ts'
 
@@ -64,7 +64,7 @@ describe('turns', () => {
     it('keep large writes apart that come together', async () => {
       const at: number[] = []
       const loop = countTurns()
-      const counting: Admission = {
+      const counting: AdmissionPlugin = {
         async mutate(_, { object }) {
           at.push(loop.count())
           return object

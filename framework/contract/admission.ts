@@ -1,113 +1,114 @@
-import { managedProblem } from '../apply/managed.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
+import type { Params } from '../request/path.ts'
 import type { RequestContext } from './context.ts'
-import { Reinvocation } from './reinvocation.ts'
+import { ReinvocationContext } from './reinvocation.ts'
 import type { SentOptions } from './storage.ts'
-import type { AdmissionRequest } from './workspace.ts'
 
-/** The versions in which the objects of a kind are served, and how they become each other. */
+/** The versions in which the objects of a kind are served, and the conversion between them. */
 export interface KindVersions {
   readonly served: readonly string[]
   /** The same object when it is in that version already. */
   convert(object: KubeObject, version: string): Promise<KubeObject>
 }
 
+/** A kind that is admitted in one version only: views admit what the client sent. */
+export const inOneVersion = (version: string): Pick<AdmissionAttributes, 'version' | 'versions'> => ({
+  version,
+  versions: { served: [version], convert: async object => object },
+})
+
 /**
- * A write as the shard's own admission sees it. What is written is named here, because `ctx` is the client's request. Objects
- * that are there already have their resourceVersion.
+ * One write, after decoding and before storage (`Attributes` of `k8s.io/apiserver/pkg/admission`). The attributes name the
+ * object, because the context is the client's request, which may name a view's. `old` is absent on CREATE and has its
+ * resourceVersion, `object` is absent on DELETE.
  */
-export interface ShardAdmissionRequest extends AdmissionRequest {
+export interface AdmissionAttributes {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
   readonly group: string
   readonly resource: string
-  /** That the client uses. */
+  /** The version that the client uses. */
   readonly version: string
   readonly versions: KindVersions
   /** '' for the object itself. */
   readonly subresource: string
-  /** `name` is '' while a generateName waits for its suffix. */
+  /** `name` is '' until a name is generated from `generateName`. */
   readonly key: ObjectKey
-  /** The client deletes a collection, and has not named this object. */
+  /** The request deletes a collection and does not name this object. */
   readonly isOneOfMany?: boolean
+  readonly dryRun: boolean
   readonly options?: SentOptions
+  readonly object?: KubeObject
+  readonly old?: KubeObject
 }
 
-/** The name that the client has asked for. */
-export const askedName = ({ key, isOneOfMany }: ShardAdmissionRequest): string =>
-  isOneOfMany === true ? '' : key.name
+/** The attributes of a CREATE or UPDATE. */
+export type WriteAttributes = AdmissionAttributes & { readonly object: KubeObject }
 
-/** One rule. Throws a `StatusError` to refuse. */
-export interface AdmissionPlugin {
-  readonly name: string
-  /** Returns the object to store, changed or not. Not called for DELETE; called twice for some writes. */
+/** `options` as admission sees them: patches are updates, or creations, to it. */
+export const optionsFor = (
+  operation: AdmissionAttributes['operation'],
+  sent: SentOptions | undefined,
+): Pick<AdmissionAttributes, 'options'> => {
+  if (sent === undefined) return {}
+  if (operation === 'DELETE') return { options: sent }
+  return { options: { ...sent, kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions' } }
+}
+
+/** What may change a write (`admission.MutationInterface`). */
+export interface MutationInterface<P extends Params = Params> {
+  /** Returns the object to store, changed or not. Not called for DELETE; called twice for a write that is reinvoked. */
   mutate?(
-    ctx: RequestContext,
-    request: ShardAdmissionRequest & { readonly object: KubeObject },
-    passes: Reinvocation,
+    ctx: RequestContext<P>,
+    attributes: WriteAttributes,
+    reinvocation: ReinvocationContext,
   ): KubeObject | Promise<KubeObject>
-  /** Whether the caller may grant what the object grants: asked before the object is validated, and before its version is
-   * looked at. Not for DELETE. */
-  permit?(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
-  /** What follows from the object as it is going to be stored, whichever part of it was written: labels that say the
-   * status, for instance. Called last, before validation; not for DELETE. */
-  complete?(request: ShardAdmissionRequest & { readonly object: KubeObject }): KubeObject
-  /** What `mutate` is for other writes, where there is no object to change: called before the validation of a DELETE. */
-  admitDeletion?(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
-  validate?(ctx: RequestContext, request: ShardAdmissionRequest): void | Promise<void>
+  /** `mutate` for a DELETE, which has no object to change: called before the validation. */
+  admitDeletion?(ctx: RequestContext<P>, attributes: AdmissionAttributes): Promise<void>
 }
 
-/** All plugins in order: `mutate` hands each the result of the one before, once or twice; `validate` stops at the first
- * refusal. */
+/** What may refuse a write that is complete (`admission.ValidationInterface`). */
+export interface ValidationInterface<P extends Params = Params> {
+  validate?(ctx: RequestContext<P>, attributes: AdmissionAttributes): void | Promise<void>
+}
+
+/** One rule, of a view or of a shard. Throws a `StatusError` to refuse, usually `forbidden`. */
+export interface AdmissionPlugin<P extends Params = Params>
+  extends MutationInterface<P>,
+    ValidationInterface<P> {
+  /** For plugins that remember something between the two passes of a write. */
+  readonly name?: string
+}
+
+/** Plugins in order: `mutate` gives each one the result of the one before, `validate` stops at the first refusal. */
 export interface AdmissionChain {
-  mutate(
-    ctx: RequestContext,
-    request: ShardAdmissionRequest & { readonly object: KubeObject },
-  ): Promise<KubeObject>
-  permit(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
-  complete(request: ShardAdmissionRequest & { readonly object: KubeObject }): KubeObject
-  admitDeletion(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
-  validate(ctx: RequestContext, request: ShardAdmissionRequest): Promise<void>
+  mutate(ctx: RequestContext, attributes: WriteAttributes): Promise<KubeObject>
+  admitDeletion(ctx: RequestContext, attributes: AdmissionAttributes): Promise<void>
+  validate(ctx: RequestContext, attributes: AdmissionAttributes): Promise<void>
 }
 
-/** Owners that admission has made unreadable are those from before it (chapter 40, rule 5.59). */
-function withGoodOwners(ctx: RequestContext, object: KubeObject, before: KubeObject): KubeObject {
-  const { managedFields, ...metadata } = object.metadata
-  const known = before.metadata.managedFields
-  if (managedFields === known || managedFields === undefined) return object
-  const problem = managedProblem(managedFields)
-  if (problem === undefined) return object
-  ctx.record.warn(
-    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
-  )
-  return { ...object, metadata: known === undefined ? metadata : { ...metadata, managedFields: known } }
-}
-
+/** Runs plugins as `k8s.io/apiserver/pkg/admission` does (`chain.go`, `plugin/webhook/generic` and `reinvocation.go`). */
 export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionChain => ({
-  async mutate(ctx, request) {
-    const passes = new Reinvocation()
-    let { object } = request
+  async mutate(ctx, attributes) {
+    const reinvocation = new ReinvocationContext()
+    let { object } = attributes
     do {
       for (const plugin of plugins)
-        if (plugin.mutate) object = await plugin.mutate(ctx, { ...request, object }, passes)
-    } while (passes.again())
-    return withGoodOwners(ctx, object, request.object)
-  },
-  async permit(ctx, request) {
-    for (const plugin of plugins) await plugin.permit?.(ctx, request)
-  },
-  complete(request) {
-    let { object } = request
-    for (const plugin of plugins) object = plugin.complete?.({ ...request, object }) ?? object
+        if (plugin.mutate) object = await plugin.mutate(ctx, { ...attributes, object }, reinvocation)
+    } while (reinvocation.again())
     return object
   },
-  async admitDeletion(ctx, request) {
-    for (const plugin of plugins) await plugin.admitDeletion?.(ctx, request)
+  async admitDeletion(ctx, attributes) {
+    for (const plugin of plugins) await plugin.admitDeletion?.(ctx, attributes)
   },
-  async validate(ctx, request) {
-    for (const plugin of plugins) await plugin.validate?.(ctx, request)
+  async validate(ctx, attributes) {
+    for (const plugin of plugins) await plugin.validate?.(ctx, attributes)
   },
 })
 
-/** How a refusal names its object: by name, else generateName, else `Unknown` (chapter 40, rule 2.57). */
-export function refusedName(request: ShardAdmissionRequest): string {
-  return askedName(request) || request.object?.metadata.generateName || 'Unknown'
-}
+/** The name in the request: '' while it is to be generated, and where a collection is deleted. */
+export const askedName = ({ key, isOneOfMany }: AdmissionAttributes): string =>
+  isOneOfMany === true ? '' : key.name
+
+/** The name of the object in a refusal: its name, else generateName, else `Unknown` (rules.md 2.57). */
+export const refusedName = (attributes: AdmissionAttributes): string =>
+  askedName(attributes) || attributes.object?.metadata.generateName || 'Unknown'

@@ -2,71 +2,71 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../meta/object.ts'
 
 /**
- * The passes of one write through mutating admission. There is a second one when a tenant's webhook or policy has changed
- * the object: then those that want it are asked once more, and nobody is asked a third time.
+ * The passes of one write through mutating admission (`admission.ReinvocationContext` of `k8s.io/apiserver`). There is a
+ * second pass when a webhook or policy has changed the object: it calls again those that want it, and is the last.
  */
-export class Reinvocation {
-  readonly #plugins = new Map<string, Revisits>()
-  #isAgain = false
-  #isWanted = false
+export class ReinvocationContext {
+  readonly #plugins = new Map<string, ReinvokedHooks>()
+  #isReinvoke = false
+  #shouldReinvoke = false
 
   /** Whether this is the second pass. */
-  get isAgain(): boolean {
-    return this.#isAgain
+  get isReinvoke(): boolean {
+    return this.#isReinvoke
   }
 
-  /** Begins the second pass if anybody wanted it; false when there is none. */
+  /** Begins the second pass if a plugin wanted it; false when there is none. */
   again(): boolean {
-    const begins = this.#isWanted && !this.#isAgain
-    this.#isAgain ||= begins
+    const begins = this.#shouldReinvoke && !this.#isReinvoke
+    this.#isReinvoke ||= begins
     return begins
   }
 
-  want(): void {
-    this.#isWanted = true
+  setShouldReinvoke(): void {
+    this.#shouldReinvoke = true
   }
 
-  /** What a plugin remembers of the first pass, by the plugin's name. */
-  of(plugin: string): Revisits {
-    const known = this.#plugins.get(plugin) ?? new Revisits(this)
+  /** The hooks of one plugin, kept from the first pass to the second. */
+  of(plugin: string): ReinvokedHooks {
+    const known = this.#plugins.get(plugin) ?? new ReinvokedHooks(this)
     this.#plugins.set(plugin, known)
     return known
   }
 }
 
-/** The hooks that one plugin asks, by keys of its own. */
-export class Revisits {
-  readonly #passes: Reinvocation
-  /** Asked so far, and willing to be asked again. */
+/** The webhooks or policies that one plugin calls, by keys that the plugin chooses. */
+export class ReinvokedHooks {
+  readonly #context: ReinvocationContext
+  /** Called so far, with `reinvocationPolicy: IfNeeded`. */
   readonly #willing = new Set<string>()
-  /** To be asked again, because the object has changed since. */
+  /** To be called again, because the object has changed since. */
   readonly #due = new Set<string>()
   #left: KubeObject | undefined
 
-  constructor(passes: Reinvocation) {
-    this.#passes = passes
+  constructor(context: ReinvocationContext) {
+    this.#context = context
   }
 
-  /** The object reaches the plugin: others may have changed it since it left. */
+  /** The object comes to the plugin: other plugins may have changed it since it left. */
   enter(object: KubeObject): void {
-    if (this.#passes.isAgain && !isDeepStrictEqual(this.#left, object)) this.#recall()
+    if (this.#context.isReinvoke && !isDeepStrictEqual(this.#left, object)) this.#recall()
   }
 
-  /** Whether a hook is asked in this pass. */
+  /** Whether a hook is called in this pass. */
   asks(key: string): boolean {
-    return !this.#passes.isAgain || this.#due.has(key)
+    return !this.#context.isReinvoke || this.#due.has(key)
   }
 
-  /** A hook has been asked. `changed`: those before it want to see that. */
+  /** A hook was called. `changed`: it changed the object; `willing`: it may be called again. */
   asked(key: string, { changed, willing }: { readonly changed: boolean; readonly willing: boolean }): void {
     if (changed) this.changed()
     if (willing) this.#willing.add(key)
   }
 
-  /** Everybody who was asked so far, and is willing, is asked again. */
+  /** The object was changed: all willing hooks so far are called again. */
   changed(): void {
     this.#recall()
-    this.#passes.want()
+    this.#context.setShouldReinvoke()
   }
 
   leave(object: KubeObject): void {

@@ -2,6 +2,7 @@ import type { ClusterScope, KubeObject } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 import { type ParamsOf, type PathPattern, pathPattern } from '../request/path.ts'
 import type { UserInfo } from '../request/user.ts'
+import type { AdmissionPlugin } from './admission.ts'
 import type { ApiSet } from './apis.ts'
 import type { Decision } from './authorizer.ts'
 import type { Backend, ResourceRef } from './backend.ts'
@@ -10,24 +11,6 @@ import type { Informers } from './informer.ts'
 import type { Logger } from './log.ts'
 import type { SharedCache } from './sharedcache.ts'
 import type { Outbound } from './upstream.ts'
-
-/** A write on its way in, after decoding and before storing. `old` is absent on create, `object` on delete. */
-export interface AdmissionRequest {
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
-  readonly object?: KubeObject
-  readonly old?: KubeObject
-  readonly dryRun: boolean
-}
-
-/** Changes or refuses writes. Throws a `StatusError`, usually `forbidden`. */
-export interface Admission<P extends Params = Params> {
-  /** Returns the object to store, changed or not. Not called for DELETE. */
-  mutate?(
-    ctx: RequestContext<P>,
-    request: AdmissionRequest & { readonly object: KubeObject },
-  ): Promise<KubeObject>
-  validate?(ctx: RequestContext<P>, request: AdmissionRequest): Promise<void>
-}
 
 /** Which objects' status lists this view's URLs, and what the list is. The kernel runs it; it never builds URLs itself. */
 export interface UrlPublisher<P extends Params = Params> {
@@ -73,7 +56,8 @@ export interface VirtualWorkspace<P extends Params = Params> {
   actAs?(ctx: Omit<RequestContext<P>, 'actAs'>): UserInfo
   /** Requests that `apis()` does not cover. Default: 'not found'. */
   readonly otherwise?: 'not found' | 'forward'
-  readonly admission?: readonly Admission<P>[]
+  /** Run in order before the storage's own admission. */
+  readonly admission?: readonly AdmissionPlugin<P>[]
   readonly publisher?: UrlPublisher<P>
   /** Informers and controllers; requests are 503 until `ready()`. Returns when `signal` aborts. */
   run?(ready: () => void, signal: AbortSignal): Promise<void>

@@ -1,4 +1,5 @@
 import type { Awaitable } from '../async/awaitable.ts'
+import type { AdmissionPlugin } from '../contract/admission.ts'
 import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
 import { authorize } from '../contract/authorize.ts'
 import type { Backend } from '../contract/backend.ts'
@@ -8,7 +9,7 @@ import type { Pages } from '../contract/pages.ts'
 import { contextWith } from '../contract/requestcontext.ts'
 import type { Forwarding } from '../contract/upstream.ts'
 import type { VersionInfo } from '../contract/version.ts'
-import type { Admission, VirtualWorkspace } from '../contract/workspace.ts'
+import type { VirtualWorkspace } from '../contract/workspace.ts'
 import { discoveryAnswer } from '../discovery/discoveryanswer.ts'
 import { openApiAnswer } from '../discovery/openapiendpoint.ts'
 import { methodNotSupported, notServed, StatusError } from '../meta/errors.ts'
@@ -17,7 +18,7 @@ import type { ResourceRequest } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
 import { documentAnswer } from '../responses/documentanswer.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import type { Surroundings } from '../verbs/call.ts'
+import type { VerbScope } from '../verbs/call.ts'
 import { handle } from '../verbs/index.ts'
 import { type HealthCheck, healthAnswer } from './health.ts'
 import type { Exchange } from './serve.ts'
@@ -65,7 +66,7 @@ function resourceAnswer(
       incoming: exchange.incoming,
       rest: restBehind(workspace, exchange.incoming, info),
     })
-  return handle(ctx, resource, exchange.incoming, new Around(sources, admitted, info, apis))
+  return handle(ctx, resource, exchange.incoming, new ViewScope(sources, admitted, info, apis))
 }
 
 const pluralOf = ({ resource, identity }: ResourceRequest): string =>
@@ -87,7 +88,7 @@ const partOf = (
 const resourceItself = {}
 
 /** What a verb may ask of the view around its resource, which few do. */
-class Around implements Surroundings {
+class ViewScope implements VerbScope {
   readonly #sources: Sources
   readonly #admitted: Admitted
   readonly #info: ResourceRequest
@@ -100,7 +101,7 @@ class Around implements Surroundings {
     this.#apis = apis
   }
 
-  get admission(): readonly Admission[] {
+  get admission(): readonly AdmissionPlugin[] {
     return this.#admitted.workspace.admission ?? []
   }
 

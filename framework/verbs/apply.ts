@@ -12,9 +12,10 @@ import { inProtobuf } from '../responses/protobufform.ts'
 import { applyType, bodyLimit } from '../wire/mediatypes.ts'
 import { DecodeError, jsonType } from '../wire/metadata.ts'
 import { type ParsedBody, parseBody } from '../wire/parsebody.ts'
+import { admitWrite } from './admission.ts'
 import { configFor } from './applied.ts'
 import { decodeValue, report } from './body.ts'
-import { admit, type Call, checkName, inNamespace, keyOf } from './call.ts'
+import { type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { checkUid, createdOr, unversioned } from './createmissing.ts'
 import { endpointOf } from './fieldtracking.ts'
 import { unlocked } from './version.ts'
@@ -79,8 +80,7 @@ function applyOrCreate(call: Call, applying: Applying): Promise<{ item: Item; st
   let sent: Config | undefined
   const write = { ...applying.write, patch: { type: applyType, force, body: () => sent } }
   const admitted = async (object: KubeObject, old?: KubeObject): Promise<KubeObject> => {
-    const operation = old === undefined ? 'CREATE' : 'UPDATE'
-    const next = await admit(call, { operation, object, dryRun: write.dryRun, ...(old && { old }) })
+    const next = await admitWrite(call, { key, object, write, ...(old && { old }) })
     sent = configFor(config, object, next)
     // Who applies owns what admission adds, too.
     return sent === undefined || sent === config ? next : merged({ ...applying, config: sent }, old)
@@ -95,7 +95,7 @@ function applyOrCreate(call: Call, applying: Applying): Promise<{ item: Item; st
   return createdOr(update, async () => {
     const object = merged(applying)
     checkUid(call.served, key, object, noObject)
-    await call.around.mayCreate()
+    await call.scope.mayCreate()
     return served.storage.create(ctx, key, await admitted(object), write)
   })
 }

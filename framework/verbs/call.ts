@@ -1,25 +1,25 @@
+import type { AdmissionPlugin } from '../contract/admission.ts'
 import type { ApiResource } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
 import type { Served } from '../contract/served.ts'
-import type { Admission, AdmissionRequest } from '../contract/workspace.ts'
 import { badRequest, methodNotAllowed, notServed } from '../meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import type { ResourceRequest } from '../request/requestinfo.ts'
 import type { VerbRequest } from '../request/response.ts'
 
-/** What the view around a resource says. */
-export interface Surroundings {
+/** What a verb needs of the view that serves its resource. */
+export interface VerbScope {
   /** In order; run before the storage's own. */
-  readonly admission: readonly Admission[]
+  readonly admission: readonly AdmissionPlugin[]
   /** The same resource in another version; undefined when that is not served. */
   atVersion(version: string): ApiResource | undefined
-  /** Throws 403 unless the caller may also create what turns out to be missing (chapter 40, rule 5.52). */
+  /** Throws 403 unless the user may also create the object, which is missing (rules.md 5.52). */
   mayCreate(): Promise<void>
 }
 
 /** Everything a verb works with. */
 export interface Call {
-  readonly around: Surroundings
+  readonly scope: VerbScope
   readonly ctx: RequestContext
   readonly info: ResourceRequest
   readonly served: Served
@@ -82,24 +82,4 @@ export function checkName(object: KubeObject, { name }: ObjectKey): void {
   if (own !== name) {
     throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`)
   }
-}
-
-/** Runs the view's admission: all that change the object, then all that only look. Returns the object to store. */
-export async function admit(
-  { ctx, around: { admission } }: Call,
-  request: AdmissionRequest & { readonly object: KubeObject },
-): Promise<KubeObject> {
-  let { object } = request
-  for (const hook of admission) object = (await hook.mutate?.(ctx, { ...request, object })) ?? object
-  for (const hook of admission) await hook.validate?.(ctx, { ...request, object })
-  return object
-}
-
-/** Runs the view's admission for a deletion. */
-export async function admitDeletion(
-  { ctx, around: { admission } }: Call,
-  old: KubeObject,
-  dryRun: boolean,
-): Promise<void> {
-  for (const hook of admission) await hook.validate?.(ctx, { operation: 'DELETE', old, dryRun })
 }

@@ -7,8 +7,9 @@ import { itemAnswer } from '../responses/answers.ts'
 import { objectForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
 import { inProtobuf } from '../responses/protobufform.ts'
+import { admitWrite } from './admission.ts'
 import { readObject } from './body.ts'
-import { admit, type Call, checkScope, inNamespace, namespaceOf } from './call.ts'
+import { type Call, checkScope, inNamespace, namespaceOf } from './call.ts'
 import { tracked } from './fieldtracking.ts'
 
 /** POST to a collection, or to a subresource such as `token` of a named object. Answers 201. */
@@ -25,7 +26,7 @@ export async function create(call: Call): Promise<Answer> {
   const sent = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
   const key = keyFor(sent, call)
   const fresh = withoutSystemMetadata(sent)
-  const admitted = await admit(call, { operation: 'CREATE', object: fresh, dryRun: write.dryRun })
+  const admitted = await admitWrite(call, { key, object: fresh, write })
   const object = tracked(call, write.fieldManager, admitted)
   const item = await served.storage.create(ctx, key, object, write)
   return itemAnswer(item, form, how, 201)

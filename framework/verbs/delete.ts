@@ -6,7 +6,8 @@ import { documentAnswer } from '../responses/documentanswer.ts'
 import { objectForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
 import { inProtobuf } from '../responses/protobufform.ts'
-import { admitDeletion, type Call, keyOf } from './call.ts'
+import { admitDeletion } from './admission.ts'
+import { type Call, keyOf } from './call.ts'
 import { readDeleteOptions } from './deleteoptions.ts'
 
 /** DELETE of one object (chapter 40, section 6.2). */
@@ -16,7 +17,7 @@ export async function deleteOne(call: Call): Promise<Answer> {
   const how = negotiate(request, 'objects', inProtobuf(served))
   const form = objectForm(served, how, request.query)
   const { options, accepted } = await readDeleteOptions(request)
-  const check = (current: Item): Promise<void> => admitDeletion(call, current.object, options.dryRun)
+  const check = (current: Item): Promise<void> => admitDeletion(call, key, current.object, options)
   const { item, removed } = await served.storage.delete(ctx, key, check, options)
   if (removed && !served.resource.deleteReturnsObject) {
     const { transform, ...plain } = how

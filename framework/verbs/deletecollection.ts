@@ -6,7 +6,8 @@ import { listAnswer } from '../responses/answers.ts'
 import { listForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
 import { inProtobuf } from '../responses/protobufform.ts'
-import { admitDeletion, type Call, checkScope } from './call.ts'
+import { admitDeletion } from './admission.ts'
+import { type Call, checkScope } from './call.ts'
 import { readDeleteOptions } from './deleteoptions.ts'
 import { listQuery } from './query.ts'
 
@@ -51,7 +52,7 @@ async function deleteAll(call: Call, queue: Iterable<Item>, options: DeleteOptio
 /** Exactly the object that was listed, or the one that the client demands; what is gone meanwhile is none of our business. */
 async function deleteListed(call: Call, item: Item, options: DeleteOptions): Promise<void> {
   const uid = options.uid ?? item.meta.uid
-  const check = (current: Item): Promise<void> => admitDeletion(call, current.object, options.dryRun)
+  const check = (current: Item): Promise<void> => admitDeletion(call, item.key, current.object, options)
   try {
     await call.served.storage.delete(call.ctx, item.key, check, { ...options, uid })
   } catch (error) {

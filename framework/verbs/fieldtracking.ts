@@ -8,7 +8,7 @@ import type { MergeSchema } from '../meta/mergeschema.ts'
 import { apiVersionOf, type KubeObject } from '../meta/object.ts'
 import { timestamp } from '../meta/timestamp.ts'
 import { wholeSchema } from '../responses/wholeschema.ts'
-import type { Call, Surroundings } from './call.ts'
+import type { Call, VerbScope } from './call.ts'
 
 /** What endpoints may not write, and nobody comes to own through them (chapter 40, rule 5.51 k). */
 const status = setOfFields(['status'])
@@ -52,7 +52,7 @@ function scaleEndpoint({ group, version, kind, subresource }: Served): Endpoint 
  * The endpoint of a call, as field management sees it; undefined for subresources that have objects of another kind: what
  * is written there has no fields of its own.
  */
-export function endpointOf({ served, around }: Call): Endpoint | undefined {
+export function endpointOf({ served, scope }: Call): Endpoint | undefined {
   const { group, version, kind, resource, subresource } = served
   if (subresource === 'scale') return scaleEndpoint(served)
   if (kind !== resource.names.kind || group !== resource.group) return undefined
@@ -67,7 +67,7 @@ export function endpointOf({ served, around }: Call): Endpoint | undefined {
     apiVersion,
     subresource,
     type: typeOf(schema),
-    versions: versionsOf(resource, around),
+    versions: versionsOf(resource, scope),
     filter: fields => recursiveDifference(fields, reset),
     zero: { ...zero, apiVersion, kind, metadata: {} },
   }
@@ -75,11 +75,11 @@ export function endpointOf({ served, around }: Call): Endpoint | undefined {
 
 /** Fields carry over between versions by their names. */
 const versionsOf =
-  ({ group, version, openapi }: ApiResource, around: Surroundings): Versions =>
+  ({ group, version, openapi }: ApiResource, scope: VerbScope): Versions =>
   apiVersion => {
     if (apiVersion === apiVersionOf(group, version)) return typeOf(wholeSchema(openapi))
     const other = apiVersion.startsWith(`${group}/`)
-      ? around.atVersion(apiVersion.slice(group.length + 1))
+      ? scope.atVersion(apiVersion.slice(group.length + 1))
       : undefined
     return other && typeOf(wholeSchema(other.openapi))
   }

@@ -5,7 +5,7 @@ import { requireVerb, servedBy } from '../contract/served.ts'
 import { notServed } from '../meta/errors.ts'
 import type { Verb } from '../request/requestinfo.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
-import type { Call, Surroundings } from './call.ts'
+import type { Call, VerbScope } from './call.ts'
 import { create } from './create.ts'
 import { deleteOne } from './delete.ts'
 import { deletecollection } from './deletecollection.ts'
@@ -34,12 +34,12 @@ export function handle(
   ctx: RequestContext,
   resource: ApiResource,
   request: VerbRequest,
-  around: Surroundings,
+  scope: VerbScope,
 ): Awaitable<Answer> {
   const { info } = ctx
   if (!info.isResource) throw notServed()
   const served = servedBy(resource, info.subresource, info.name)
   requireVerb(served, info.verb)
   if (resource.deprecationWarning !== undefined) ctx.record.warn(resource.deprecationWarning)
-  return verbs[info.verb]({ ctx, info, served, request, around })
+  return verbs[info.verb]({ ctx, info, served, request, scope })
 }

@@ -17,9 +17,10 @@ import { wholeSchema } from '../responses/wholeschema.ts'
 import { applyType, bodyLimit, bodyType } from '../wire/mediatypes.ts'
 import { DecodeError, MissingKindError } from '../wire/metadata.ts'
 import { isTooDeep } from '../wire/parsebody.ts'
+import { admitWrite } from './admission.ts'
 import { apply } from './apply.ts'
 import { decodeValue, missingKind, parseOrRefuse, report, unknownField } from './body.ts'
-import { admit, type Call, checkName, inNamespace, keyOf } from './call.ts'
+import { type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { tracked } from './fieldtracking.ts'
 import { checkPatchedType } from './patchedtype.ts'
 import { unlocked, withRequiredVersion } from './version.ts'
@@ -46,14 +47,14 @@ export async function patch(call: Call): Promise<Answer> {
   const read = readerOf(call)
   const options = writeOptions('PatchOptions', request.query, request.headers['user-agent'] ?? '')
   const body = await request.body(bodyLimit)
-  const { dryRun, fieldManager } = options.write
+  const { fieldManager } = options.write
   let parsed: Patch | undefined
   let sent: unknown
   const change = async ({ object: old }: Item): Promise<KubeObject> => {
     // Not before there is an object: 404 comes first.
     parsed ??= read(body)
     const next = unlocked(patched(call, old, { key, patch: parsed, ...options }), old)
-    const admitted = await admit(call, { operation: 'UPDATE', object: next, old, dryRun })
+    const admitted = await admitWrite(call, { key, object: next, old, write: options.write })
     sent = admitted === next ? parsed.body : undefined
     return tracked(call, fieldManager, admitted, old)
   }

@@ -1,14 +1,14 @@
 import type { Item } from '../contract/item.ts'
-import type { WriteOptions } from '../contract/storage.ts'
-import type { KubeObject, ObjectKey } from '../meta/object.ts'
+import type { KubeObject } from '../meta/object.ts'
 import { checkResourceVersion, writeOptions } from '../query/options.ts'
 import type { Answer } from '../request/response.ts'
 import { itemAnswer } from '../responses/answers.ts'
 import { objectForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
 import { inProtobuf } from '../responses/protobufform.ts'
+import { admitWrite, type ViewWrite } from './admission.ts'
 import { readObject } from './body.ts'
-import { admit, type Call, checkName, inNamespace, keyOf } from './call.ts'
+import { type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { checkUid, createdOr, unversioned } from './createmissing.ts'
 import { tracked } from './fieldtracking.ts'
 import { withRequiredVersion } from './version.ts'
@@ -31,16 +31,7 @@ export async function update(call: Call): Promise<Answer> {
   return itemAnswer(item, form, how, status)
 }
 
-interface Replacement {
-  readonly key: ObjectKey
-  readonly object: KubeObject
-  readonly write: WriteOptions
-}
-
-async function replaceOrCreate(
-  call: Call,
-  replacement: Replacement,
-): Promise<{ item: Item; status: number }> {
+async function replaceOrCreate(call: Call, replacement: ViewWrite): Promise<{ item: Item; status: number }> {
   const { resource, subresource } = call.served
   if (resource.createOnUpdate && subresource === '')
     return createdOr(
@@ -50,10 +41,10 @@ async function replaceOrCreate(
   return { item: await replace(call, replacement), status: 200 }
 }
 
-function replace(call: Call, { key, object, write }: Replacement): Promise<Item> {
+function replace(call: Call, { key, object, write }: ViewWrite): Promise<Item> {
   const change = async ({ object: old }: Item): Promise<KubeObject> => {
     const next = withRequiredVersion(call, object)
-    const admitted = await admit(call, { operation: 'UPDATE', object: next, old, dryRun: write.dryRun })
+    const admitted = await admitWrite(call, { key, object: next, old, write })
     return tracked(call, write.fieldManager, admitted, old)
   }
   return call.served.storage.update(call.ctx, key, change, write)
@@ -62,11 +53,11 @@ function replace(call: Call, { key, object, write }: Replacement): Promise<Item>
 const noUid = (uid: string): string =>
   `Precondition failed: UID in precondition: ${uid}, UID in object meta: `
 
-async function createMissing(call: Call, { key, object, write }: Replacement): Promise<Item> {
+async function createMissing(call: Call, { key, object, write }: ViewWrite): Promise<Item> {
   checkUid(call.served, key, object, noUid)
-  await call.around.mayCreate()
+  await call.scope.mayCreate()
   const sent = unversioned(object)
-  const admitted = await admit(call, { operation: 'CREATE', object: sent, dryRun: write.dryRun })
+  const admitted = await admitWrite(call, { key, object: sent, write })
   const next = tracked(call, write.fieldManager, admitted)
   return call.served.storage.create(call.ctx, key, next, write)
 }

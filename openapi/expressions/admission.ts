@@ -73,7 +73,7 @@ function declared(schema: JSONSchemaProps, name: string): RootDeclaration {
   return declaration
 }
 
-const requestFields = declared(requestSchema, 'kubernetes.AdmissionRequest')
+const requestFields = declared(requestSchema, 'kubernetes.AdmissionAttributes')
 export const requestDeclaration: Pick<RootDeclaration, 'type' | 'adapt' | 'struct'> = {
   type: requestFields.type,
   adapt(raw) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { type AdmissionPlugin, admissionChain, refusedName } from '../../framework/contract/admission.ts'
+import { type AdmissionPlugin, inOneVersion, refusedName } from '../../framework/contract/admission.ts'
 import { silent } from '../../framework/contract/log.ts'
 import { loopbackContext } from '../../framework/contract/loopback.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { inOneVersion } from '../testing/versions.ts'
+import { registryAdmission } from './chain.ts'
 
 const warnings: string[] = []
 const base = loopbackContext({
@@ -23,11 +23,11 @@ const object: KubeObject = {
 }
 
 const mutate = (...plugins: readonly AdmissionPlugin[]): Promise<KubeObject> =>
-  admissionChain(plugins).mutate(ctx, {
+  registryAdmission(plugins).mutate(ctx, {
     operation: 'CREATE',
     group: '',
     resource: 'configmaps',
-    ...inOneVersion,
+    ...inOneVersion('v1'),
     subresource: '',
     key: { cluster: 'c1', namespace: '', name: 'a' },
     dryRun: false,
@@ -37,14 +37,14 @@ const mutate = (...plugins: readonly AdmissionPlugin[]): Promise<KubeObject> =>
 /** Appends its name to a label; asks for a second pass, or takes part in one. */
 const labeller = (name: string, wants: boolean): AdmissionPlugin => ({
   name,
-  mutate(_ctx, request, passes) {
-    const revisits = passes.of(name)
-    revisits.enter(request.object)
-    if (!revisits.asks('hook')) return request.object
+  mutate(_ctx, request, reinvocation) {
+    const hooks = reinvocation.of(name)
+    hooks.enter(request.object)
+    if (!hooks.asks('hook')) return request.object
     const seen = (request.object.metadata.labels?.seen ?? '') + name
     const next = { ...request.object, metadata: { ...request.object.metadata, labels: { seen } } }
-    revisits.asked('hook', { changed: true, willing: wants })
-    revisits.leave(next)
+    hooks.asked('hook', { changed: true, willing: wants })
+    hooks.leave(next)
     return next
   },
 })
@@ -77,7 +77,7 @@ describe('refusals by admission', () => {
       operation: 'CREATE' as const,
       group: '',
       resource: 'configmaps',
-      ...inOneVersion,
+      ...inOneVersion('v1'),
       subresource: '' as const,
       key: { cluster: 'c1', namespace: '', name },
       dryRun: false,

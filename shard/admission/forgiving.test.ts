@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../../framework/contract/admission.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../../framework/contract/admission.ts'
+import { inOneVersion } from '../../framework/contract/admission.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { testContext } from '../../test/support/context.ts'
-import { inOneVersion } from '../testing/versions.ts'
 import { policyExpressions } from './policies/expressions.ts'
 import { webhookRules } from './webhooks/specrules.ts'
 
@@ -37,8 +37,8 @@ const webhooks = (...conditions: readonly (readonly object[])[]): KubeObject => 
   })),
 })
 
-const updating = (resource: string, object: KubeObject, old: KubeObject): ShardAdmissionRequest => ({
-  ...inOneVersion,
+const updating = (resource: string, object: KubeObject, old: KubeObject): AdmissionAttributes => ({
+  ...inOneVersion('v1'),
   operation: 'UPDATE',
   group,
   resource,
@@ -49,7 +49,7 @@ const updating = (resource: string, object: KubeObject, old: KubeObject): ShardA
   old,
 })
 
-const refusalOf = async (plugin: AdmissionPlugin, request: ShardAdmissionRequest): Promise<string> => {
+const refusalOf = async (plugin: AdmissionPlugin, request: AdmissionAttributes): Promise<string> => {
   try {
     await plugin.validate?.(testContext(), request)
     return ''

@@ -1,5 +1,5 @@
 import type { ServedKind } from '../../framework/cache/selection.ts'
-import type { AdmissionChain, KindVersions } from '../../framework/contract/admission.ts'
+import type { KindVersions } from '../../framework/contract/admission.ts'
 import type { ApiResource, Subresource } from '../../framework/contract/apis.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { itemOf } from '../../framework/contract/item.ts'
@@ -16,6 +16,7 @@ import { selectableFieldsOf } from '../../openapi/columns.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import { coreEvents, eventSource } from '../../openapi/definitions/kubernetes/events.ts'
 import { apiResourcesOf, readOnlyResourcesOf, subresourceVerbs } from '../../openapi/resource.ts'
+import type { RegistryAdmission } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/key.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import type { ShelfPlace } from '../registry/objectstore.ts'
@@ -39,7 +40,7 @@ export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObje
 export interface Wiring extends Versions {
   cacheOf(resource: StoredResource): ResourceCache
   shelfOf(place: ShelfPlace): Shelf
-  readonly admission: AdmissionChain
+  readonly admission: RegistryAdmission
   readonly ends: WatchEnds
   /** By `<plural>.<group>`. */
   readonly computed: Readonly<Record<string, Computed>>

@@ -3,7 +3,7 @@ import {
   managedFieldsOfScaled,
   type ReplicasPaths,
 } from '../../framework/apply/scale.ts'
-import type { AdmissionChain, ShardAdmissionRequest } from '../../framework/contract/admission.ts'
+import { type AdmissionAttributes, optionsFor } from '../../framework/contract/admission.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { type Item, itemOf } from '../../framework/contract/item.ts'
 import type { ResourceStorage, WriteOptions } from '../../framework/contract/storage.ts'
@@ -11,6 +11,7 @@ import { isMembers } from '../../framework/json/json.ts'
 import { badRequest, internalError, invalid } from '../../framework/meta/errors.ts'
 import type { KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
 import type { ScalePaths } from '../../openapi/definitions/definition.ts'
+import type { RegistryAdmission } from '../admission/chain.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -132,7 +133,7 @@ export function scaleStorage(
 }
 
 /** A kind in one version, as those who admit writes know it. */
-export type ScaledKind = Pick<ShardAdmissionRequest, 'group' | 'resource' | 'version' | 'versions'>
+export type ScaledKind = Pick<AdmissionAttributes, 'group' | 'resource' | 'version' | 'versions'>
 
 /** A Scale is the same in every version of what is scaled. */
 const asScale = ({ versions: { served }, ...kind }: ScaledKind) => ({
@@ -143,20 +144,20 @@ const asScale = ({ versions: { served }, ...kind }: ScaledKind) => ({
 
 /** Those who change objects see the Scale as the client has sent it. */
 export const scaleMutation =
-  (admission: AdmissionChain, kind: ScaledKind): ScaleMutation =>
+  (admission: RegistryAdmission, kind: ScaledKind): ScaleMutation =>
   (ctx, { key, next, old }, { dryRun, asSent }) =>
     admission.mutate(ctx, {
       ...asScale(kind),
       operation: 'UPDATE',
       key,
       dryRun,
-      ...(asSent === undefined ? {} : { options: { ...asSent, kind: 'UpdateOptions' } }),
+      ...optionsFor('UPDATE', asSent),
       object: next,
       old,
     })
 
 /** Those who judge objects see the Scale as it will be; those who change them have seen it before. */
-export const scaleAdmission = (admission: AdmissionChain, paths: ScalePaths): AdmissionChain => ({
+export const scaleAdmission = (admission: RegistryAdmission, paths: ScalePaths): RegistryAdmission => ({
   ...admission,
   mutate: async (_, { object }) => object,
   validate: (ctx, request) =>

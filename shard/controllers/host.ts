@@ -1,5 +1,4 @@
 import type { RingBounds } from '../../framework/cache/ring.ts'
-import type { AdmissionPlugin } from '../../framework/contract/admission.ts'
 import type { Subresource } from '../../framework/contract/apis.ts'
 import type { Authorizer } from '../../framework/contract/authorizer.ts'
 import type { Backend } from '../../framework/contract/backend.ts'
@@ -8,6 +7,7 @@ import type { Logger } from '../../framework/contract/log.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import type { Targets } from '../../framework/net/targets.ts'
+import type { RegistryPlugin } from '../admission/chain.ts'
 import type { Computed } from '../apis/resources.ts'
 import type { ClusterContent } from '../bindings/content.ts'
 import type { Decorator } from '../cache/builder.ts'
@@ -41,7 +41,7 @@ export interface ShardOptions {
   /** Labels that are presented but not stored: by which claims an object is visible. */
   readonly decorate?: (cache: WatchCache) => Decorator
   /** Plugins besides those of plain Kubernetes, in order. */
-  readonly admission?: (host: ShardHost) => readonly AdmissionPlugin[]
+  readonly admission?: (host: ShardHost) => readonly RegistryPlugin[]
   /** Controllers besides those of plain Kubernetes. */
   readonly controllers?: (host: ShardHost) => readonly Controller[]
   /** Who answers review kinds, by `<plural>.<group>`; those without an answer are not served. */

@@ -1,4 +1,4 @@
-import type { ShardAdmissionRequest } from '../../framework/contract/admission.ts'
+import type { WriteAttributes } from '../../framework/contract/admission.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { ObjectSchema } from '../../framework/contract/schema.ts'
@@ -7,7 +7,7 @@ import { alreadyExists, badRequest, forbidden, invalid, StatusError } from '../.
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
-import { aboutOf, type Registry, type Rules } from './registry.ts'
+import { aboutOf, attributesOf, type Registry, type Rules } from './registry.ts'
 import { writeWithin } from './size.ts'
 import { prepareForCreate, scopeOf, withSystemMetadata } from './strategy.ts'
 
@@ -25,8 +25,8 @@ export async function create(
   const { rules } = registry
   checkCreatable(registry, target)
   const name = object.metadata.name ?? ''
-  const request = { ...requestOf(registry, options), key: { ...key, name } }
-  const admitted = await admit(registry, ctx, {
+  const request = attributesOf(registry, 'CREATE', { ...key, name }, options)
+  const admitted = await mutated(registry, ctx, {
     ...request,
     object: collapseOwners(ctx, withSystemMetadata(rules.strategy, key, object)),
   })
@@ -75,20 +75,6 @@ function checkCreatable(
   )
 }
 
-const requestOf = (
-  { group, resource, version, versions, part }: Registry,
-  { dryRun, asSent }: WriteOptions,
-): Omit<ShardAdmissionRequest, 'key' | 'object'> => ({
-  operation: 'CREATE',
-  group,
-  resource,
-  version,
-  versions,
-  subresource: part,
-  dryRun,
-  ...(asSent === undefined ? {} : { options: { ...asSent, kind: 'CreateOptions' } }),
-})
-
 function collapseOwners(ctx: RequestContext, ...of: Parameters<typeof dedupOwners>): KubeObject {
   const collapsed = dedupOwners(...of)
   if (collapsed.warning !== undefined) ctx.record.warn(collapsed.warning)
@@ -96,10 +82,10 @@ function collapseOwners(ctx: RequestContext, ...of: Parameters<typeof dedupOwner
 }
 
 /** Mutating admission, and whether the caller may grant what came of it; the result is pruned and defaulted again (chapter 40, rule 3.34, step 8). */
-async function admit(
+async function mutated(
   registry: Registry,
   ctx: RequestContext,
-  request: ShardAdmissionRequest & { readonly object: KubeObject },
+  request: WriteAttributes,
 ): Promise<KubeObject> {
   const admitted = await registry.admission.mutate(ctx, request)
   await registry.admission.permit(ctx, { ...request, object: admitted })

@@ -1,4 +1,3 @@
-import type { ShardAdmissionRequest } from '../../framework/contract/admission.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Check, DeleteOptions, Deletion } from '../../framework/contract/storage.ts'
 import { sameJson } from '../../framework/json/json.ts'
@@ -6,7 +5,7 @@ import { conflict, modified, notFound, type StatusError } from '../../framework/
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
-import { aboutOf, type Registry, seen, storedObject } from './registry.ts'
+import { aboutOf, attributesOf, type Registry, seen, storedObject } from './registry.ts'
 import { isHeld, propagationFinalizers, type Strategy, startDeletion, withMetadata } from './strategy.ts'
 
 /** Lost races before the client is told to try again. */
@@ -27,7 +26,7 @@ export async function remove(registry: Registry, ctx: RequestContext, wish: Remo
     await wish.check(current)
     checkPreconditions(registry, strategy, current, wish.options)
     const old = storedObject(current)
-    await admit(registry, ctx, wish, seen(current))
+    await admitDeletion(registry, ctx, wish, seen(current))
     try {
       return await step(registry, strategy, { current, old, options: wish.options })
     } catch (error) {
@@ -38,22 +37,19 @@ export async function remove(registry: Registry, ctx: RequestContext, wish: Remo
   }
 }
 
-async function admit(registry: Registry, ctx: RequestContext, wish: Removal, old: KubeObject): Promise<void> {
-  const request: ShardAdmissionRequest = {
-    operation: 'DELETE',
-    group: registry.group,
-    resource: registry.resource,
-    version: registry.version,
-    versions: registry.versions,
-    subresource: '',
-    key: wish.key,
+async function admitDeletion(
+  registry: Registry,
+  ctx: RequestContext,
+  { key, options }: Removal,
+  old: KubeObject,
+): Promise<void> {
+  const attributes = {
+    ...attributesOf(registry, 'DELETE', key, options),
     isOneOfMany: ctx.info.verb === 'deletecollection',
-    dryRun: wish.options.dryRun,
-    ...(wish.options.asSent === undefined ? {} : { options: wish.options.asSent }),
     old,
   }
-  await registry.admission.admitDeletion(ctx, request)
-  await registry.admission.validate(ctx, request)
+  await registry.admission.admitDeletion(ctx, attributes)
+  await registry.admission.validate(ctx, attributes)
 }
 
 /** Texts of chapter 40, rule 6.9; the subject is the kind, not the resource. */

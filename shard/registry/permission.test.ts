@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { AdmissionPlugin } from '../../framework/contract/admission.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import { forbidden } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
+import type { RegistryPlugin } from '../admission/chain.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 
 const configMaps: ResourceRef = { group: '', version: 'v1', resource: 'configmaps' }
@@ -16,7 +16,7 @@ const configMap = (metadata: object, data: object): KubeObject => ({
 })
 
 /** Nobody may grant. */
-const guard: AdmissionPlugin = {
+const guard: RegistryPlugin = {
   name: 'guard',
   async permit(_, { object, resource }) {
     const grants = (object?.data as { grants?: string } | undefined)?.grants

@@ -1,8 +1,14 @@
-import type { AdmissionChain, KindVersions } from '../../framework/contract/admission.ts'
+import {
+  type AdmissionAttributes,
+  type KindVersions,
+  optionsFor,
+} from '../../framework/contract/admission.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { ObjectSchema } from '../../framework/contract/schema.ts'
+import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
 import type { About } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import type { RegistryAdmission } from '../admission/chain.ts'
 import type { CachedItem } from '../cache/item.ts'
 import { type Part, type Strategy, withMetadata, withoutPresented } from './strategy.ts'
 
@@ -39,7 +45,7 @@ export interface Registry {
   readonly version: string
   readonly part: Part
   readonly shelf: Shelf
-  readonly admission: AdmissionChain
+  readonly admission: RegistryAdmission
   readonly versions: KindVersions
   readonly rules: Rules
 }
@@ -48,6 +54,24 @@ export const aboutOf = ({ group, resource }: Registry, key: ObjectKey): About =>
   group,
   resource,
   name: key.name,
+})
+
+/** The attributes of a write to an endpoint; its `object` and `old` are added to them. */
+export const attributesOf = (
+  { group, resource, version, versions, part }: Registry,
+  operation: AdmissionAttributes['operation'],
+  key: ObjectKey,
+  { dryRun, asSent }: WriteOptions | DeleteOptions,
+): AdmissionAttributes => ({
+  operation,
+  group,
+  resource,
+  version,
+  versions,
+  subresource: operation === 'DELETE' ? '' : part,
+  key,
+  dryRun,
+  ...optionsFor(operation, asSent),
 })
 
 /** The object as it is stored: without what the server only presents. */

@@ -1,5 +1,4 @@
 import { withTimesOf } from '../../framework/apply/times.ts'
-import type { ShardAdmissionRequest } from '../../framework/contract/admission.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { Change, WriteOptions } from '../../framework/contract/storage.ts'
@@ -9,7 +8,7 @@ import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
-import { aboutOf, type Registry, seen, storedObject } from './registry.ts'
+import { aboutOf, attributesOf, type Registry, seen, storedObject } from './registry.ts'
 import { writeWithin } from './size.ts'
 import { isHeld, prepareForUpdate, rulesOf, scopeOf } from './strategy.ts'
 
@@ -84,7 +83,7 @@ async function finished(
   const old = storedObject(current)
   const phase = options.patch === undefined ? 'as sent' : 'after admission'
   const collapsed = dedupOwners(prepareForUpdate(strategy, registry.part, next, old), phase)
-  const request = requestOf(registry, current.key, options, seen(current))
+  const request = { ...attributesOf(registry, 'UPDATE', current.key, options), old: seen(current) }
   const shown = seen(current, collapsed.object)
   const admitted = await registry.admission.mutate(ctx, { ...request, object: shown })
   await registry.admission.permit(ctx, { ...request, object: admitted })
@@ -104,24 +103,6 @@ async function finished(
 }
 
 const isSame = (object: KubeObject, old: KubeObject): boolean => sameJson(withTimesOf(object, old), old)
-
-const requestOf = (
-  { group, resource, version, versions, part }: Registry,
-  key: ObjectKey,
-  { dryRun, asSent }: WriteOptions,
-  old: KubeObject,
-): Omit<ShardAdmissionRequest, 'object'> => ({
-  operation: 'UPDATE',
-  group,
-  resource,
-  version,
-  versions,
-  subresource: part,
-  key,
-  dryRun,
-  ...(asSent === undefined ? {} : { options: { ...asSent, kind: 'UpdateOptions' } }),
-  old,
-})
 
 function warn(ctx: RequestContext, texts: readonly (string | undefined)[]): void {
   for (const text of texts) if (text !== undefined) ctx.record.warn(text)

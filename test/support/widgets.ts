@@ -1,7 +1,7 @@
+import type { AdmissionPlugin } from '../../framework/contract/admission.ts'
 import type { ApiResource } from '../../framework/contract/apis.ts'
 import type { ObjectSchema } from '../../framework/contract/schema.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
-import type { Admission } from '../../framework/contract/workspace.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { ResourceRequest, Verb } from '../../framework/request/requestinfo.ts'
 import type { Answer, VerbRequest } from '../../framework/request/response.ts'
@@ -78,7 +78,7 @@ export interface Asked {
   readonly cluster?: string
   /** The server's own when absent. */
   readonly user?: UserInfo
-  readonly admission?: readonly Admission[]
+  readonly admission?: readonly AdmissionPlugin[]
   /** Throws unless what is missing may be created. */
   readonly mayCreate?: () => Promise<void>
   /** The resource in its other versions. */

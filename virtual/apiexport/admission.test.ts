@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { AdmissionRequest, KubeObject, RequestContext } from '../../framework/index.ts'
+import { admissionChain, inOneVersion, type WriteAttributes } from '../../framework/contract/admission.ts'
+import type { KubeObject, RequestContext } from '../../framework/index.ts'
 import { silent } from '../../framework/index.ts'
 import type { Exports } from '../shared/exports/exports.ts'
 import type {
@@ -46,7 +47,7 @@ function admissionWith(
     bindingIn: () => (claims === undefined ? undefined : binding),
     find: () => provided,
   }
-  return selectorAdmission(exports as Exports)
+  return admissionChain([selectorAdmission(exports as Exports)])
 }
 
 const contextOf = (resource: string, group: string, cluster: string): RequestContext<ExportParams> => {
@@ -74,24 +75,28 @@ const configMap = (labels?: Record<string, string>): KubeObject => ({
   kind: 'ConfigMap',
   metadata: { name: 'settings', ...(labels && { labels }) },
 })
-const creating = (object: KubeObject): AdmissionRequest & { object: KubeObject } => ({
-  operation: 'CREATE',
-  object,
+const attributes = {
+  group: '',
+  resource: 'configmaps',
+  ...inOneVersion('v1'),
+  subresource: '',
+  key: { cluster: 'consumer', namespace: '', name: 'settings' },
   dryRun: false,
-})
+}
+const creating = (object: KubeObject): WriteAttributes => ({ ...attributes, operation: 'CREATE', object })
 
 describe('the selector of a claim', () => {
   const labelled = claimOf({ matchLabels: { shared: 'yes' } })
   const expressed = claimOf({ matchExpressions: [{ key: 'tier', operator: 'In', values: ['a', 'b'] }] })
 
   it('adds the labels that objects lack', async () => {
-    const admitted = await admissionWith([labelled]).mutate?.(ctx, creating(configMap({ own: 'label' })))
+    const admitted = await admissionWith([labelled]).mutate(ctx, creating(configMap({ own: 'label' })))
     assert.deepEqual(admitted?.metadata.labels, { own: 'label', shared: 'yes' })
   })
 
   it('refuses a label with another value', async () => {
     const admission = admissionWith([labelled])
-    await assert.rejects(async () => admission.mutate?.(ctx, creating(configMap({ shared: 'no' }))), {
+    await assert.rejects(admission.mutate(ctx, creating(configMap({ shared: 'no' }))), {
       message: 'configmaps "settings" is forbidden: protected label shared must have value yes',
     })
   })
@@ -99,7 +104,7 @@ describe('the selector of a claim', () => {
   it('does not make expressions come true', async () => {
     const object = configMap()
     assert.deepEqual(
-      (await admissionWith([expressed]).mutate?.(ctx, creating(object)))?.metadata.labels ?? {},
+      (await admissionWith([expressed]).mutate(ctx, creating(object)))?.metadata.labels ?? {},
       {},
     )
   })
@@ -110,16 +115,16 @@ describe('the selector of a claim', () => {
     const object = configMap({ tier: 'c' })
     for (const request of [
       creating(object),
-      { operation: 'UPDATE', object, old: configMap({ tier: 'a' }), dryRun: false },
-      { operation: 'DELETE', old: object, dryRun: false },
+      { ...attributes, operation: 'UPDATE', object, old: configMap({ tier: 'a' }) },
+      { ...attributes, operation: 'DELETE', old: object },
     ] as const)
-      await assert.rejects(async () => admission.validate?.(ctx, request), outside, request.operation)
+      await assert.rejects(admission.validate(ctx, request), outside, request.operation)
   })
 
   it('lets pass what is inside', async () => {
     const admission = admissionWith([expressed])
-    await admission.validate?.(ctx, creating(configMap({ tier: 'b' })))
-    await admission.validate?.(ctx, { operation: 'DELETE', old: configMap({ tier: 'a' }), dryRun: false })
+    await admission.validate(ctx, creating(configMap({ tier: 'b' })))
+    await admission.validate(ctx, { ...attributes, operation: 'DELETE', old: configMap({ tier: 'a' }) })
   })
 
   for (const [what, claims, where] of [
@@ -134,26 +139,26 @@ describe('the selector of a claim', () => {
   ] as const)
     it(`changes nothing when ${what}`, async () => {
       const object = configMap()
-      assert.equal(await admissionWith(claims).mutate?.(where, creating(object)), object)
-      await admissionWith(claims).validate?.(where, creating(object))
+      assert.equal(await admissionWith(claims).mutate(where, creating(object)), object)
+      await admissionWith(claims).validate(where, creating(object))
     })
 
   it('takes events of both groups for one', async () => {
     const claim = claimOf({ matchLabels: { shared: 'yes' } }, { resource: 'events' })
     const events = contextOf('events', 'events.k8s.io', 'consumer')
-    const admitted = await admissionWith([claim]).mutate?.(events, creating(configMap()))
+    const admitted = await admissionWith([claim]).mutate(events, creating(configMap()))
     assert.deepEqual(admitted?.metadata.labels, { shared: 'yes' })
   })
 
   it('is that of the claim with the identity that the export claims', async () => {
     const theirs = claimOf({ matchLabels: { theirs: 'yes' } }, { identityHash: 'other' })
     const ours = claimOf({ matchLabels: { ours: 'yes' } }, { identityHash: 'this' })
-    const admitted = await admissionWith([theirs, ours], [ours]).mutate?.(ctx, creating(configMap()))
+    const admitted = await admissionWith([theirs, ours], [ours]).mutate(ctx, creating(configMap()))
     assert.deepEqual(admitted?.metadata.labels, { ours: 'yes' })
   })
 
   it('refuses every write where there is no binding', async () => {
-    await assert.rejects(async () => admissionWith(undefined).mutate?.(ctx, creating(configMap())), {
+    await assert.rejects(admissionWith(undefined).mutate(ctx, creating(configMap())), {
       message: /could not find suitable apibinding in target logical cluster: no suitable binding found$/,
     })
   })

@@ -1,6 +1,6 @@
 import {
-  type Admission,
-  type AdmissionRequest,
+  type AdmissionAttributes,
+  type AdmissionPlugin,
   forbidden,
   type KubeObject,
   type LabelRequirement,
@@ -22,7 +22,7 @@ type Context = RequestContext<ExportParams>
  * Keeps what a provider writes inside the claim's selector (chapter 10, section 3.6): `matchLabels` are added where
  * they are missing, a wrong value and an object outside the selector are refused.
  */
-export function selectorAdmission(exports: Exports): Admission<ExportParams> {
+export function selectorAdmission(exports: Exports): AdmissionPlugin<ExportParams> {
   return {
     mutate: async (ctx, { object }) => {
       const selector = selectorFor(exports, ctx, object)
@@ -39,7 +39,7 @@ export function selectorAdmission(exports: Exports): Admission<ExportParams> {
   }
 }
 
-const subject = ({ operation, object, old }: AdmissionRequest): KubeObject | undefined =>
+const subject = ({ operation, object, old }: AdmissionAttributes): KubeObject | undefined =>
   operation === 'DELETE' ? old : object
 
 /** The selector that the object must satisfy; undefined where there is none: bound resources, `matchAll`, wildcards. */

@@ -1,4 +1,4 @@
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { type FieldError, fieldErrorBody } from '../../../framework/meta/errors.ts'
 import { required } from '../../../framework/meta/fielderror.ts'
@@ -33,7 +33,7 @@ function withFinalizer(object: APIBinding): APIBinding {
   return withMetadata(object, { finalizers: [...finalizers, bindingFinalizer] })
 }
 
-function labelled(directory: Directory, request: ShardAdmissionRequest, binding: APIBinding): APIBinding {
+function labelled(directory: Directory, request: AdmissionAttributes, binding: APIBinding): APIBinding {
   const reference = binding.spec?.reference?.export
   if (!reference?.name || !isReadable(reference)) return binding
   const cluster = exportCluster(directory, reference, request.key.cluster)
@@ -48,7 +48,7 @@ function labelled(directory: Directory, request: ShardAdmissionRequest, binding:
 const isReadable = ({ name, path = '' }: PathReference): boolean =>
   typeof name === 'string' && typeof path === 'string'
 
-function checkStatus(request: ShardAdmissionRequest): void {
+function checkStatus(request: AdmissionAttributes): void {
   const from = (request.old as APIBinding).status?.phase
   const to = (request.object as APIBinding).status?.phase
   if (from && !to)
@@ -58,7 +58,7 @@ function checkStatus(request: ShardAdmissionRequest): void {
 async function checkBinding(
   rules: ExportRules,
   ctx: RequestContext,
-  request: ShardAdmissionRequest,
+  request: AdmissionAttributes,
 ): Promise<void> {
   const binding = request.object as APIBinding
   const old = request.old as APIBinding | undefined
@@ -73,8 +73,8 @@ async function checkBinding(
 const labelOf = (binding: APIBinding): string | undefined => binding.metadata.labels?.[exportLabel]
 
 /** Who deletes a binding must not skip the clean-up. */
-function checkFinalizer(ctx: RequestContext, request: ShardAdmissionRequest): void {
-  const has = (object: ShardAdmissionRequest['object']): boolean =>
+function checkFinalizer(ctx: RequestContext, request: AdmissionAttributes): void {
+  const has = (object: AdmissionAttributes['object']): boolean =>
     object?.metadata.finalizers?.includes(bindingFinalizer) ?? false
   if (has(request.old) && !has(request.object) && !isPrivileged(ctx.actAs))
     throw refused(request, `removing the finalizer ${bindingFinalizer} is forbidden`)

@@ -1,4 +1,4 @@
-import type { ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
@@ -31,7 +31,7 @@ export function exportCluster(
 export async function checkBind(
   { directory, authorizer }: ExportRules,
   ctx: RequestContext,
-  request: ShardAdmissionRequest,
+  request: AdmissionAttributes,
   reference: PathReference,
 ): Promise<void> {
   const cluster = exportCluster(directory, reference, request.key.cluster)
@@ -39,7 +39,7 @@ export async function checkBind(
   throw noPermission(request, reference)
 }
 
-export function noPermission(request: ShardAdmissionRequest, { path, name }: PathReference): Error {
+export function noPermission(request: AdmissionAttributes, { path, name }: PathReference): Error {
   const { kind } = request.object ?? { kind: '' }
   const verb = request.operation === 'CREATE' ? 'create' : 'update'
   return refused(

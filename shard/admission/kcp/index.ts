@@ -1,4 +1,4 @@
-import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
+import type { RegistryPlugin } from '../chain.ts'
 import { apiBindingAdmission } from './apibinding.ts'
 import { apiExportAdmission } from './apiexport.ts'
 import { apiResourceSchemaAdmission, type SchemaCheck } from './apiresourceschema.ts'
@@ -30,7 +30,7 @@ export const kcpAdmission = ({
   cache,
   apis,
   limit,
-}: KcpAdmissionDeps): readonly AdmissionPlugin[] => [
+}: KcpAdmissionDeps): readonly RegistryPlugin[] => [
   apiResourceSchemaAdmission(schemaErrors),
   workspaceAdmission(directory),
   mountAdmission,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import { originAnnotation } from '../../../framework/contract/item.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
@@ -14,6 +14,7 @@ import {
 import type { LogicalCluster, Phase } from '../../../kcp/objects.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
+import type { RegistryPlugin } from '../chain.ts'
 import { mirrorLogicalCluster, withLocks } from './mirrors.ts'
 import { refused } from './refusal.ts'
 import { withSystemAnnotations } from './systemannotations.ts'
@@ -50,7 +51,7 @@ const phases: readonly Phase[] = [
 ]
 
 /** Who may change a logical cluster, and its finalizer (chapter 20, sections 3.5 and 3.6). */
-export const logicalClusterAdmission = ({ bindingsIn }: Pick<Directory, 'bindingsIn'>): AdmissionPlugin => ({
+export const logicalClusterAdmission = ({ bindingsIn }: Pick<Directory, 'bindingsIn'>): RegistryPlugin => ({
   name: 'core.kcp.io/LogicalCluster',
   mutate(ctx, request) {
     const { object, old, subresource } = request
@@ -91,7 +92,7 @@ const startInitializing = (object: LogicalCluster, old: LogicalCluster): Logical
 
 function finalizerProblem(
   user: UserInfo,
-  { operation, object, old }: ShardAdmissionRequest,
+  { operation, object, old }: AdmissionAttributes,
 ): string | undefined {
   if (operation === 'DELETE' || isPrivileged(user)) return undefined
   const has = (o: typeof object): boolean =>
@@ -102,7 +103,7 @@ function finalizerProblem(
     : `finalizer ${logicalClusterFinalizer} is required`
 }
 
-function writerProblem(user: UserInfo, request: ShardAdmissionRequest): string | undefined {
+function writerProblem(user: UserInfo, request: AdmissionAttributes): string | undefined {
   if (isSystem(user)) return undefined
   if (request.operation === 'CREATE') return 'LogicalCluster cannot be created'
   const old = request.old as LogicalCluster

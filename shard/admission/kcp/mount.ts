@@ -1,4 +1,4 @@
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { isPrivileged } from '../../../framework/request/user.ts'
 import type { Workspace } from '../../../kcp/objects.ts'
 import { type Mount, mountOf } from '../../controllers/mounts/mountref.ts'
@@ -25,7 +25,7 @@ const apiVersionProblem = ({ ref }: Mount): string | undefined =>
     ? undefined
     : 'spec.mount.apiVersion must be a version, or a group and a version'
 
-function changeProblem({ object, old }: ShardAdmissionRequest, privileged: boolean): string | undefined {
+function changeProblem({ object, old }: AdmissionAttributes, privileged: boolean): string | undefined {
   const [before, next] = [mountOf(old as Workspace), mountOf(object as Workspace)]
   if (before === undefined && next === undefined) return undefined
   if (before === undefined || next === undefined) return 'spec.mount is immutable'

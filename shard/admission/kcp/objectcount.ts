@@ -1,4 +1,4 @@
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { groupResource } from '../../../framework/meta/object.ts'
 import { maxObjectsAnnotation } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/objects.ts'
@@ -31,7 +31,7 @@ export const objectCountLimit = ({ directory, cache, limit }: ObjectCountDeps): 
 })
 
 /** What a cluster cannot begin without, and what is needed to find out why it is full. */
-function isExempt({ group, resource, key }: ShardAdmissionRequest): boolean {
+function isExempt({ group, resource, key }: AdmissionAttributes): boolean {
   const name = groupResource(group, resource)
   return (
     uncounted.has(name) ||

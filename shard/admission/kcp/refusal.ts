@@ -1,15 +1,15 @@
-import { refusedName, type ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import { type AdmissionAttributes, refusedName } from '../../../framework/contract/admission.ts'
 import { forbidden, type StatusError } from '../../../framework/meta/errors.ts'
 
 /** `<resource>.<group> "<name>" is forbidden: <text>` (chapter 20, section 3.1). */
-export const refused = (request: ShardAdmissionRequest, text: string): StatusError =>
+export const refused = (request: AdmissionAttributes, text: string): StatusError =>
   forbidden({ group: request.group, resource: request.resource, name: refusedName(request) }, text)
 
 /** Whether the write is one of `operations` on the object itself, of this resource. */
 export const concerns = (
-  request: ShardAdmissionRequest,
+  request: AdmissionAttributes,
   groupResource: string,
-  operations: readonly ShardAdmissionRequest['operation'][],
+  operations: readonly AdmissionAttributes['operation'][],
 ): boolean =>
   `${request.resource}.${request.group}` === groupResource &&
   request.subresource === '' &&

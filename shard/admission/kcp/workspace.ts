@@ -1,4 +1,4 @@
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import type { KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
@@ -13,6 +13,7 @@ import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import { ownerOf } from '../../tenancy/owner.ts'
 import { placed, placementOf } from '../../tenancy/placement.ts'
+import type { RegistryPlugin } from '../chain.ts'
 import { mirrorWorkspace } from './mirrors.ts'
 import { concerns, refused } from './refusal.ts'
 import { withSystemAnnotations } from './systemannotations.ts'
@@ -20,7 +21,7 @@ import { withSystemAnnotations } from './systemannotations.ts'
 const workspaces = 'workspaces.tenancy.kcp.io'
 
 /** Who made a workspace, and what only the system may set (chapter 20, section 3.2, steps A and C). */
-export const workspaceAdmission = (directory: Directory): AdmissionPlugin => ({
+export const workspaceAdmission = (directory: Directory): RegistryPlugin => ({
   name: 'tenancy.kcp.io/Workspace',
   mutate(ctx, request) {
     const { object, old } = request
@@ -88,7 +89,7 @@ function mountProblem({ mount, type }: NonNullable<Workspace['spec']>): string |
   return type === undefined ? undefined : 'spec.type cannot be set for mounted workspaces'
 }
 
-function updateProblem({ object, old }: ShardAdmissionRequest, privileged: boolean): string | undefined {
+function updateProblem({ object, old }: AdmissionAttributes, privileged: boolean): string | undefined {
   const next = (object as Workspace).spec ?? {}
   const before = (old as Workspace).spec ?? {}
   if (before.cluster && !next.cluster) return 'spec.cluster cannot be unset'

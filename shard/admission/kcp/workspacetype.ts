@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { TypeLimit, WorkspaceType } from '../../../kcp/objects.ts'
@@ -27,7 +27,7 @@ export const workspaceTypeAdmission = (directory: Directory, authorizer: Authori
   },
 })
 
-function problemOf({ key, object }: ShardAdmissionRequest): string | undefined {
+function problemOf({ key, object }: AdmissionAttributes): string | undefined {
   const { spec = {} } = object as WorkspaceType
   if (key.name === 'root' && key.cluster !== 'root')
     return 'root workspace type can only be created in root cluster'
@@ -49,7 +49,7 @@ async function checkBindings(
   directory: Directory,
   authorizer: Authorizer,
   ctx: RequestContext,
-  request: ShardAdmissionRequest,
+  request: AdmissionAttributes,
 ): Promise<void> {
   const known = (request.old as WorkspaceType | undefined)?.spec?.defaultAPIBindings ?? []
   const wanted = (request.object as WorkspaceType).spec?.defaultAPIBindings ?? []

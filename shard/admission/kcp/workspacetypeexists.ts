@@ -1,4 +1,4 @@
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { notFound } from '../../../framework/meta/errors.ts'
@@ -39,11 +39,7 @@ export const workspaceTypeExists = (directory: Directory, authorizer: Authorizer
 const printed = ({ path, name }: PathReference): string => (path ? `${path}:${name}` : name)
 
 /** What the workspace says, else what its parent's type has for children. */
-function wantedType(
-  directory: Directory,
-  request: ShardAdmissionRequest,
-  { spec }: Workspace,
-): PathReference {
+function wantedType(directory: Directory, request: AdmissionAttributes, { spec }: Workspace): PathReference {
   const { cluster } = request.key
   const parent = directory.logicalCluster(cluster)
   if (parent === undefined) {
@@ -59,7 +55,7 @@ function wantedType(
   return child
 }
 
-function parentType(directory: Directory, request: ShardAdmissionRequest): LocatedType {
+function parentType(directory: Directory, request: AdmissionAttributes): LocatedType {
   const annotation = directory.logicalCluster(request.key.cluster)?.metadata.annotations?.[typeAnnotation]
   if (annotation === undefined)
     throw refused(request, `annotation ${typeAnnotation} on LogicalCluster must be set`)
@@ -81,7 +77,7 @@ function locate(directory: Directory, identifier: string, from: ClusterName): Lo
 /** The type of the new workspace with everything it extends, bases first. */
 function chainOf(
   directory: Directory,
-  request: ShardAdmissionRequest,
+  request: AdmissionAttributes,
   { spec }: Workspace,
 ): readonly LocatedType[] {
   const { name, path } = spec?.type ?? {}
@@ -93,7 +89,7 @@ function chainOf(
 
 function typeChain(
   directory: Directory,
-  request: ShardAdmissionRequest,
+  request: AdmissionAttributes,
   type: LocatedType,
 ): readonly LocatedType[] {
   try {
@@ -106,7 +102,7 @@ function typeChain(
 async function checkUse(
   authorizer: Authorizer,
   ctx: RequestContext,
-  request: ShardAdmissionRequest,
+  request: AdmissionAttributes,
   types: readonly LocatedType[],
 ): Promise<void> {
   for (const located of types) {
@@ -130,7 +126,7 @@ async function checkUse(
 
 function checkLimits(
   directory: Directory,
-  request: ShardAdmissionRequest,
+  request: AdmissionAttributes,
   types: readonly LocatedType[],
 ): void {
   const parents = typeChain(directory, request, parentType(directory, request))

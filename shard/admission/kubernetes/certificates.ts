@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  type AdmissionAttributes,
   type AdmissionPlugin,
   refusedName,
-  type ShardAdmissionRequest,
 } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
@@ -33,7 +33,7 @@ async function mayActFor(
 }
 
 /** What a write does in the name of a signer. */
-function actOf({ subresource, object, old }: ShardAdmissionRequest): 'approve' | 'sign' | undefined {
+function actOf({ subresource, object, old }: AdmissionAttributes): 'approve' | 'sign' | undefined {
   if (subresource === 'approval') return 'approve'
   if (subresource !== 'status') return undefined
   const [next, before] = [object, old].map(request => {

@@ -1,7 +1,7 @@
 import {
+  type AdmissionAttributes,
   type AdmissionPlugin,
   refusedName,
-  type ShardAdmissionRequest,
 } from '../../../framework/contract/admission.ts'
 import { forbidden, notFound } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
@@ -26,12 +26,12 @@ export const namespaceLifecycle = (namespaceOf: NamespaceLookup): AdmissionPlugi
   },
 })
 
-function refuseImmortal({ group, resource, key }: ShardAdmissionRequest): void {
+function refuseImmortal({ group, resource, key }: AdmissionAttributes): void {
   if (group !== '' || resource !== 'namespaces' || !immortal.has(key.name)) return
   throw forbidden({ group, resource, name: key.name }, 'this namespace may not be deleted')
 }
 
-function checkNamespace(namespaceOf: NamespaceLookup, request: ShardAdmissionRequest): void {
+function checkNamespace(namespaceOf: NamespaceLookup, request: AdmissionAttributes): void {
   const name = request.key.namespace
   const namespace = namespaceOf(request.key.cluster, name)
   if (namespace === undefined) throw notFound({ group: '', resource: 'namespaces', name })

@@ -1,7 +1,7 @@
 import {
+  type AdmissionAttributes,
   type AdmissionPlugin,
   refusedName,
-  type ShardAdmissionRequest,
 } from '../../../framework/contract/admission.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import { forbidden } from '../../../framework/meta/errors.ts'
@@ -46,7 +46,7 @@ const isLimiting = (quota: ResourceQuota, counted: string): boolean =>
   isCounting(quota) && quota.status?.hard?.[counted] !== undefined
 
 /** The quota with one more used; throws 403 when there is no room. */
-function taken(request: ShardAdmissionRequest, quota: ResourceQuota, counted: string): ResourceQuota {
+function taken(request: AdmissionAttributes, quota: ResourceQuota, counted: string): ResourceQuota {
   const { hard = {}, used = {} } = quota.status ?? {}
   const { group, resource } = request
   const about = { group, resource, name: refusedName(request) }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
+import { inOneVersion } from '../../../framework/contract/admission.ts'
 import { silent } from '../../../framework/contract/log.ts'
 import { loopbackContext } from '../../../framework/contract/loopback.ts'
-import { inOneVersion } from '../../testing/versions.ts'
 import { requestOf } from './evaluation.ts'
 
 describe('requestOf', () => {
@@ -24,7 +24,7 @@ describe('requestOf', () => {
         operation: 'CREATE',
         group,
         resource: 'widgets',
-        ...inOneVersion,
+        ...inOneVersion('v1'),
         subresource: '',
         key: { cluster: 'c1', namespace: '', name: 'a' },
         dryRun: false,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Expression } from '../../../cel/compiled.ts'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { type FieldError, invalid } from '../../../framework/meta/errors.ts'
 import { invalidValue, required } from '../../../framework/meta/fielderror.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
@@ -18,7 +18,7 @@ const checks: Readonly<Record<string, Check>> = {
   mutatingadmissionpolicybindings: bindingErrors,
 }
 
-const checkOf = ({ group, resource, subresource }: ShardAdmissionRequest): Check | undefined =>
+const checkOf = ({ group, resource, subresource }: AdmissionAttributes): Check | undefined =>
   group === 'admissionregistration.k8s.io' && subresource === '' ? checks[resource] : undefined
 
 /** Policies that say nothing, or whose expressions do not compile, are refused when they are written. */
@@ -34,7 +34,7 @@ export const policyExpressions: AdmissionPlugin = {
 }
 
 /** Conditions that an update leaves as they are, with the same parameters, are not looked at again. */
-function isForgiven(field: string, { object, old }: ShardAdmissionRequest): boolean {
+function isForgiven(field: string, { object, old }: AdmissionAttributes): boolean {
   if (!field.startsWith('spec.matchConditions') || object === undefined || old === undefined) return false
   const given = (policy: KubeObject): unknown => {
     const { paramKind, matchConditions } = (policy.spec ?? {}) as PolicySpec

@@ -1,4 +1,4 @@
-import { askedName, type ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import { type AdmissionAttributes, askedName } from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
@@ -31,7 +31,7 @@ export interface MatchResources extends Selectors {
 /** A write and where it happens. */
 export interface Subject {
   readonly ctx: RequestContext
-  readonly request: ShardAdmissionRequest
+  readonly request: AdmissionAttributes
   readonly namespaceOf: NamespaceLookup
   /** In which a rule speaks of the resource; that of the client unless given. */
   readonly version?: string
@@ -41,7 +41,7 @@ const includes = (list: readonly string[] | undefined, value: string): boolean =
   list?.some(entry => entry === '*' || entry === value) ?? false
 
 /** Resources are given as `pods`, `pods/status` or `pods/*`; any part may be a star. */
-function coversResource(rule: Rule, { resource, subresource }: ShardAdmissionRequest): boolean {
+function coversResource(rule: Rule, { resource, subresource }: AdmissionAttributes): boolean {
   return (rule.resources ?? []).some(entry => {
     const [wanted, sub = ''] = entry.split('/', 2)
     return (wanted === '*' || wanted === resource) && (sub === '*' || sub === subresource)

@@ -1,9 +1,10 @@
 import {
+  type AdmissionAttributes,
   type AdmissionPlugin,
   refusedName,
-  type ShardAdmissionRequest,
+  type WriteAttributes,
 } from '../../../framework/contract/admission.ts'
-import type { Revisits } from '../../../framework/contract/reinvocation.ts'
+import type { ReinvokedHooks } from '../../../framework/contract/reinvocation.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
 import { Decisions } from './decisions.ts'
@@ -25,12 +26,12 @@ export function mutatingPolicies(deps: PolicyDeps, typeOf: TypeFinder): Admissio
   const find = invocationFinder(deps)
   return {
     name,
-    async mutate(ctx, request, passes) {
+    async mutate(ctx, request, reinvocation) {
       const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
       const invocations = await find(subject)
       if (invocations.length === 0) return request.object
       const decisions = new Decisions(deps.authorizer, subject)
-      const run = new Run({ subject, decisions, revisits: passes.of(name), typeOf })
+      const run = new Run({ subject, decisions, hooks: reinvocation.of(name), typeOf })
       return run.all(invocations, request)
     },
   }
@@ -39,7 +40,7 @@ export function mutatingPolicies(deps: PolicyDeps, typeOf: TypeFinder): Admissio
 interface Write {
   readonly subject: Subject
   readonly decisions: Decisions
-  readonly revisits: Revisits
+  readonly hooks: ReinvokedHooks
   readonly typeOf: TypeFinder
 }
 
@@ -53,18 +54,15 @@ class Run {
     this.#write = write
   }
 
-  async all(
-    invocations: readonly Invocation[],
-    request: ShardAdmissionRequest & { readonly object: KubeObject },
-  ): Promise<KubeObject> {
-    const { revisits } = this.#write
+  async all(invocations: readonly Invocation[], request: WriteAttributes): Promise<KubeObject> {
+    const { hooks } = this.#write
     const { convert } = request.versions
     let { object } = request
-    revisits.enter(object)
+    hooks.enter(object)
     for (const invocation of invocations) object = await this.#invoke(invocation, object)
     object = this.#hasChanged ? await convert(object, versionOf(request.object.apiVersion)) : request.object
-    if (this.#hasChanged) revisits.changed()
-    revisits.leave(object)
+    if (this.#hasChanged) hooks.changed()
+    hooks.leave(object)
     const [first] = this.#problems
     if (first !== undefined) throw denied(request, first, this.#problems)
     return object
@@ -76,7 +74,7 @@ class Run {
       return current
     }
     const { policy, params, version } = invocation
-    const { decisions, revisits, subject: whole } = this.#write
+    const { decisions, hooks, subject: whole } = this.#write
     const subject = await subjectIn(withObject(whole, current), version)
     const object = subject.request.object ?? current
     const conditions = await decisions.settled(() =>
@@ -84,10 +82,10 @@ class Run {
     )
     if ('error' in conditions) this.#complain(invocation, conditions.error, 'Invalid')
     const key = keyOf(invocation, params)
-    if ('error' in conditions || !conditions.holds || !revisits.asks(key)) return object
+    if ('error' in conditions || !conditions.holds || !hooks.asks(key)) return object
     const result = await this.#mutate(invocation, subject, object)
     const willing = policy.spec.reinvocationPolicy === 'IfNeeded'
-    revisits.asked(key, { changed: result !== object, willing })
+    hooks.asked(key, { changed: result !== object, willing })
     return result
   }
 
@@ -133,7 +131,7 @@ const keyOf = ({ policy, name: binding }: Invocation, params: KubeObject | undef
 
 /** 403 whatever its reason is, with every problem as a cause. */
 function denied(
-  request: ShardAdmissionRequest,
+  request: AdmissionAttributes,
   { message, reason }: Problem,
   problems: readonly Problem[],
 ): StatusError {

@@ -5,7 +5,7 @@ import { TypedError } from '../../../framework/apply/typed/failure.ts'
 import { merge } from '../../../framework/apply/typed/merge.ts'
 import type { Type } from '../../../framework/apply/typed/types.ts'
 import { validate } from '../../../framework/apply/typed/validate.ts'
-import type { ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { WriteAttributes } from '../../../framework/contract/admission.ts'
 import { StatusError } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { applyJsonPatch, readJsonPatch, TestFailed } from '../../../framework/patch/jsonpatch.ts'
@@ -14,7 +14,7 @@ import { evaluated, newAllowance, type Variables, withPolicyVariables } from './
 import type { CompiledMutation, Policy } from './policy.ts'
 
 /** How the objects of a request are merged. Throws 503 for a kind that is not known (any more). */
-export type TypeFinder = (request: ShardAdmissionRequest & { readonly object: KubeObject }) => Type
+export type TypeFinder = (request: WriteAttributes) => Type
 
 /** A change that cannot be made, in the words of Kubernetes. */
 export class MutationError extends Error {}

@@ -1,4 +1,4 @@
-import type { ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import type { Item } from '../../../framework/contract/item.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
@@ -7,7 +7,7 @@ import { type APIBinding, resources } from '../../../kcp/objects.ts'
 const ref = (resource: string) => ({ group: 'admissionregistration.k8s.io', version: 'v1', resource })
 
 /** The logical cluster whose policies and webhooks are asked about a write. */
-export type PolicyCluster = (request: ShardAdmissionRequest) => ClusterName
+export type PolicyCluster = (request: AdmissionAttributes) => ClusterName
 
 /** For a bound resource that of its export, for all others the object's own: never both (chapter 20, section 5.10). */
 export function policyClusters(informers: Informers): PolicyCluster {
@@ -51,5 +51,5 @@ const own: ReadonlySet<string> = new Set([
 ])
 
 /** Policies and webhooks are never asked about policies and webhooks: who locks himself out must get in again. */
-export const isExempt = ({ group, resource }: ShardAdmissionRequest): boolean =>
+export const isExempt = ({ group, resource }: AdmissionAttributes): boolean =>
   group === 'admissionregistration.k8s.io' && own.has(resource)

@@ -1,7 +1,7 @@
 import {
+  type AdmissionAttributes,
   type AdmissionPlugin,
   refusedName,
-  type ShardAdmissionRequest,
 } from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
@@ -90,7 +90,7 @@ function act(ctx: RequestContext, { policy, name, spec }: Bound, denial: Denial)
 }
 
 /** 403 in its words, with the code and the reason that the policy wants. */
-function denied(request: ShardAdmissionRequest, message: string, reason: string): StatusError {
+function denied(request: AdmissionAttributes, message: string, reason: string): StatusError {
   const { group, resource } = request
   const { status } = forbidden({ group, resource, name: refusedName(request) }, message)
   const { message: text = message } = status

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AdmissionPlugin, ShardAdmissionRequest } from '../../../framework/contract/admission.ts'
+import type { AdmissionPlugin, WriteAttributes } from '../../../framework/contract/admission.ts'
 import type { Backend } from '../../../framework/contract/backend.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import { type ClusterName, type KubeObject, versionOf } from '../../../framework/meta/object.ts'
@@ -60,9 +60,9 @@ const mutatingName = 'MutatingAdmissionWebhook'
 /** One after the other; those that want it are asked again when others have changed the object after them. */
 const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin => ({
   name: mutatingName,
-  async mutate(ctx, request, passes) {
-    const revisits = passes.of(mutatingName)
-    revisits.enter(request.object)
+  async mutate(ctx, request, reinvocation) {
+    const hooks = reinvocation.of(mutatingName)
+    hooks.enter(request.object)
     const { webhooks, subject, seen } = find(ctx, request)
     let latest = request.object
     let isChanged = false
@@ -70,14 +70,14 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
       const { webhook, uid } = candidate
       const shown = await seen(candidate, { ...subject, request: { ...request, object: latest } })
       const before = shown?.request.object
-      if (shown === undefined || before === undefined || !revisits.asks(uid)) continue
+      if (shown === undefined || before === undefined || !hooks.asks(uid)) continue
       latest = changed(await ask(webhook, shown, true), before, request.key.cluster)
       const hasChanged = !isDeepStrictEqual(latest, before)
-      revisits.asked(uid, { changed: hasChanged, willing: webhook.reinvocationPolicy === 'IfNeeded' })
+      hooks.asked(uid, { changed: hasChanged, willing: webhook.reinvocationPolicy === 'IfNeeded' })
       isChanged ||= hasChanged
     }
     const object = isChanged ? await convertedBack(latest, request) : request.object
-    revisits.leave(object)
+    hooks.leave(object)
     return object
   },
   async admitDeletion(ctx, request) {
@@ -93,10 +93,8 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
 })
 
 /** What was changed in the version of a webhook, in that of the write. */
-const convertedBack = (
-  latest: KubeObject,
-  { object, versions }: ShardAdmissionRequest & { readonly object: KubeObject },
-): Promise<KubeObject> => versions.convert(latest, versionOf(object.apiVersion))
+const convertedBack = (latest: KubeObject, { object, versions }: WriteAttributes): Promise<KubeObject> =>
+  versions.convert(latest, versionOf(object.apiVersion))
 
 function changed(answer: Answer | undefined, object: KubeObject, cluster: ClusterName): KubeObject {
   if (answer?.patch === undefined) return object

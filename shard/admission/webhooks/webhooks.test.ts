@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import { inOneVersion } from '../../../framework/contract/admission.ts'
 import { createTargets } from '../../../framework/net/targets.ts'
 import { testContext } from '../../../test/support/context.ts'
-import { inOneVersion } from '../../testing/versions.ts'
 import type { Subject } from '../policies/matching.ts'
 import type { Webhook } from './configuration.ts'
 import { webhookClient } from './review.ts'
@@ -15,7 +15,7 @@ const subject: Subject = {
   request: {
     group: '',
     resource: 'configmaps',
-    ...inOneVersion,
+    ...inOneVersion('v1'),
     subresource: '',
     operation: 'CREATE',
     key: { cluster: 'one', namespace: 'default', name: 'a' },

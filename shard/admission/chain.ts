@@ -1,0 +1,46 @@
+import { withValidManagedFields } from '../../framework/apply/managed.ts'
+import {
+  type AdmissionAttributes,
+  type AdmissionChain,
+  type AdmissionPlugin,
+  admissionChain,
+  type WriteAttributes,
+} from '../../framework/contract/admission.ts'
+import type { RequestContext } from '../../framework/contract/context.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+
+/** An admission plugin that also takes part in what the registry does between mutation and validation. */
+export interface RegistryPlugin extends AdmissionPlugin {
+  /** Whether the user may grant what the object grants (`pkg/registry/rbac/…/policybased`): called after mutation, before the
+   * object is validated and its resourceVersion is compared. Not for DELETE. */
+  permit?(ctx: RequestContext, attributes: AdmissionAttributes): Promise<void>
+  /** Adds what follows from the object that is going to be stored, whichever endpoint was written: labels that mirror the
+   * status, for instance. Called last, before validation; not for DELETE. */
+  complete?(attributes: WriteAttributes): KubeObject
+}
+
+/** The admission chain of a shard, with the steps of its registry. */
+export interface RegistryAdmission extends AdmissionChain {
+  permit(ctx: RequestContext, attributes: AdmissionAttributes): Promise<void>
+  complete(attributes: WriteAttributes): KubeObject
+}
+
+/** All plugins of a shard. The list may still grow: it is read at each write. */
+export function registryAdmission(plugins: readonly RegistryPlugin[]): RegistryAdmission {
+  const chain = admissionChain(plugins)
+  return {
+    ...chain,
+    async mutate(ctx, attributes) {
+      const object = await chain.mutate(ctx, attributes)
+      return withValidManagedFields(object, attributes.object, warning => ctx.record.warn(warning))
+    },
+    async permit(ctx, attributes) {
+      for (const plugin of plugins) await plugin.permit?.(ctx, attributes)
+    },
+    complete(attributes) {
+      let { object } = attributes
+      for (const plugin of plugins) object = plugin.complete?.({ ...attributes, object }) ?? object
+      return object
+    },
+  }
+}
