@@ -1,5 +1,5 @@
 import type { MergeSchema } from './mergeschema.ts'
-import type { Metadata } from './object.ts'
+import type { KubeObject, Metadata } from './object.ts'
 
 /** The type of a field of metadata, as Go prints it. */
 export type MetaType =
@@ -159,6 +159,15 @@ const fieldsWhere = (is: (field: MetaField) => boolean): readonly ObjectMetaFiel
 
 /** What `rest.WipeObjectMetaSystemFields` clears in new objects, before admission. */
 export const clearedFields = fieldsWhere(({ system }) => system === 'cleared')
+
+/** A new object without the fields that only the server sets (`rest.WipeObjectMetaSystemFields`; rules.md 3.1). */
+export function withoutSystemFields(object: KubeObject): KubeObject {
+  const { metadata } = object
+  if (!clearedFields.some(name => name in metadata)) return object
+  const isCleared: ReadonlySet<string> = new Set(clearedFields)
+  const kept = Object.entries(metadata).filter(([name]) => !isCleared.has(name))
+  return { ...object, metadata: Object.fromEntries(kept) }
+}
 
 /** What no client may set: the cleared fields and those that the registry computes. */
 export const systemFields = fieldsWhere(({ system }) => system !== undefined)

@@ -1,6 +1,7 @@
 import { aboutOf } from '../contract/served.ts'
 import { methodNotAllowed, methodNotSupported } from '../meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
+import { withoutSystemFields } from '../meta/objectmeta.ts'
 import { writeOptions } from '../query/options.ts'
 import type { Answer } from '../request/response.ts'
 import { itemAnswer } from '../responses/answers.ts'
@@ -25,18 +26,11 @@ export async function create(call: Call): Promise<Answer> {
   )
   const sent = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
   const key = keyFor(sent, call)
-  const fresh = withoutSystemMetadata(sent)
+  const fresh = withoutSystemFields(sent)
   const admitted = await admitWrite(call, { key, object: fresh, write })
   const object = tracked(call, write.fieldManager, admitted)
   const item = await served.storage.create(ctx, key, object, write)
   return itemAnswer(item, form, how, 201)
-}
-
-/** What only a server says of an object is nobody's, before anybody comes to own it (chapter 40, rule 3.1). */
-function withoutSystemMetadata(object: KubeObject): KubeObject {
-  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, ...metadata } =
-    object.metadata
-  return { ...object, metadata }
 }
 
 function checkTarget(call: Call): void {

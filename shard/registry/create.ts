@@ -9,7 +9,7 @@ import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
 import { aboutOf, attributesOf, type Registry, type Rules } from './registry.ts'
 import { writeWithin } from './size.ts'
-import { prepareForCreate, scopeOf, withSystemMetadata } from './strategy.ts'
+import { prepareForCreate, scopeOf, withSystemFields } from './strategy.ts'
 
 /** Collisions of generated names before the client is asked to try again (chapter 40, rule 3.4). */
 const attempts = 8
@@ -28,7 +28,7 @@ export async function create(
   const request = attributesOf(registry, 'CREATE', { ...key, name }, options)
   const admitted = await mutated(registry, ctx, {
     ...request,
-    object: collapseOwners(ctx, withSystemMetadata(rules.strategy, key, object)),
+    object: collapseOwners(ctx, withSystemFields(rules.strategy, key, object)),
   })
   for (let attempt = 1; ; attempt++) {
     const prepared = withInitialStatus(rules, prepareForCreate(rules.strategy, admitted, ctx.actAs))

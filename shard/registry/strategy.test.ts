@@ -8,7 +8,7 @@ import {
   prepareForUpdate,
   propagationFinalizers,
   startDeletion,
-  withSystemMetadata,
+  withSystemFields,
 } from './strategy.ts'
 import { builtin, texts, widget, widgets } from './testing/widgets.ts'
 import { traitsOf } from './traits.ts'
@@ -38,7 +38,7 @@ describe('metadata on create', () => {
       labels: { 'claimed.internal.apis.kcp.io/x': 'y', a: 'b' },
       annotations: { 'kcp.io/cluster': 'elsewhere', note: 'kept' },
     })
-    const { uid, creationTimestamp, ...metadata } = withSystemMetadata(widgets, key, sent).metadata
+    const { uid, creationTimestamp, ...metadata } = withSystemFields(widgets, key, sent).metadata
     assert.match(uid ?? '', /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     assert.match(creationTimestamp ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     assert.deepEqual(metadata, {

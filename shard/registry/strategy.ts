@@ -4,6 +4,7 @@ import type { ResetFields } from '../../framework/contract/apis.ts'
 import type { ValidationScope } from '../../framework/contract/schema.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
+import { withoutSystemFields } from '../../framework/meta/objectmeta.ts'
 import { timestamp } from '../../framework/meta/timestamp.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { claimLabelPrefix } from '../../kcp/labels.ts'
@@ -100,15 +101,13 @@ export const withoutPresented = (object: KubeObject, cluster: string): KubeObjec
     annotations: { ...object.metadata.annotations, 'kcp.io/cluster': cluster },
   } as MetadataChanges)
 
-/** A new object before admission: system members wiped and filled (chapter 40, rules 3.1–3.3). */
-export function withSystemMetadata(strategy: Strategy, key: ObjectKey, object: KubeObject): KubeObject {
-  return withMetadata(withoutPresented(object, key.cluster), {
+/** A new object before admission, with its system fields set (`rest.FillObjectMetaSystemFields`; rules.md 3.1 to 3.3). */
+export function withSystemFields(strategy: Strategy, key: ObjectKey, object: KubeObject): KubeObject {
+  return withMetadata(withoutPresented(withoutSystemFields(object), key.cluster), {
     namespace: strategy.namespaced ? key.namespace : undefined,
     creationTimestamp: timestamp(),
     uid: randomUUID(),
     generation: undefined,
-    deletionTimestamp: undefined,
-    deletionGracePeriodSeconds: undefined,
   })
 }
 
