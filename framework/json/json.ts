@@ -16,14 +16,14 @@ const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
-const opens = (byte: number | undefined): boolean => byte === 0x7b || byte === 0x5b
-const closes = (byte: number | undefined): boolean => byte === 0x7d || byte === 0x5d
+export const isOpening = (byte: number | undefined): boolean => byte === 0x7b || byte === 0x5b
+export const isClosing = (byte: number | undefined): boolean => byte === 0x7d || byte === 0x5d
 
-/** The index of the quote that ends the string which starts at `start`. */
-function endOfString(bytes: Uint8Array, start: number): number {
+/** The index behind the string that starts at `start`. */
+export function endOfString(bytes: Uint8Array, start: number): number {
   let at = start + 1
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
-  return at
+  return at + 1
 }
 
 export function survey(bytes: Uint8Array): Survey {
@@ -40,10 +40,10 @@ export function survey(bytes: Uint8Array): Survey {
     }
     if (digits > 0 && (byte === 0x65 || byte === 0x45)) exact = true
     digits = 0
-    if (byte === quote) at = endOfString(bytes, at)
+    if (byte === quote) at = endOfString(bytes, at) - 1
     else if (byte === colon) members++
-    else if (opens(byte)) depth = Math.max(depth, ++open)
-    else if (closes(byte)) open--
+    else if (isOpening(byte)) depth = Math.max(depth, ++open)
+    else if (isClosing(byte)) open--
   }
   return { members, depth, exact }
 }

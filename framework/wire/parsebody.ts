@@ -1,8 +1,7 @@
-import { parseExact } from '../json/exactjson.ts'
+import { jsonError, parseExact } from '../json/exactjson.ts'
 import { Findings } from '../json/findings.ts'
 import { goQuoted } from '../json/gotext.ts'
 import { maxDepth, survey } from '../json/json.ts'
-import { whyNoJson } from '../json/jsonsyntax.ts'
 import type { BodyFormat } from './mediatypes.ts'
 import { parseProtobuf } from './protobuf/parse.ts'
 import { parseYaml } from './yaml.ts'
@@ -35,7 +34,7 @@ function jsonOf(text: string, bytes: Buffer): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new SyntaxError(whyNoJson(bytes) ?? String(error))
+    throw new SyntaxError(jsonError(bytes) ?? String(error))
   }
 }
 

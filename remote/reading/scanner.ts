@@ -1,19 +1,12 @@
+import { endOfString, isClosing, isOpening } from '../../framework/json/json.ts'
+
 const quote = 0x22
 const backslash = 0x5c
 const comma = 0x2c
 const colon = 0x3a
 
-export const isOpening = (byte: number | undefined): boolean => byte === 0x7b || byte === 0x5b
-export const isClosing = (byte: number | undefined): boolean => byte === 0x7d || byte === 0x5d
 const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
-
-/** Behind the string that starts at `start`. */
-function endOfString(json: Buffer, start: number): number {
-  let at = start + 1
-  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1
-  return at + 1
-}
 
 /** Behind the value that starts at `start`; the text is JSON. */
 function endOfValue(json: Buffer, start: number): number {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { whyNoJson } from './jsonsyntax.ts'
+import { jsonError } from './exactjson.ts'
 
 const isJson = (text: string): boolean => {
   try {
@@ -11,7 +11,7 @@ const isJson = (text: string): boolean => {
   }
 }
 
-describe('what is no JSON', () => {
+describe('jsonError', () => {
   // Texts are those of kcp.
   const cases: readonly (readonly [text: string, why: string])[] = [
     ['', 'unexpected end of JSON input'],
@@ -39,16 +39,16 @@ describe('what is no JSON', () => {
     ['ä', "invalid character 'Ã' looking for beginning of value"],
   ]
   for (const [text, why] of cases)
-    it(`is told: ${why}, in ${JSON.stringify(text)}`, () => assert.equal(whyNoJson(Buffer.from(text)), why))
+    it(`returns ${why} for ${JSON.stringify(text)}`, () => assert.equal(jsonError(Buffer.from(text)), why))
 
-  it('is what JSON.parse refuses', () => {
+  it('returns an error for what JSON.parse refuses', () => {
     const piece = fc.constantFrom(...'{}[]:,"\\ue1.0-+ \n'.split(''), 'true', 'null', 'fals', '"a"', '"a":')
     const text = fc.oneof(
       fc.array(piece, { maxLength: 12 }).map(pieces => pieces.join('')),
       fc.json(),
     )
     fc.assert(
-      fc.property(text, text => assert.equal(whyNoJson(Buffer.from(text)) === undefined, isJson(text), text)),
+      fc.property(text, text => assert.equal(jsonError(Buffer.from(text)) === undefined, isJson(text), text)),
       { numRuns: 5000 },
     )
   })
