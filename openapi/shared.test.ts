@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { parse } from 'yaml'
 import { fieldErrorBody } from '../framework/meta/errors.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
-import { root } from '../test/support/source.ts'
+import { foreignCrds, kcpCrds, noForeignCrds, noKcpCrds } from '../test/support/crds.ts'
+import { notRun } from '../test/support/notrun.ts'
 import { validateAPIResourceSchema } from './apiresourceschema.ts'
 import { columnsOf } from './columns.ts'
 import { compileSchema } from './compile.ts'
 import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd/crd.ts'
 import type { PrinterColumn } from './definitions/definition.ts'
-
-// CustomResourceDefinitions of other projects, next to this checkout.
-const shared = join(root, '../shared/data')
 
 interface Version {
   readonly name: string
@@ -24,9 +19,6 @@ interface Version {
 interface Crd extends KubeObject {
   readonly spec: { readonly group: string; readonly names: object; readonly versions: readonly Version[] }
 }
-
-const readCrds = (folder: string): readonly Crd[] =>
-  readdirSync(join(shared, folder)).map(file => parse(readFileSync(join(shared, folder, file), 'utf8')))
 
 /** As kcp's tooling makes it. */
 const resourceSchemaOf = ({ metadata, spec }: Crd): KubeObject => ({
@@ -101,12 +93,10 @@ function objectValue(schema: JSONSchemaProps, depth: number): fc.Arbitrary<unkno
 }
 
 describe('CRDs of other projects', () => {
-  const folders = ['crds', 'kcp-crds'].filter(folder => existsSync(join(shared, folder)))
-  if (folders.length === 0) {
-    it(`are not checked: ${shared} is not there`)
-    return
-  }
-  for (const crd of folders.flatMap(readCrds))
+  if (foreignCrds().length === 0) notRun('are valid, and accept what is made for them', noForeignCrds)
+  if (kcpCrds().length === 0) notRun('of kcp are valid, and accept what is made for them', noKcpCrds)
+  const crds = [...foreignCrds(), ...kcpCrds()] as unknown as readonly Crd[]
+  for (const crd of crds)
     describe(String(crd.metadata.name), () => {
       it('is valid, as itself and as an APIResourceSchema', () => {
         const complete = defaultCustomResourceDefinition(crd)

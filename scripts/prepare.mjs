@@ -16,6 +16,9 @@ import { spin } from './spinner.cjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = [
   'framework',
+  'kcp',
+  'cel',
+  'remote',
   'virtual',
   'authz',
   'openapi',

@@ -1,5 +1,6 @@
-// How far the tests are, for a person at a terminal; dots for everybody else. Both end with mocha's counts.
+// The progress of the tests at a terminal, dots elsewhere. Both end with mocha's counts and with what did not run.
 const { reporters } = require('mocha')
+const omitted = require('./omitted.cjs')
 const { spin } = require('./spinner.cjs')
 
 class Progress extends reporters.Base {
@@ -27,4 +28,41 @@ class Progress extends reporters.Base {
   }
 }
 
-module.exports = process.stderr.isTTY ? Progress : reporters.Dot
+const marker = / ?\(not run: ((?:[^()]|\([^()]*\))+)\)/g
+
+// Reasons, each with the titles of the tests that have it. A test is pending once, in whatever process it was.
+function reasonsOf(titles) {
+  const found = new Map()
+  for (const title of titles.toSorted()) {
+    const reason = [...title.matchAll(marker)].map(([, each]) => each).join('; ') || 'no reason is given'
+    found.set(reason, [...(found.get(reason) ?? []), title.replaceAll(marker, '')])
+  }
+  return found
+}
+
+const shown = 3
+function listOf(titles) {
+  const lines = titles.slice(0, shown).map(title => `      ${title}`)
+  return titles.length > shown ? [...lines, `      and ${titles.length - shown} more`] : lines
+}
+
+function linesOf(titles) {
+  const pending = [...reasonsOf(titles)].flatMap(([reason, of]) => [
+    `    ${of.length === 1 ? '1 test' : `${of.length} tests`}: ${reason}`,
+    ...listOf(of),
+  ])
+  const left = omitted.flatMap(({ what, needs, command }) => [
+    `    ${what}: needs ${needs}`,
+    `      ${command}`,
+  ])
+  return ['  Not run:', ...pending, ...left]
+}
+
+module.exports = class extends (process.stderr.isTTY ? Progress : reporters.Dot) {
+  constructor(runner, options) {
+    super(runner, options)
+    const titles = []
+    runner.on('pending', test => void titles.push(test.fullTitle()))
+    runner.once('end', () => console.log(`${linesOf(titles).join('\n')}\n`))
+  }
+}

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { allowedFolders, allowedPackages, beside, budgets, folders, layers } from './support/house.ts'
-import { type Import, type MeasuredFunction, readSources, root, type SourceFile } from './support/source.ts'
+import {
+  type Import,
+  type MeasuredFunction,
+  readSources,
+  readTexts,
+  root,
+  type SourceFile,
+} from './support/source.ts'
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts') || path.includes('/testing/')
 const roomOf = (path: string): string => dirname(path)
@@ -196,6 +203,17 @@ describe('the architecture of tests', () => {
 
   it(`keeps functions that are no suites within ${beside.function} lines`, () =>
     assert.deepEqual(longFunctions(sources, beside.function), []))
+
+  it('skips tests with a reason only', () => {
+    const silent = readTexts(['.ts']).filter(
+      ({ path, text }) =>
+        path !== 'test/support/notrun.ts' && /\b(?:this|it|describe|context)\.skip\(/.test(text),
+    )
+    assert.deepEqual(
+      silent.map(({ path }) => `${path}: use test/support/notrun.ts`),
+      [],
+    )
+  })
 
   it(`gives functions at most ${beside.parameters} parameters`, () =>
     assert.deepEqual(wideFunctions(sources, beside.parameters), []))

@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { parse } from 'yaml'
-import { root } from '../../test/support/source.ts'
+import { kcpCrds, noKcpCrds } from '../../test/support/crds.ts'
+import { skip } from '../../test/support/notrun.ts'
 import { definitionOf } from '../resource.ts'
 import type { KindDefinition } from './definition.ts'
 import { kcpKinds } from './kcp/index.ts'
 
-const folder = join(root, '../shared/data/kcp-crds')
 /** Of the cache server, and of a feature that is not built. */
 const absent = (kind: KindDefinition): boolean =>
   kind.group === 'migration.kcp.io' || kind.names.kind === 'CachedObject'
 
 const upstreamKinds = (): readonly KindDefinition[] =>
-  readdirSync(folder)
-    .map(file => definitionOf(parse(readFileSync(join(folder, file), 'utf8'))))
+  kcpCrds()
+    .map(definitionOf)
     .filter(kind => !absent(kind))
 
 /** Descriptions are our own, and `required` is a set: everything else must be the same. */
@@ -55,7 +52,7 @@ describe('kinds of kcp', () => {
   })
 
   it("are kcp's, but for the words", function () {
-    if (!existsSync(folder)) this.skip()
+    if (kcpCrds().length === 0) skip(this, noKcpCrds)
     const ours = new Map(kcpKinds.map(kind => [idOf(kind), normalized(kind)]))
     const theirs = upstreamKinds()
     const found = theirs.flatMap(kind => differences(ours.get(idOf(kind)), normalized(kind), idOf(kind)))

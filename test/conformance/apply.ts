@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Answered } from '../support/client.ts'
+import { skip } from '../support/notrun.ts'
 import { expect, group, merge, post, type Target, widget, widgetsIn } from './fixture.ts'
 import {
   applyPatch,
@@ -21,8 +22,7 @@ import { builtinCases, partCases, updateCases } from './ownership.ts'
 export function applyCases(target: () => Target): void {
   let path = ''
   before(async function () {
-    // kcp's views write what they have applied as ordinary updates.
-    if (target().isKcp && target().isView) this.skip()
+    if (target().isKcp && target().isView) skip(this, "kcp's views write applied objects as ordinary updates")
     path = widgetsIn(await target().namespace())
   })
   const at: Widgets['at'] = (name, sent, query = '') => target().client(`${path}/${name}${query}`, sent)

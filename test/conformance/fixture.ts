@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../framework/index.ts'
 import type { Client, Reply, Sent } from '../support/client.ts'
+import { kcpDiffers, skip } from '../support/notrun.ts'
 
 /** One logical cluster that serves the fixture of the cases of rules.md, and its URL. */
 export interface Target {
@@ -139,10 +140,10 @@ type Case = (target: () => Target, name: string, test: () => Promise<void>) => v
 
 /** A case that some targets are known to fail. */
 export const unless =
-  (isWorse: (target: Target) => boolean): Case =>
+  (isWorse: (target: Target) => boolean, reason = kcpDiffers): Case =>
   (target, name, test) =>
     void it(name, function () {
-      if (isWorse(target())) this.skip()
+      if (isWorse(target())) skip(this, reason)
       return test()
     })
 
@@ -150,7 +151,10 @@ export const unless =
 export const better = unless(({ isKcp }) => isKcp)
 
 /** A case that a view fails while its shard is another process. */
-export const betterTogether = unless(({ isApart }) => isApart)
+export const betterTogether = unless(
+  ({ isApart }) => isApart,
+  'a shard in another process does not give the view what this needs',
+)
 
 /** A case that kcp passes in workspaces only: its views read objects by themselves, and have no `/scale`. */
 export const betterInViews = unless(({ isKcp, isView }) => isKcp && isView)

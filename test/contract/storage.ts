@@ -1,3 +1,4 @@
+import { notRun } from '../support/notrun.ts'
 import { Bench, type StorageSubject } from './storage/bench.ts'
 import { deleting } from './storage/deleting.ts'
 import { reading } from './storage/reading.ts'
@@ -19,7 +20,7 @@ export function storageContract(
     for (const [test, run] of Object.entries({ ...reading, ...writing, ...deleting, ...watching })) {
       const reason = skip[test]
       if (reason !== undefined) {
-        it.skip(`${test} (${reason})`)
+        notRun(test, reason)
         continue
       }
       it(test, async () => {

@@ -1,23 +1,30 @@
 import type { KubeObject } from '../../framework/index.ts'
 import { minimalObject } from '../e2e/minimal.ts'
 import type { Random } from '../model/random.ts'
-import { readCrd } from '../support/crds.ts'
+import { foreignCrds } from '../support/crds.ts'
 import { namespace, type Subject } from './step.ts'
 import { anyValue, type Schema } from './values.ts'
 
-const files = [
-  'cert-manager.io_certificates.yaml',
-  'cert-manager.io_issuers.yaml',
-  'gateway.networking.k8s.io_gatewayclasses.yaml',
-  'gateway.networking.k8s.io_httproutes.yaml',
-  'gateway.networking.k8s.io_referencegrants.yaml',
-  'monitoring.coreos.com_podmonitors.yaml',
-  'monitoring.coreos.com_prometheusrules.yaml',
-  'monitoring.coreos.com_prometheuses.yaml',
+const names = [
+  'certificates.cert-manager.io',
+  'issuers.cert-manager.io',
+  'gatewayclasses.gateway.networking.k8s.io',
+  'httproutes.gateway.networking.k8s.io',
+  'referencegrants.gateway.networking.k8s.io',
+  'podmonitors.monitoring.coreos.com',
+  'prometheusrules.monitoring.coreos.com',
+  'prometheuses.monitoring.coreos.com',
 ]
 
-/** The definitions that the corpus is about: foreign, large and small, with and without rules, of both scopes. */
-export const definitions = (): readonly KubeObject[] => files.map(readCrd)
+/** The CustomResourceDefinitions of the corpus: large and small, with and without rules, of both scopes. */
+export function definitions(): readonly KubeObject[] {
+  const found = new Map(foreignCrds().map(crd => [crd.metadata.name, crd]))
+  return names.map(name => {
+    const crd = found.get(name)
+    if (crd === undefined) throw new Error(`no CustomResourceDefinition ${name} in the folder FOREIGN_CRDS`)
+    return crd
+  })
+}
 
 interface CrdSpec {
   readonly group: string

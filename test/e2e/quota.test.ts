@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
 import { startServer } from '../support/kcp.ts'
+import { skip } from '../support/notrun.ts'
 import { discard, eventually, type Kubectl, kubectlFor, type Oriel } from '../support/oriel.ts'
 import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
 
@@ -63,8 +64,7 @@ describe('limits on what is in a workspace', function () {
   })
 
   it('hold for all objects of a logical cluster', async function () {
-    // kcp counts once a minute.
-    if (process.env.KCP_BIN) this.skip()
+    if (process.env.KCP_BIN) skip(this, 'kcp counts once a minute')
     const system = kubectlFor(oriel, 'shard-base').at(`/clusters/${third.cluster}`)
     await system(['annotate', 'logicalcluster', 'cluster', 'core.kcp.io/max-total-objects=5'])
     const { stderr } = await create(third, 'a')

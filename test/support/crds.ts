@@ -1,21 +1,23 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import type { KubeObject } from '../../framework/index.ts'
-import { root } from './source.ts'
 
-const folder = join(root, '../shared/data/crds')
+/** The CustomResourceDefinitions of a folder of YAML files, in the order of the files' names; none without a folder. */
+const definitionsIn = (folder: string | undefined): readonly KubeObject[] =>
+  (folder ? readdirSync(folder) : [])
+    .filter(file => file.endsWith('.yaml'))
+    .sort()
+    .map(file => parse(readFileSync(join(folder ?? '', file), 'utf8')) as KubeObject)
 
-/** CustomResourceDefinitions that nobody here wrote, by file name; empty where the folder is absent. */
-export const foreignCrds = (): readonly string[] =>
-  existsSync(folder)
-    ? readdirSync(folder)
-        .filter(f => f.endsWith('.yaml'))
-        .sort()
-    : []
+/** CustomResourceDefinitions of other projects. */
+export const foreignCrds = (): readonly KubeObject[] => definitionsIn(process.env.FOREIGN_CRDS)
+export const noForeignCrds =
+  'needs CustomResourceDefinitions of other projects, FOREIGN_CRDS=<folder> npm test'
 
-export const readCrd = (file: string): KubeObject =>
-  parse(readFileSync(join(folder, file), 'utf8')) as KubeObject
+/** The CustomResourceDefinitions of kcp: the folder `config/crds` of its source. */
+export const kcpCrds = (): readonly KubeObject[] => definitionsIn(process.env.KCP_CRDS)
+export const noKcpCrds = "needs kcp's folder config/crds, KCP_CRDS=<folder> npm test"
 
 interface CrdSpec {
   readonly group: string
@@ -48,7 +50,7 @@ export function apiResourceSchemaOf(crd: KubeObject, prefix: string): KubeObject
   }
 }
 
-/** A small CRD of our own, for machines without the foreign ones. */
+/** A small CRD in place of cert-manager's. */
 export const gadgets: KubeObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -90,8 +92,6 @@ export const gadgets: KubeObject = {
   },
 }
 
-/** cert-manager's Certificate, 46 kB of schema, where it is at hand. */
+/** cert-manager's Certificate, 46 kB of schema, if FOREIGN_CRDS has it. */
 export const certificates = (): KubeObject =>
-  foreignCrds().includes('cert-manager.io_certificates.yaml')
-    ? readCrd('cert-manager.io_certificates.yaml')
-    : gadgets
+  foreignCrds().find(crd => crd.metadata.name === gadgets.metadata.name) ?? gadgets

@@ -1,9 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { parse } from 'yaml'
 import { type ApiSet, apiSetOf } from '../../../framework/contract/apis.ts'
 import type { ResourceStorage } from '../../../framework/contract/storage.ts'
-import { root } from '../../../test/support/source.ts'
+import { foreignCrds } from '../../../test/support/crds.ts'
 import type { KindDefinition } from '../../definitions/definition.ts'
 import { kcpKinds } from '../../definitions/kcp/index.ts'
 import { builtinKinds, reviewKinds } from '../../definitions/kubernetes/index.ts'
@@ -25,12 +22,8 @@ export const setOf = (builtin: readonly KindDefinition[], custom: readonly KindD
     ...custom.flatMap(kind => resourcesOf(kind, true)),
   ])
 
-const folder = join(root, '../shared/data/crds')
-/** The kinds of CRDs that others wrote; none where they are not at hand. */
-export const crds = (): readonly KindDefinition[] =>
-  (existsSync(folder) ? readdirSync(folder) : []).map(file =>
-    definitionOf(parse(readFileSync(join(folder, file), 'utf8'))),
-  )
+/** The kinds of other projects' CRDs. */
+export const crds = (): readonly KindDefinition[] => foreignCrds().map(definitionOf)
 
 /** A kind with everything that documents treat specially. */
 export const widgets: KindDefinition = {

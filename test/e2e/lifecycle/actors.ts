@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { KubeObject } from '../../../framework/index.ts'
+import { skip } from '../../support/notrun.ts'
 import { eventually, type Outcome, run } from '../../support/oriel.ts'
 import { apply } from '../../support/tenants.ts'
 import { configAt, type Seen, watch } from '../../support/watcher.ts'
@@ -192,7 +193,7 @@ export const actors = (scene: Lifecycle): void => {
   })
 
   it('tell a person who is waited for, since when, and where they should be working', async function () {
-    if (judged) this.skip()
+    if (judged) skip(this, 'kcp does not report this')
     await create(scene, 'stuck', 'owned')
     const url = await urlOf(scene, 'owned', 'initializing')
     const { metadata, status } = await get(scene, 'stuck', w => w.status.initializers?.length === 1)
