@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
-import { refusalOf } from './process/noderelease.ts'
-import { loadProgram } from './process/program.ts'
+import { loadProgram, refusalOf } from './process/program.ts'
 import { mapStackTraces } from './process/stacktraces.ts'
 
 // What `bin` names, bundled by itself: runs the bundle of everything else.

@@ -12,8 +12,7 @@ import {
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509'
-import { addressBytes } from './addressbytes.ts'
-import { issueAuthority, issueServing } from './certificates.ts'
+import { addressBytes, issueAuthority, issueServing } from './certificates.ts'
 
 const year = 365 * 24 * 60 * 60 * 1000
 

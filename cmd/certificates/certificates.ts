@@ -7,8 +7,7 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto'
-import { isIP } from 'node:net'
-import { addressBytes } from './addressbytes.ts'
+import { isIP, isIPv4 } from 'node:net'
 import {
   bitString,
   contentsOf,
@@ -133,3 +132,15 @@ const serverAuthentication = '1.3.6.1.5.5.7.3.1'
 
 const alternativeName = (host: string): Buffer =>
   isIP(host) === 0 ? der(0x82, Buffer.from(host)) : der(0x87, addressBytes(host))
+
+/** The 4 or 16 bytes of an IP address. */
+export function addressBytes(address: string): Buffer {
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
+  // A URL has the address in the form of groups only, as few as possible.
+  const [head = '', tail] = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1).split('::')
+  const groupsOf = (text: string): string[] => (text === '' ? [] : text.split(':'))
+  const [before, after] = [groupsOf(head), groupsOf(tail ?? '')]
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
+  const groups = [...before, ...zeros, ...after]
+  return Buffer.from(groups.map(group => group.padStart(4, '0')).join(''), 'hex')
+}

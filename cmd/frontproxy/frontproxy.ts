@@ -1,10 +1,16 @@
 import { isIdentityHeader } from '../../framework/authn/index.ts'
+import { forbiddenTo } from '../../framework/contract/authorize.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
+import { unauthorized } from '../../framework/meta/errors.ts'
 import { createMetrics, type Metrics } from '../../framework/metrics/metrics.ts'
-import type { HealthCheck } from '../../framework/server/health.ts'
+import type { Authenticator } from '../../framework/request/authenticator.ts'
+import type { Answer } from '../../framework/request/response.ts'
+import { anonymous } from '../../framework/request/user.ts'
+import { userOf } from '../../framework/server/authenticate.ts'
+import { type HealthCheck, healthAnswer } from '../../framework/server/health.ts'
 import { type Listener, listen } from '../../framework/server/listener.ts'
-import { type Handler, serve } from '../../framework/server/serve.ts'
-import { accessReviews } from '../../proxy/access.ts'
+import { type Exchange, type Handler, serve } from '../../framework/server/serve.ts'
+import { accessReviews, type Reviewer } from '../../proxy/access.ts'
 import { frontProxy } from '../../proxy/frontproxy.ts'
 import { defaultDropGroups, groupFilter } from '../../proxy/groups.ts'
 import { proxyMeasures } from '../../proxy/measures.ts'
@@ -22,7 +28,6 @@ import type { FrontProxyFlags } from '../flags/frontproxy.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
 import { stopSignal } from '../process/shutdown.ts'
 import { openOutbound } from '../start/outbound.ts'
-import { fixedFrontEndpoints } from './frontproxyendpoints.ts'
 import { type FollowedRoutes, followRoutes } from './routes.ts'
 
 /** Milliseconds that running requests get to end. */
@@ -142,4 +147,34 @@ async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl
     await Promise.all([root, ...clients.values()].map(client => client.close()))
   }
   return { index, clientOf, close }
+}
+
+interface FixedEndpoints {
+  readonly checks: readonly HealthCheck[]
+  readonly metrics: Metrics
+  readonly review: Reviewer
+  readonly authenticator: Authenticator
+}
+
+/** The proxy's own endpoints (chapter 30, section 3.2); `/healthz` is not among them and goes through the mappings. */
+const fixedFrontEndpoints =
+  (own: FixedEndpoints, otherwise: Handler): Handler =>
+  async exchange => {
+    const { path, query } = exchange.incoming
+    if (/^\/(readyz|livez)(\/|$)/.test(path)) return healthAnswer(own.checks, path, query)
+    return path === '/metrics' ? metrics(own, exchange) : otherwise(exchange)
+  }
+
+/** For those whom the policy of `root` lets read them. */
+async function metrics(
+  { authenticator, metrics, review }: FixedEndpoints,
+  exchange: Exchange,
+): Promise<Answer> {
+  const user = await userOf(authenticator, exchange)
+  if (user === anonymous) throw unauthorized()
+  const action = { cluster: 'root', path: '/metrics', verb: 'get' }
+  if (!(await review(user, action, exchange.lifetime.signal)))
+    throw forbiddenTo(user, { isResource: false, verb: 'get', path: '/metrics' })
+  const { contentType, body } = await metrics.text()
+  return { status: 200, contentType, body: Buffer.from(body) }
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { beside } from '../../test/support/source.ts'
-import { codePath, loadProgram } from './program.ts'
+import { beside, root } from '../../test/support/source.ts'
+import { codePath, loadProgram, oldestNode, refusalOf } from './program.ts'
 
 describe('a program in one file', () => {
   let folder: string
@@ -73,5 +74,18 @@ describe('a program in one file', () => {
         return true
       },
     )
+  })
+})
+
+describe('the oldest release of Node', () => {
+  it('is the one that package.json names', () => {
+    const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    assert.equal(engines.node, `>=${oldestNode}`)
+  })
+
+  it('refuses older ones in a sentence, and no others', () => {
+    assert.equal(refusalOf('18.20.8'), 'oriel: Node.js 20.19 or newer is needed, and this is 18.20.8.')
+    assert.match(refusalOf('20.2.0') ?? '', /20\.2\.0/)
+    for (const release of ['20.19.0', '22.1.0', '100.0.0']) assert.equal(refusalOf(release), undefined)
   })
 })

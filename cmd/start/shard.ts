@@ -3,17 +3,17 @@ import { workspaceTokens } from '../../framework/authn/jwt/index.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { Logger } from '../../framework/contract/log.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { createTargets } from '../../framework/net/targets.ts'
 import type { ViewUrls } from '../../framework/publishing/publisher.ts'
 import { tokenExpressions } from '../../openapi/expressions/tokenexpressions.ts'
 import { openShard, type Shard } from '../../shard/index.ts'
-import { kcpParts } from '../../shard/kcp.ts'
+import { kcpParts, type ShardAddresses } from '../../shard/kcp.ts'
 import type { Store } from '../../shard/store/store.ts'
 import { workspaceIssuers } from '../../shard/tenancy/workspaceissuers.ts'
 import { tokenParts } from '../../shard/tokens/index.ts'
 import type { Authentication, PreparedAuthentication } from '../authentication/authentication.ts'
 import { type AuthorizationParts, authorizationParts } from '../authorization/authorization.ts'
-import { shardViewUrls } from '../views/viewurls.ts'
 import { fill, type PreparedSharding } from './sharding.ts'
 
 export interface EmbeddedOptions {
@@ -92,5 +92,24 @@ function authenticationOf(
       }),
     )
     return made
+  }
+}
+
+interface ShardObject extends KubeObject {
+  readonly spec?: Partial<Omit<ShardAddresses, 'name'>>
+}
+
+/** Every shard serves the views of its own logical clusters: consumers find all of them, this one's first. */
+function shardViewUrls(informers: Informers, shards: ResourceRef, own: ShardAddresses): ViewUrls {
+  const informer = informers.for(shards)
+  return {
+    current() {
+      const others = informer.list('root').flatMap(({ key, object }) => {
+        const { virtualWorkspaceURL, baseURL } = (object as ShardObject).spec ?? {}
+        return key.name === own.name ? [] : (virtualWorkspaceURL ?? baseURL ?? [])
+      })
+      return [own.virtualWorkspaceURL, ...others]
+    },
+    onChange: handler => informer.onEvent(handler),
   }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
-import type { Port } from '../../framework/server/port.ts'
+import { openPort, type Port } from '../../framework/server/port.ts'
 import { prepareAdmins } from '../authentication/admins.ts'
 import {
   accountKeys,
@@ -8,19 +8,18 @@ import {
   prepareAuthentication,
 } from '../authentication/authentication.ts'
 import { watchIdentities } from '../authentication/identitywatch.ts'
+import { allAuthorities } from '../certificates/authorities.ts'
 import { watchCertificate } from '../certificates/certificatewatch.ts'
 import { prepareServiceAccountKeys } from '../certificates/serviceaccountkey.ts'
-import { prepareServing } from '../certificates/servingfiles.ts'
+import { prepareServing, type ServingFiles } from '../certificates/servingfiles.ts'
 import { openDataDirectory } from '../files/directory.ts'
 import { writePrivately } from '../files/files.ts'
 import { adminKubeconfig } from '../files/kubeconfig.ts'
 import { openStore } from '../files/store.ts'
-import { publicUrl, servingHosts } from '../flags/serving.ts'
+import { type Listening, listenError, publicUrl, servingHosts } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import { withProgress } from '../process/progress.ts'
 import { stopSignal } from '../process/shutdown.ts'
-import { banner } from './banner.ts'
-import { openServingPort } from './port.ts'
 
 /** Milliseconds that running requests get to end. */
 const grace = 10_000
@@ -118,3 +117,41 @@ async function bringUp(starting: Starting) {
   const server = await serve({ ...served, ...(auditor && { auditor }) })
   return { shard, server, store, audit }
 }
+
+/** Opens the port that the flags name. What comes in waits for an answer. Throws `StartError` when it cannot be had. */
+async function openServingPort(
+  options: Listening,
+  { certificate, key }: ServingFiles,
+  authentication: Pick<PreparedAuthentication, 'authorities'>,
+  log: Logger,
+): Promise<Port> {
+  const clientCA = allAuthorities(authentication.authorities())
+  const tls = { cert: certificate, key, ...(clientCA !== undefined && { clientCA }) }
+  try {
+    return await openPort({ host: options.bindAddress, port: options.port, tls, log })
+  } catch (error) {
+    throw listenError(error, options)
+  }
+}
+
+/** What is told about a running server. */
+interface BannerOptions {
+  readonly url: string
+  readonly kubeconfig: string
+  /** Where objects are kept, for people. */
+  readonly store: string
+  /** Milliseconds from the start of the process. */
+  readonly startedIn: number
+}
+
+/** The few lines after a start: what is served and what to type next. */
+const banner = ({ url, kubeconfig, store, startedIn }: BannerOptions): string =>
+  [
+    `Oriel serves ${url} (ready in ${Math.round(startedIn)} ms, objects in ${store}).`,
+    '',
+    'Next, in another terminal:',
+    `  KUBECONFIG=${kubeconfig}`,
+    '  kubectl api-resources',
+    '  kubectl get workspaces',
+    '',
+  ].join('\n')

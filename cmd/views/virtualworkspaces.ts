@@ -1,18 +1,20 @@
 import { setMaxListeners } from 'node:events'
+import { accessReviewStorages, createExplainer, insightByAsking } from '../../authz/index.ts'
 import { isIdentityHeader } from '../../framework/authn/index.ts'
+import { apiSetOf } from '../../framework/contract/apis.ts'
 import { createLogger } from '../../framework/contract/log.ts'
 import { versionInfo } from '../../framework/contract/version.ts'
 import type { VirtualWorkspace, WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import { createMetrics } from '../../framework/metrics/metrics.ts'
 import { onlyUrl } from '../../framework/publishing/publisher.ts'
+import { pathPattern } from '../../framework/request/path.ts'
 import type { HealthCheck } from '../../framework/server/health.ts'
 import { createServer, type Server } from '../../framework/server/server.ts'
-import { createOpenApiDocuments } from '../../openapi/index.ts'
+import { createOpenApiDocuments, reviewResourcesOf } from '../../openapi/index.ts'
 import { type RemoteShard, remoteShard } from '../../remote/backend.ts'
 import type { ShardConnection } from '../../remote/connection/connection.ts'
 import { shardWorkspaces } from '../../virtual/index.ts'
 import { prepareAudit } from '../audit/audit.ts'
-import { explanations } from '../authorization/explanations.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { build } from '../files/build.ts'
 import { warningsAbout } from '../flags/ignored.ts'
@@ -136,3 +138,16 @@ const reachable = ({ reach }: ShardConnection): HealthCheck => ({
   name: 'shard',
   healthy: () => reach.isGood(),
 })
+
+/**
+ * Where a views process explains what its views decide: `/services/explain/clusters/<cluster>` takes access reviews from
+ * whoever may create them in that logical cluster, which does the same where shard and views are one process.
+ */
+const explanations =
+  (views: () => readonly VirtualWorkspace[]): WorkspaceFactory =>
+  ({ backend: { authorizer } }) => {
+    const insight = insightByAsking(authorizer)
+    const explainer = createExplainer({ authorizer, insight, views })
+    const apis = apiSetOf(reviewResourcesOf(accessReviewStorages(authorizer, explainer)))
+    return { name: 'explain', path: pathPattern('/services/explain'), apis: () => apis }
+  }

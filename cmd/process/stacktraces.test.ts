@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { SourceMap } from 'node:module'
 import { build } from 'esbuild'
-import { type Generated, type Original, originalsOf } from './mappings.ts'
+import { type Generated, type Original, originalsOf } from './stacktraces.ts'
 
 const originalOf = (mappings: string, place: Generated): Original | undefined =>
   originalsOf(mappings, [place])[0]
