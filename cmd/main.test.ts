@@ -46,7 +46,7 @@ describe('oriel', function () {
   const start = (name: string, ...args: string[]): Run =>
     oriel('start', '--data-directory', join(parent, name), '--port', '0', '--store', 'memory:', ...args)
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     const { ended, text } = oriel('--version')
     assert.equal(await ended, 0)
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
@@ -70,7 +70,7 @@ describe('oriel', function () {
     }
   })
 
-  describe('says in one sentence what to change about', () => {
+  describe('reports in one sentence what to change:', () => {
     const file = (name: string): string => join(parent, name)
     before(async () => {
       await writeFile(file('notes.txt'), 'not a token file\n')
@@ -78,19 +78,19 @@ describe('oriel', function () {
     const table: readonly [what: string, args: () => string[], sentence: RegExp][] = [
       ['an unknown flag', () => ['--prot', '1'], /error: unknown option '--prot'\n\(Did you mean --port\?\)/],
       [
-        'a life of tokens that is too short',
+        'a token lifetime that is too short',
         () => ['--service-account-max-token-expiration', '10m'],
         /The lifetime of tokens is between 1 hour and 2\^32 seconds\./,
       ],
       [
-        'an issuer that is none',
+        'an invalid issuer',
         () => ['--service-account-issuer', ':x'],
         /An issuer is a URL, or a name without a colon\./,
       ],
-      ['a port that is none', () => ['--port', '99999'], /A port is a number from 0 to 65535\./],
-      ['an address that is none', () => ['--bind-address', 'here'], /An address is an IPv4 or IPv6 address/],
+      ['an invalid port', () => ['--port', '99999'], /A port is a number from 0 to 65535\./],
+      ['an invalid address', () => ['--bind-address', 'here'], /An address is an IPv4 or IPv6 address/],
       [
-        'a URL for a host name',
+        'a URL instead of a host name',
         () => ['--external-hostname', 'https://x'],
         /A host name has no scheme, port or path/,
       ],
@@ -100,12 +100,12 @@ describe('oriel', function () {
         /Allowed choices are debug, info, warn, error, silent/,
       ],
       [
-        'another machine’s address',
+        'an address of another machine',
         () => ['--bind-address', '192.0.2.1'],
         /^oriel: 192\.0\.2\.1 is not an address of this machine: choose another --bind-address\.\n$/,
       ],
       [
-        'a file for a directory',
+        'a file instead of a directory',
         () => ['--data-directory', file('notes.txt')],
         /^oriel: .*notes\.txt is not a directory: choose another one with --data-directory\.\n$/,
       ],
@@ -115,14 +115,14 @@ describe('oriel', function () {
         /^oriel: .*none cannot be read \(ENOENT\): give --token-auth-file a readable file\.\n$/,
       ],
       [
-        'a bad token file',
+        'an invalid token file',
         () => ['--token-auth-file', file('notes.txt')],
         /^oriel: .*notes\.txt is not a token file: line 1 has 1 of at least 3 columns .*\n$/,
       ],
       [
-        'a bad authority',
+        'an invalid certificate authority',
         () => ['--client-ca-file', file('notes.txt')],
-        /^oriel: .*notes\.txt holds no certificate: give --client-ca-file a PEM file\.\n$/,
+        /^oriel: .*notes\.txt contains no valid certificate: give --client-ca-file a PEM file\.\n$/,
       ],
     ]
     for (const [what, args, sentence] of table)
@@ -132,7 +132,7 @@ describe('oriel', function () {
         assert.match(text(), sentence)
       })
 
-    it('a port that is taken', async () => {
+    it('a port in use', async () => {
       const taken = createServer().listen(0, '127.0.0.1')
       await once(taken, 'listening')
       const { port } = taken.address() as AddressInfo
@@ -146,7 +146,7 @@ describe('oriel', function () {
     })
   })
 
-  it('serves until it is told to stop, alone on its directory, and starts again with the same admin token', async () => {
+  it('serves until a signal, locks its data directory, and keeps the shard-admin token across restarts', async () => {
     const tokens = async (): Promise<string[]> => {
       const kubeconfig = await readFile(join(parent, 'data', 'admin.kubeconfig'), 'utf8')
       return [...kubeconfig.matchAll(/token: (.*)/g)].map(match => match[1] ?? '')

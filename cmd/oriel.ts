@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
-import { loadProgram, refusalOf } from './process/program.ts'
+import { loadProgram, versionError } from './process/program.ts'
 import { mapStackTraces } from './process/stacktraces.ts'
 
-// What `bin` names, bundled by itself: runs the bundle of everything else.
+// The `bin` of package.json, a bundle of its own, which runs the bundle of the program.
 const bundle = join(import.meta.dirname, 'main.cjs')
-const refusal = refusalOf(process.versions.node)
-if (refusal === undefined) {
+const error = versionError(process.versions.node)
+if (error === undefined) {
   mapStackTraces(bundle)
   loadProgram(bundle).run()
 } else {
-  process.stderr.write(`${refusal}\n`)
+  process.stderr.write(`${error}\n`)
   process.exitCode = 1
 }

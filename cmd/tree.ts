@@ -3,16 +3,18 @@ import { type JsonClient, jsonClient } from './files/jsonclient.ts'
 import { StartError } from './files/starterror.ts'
 import { type ConnectionFlags, connectionOf } from './flags/connection.ts'
 
-/** `oriel tree`: prints the workspaces below one. Throws `StartError` for what the user can change. */
+/** `oriel tree`: prints the workspaces below a workspace. Throws `StartError` when they cannot be listed. */
 export async function tree(options: ConnectionFlags): Promise<void> {
   const connection = await connectionOf(options)
   const { origin, pathname } = new URL(connection.server)
   const path = decodeURIComponent(/^\/clusters\/([^/]+)$/.exec(pathname)?.[1] ?? '')
   if (!isClusterPath(path))
-    throw new StartError(`${connection.server} is no workspace: give --server the URL of one.`)
+    throw new StartError(
+      `${connection.server} is not the URL of a workspace: give --server a URL such as https://localhost:6443/clusters/root.`,
+    )
   const client = jsonClient({ ...connection, server: origin })
   const below = await childrenOf(client, path)
-  if (typeof below === 'string') throw new StartError(`${path} cannot be looked into: ${below}.`)
+  if (typeof below === 'string') throw new StartError(`Listing the workspaces of ${path} failed: ${below}.`)
   process.stdout.write([path, ...(await linesOf(client, path, below)), ''].join('\n'))
 }
 
@@ -30,11 +32,11 @@ interface Answer {
   readonly message?: string
 }
 
-/** In the order of their names, or why they cannot be seen. */
+/** The workspaces sorted by name, or the reason why they cannot be listed. */
 async function childrenOf(client: JsonClient, path: string): Promise<readonly Workspace[] | string> {
   const asked = client(`/clusters/${path}/apis/tenancy.kcp.io/v1alpha1/workspaces`)
   const { status, body } = await asked.catch(error => ({ status: 0, body: { message: String(error) } }))
-  const { items, message = `the server answers ${status}` } = (body ?? {}) as Answer
+  const { items, message = `the server responded with status ${status}` } = (body ?? {}) as Answer
   return status === 200 && items !== undefined ? items : message
 }
 
@@ -55,7 +57,7 @@ async function linesOf(
   })
 }
 
-/** What is behind a mount is not part of this tree, and what one may not see is not there. */
+/** Nothing below a mount, and nothing below a workspace that the user may not list. */
 async function belowOf(client: JsonClient, path: string, { spec }: Workspace): Promise<readonly string[]> {
   if (spec?.mount !== undefined) return []
   const children = await childrenOf(client, path)

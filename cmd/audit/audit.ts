@@ -16,20 +16,20 @@ import { StartError } from '../files/starterror.ts'
 import type { AuditFlags } from '../flags/audit.ts'
 import { auditLog } from './auditlog.ts'
 
-/** Auditing, ready but for what it reads of the shard. */
+/** Policy and sinks of audit events; the auditor is created once the informers exist. */
 export interface PreparedAudit {
   auditor(over: Pick<Shard, 'informers'>, missing?: AuditorOptions['missing']): Auditor
-  /** Resolves when the last events have left. */
+  /** Resolves when the last events are written and sent. */
   close(): Promise<void>
 }
 
-/** What audit events say about workspaces. */
+/** The workspace path of a logical cluster, for audit annotations. */
 const pathsFrom = ({ informers }: Pick<Shard, 'informers'>): AuditorOptions['pathOf'] => {
   const clusters = informers.for({ group: 'core.kcp.io', version: 'v1alpha1', resource: 'logicalclusters' })
   return cluster => clusters.get(cluster, '', 'cluster')?.meta.annotations['kcp.io/path'] ?? ''
 }
 
-/** What would have allowed a request. */
+/** The RBAC rules that would have allowed a denied request, as JSON. */
 export const missingFor = (
   { backend }: Pick<Shard, 'backend'>,
   authorization: AuthorizationParts,
@@ -44,17 +44,19 @@ export const missingFor = (
 const megabyte = 1024 * 1024
 const day = 86_400_000
 
-/** What the flags ask for; undefined when nothing is to be audited. Throws `StartError` on bad files and flags. */
+/** Reads the audit flags; undefined without any. Throws `StartError` on invalid files and flags. */
 export async function prepareAudit(options: AuditFlags, log: Logger): Promise<PreparedAudit | undefined> {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options
   if (auditPolicyFile === undefined) {
     if (auditLogPath === undefined && auditWebhookConfigFile === undefined) return undefined
-    throw new StartError('Auditing needs a policy: give --audit-policy-file.')
+    throw new StartError('Auditing requires a policy: add --audit-policy-file.')
   }
   const policy = await readPolicy(auditPolicyFile)
   const sinks = await sinksFor(options, log)
   if (sinks.length === 0)
-    throw new StartError('Audit events go nowhere: give --audit-log-path or --audit-webhook-config-file.')
+    throw new StartError(
+      'Audit events have no destination: add --audit-log-path or --audit-webhook-config-file.',
+    )
   return {
     auditor: (over, missing) =>
       createAuditor({ pathOf: pathsFrom(over), policy, sinks, ...(missing && { missing }) }),
@@ -67,7 +69,7 @@ async function readPolicy(path: string): Promise<AuditPolicy> {
   try {
     return auditPolicyOf(parseYaml(text).value)
   } catch (error) {
-    throw new StartError(`${path} is not an audit policy: ${(error as Error).message}.`)
+    throw new StartError(`Invalid audit policy in ${path}: ${(error as Error).message}.`)
   }
 }
 

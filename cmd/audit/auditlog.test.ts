@@ -70,6 +70,6 @@ describe('the audit log file', () => {
 
   it('is refused in one sentence where it cannot be', async () => {
     await writeFile(join(directory, 'logs'), '')
-    assert.throws(() => openLog(), /^StartError: The audit log .*logs\/audit.log cannot be opened: /)
+    assert.throws(() => openLog(), /^StartError: Opening the audit log .*logs\/audit.log failed /)
   })
 })

@@ -18,17 +18,17 @@ import { StartError } from '../files/starterror.ts'
 export interface AuditLogOptions {
   /** `-` is standard output. */
   readonly path: string
-  /** Bytes after which a file is put aside. */
+  /** Bytes at which the file is rotated. */
   readonly maxSize: number
-  /** Files that are kept besides the current one; 0: all. */
+  /** Rotated files that are kept; 0: all. */
   readonly maxBackups: number
-  /** Milliseconds that files are kept; 0: for ever. */
+  /** Milliseconds that rotated files are kept; 0: no limit. */
   readonly maxAge: number
 }
 
 /**
- * One event a line, written before the request's answer is over: whatever happens to the process later, the event is
- * with the operating system. Throws `StartError` when the file cannot be opened.
+ * Writes one event per line, synchronously, before the response ends, so that no event is lost when the process ends.
+ * Throws `StartError` when the file cannot be opened.
  */
 export function auditLog(options: AuditLogOptions, log: Logger): AuditSink {
   if (options.path === '-')
@@ -45,7 +45,7 @@ export function auditLog(options: AuditLogOptions, log: Logger): AuditSink {
       try {
         write(lineOf(event))
       } catch (error) {
-        log.error({ error: String(error) }, 'an audit event could not be written')
+        log.error({ error: String(error) }, 'writing an audit event failed')
       }
     },
     close: async () => closeSync(file.descriptor),
@@ -62,11 +62,13 @@ interface LogFile {
 function openForAppend(path: string): LogFile {
   try {
     mkdirSync(dirname(path), { recursive: true })
-    // Events tell who did what: nobody else's business on this machine.
+    // Audit events contain user names and objects: only the owner may read them.
     const descriptor = openSync(path, 'a', 0o600)
     return { descriptor, size: fstatSync(descriptor).size }
   } catch (error) {
-    throw new StartError(`The audit log ${path} cannot be opened: ${(error as Error).message}.`)
+    throw new StartError(
+      `Opening the audit log ${path} failed (${(error as Error).message}): choose another --audit-log-path.`,
+    )
   }
 }
 
@@ -78,7 +80,7 @@ function rotate(full: LogFile, options: AuditLogOptions): LogFile {
   return openForAppend(path)
 }
 
-/** `audit-2026-08-11T09-13-44.362.log`, as kube-apiserver names them; always later than all there are. */
+/** `audit-2026-08-11T09-13-44.362.log`, as in kube-apiserver; always later than the newest rotated file. */
 function nextName(path: string): string {
   const [newest] = backupsOf(path)
   const extension = extname(path)
@@ -87,7 +89,7 @@ function nextName(path: string): string {
   return `${stem}-${new Date(time).toISOString().slice(0, -1).replaceAll(':', '-')}${extension}`
 }
 
-/** Milliseconds since the epoch, from the name of a file that was put aside. */
+/** Milliseconds since the epoch, from the name of a rotated file. */
 function timeIn(backup: string): number {
   const [, date, hours, rest] = /-(\d{4}-\d{2}-\d{2}T)(\d{2})-([\d.-]+\.\d{3})/.exec(basename(backup)) ?? []
   return Date.parse(`${date}${hours}:${rest?.replace('-', ':')}Z`) || 0

@@ -23,27 +23,26 @@ import { clusterStatesOf } from '../../shard/tenancy/clusterstates.ts'
 import { authorizationWebhook } from '../authentication/webhooks.ts'
 import type { StartFlags } from '../flags/start.ts'
 
-/** What flags say about authorization. */
+/** The options of the authorizer that flags set. */
 export type AuthorizationOptions = Partial<Pick<AuthorizerOptions, 'order' | 'alwaysAllowPaths' | 'webhook'>>
 
-/** Authorization by a shard's own objects: what `openShard` is given, in parts. */
+/** Authorization by the RBAC objects of a shard, in the parts that `openShard` takes. */
 export interface AuthorizationParts {
   authorizer(informers: Informers): Authorizer
   reviews(authorizer: Authorizer): ReturnType<typeof reviewStorages>
   admission(authorizer: Authorizer): ReturnType<typeof escalationPrevention>
-  /** Everything that would have to be given, for those who see everything. */
+  /** The RBAC rules that are missing for an action. */
   missing(authorizer: Authorizer): Explaining['missing']
-  /** The views that are served, so that what they decide can be explained. */
+  /** Sets the served views, whose decisions are explained too. */
   explains(views: readonly VirtualWorkspace[]): void
 }
 
-/** Of one authorizer. */
 interface Explaining {
   readonly explainer: Explainer
   readonly missing: (user: UserInfo, action: Action) => readonly Missing[]
 }
 
-/** What the flags ask for. Throws `StartError` on a bad webhook file. */
+/** Authorization as the flags configure it. Throws `StartError` on an invalid webhook kubeconfig. */
 export async function prepareAuthorization(options: StartFlags): Promise<AuthorizationParts> {
   const { authorizationOrder: order, authorizationAlwaysAllowPaths: alwaysAllowPaths } = options
   const webhook = await webhookOf(options)
@@ -71,7 +70,7 @@ export function authorizationParts(options: AuthorizationOptions = {}): Authoriz
   let served: readonly VirtualWorkspace[] = []
   const explainingOf = (authorizer: Authorizer): Explaining => {
     const known = explaining.get(authorizer)
-    if (known === undefined) throw new Error('not an authorizer of these parts')
+    if (known === undefined) throw new Error('unknown authorizer')
     return known
   }
   return {

@@ -2,7 +2,7 @@ import { certificatesOf } from '../../framework/authn/issuer.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 
-/** Whose certificates TLS asks for, PEM. */
+/** Certificate authorities of client certificates, PEM. */
 export interface Authorities {
   /** Of users. */
   readonly users?: string
@@ -10,13 +10,13 @@ export interface Authorities {
   readonly proxies?: string
 }
 
-/** The flags that name them. */
+/** The flags with the files of certificate authorities. */
 export interface AuthorityFlags {
   readonly clientCaFile?: string
   readonly requestheaderClientCaFile?: string
 }
 
-/** Reads the files that the flags name. Throws `StartError` on one that holds no certificate. */
+/** Reads the files of the flags. Throws `StartError` on a file without a certificate. */
 export async function readAuthorities(options: AuthorityFlags): Promise<Authorities> {
   const [users, proxies] = await Promise.all([
     bundle('--client-ca-file', options.clientCaFile),
@@ -25,7 +25,7 @@ export async function readAuthorities(options: AuthorityFlags): Promise<Authorit
   return { ...(users && { users }), ...(proxies && { proxies }) }
 }
 
-/** All of them, as TLS needs them; undefined when there are none. */
+/** All authorities in one PEM text; undefined without any. */
 export const allAuthorities = ({ users, proxies }: Authorities): string | undefined =>
   users === undefined && proxies === undefined ? undefined : `${users ?? ''}\n${proxies ?? ''}`
 
@@ -36,6 +36,6 @@ async function bundle(flag: string, path: string | undefined): Promise<string | 
     certificatesOf(pem)
     return pem
   } catch {
-    throw new StartError(`${path} holds no certificate: give ${flag} a PEM file.`)
+    throw new StartError(`${path} contains no valid certificate: give ${flag} a PEM file.`)
   }
 }

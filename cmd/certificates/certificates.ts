@@ -34,7 +34,7 @@ const day = 24 * 60 * 60 * 1000
 /** A new certificate authority for the server's own certificates, valid for ten years. */
 export function issueAuthority(): KeyPair {
   const { publicKey, privateKey } = newKeys()
-  // A name of its own: verifiers look authorities up by name.
+  // The name is unique because verifiers look up authorities by name.
   const name = nameOf(`oriel-ca@${randomBytes(4).toString('hex')}`)
   const certificate = certify(privateKey, {
     ...{ subject: name, issuer: name, publicKey, days: 3650 },
@@ -69,7 +69,7 @@ const newKeys = (): { publicKey: KeyObject; privateKey: KeyObject } =>
 
 const pemOfKey = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** The parts of a certificate that are not the same in all (RFC 5280, section 4.1), encoded where they are buffers. */
+/** The variable fields of a certificate (RFC 5280, section 4.1); buffers are DER. */
 interface Contents {
   readonly subject: Buffer
   readonly issuer: Buffer
@@ -102,7 +102,7 @@ const rsaWithSha256 = sequence(objectIdentifier('1.2.840.113549.1.1.11'), der(0x
 const signatureOf = (key: KeyObject): Buffer =>
   key.asymmetricKeyType === 'rsa' ? rsaWithSha256 : ecdsaWithSha256
 
-/** Starts an hour ago, so that clocks that are a little behind accept it. */
+/** Starts an hour ago, so that clients with a slow clock accept the certificate. */
 function validity(days: number): Buffer {
   const now = Date.now()
   return sequence(time(new Date(now - day / 24)), time(new Date(now + days * day)))
@@ -111,7 +111,7 @@ function validity(days: number): Buffer {
 const nameOf = (commonName: string): Buffer =>
   sequence(set(sequence(objectIdentifier('2.5.4.3'), utf8String(commonName))))
 
-/** As it is encoded in the certificate: issuers are compared byte by byte. */
+/** The DER bytes of the subject: verifiers compare issuers byte by byte. */
 function subjectOf(certificate: X509Certificate): Buffer {
   const [signed = certificate.raw] = partsOf(certificate.raw)
   return partsOf(signed)[5] ?? sequence()
@@ -136,7 +136,7 @@ const alternativeName = (host: string): Buffer =>
 /** The 4 or 16 bytes of an IP address. */
 export function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
-  // A URL has the address in the form of groups only, as few as possible.
+  // `URL` normalizes the address to hexadecimal groups.
   const [head = '', tail] = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1).split('::')
   const groupsOf = (text: string): string[] => (text === '' ? [] : text.split(':'))
   const [before, after] = [groupsOf(head), groupsOf(tail ?? '')]

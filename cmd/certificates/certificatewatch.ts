@@ -6,7 +6,7 @@ import { prepareServing, readServing, servingPaths } from './servingfiles.ts'
 
 export interface CertificateWatchOptions {
   readonly directory: string
-  /** What the certificate is renewed for. */
+  /** Subject alternative names of renewed certificates. */
   readonly hosts: readonly string[]
   readonly server: Pick<Server, 'useCertificate'>
   readonly log: Logger
@@ -15,10 +15,10 @@ export interface CertificateWatchOptions {
 }
 
 const day = 24 * 60 * 60 * 1000
-/** A certificate and its key are written one after the other. */
+/** Milliseconds to wait after a change: a certificate and its key are written one after the other. */
 const settle = 200
 
-/** Serves with what the files of a data directory become, and renews them before they expire, until `signal` aborts. */
+/** Reloads the serving certificate of a data directory when its files change, and renews it before it expires. */
 export function watchCertificate(options: CertificateWatchOptions): void {
   const { directory, hosts, log, signal } = options
   const { certificate, key } = servingPaths(directory)
@@ -30,7 +30,9 @@ export function watchCertificate(options: CertificateWatchOptions): void {
     timer = setTimeout(() => void reload(options), settle).unref()
   })
   const renewal = setInterval(() => {
-    prepareServing(directory, hosts).catch(error => log.error({ error: String(error) }, 'no new certificate'))
+    prepareServing(directory, hosts).catch(error =>
+      log.error({ error: String(error) }, 'certificate renewal failed'),
+    )
   }, day).unref()
   signal.addEventListener('abort', () => clearInterval(renewal))
 }
@@ -40,8 +42,8 @@ async function reload({ directory, server, log }: CertificateWatchOptions): Prom
     const files = await readServing(directory)
     if (files === undefined) return
     server.useCertificate({ cert: files.certificate, key: files.key })
-    log.info({}, 'serving with a new certificate')
+    log.info({}, 'serving certificate reloaded')
   } catch (error) {
-    log.warn({ error: String(error) }, 'the changed certificate cannot be used: serving with the old one')
+    log.warn({ error: String(error) }, 'invalid serving certificate: the previous one is still used')
   }
 }

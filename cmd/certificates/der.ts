@@ -1,6 +1,6 @@
-/** ASN.1 in the distinguished encoding (X.690), as far as certificates need it. A value is its tag, length and contents. */
+/** The subset of DER (X.690) that certificates need. A value is encoded as tag, length and contents. */
 
-/** A value with a tag; its contents are the parts, one after the other. */
+/** Encodes a value with this tag; its contents are the concatenated parts. */
 export function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const contents = Buffer.concat(parts)
   return Buffer.concat([Buffer.from([tag, ...lengthOf(contents.length)]), contents])
@@ -16,12 +16,12 @@ function lengthOf(length: number): readonly number[] {
 export const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, ...parts)
 export const set = (...parts: readonly Uint8Array[]): Buffer => der(0x31, ...parts)
 export const octetString = (bytes: Uint8Array): Buffer => der(0x04, bytes)
-/** `unused`: bits at the end that do not count. */
+/** `unused`: number of unused bits at the end. */
 export const bitString = (bytes: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.of(unused), bytes)
 export const utf8String = (text: string): Buffer => der(0x0c, Buffer.from(text))
 export const truth = Buffer.of(0x01, 0x01, 0xff)
 
-/** Not negative, most significant byte first. */
+/** A non-negative integer, most significant byte first. */
 export const integer = (bytes: Uint8Array): Buffer => {
   const first = bytes.findIndex(byte => byte !== 0)
   const digits = first < 0 ? Buffer.of(0) : bytes.subarray(first)
@@ -40,13 +40,13 @@ function inBase128(arc: number): readonly number[] {
   return digits
 }
 
-/** To the second; the encoding differs from 2050 on (RFC 5280, section 4.1.2.5). */
+/** UTCTime, and GeneralizedTime from 2050 on (RFC 5280, section 4.1.2.5). */
 export function time(date: Date): Buffer {
   const text = `${date.toISOString().replace(/[-:T]|\.\d+/g, '')}`
   return date.getUTCFullYear() < 2050 ? der(0x17, Buffer.from(text.slice(2))) : der(0x18, Buffer.from(text))
 }
 
-/** The values inside one that is made of others. */
+/** The elements of a constructed value. */
 export function partsOf(value: Uint8Array): readonly Buffer[] {
   const contents = contentsOf(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
   const parts: Buffer[] = []
@@ -58,7 +58,7 @@ export function partsOf(value: Uint8Array): readonly Buffer[] {
   return parts
 }
 
-/** A value without its tag and length. */
+/** The contents of a value, without tag and length. */
 export function contentsOf(value: Buffer): Buffer {
   const { start, end } = boundsOf(value, 0)
   return value.subarray(start, end)

@@ -5,8 +5,8 @@ import { readFlagFile, readIfThere, writePrivately } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 
 /**
- * The keys of service account tokens: those of `--service-account-key-file`, else `sa.key` in the data directory, made at
- * the first start. Throws `StartError` on a file without a private key that signs.
+ * The keys of service account tokens: those of `--service-account-key-file`, else `sa.key` in the data directory, which is
+ * generated at the first start. Throws `StartError` on a file without a private key.
  */
 export async function prepareServiceAccountKeys(directory: string, given?: string): Promise<SigningKeys> {
   const path = given ?? join(directory, 'sa.key')
@@ -17,7 +17,7 @@ export async function prepareServiceAccountKeys(directory: string, given?: strin
     return signingKeys(pem)
   } catch (error) {
     throw new StartError(
-      `${path} cannot sign tokens (${(error as Error).message}): give it a private RSA or EC key in PEM format.`,
+      `${path} has no usable signing key (${(error as Error).message}): give it a private RSA or EC key in PEM format.`,
     )
   }
 }
@@ -30,7 +30,7 @@ async function ownKey(path: string): Promise<string> {
   return pem
 }
 
-/** PEM. */
+/** A new EC key on the curve P-256, PKCS #8, PEM. */
 export const newServiceAccountKey = (): string =>
   generateKeyPairSync('ec', { namedCurve: 'P-256' })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })

@@ -81,7 +81,7 @@ describe('serving certificates', () => {
     await writeFile(paths.certificate, 'nonsense')
     await assert.rejects(
       prepareServing(directory, hosts),
-      /apiserver.crt is not a valid certificate: replace it/,
+      /apiserver.crt is invalid or has expired: replace it/,
     )
   })
 })

@@ -5,14 +5,14 @@ import { readIfThere, writePrivately } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 import { issueAuthority, issueServing, type KeyPair } from './certificates.ts'
 
-/** What TLS serves with, PEM, and the authority that clients verify it by. */
+/** The serving certificate, its key, and the certificate authority that clients verify it with, all PEM. */
 export interface ServingFiles extends KeyPair {
   readonly authority: string
 }
 
 const soon = 30 * 24 * 60 * 60 * 1000
 
-/** File names as kcp's; `ca.key` is missing where an operator supplies certificates of another authority. */
+/** File names as in kcp; `ca.key` is absent when an operator supplies the certificates. */
 export const servingPaths = (directory: string) => ({
   authority: join(directory, 'ca.crt'),
   authorityKey: join(directory, 'ca.key'),
@@ -21,8 +21,8 @@ export const servingPaths = (directory: string) => ({
 })
 
 /**
- * The serving certificate of a data directory for these host names, made or renewed when it is missing, expires within
- * a month or lacks a name. Throws `StartError` when an operator's own certificate has expired.
+ * The serving certificate of a data directory, generated when it is missing, expires within 30 days or lacks one of the
+ * host names. Throws `StartError` when a certificate that an operator supplied has expired.
  */
 export async function prepareServing(directory: string, hosts: readonly string[]): Promise<ServingFiles> {
   const paths = servingPaths(directory)
@@ -45,7 +45,7 @@ export async function prepareServing(directory: string, hosts: readonly string[]
   return { ...serving, authority: signer.certificate }
 }
 
-/** The files as they are; undefined when one is missing. */
+/** Reads the files; undefined when one is missing. */
 export async function readServing(directory: string): Promise<ServingFiles | undefined> {
   const paths = servingPaths(directory)
   const files = [paths.authority, paths.certificate, paths.key]
@@ -58,7 +58,7 @@ const readText = async (path: string): Promise<string | undefined> => (await rea
 
 function suppliedFiles(files: ServingFiles, path: string): ServingFiles {
   if (parsed(files.certificate, certificate => isValidAt(certificate, Date.now()))) return files
-  throw new StartError(`${path} is not a valid certificate: replace it, or remove it together with ca.crt.`)
+  throw new StartError(`${path} is invalid or has expired: replace it, or remove it together with ca.crt.`)
 }
 
 const keptAuthority = (certificate: string | undefined, key: string | undefined): KeyPair | undefined =>
@@ -86,7 +86,7 @@ const covers = (certificate: X509Certificate, host: string): boolean =>
 const isValidAt = ({ validFrom, validTo }: X509Certificate, time: number): boolean =>
   Date.parse(validFrom) <= Date.now() && time <= Date.parse(validTo)
 
-/** False for what is no certificate at all, so that a damaged file is replaced like an expired one. */
+/** False for text that is not a certificate, so that a damaged file is replaced like an expired one. */
 function parsed(pem: string, check: (certificate: X509Certificate) => boolean): boolean {
   try {
     return check(new X509Certificate(pem))

@@ -30,10 +30,10 @@ import { stopSignal } from '../process/shutdown.ts'
 import { openOutbound } from '../start/outbound.ts'
 import { type FollowedRoutes, followRoutes } from './routes.ts'
 
-/** Milliseconds that running requests get to end. */
+/** Milliseconds that requests in progress may take to end after SIGTERM. */
 const grace = 10_000
 
-/** `oriel front-proxy`: serves until SIGINT or SIGTERM. Throws `StartError` for what the user can change. */
+/** `oriel front-proxy`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
 export async function startFrontProxy(given: FrontProxyFlags): Promise<void> {
   const log = createLogger(given.logLevel)
   const stopping = new AbortController()
@@ -45,7 +45,7 @@ export async function startFrontProxy(given: FrontProxyFlags): Promise<void> {
   const flags = await withPort(given)
   const setup = { flags, identities, routes, log, directory: directory.path, stopping: signal }
   const proxy = await openFrontProxy(setup)
-  process.stdout.write(`Serving on ${publicUrl(flags)}, with the authority ${directory.path}/ca.crt\n`)
+  process.stdout.write(`Serving on ${publicUrl(flags)}, certificate authority: ${directory.path}/ca.crt\n`)
   await stopSignal()
   stopping.abort()
   await proxy.close()
@@ -56,7 +56,7 @@ interface FrontProxySetup {
   readonly flags: FrontProxyFlags
   readonly identities: PreparedIdentities
   readonly routes: FollowedRoutes
-  /** Where the serving certificate is. */
+  /** Directory of the serving certificate. */
   readonly directory: string
   readonly log: Logger
   readonly stopping: AbortSignal
@@ -97,7 +97,7 @@ const checksOf = (index: ShardIndex, stopping: AbortSignal): readonly HealthChec
   { name: 'shutdown', healthy: () => !stopping.aborted },
 ]
 
-/** Serves with what certificates and authorities become while it runs. */
+/** Listens, and reloads certificates and certificate authorities when their files change. */
 async function openPort(
   { flags, identities: authentication, directory, log, stopping: signal }: FrontProxySetup,
   answer: Handler,
@@ -156,7 +156,7 @@ interface FixedEndpoints {
   readonly authenticator: Authenticator
 }
 
-/** The proxy's own endpoints (chapter 30, section 3.2); `/healthz` is not among them and goes through the mappings. */
+/** The endpoints that the proxy answers itself (kcp pkg/proxy/server.go); `/healthz` is forwarded by the mappings. */
 const fixedFrontEndpoints =
   (own: FixedEndpoints, otherwise: Handler): Handler =>
   async exchange => {
@@ -165,7 +165,7 @@ const fixedFrontEndpoints =
     return path === '/metrics' ? metrics(own, exchange) : otherwise(exchange)
   }
 
-/** For those whom the policy of `root` lets read them. */
+/** `/metrics`, for users who may read it in the logical cluster `root`. */
 async function metrics(
   { authenticator, metrics, review }: FixedEndpoints,
   exchange: Exchange,

@@ -15,15 +15,15 @@ export interface RoutesOptions {
   readonly signal: AbortSignal
 }
 
-/** What the mapping file and the certificates that it names say now. */
+/** The routes of the mapping file, which is reloaded when it or one of its certificates changes. */
 export interface FollowedRoutes {
   current(): Routes
   close(): Promise<void>
 }
 
 /**
- * Requests go where the mapping file says, also when it changes while the proxy runs; those that are under way stay
- * where they are. Throws `StartError` with what is wrong at first.
+ * Reads the mapping file and watches it. Requests in progress keep their backend when it changes. Throws `StartError`
+ * when the file is invalid at the start.
  */
 export async function followRoutes(options: RoutesOptions): Promise<FollowedRoutes> {
   const { file, isIdentity, log, signal } = options

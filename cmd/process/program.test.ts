@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { beside, root } from '../../test/support/source.ts'
-import { codePath, loadProgram, oldestNode, refusalOf } from './program.ts'
+import { codePath, loadProgram, oldestNode, versionError } from './program.ts'
 
-describe('a program in one file', () => {
+describe('a bundled program', () => {
   let folder: string
   let path: string
   before(async () => {
@@ -19,7 +19,7 @@ describe('a program in one file', () => {
   })
   after(() => rm(folder, { recursive: true }))
 
-  /** A program that shows what a value is to it. */
+  /** A program that publishes the value of an expression. */
   const write = (file: string, value: string): Promise<void> =>
     writeFile(
       file,
@@ -33,7 +33,7 @@ describe('a program in one file', () => {
 
   it('runs as CommonJS', () => assert.deepEqual(run()?.toString(), `${path},/,true`))
 
-  it('runs with the code that is kept, and without code that is none', async () => {
+  it('runs with a code cache, and ignores an invalid one', async () => {
     const program = loadProgram(path)
     program.run()
     for (const code of [program.code(), Buffer.from('nonsense'), Buffer.alloc(0)]) {
@@ -42,7 +42,7 @@ describe('a program in one file', () => {
     }
   })
 
-  it('imports modules, also with the code that is kept', async () => {
+  it('imports modules, also with a code cache', async () => {
     const importing = join(folder, 'importing.cjs')
     const module = 'data:text/javascript,export default "imported"'
     await write(importing, `importModule(${JSON.stringify(module)})`)
@@ -77,15 +77,18 @@ describe('a program in one file', () => {
   })
 })
 
-describe('the oldest release of Node', () => {
-  it('is the one that package.json names', () => {
+describe('the minimum version of Node', () => {
+  it('is that of package.json', () => {
     const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     assert.equal(engines.node, `>=${oldestNode}`)
   })
 
-  it('refuses older ones in a sentence, and no others', () => {
-    assert.equal(refusalOf('18.20.8'), 'oriel: Node.js 20.19 or newer is needed, and this is 18.20.8.')
-    assert.match(refusalOf('20.2.0') ?? '', /20\.2\.0/)
-    for (const release of ['20.19.0', '22.1.0', '100.0.0']) assert.equal(refusalOf(release), undefined)
+  it('rejects older versions only', () => {
+    assert.equal(
+      versionError('18.20.8'),
+      'oriel: Node.js 20.19 or newer is required, and this is 18.20.8: install a newer version.',
+    )
+    assert.match(versionError('20.2.0') ?? '', /20\.2\.0/)
+    for (const release of ['20.19.0', '22.1.0', '100.0.0']) assert.equal(versionError(release), undefined)
   })
 })

@@ -3,23 +3,23 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { Script } from 'node:vm'
 
-/** A program that lies in one file, as CommonJS: as a function of what CommonJS gives to modules, and of `import()`. */
-export interface Program {
+/** A bundled program: one CommonJS file, wrapped in a function that also takes `import()`. */
+export interface BundledProgram {
   run(): void
-  /** What V8 has compiled so far. */
+  /** The code cache of V8: the functions compiled so far. */
   code(): Buffer
 }
 
-/** Where V8's code for a program is kept. Only the same Node can use it. */
+/** The path of the code cache, which is valid for one version of Node. */
 export const codePath = (path: string): string => `${path}.${process.version}-${process.arch}.code`
 
 /**
- * Reads a program, and takes the code that is kept beside it: compiling it anew at every start costs more than running
- * it. V8 refuses code of other versions and flags, and then compiles as usual; a build removes what it outdates.
+ * Reads a program and its V8 code cache, because compiling takes longer than starting. V8 rejects a code cache of another
+ * version or other flags and compiles as usual; a build removes outdated caches.
  */
-export function loadProgram(path: string): Program {
+export function loadProgram(path: string): BundledProgram {
   const cachedData = kept(codePath(path))
-  // Bundles are ASCII, and read as they are: V8 would copy what is put together into its heap.
+  // Bundles are ASCII: read as latin1 and not concatenated, the source is not copied into V8's heap.
   const source = readFileSync(path, 'latin1')
   const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) })
   return {
@@ -38,7 +38,7 @@ export function loadProgram(path: string): Program {
   }
 }
 
-/** `import()` for programs: what runs from kept code cannot import by itself on Node 20. */
+/** `import()` for programs: on Node 20 it does not work in code from a code cache. */
 const importModule = (url: string): Promise<unknown> => import(url)
 
 function kept(path: string): Buffer | undefined {
@@ -49,11 +49,11 @@ function kept(path: string): Buffer | undefined {
   }
 }
 
-/** The oldest Node that runs Oriel: the one of `engines` in package.json. */
+/** The minimum version of Node, as in `engines` of package.json. */
 export const oldestNode = '20.19'
 
-/** What there is to say about a release of Node that is too old; undefined for others. */
-export const refusalOf = (release: string): string | undefined =>
+/** The error for a version of Node that is too old; undefined for supported versions. */
+export const versionError = (release: string): string | undefined =>
   release.localeCompare(oldestNode, 'en', { numeric: true }) < 0
-    ? `oriel: Node.js ${oldestNode} or newer is needed, and this is ${release}.`
+    ? `oriel: Node.js ${oldestNode} or newer is required, and this is ${release}: install a newer version.`
     : undefined

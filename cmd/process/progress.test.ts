@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { withProgress } from './progress.ts'
 
-/** What a terminal, or something else, is told. */
+/** Records what is written to a terminal, or to another stream. */
 function screen(isTTY: boolean) {
   const written: string[] = []
   let seen: (text: string) => void = () => undefined
@@ -18,7 +18,7 @@ function screen(isTTY: boolean) {
 }
 
 describe('progress', () => {
-  it('turns, says what the work says, and cleans up behind it', async () => {
+  it('shows a spinner and the text of the work, and clears the line at the end', async () => {
     const { out, written, shows } = screen(true)
     const work = async (say: (text: string) => void): Promise<number> => {
       const shown = shows('Starting: 2,000 objects')
@@ -31,7 +31,7 @@ describe('progress', () => {
     assert.ok(written.includes('\r\u001b[K⠙ Starting: 2,000 objects'))
     assert.equal(written.at(-1), '\r\u001b[K')
   })
-  it('cleans up behind work that fails', async () => {
+  it('clears the line when the work fails', async () => {
     const { out, written } = screen(true)
     await assert.rejects(
       withProgress('Starting', () => Promise.reject(new Error('no')), out),
@@ -39,7 +39,7 @@ describe('progress', () => {
     )
     assert.equal(written.at(-1), '\r\u001b[K')
   })
-  it('is silent where there is no terminal', async () => {
+  it('writes nothing without a terminal', async () => {
     const { out, written } = screen(false)
     await withProgress('Starting', async say => say('more'), out)
     assert.deepEqual(written, [])

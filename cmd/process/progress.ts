@@ -2,8 +2,7 @@ const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const pause = 80
 
 /**
- * Runs `work` behind a spinner with a text, which the work may change as it gets on; where nobody watches (no terminal)
- * only the work is done.
+ * Runs `work` and shows a spinner with a text, which `say` replaces. Without a terminal nothing is written.
  */
 export async function withProgress<T>(
   first: string,

@@ -4,7 +4,7 @@ import { beside } from '../../test/support/source.ts'
 
 const megabyte = 1024 * 1024
 
-/** Makes objects that live for a while, and prints how many bytes the space for new ones has before and after. */
+/** Allocates short-lived objects, and prints the size of the young generation in bytes before and after. */
 const burst = `
   const { getHeapSpaceStatistics } = await import('node:v8')
   const size = () => getHeapSpaceStatistics().find(each => each.space_name === 'new_space').space_size
@@ -16,7 +16,7 @@ const burst = `
   }
   console.log(JSON.stringify([before, size()]))`
 
-/** Of a process that begins so, and has nothing to complain of. */
+/** The sizes in a process that runs `beginning` first. */
 async function sizes(beginning: string): Promise<{ readonly before: number; readonly after: number }> {
   const options = [...process.execArgv, '--input-type=module', '--eval', `${beginning};${burst}`]
   const { stdout, stderr } = await run(process.execPath, options)
@@ -25,8 +25,8 @@ async function sizes(beginning: string): Promise<{ readonly before: number; read
   return { before, after }
 }
 
-describe('what is set to save memory', () => {
-  it('is known to this V8, and keeps the space for new objects from growing', async () => {
+describe('saveMemory', () => {
+  it('sets flags that V8 knows, and keeps the young generation from growing', async () => {
     const module = JSON.stringify(beside(import.meta, 'savingmemory').at(-1))
     const [free, saving] = await Promise.all([
       sizes(''),

@@ -7,51 +7,53 @@ interface SourceMap {
 }
 
 /**
- * Lets stack traces name the sources of a bundle, by the source map that lies beside it. The map is read when a trace is
- * looked at, which streams do with every error that ends them, and what was found is kept; Node's own way
- * (`--enable-source-maps`) reads it at every start, and keeps all of it.
+ * Makes stack traces name the sources of a bundle, by the source map in the same directory. The map is read when a stack
+ * is formatted, and only the positions found are kept; Node's `--enable-source-maps` keeps the whole map in memory.
  */
 export function mapStackTraces(bundle: string): void {
   const known = new Map<string, string>()
-  const isOurs = (site: NodeJS.CallSite): boolean => site.getFileName() === bundle
+  const isInBundle = (site: NodeJS.CallSite): boolean => site.getFileName() === bundle
   const describe = (site: NodeJS.CallSite): string => {
-    const place = placeOf(site)
-    return isOurs(site) ? `${site}`.replace(`${bundle}:${place}`, known.get(place) ?? '$&') : `${site}`
+    const position = positionOf(site)
+    return isInBundle(site)
+      ? `${site}`.replace(`${bundle}:${position}`, known.get(position) ?? '$&')
+      : `${site}`
   }
   Error.prepareStackTrace = (error, sites) => {
-    const missing = sites.filter(site => isOurs(site) && !known.has(placeOf(site)))
-    if (missing.length > 0) for (const [place, source] of sourcesOf(bundle, missing)) known.set(place, source)
+    const missing = sites.filter(site => isInBundle(site) && !known.has(positionOf(site)))
+    if (missing.length > 0)
+      for (const [position, source] of sourcesOf(bundle, missing)) known.set(position, source)
     return [`${error}`, ...sites.map(site => `    at ${describe(site)}`)].join('\n')
   }
 }
 
-const placeOf = (site: NodeJS.CallSite): string => `${site.getLineNumber()}:${site.getColumnNumber()}`
+const positionOf = (site: NodeJS.CallSite): string => `${site.getLineNumber()}:${site.getColumnNumber()}`
 
-/** The place in the sources by the place in the bundle; itself where it comes from nowhere. */
+/** Source positions by positions in the bundle; a position without a mapping maps to itself. */
 function sourcesOf(bundle: string, sites: readonly NodeJS.CallSite[]): ReadonlyMap<string, string> {
   const { sources, mappings } = JSON.parse(readFileSync(`${bundle}.map`, 'utf8')) as SourceMap
-  const places = sites.map(site => ({
+  const positions = sites.map(site => ({
     line: (site.getLineNumber() ?? 1) - 1,
     column: (site.getColumnNumber() ?? 1) - 1,
   }))
-  const named = originalsOf(mappings, places).map((found, i): [string, string] => {
-    const place = placeOf(sites[i] as NodeJS.CallSite)
+  const named = sourcePositionsOf(mappings, positions).map((found, i): [string, string] => {
+    const position = positionOf(sites[i] as NodeJS.CallSite)
     const source = found && sources[found.source]
-    if (found === undefined || source === undefined) return [place, `${bundle}:${place}`]
-    return [place, `${join(dirname(bundle), source)}:${found.line + 1}:${found.column + 1}`]
+    if (found === undefined || source === undefined) return [position, `${bundle}:${position}`]
+    return [position, `${join(dirname(bundle), source)}:${found.line + 1}:${found.column + 1}`]
   })
   return new Map(named)
 }
 
-/** A place in a source file, counted from 0; `source` is an index into the map's sources. */
-export interface Original {
+/** A position in a source file, counted from 0; `source` is an index into the sources of the map. */
+export interface SourcePosition {
   readonly source: number
   readonly line: number
   readonly column: number
 }
 
-/** A place in generated code, counted from 0. */
-export interface Generated {
+/** A position in generated code, counted from 0. */
+export interface GeneratedPosition {
   readonly line: number
   readonly column: number
 }
@@ -62,7 +64,7 @@ for (const [value, digit] of [
 ].entries())
   digits[digit.charCodeAt(0)] = value
 
-/** The numbers of one segment, which begins at `at`: base64 with five bits each, the least first (source maps, revision 3). */
+/** Decodes the base64 VLQ numbers of the segment at `at` (ECMA-426) and returns its end. */
 function segmentAt(mappings: string, at: number, into: number[]): number {
   let [next, value, shift] = [at, 0, 0]
   into.length = 0
@@ -80,18 +82,18 @@ function segmentAt(mappings: string, at: number, into: number[]): number {
 }
 
 /**
- * Where places come from, in their order. Reads the mappings up to the last of them and keeps nothing: decoded as a whole,
- * they would take more memory than the program.
+ * The source position of each generated position. Decodes the mappings up to the last position and keeps nothing: all
+ * mappings decoded would take more memory than the program.
  */
-export function originalsOf(
+export function sourcePositionsOf(
   mappings: string,
-  places: readonly Generated[],
-): readonly (Original | undefined)[] {
-  const found: (Original | undefined)[] = places.map(() => undefined)
-  const last = Math.max(...places.map(({ line }) => line))
+  positions: readonly GeneratedPosition[],
+): readonly (SourcePosition | undefined)[] {
+  const found: (SourcePosition | undefined)[] = positions.map(() => undefined)
+  const last = Math.max(...positions.map(({ line }) => line))
   const numbers: number[] = []
   let [line, column, source, originalLine, originalColumn] = [0, 0, 0, 0, 0]
-  let isWanted = places.some(place => place.line === 0)
+  let isWanted = positions.some(position => position.line === 0)
   for (let at = 0; at < mappings.length && line <= last; at++) {
     at = segmentAt(mappings, at, numbers)
     const [columns = 0, sources, lines = 0, originalColumns = 0] = numbers
@@ -100,13 +102,13 @@ export function originalsOf(
     originalLine += lines
     originalColumn += originalColumns
     if (isWanted && sources !== undefined)
-      for (const [i, place] of places.entries())
-        if (place.line === line && place.column >= column)
+      for (const [i, position] of positions.entries())
+        if (position.line === line && position.column >= column)
           found[i] = { source, line: originalLine, column: originalColumn }
     if (mappings.charCodeAt(at) !== 0x3b) continue
     line++
     column = 0
-    isWanted = places.some(place => place.line === line)
+    isWanted = positions.some(position => position.line === line)
   }
   return found
 }

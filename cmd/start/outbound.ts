@@ -3,7 +3,7 @@ import { createOutbound } from '../../framework/net/outbound.ts'
 import { readFlagFile } from '../files/files.ts'
 import type { MountFlags } from '../flags/mounts.ts'
 
-/** The way to mounted servers, as far as the flags open it. */
+/** Connections to mounted servers, within the limits of the flags. Throws `StartError` on an unreadable CA file. */
 export async function openOutbound({
   mountAllow = [],
   mountDeny = [],

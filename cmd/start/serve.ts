@@ -24,15 +24,14 @@ export interface ServeOptions {
   readonly host: Embedded
   readonly authentication: PreparedAuthentication
   readonly port: Port
-  /** Besides those of the menu. */
+  /** The views of `--view`. */
   readonly views: readonly WorkspaceFactory[]
-  /** Explains what they decide. */
   readonly authorization: Pick<AuthorizationParts, 'explains'>
   readonly auditor?: Auditor
   readonly log: Logger
 }
 
-/** Serves every view of the menu and the plain endpoint, on one port. */
+/** Serves all views and the logical clusters themselves on one port. */
 export async function serve(given: ServeOptions): Promise<Server> {
   const { options, host, authentication, port, views, auditor, log } = given
   const version = versionInfo(build())

@@ -19,28 +19,28 @@ import { fill, type PreparedSharding } from './sharding.ts'
 export interface EmbeddedOptions {
   readonly store: Store
   readonly sharding: PreparedSharding
-  /** PEM: what clients verify the server by. */
+  /** The certificate authority of the serving certificate, PEM. */
   readonly rootCA: string
   readonly authentication: PreparedAuthentication
-  /** Where issuers that tenants trust may be, although it is not public. */
+  /** Private hosts, addresses and networks that token issuers of workspaces may use. */
   readonly issuerAllow?: readonly string[]
-  /** Likewise admission webhooks of workspaces. */
+  /** Private hosts, addresses and networks that admission webhooks may use. */
   readonly webhookAllow?: readonly string[]
   readonly authorization?: AuthorizationParts
-  /** Told how many objects are loaded. */
+  /** Called with the number of objects loaded so far. */
   readonly loading?: (objects: number) => void
   readonly log: Logger
-  /** Ends everything. */
+  /** Stops the shard. */
   readonly signal: AbortSignal
 }
 
-/** A shard, and who is known in it. */
+/** A shard with its authentication and the URLs of its views. */
 export interface Embedded extends Shard {
   readonly authentication: Authentication
   readonly viewUrls: ViewUrls
 }
 
-/** The logical clusters of a store, kcp's way, guarded by their own RBAC. */
+/** Opens the logical clusters of a store, with kcp's controllers, admission and RBAC. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { store, rootCA, log, signal } = options
   const { addresses, sharding } = options.sharding
@@ -74,7 +74,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   return { ...shard, viewUrls, authentication: authentication(shard.informers) }
 }
 
-/** Who is known in these logical clusters: made once, because it remembers tokens. */
+/** Authentication in these logical clusters. Created once, because it caches tokens. */
 function authenticationOf(
   { authentication, issuerAllow: allow = [], log }: EmbeddedOptions,
   workspaceTypes: ResourceRef,
@@ -99,7 +99,7 @@ interface ShardObject extends KubeObject {
   readonly spec?: Partial<Omit<ShardAddresses, 'name'>>
 }
 
-/** Every shard serves the views of its own logical clusters: consumers find all of them, this one's first. */
+/** The view URLs of all shards, this shard first: each shard serves the views of its own logical clusters. */
 function shardViewUrls(informers: Informers, shards: ResourceRef, own: ShardAddresses): ViewUrls {
   const informer = informers.for(shards)
   return {

@@ -12,22 +12,26 @@ import { readServerAccess } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ShardFlags } from '../flags/shard.ts'
 
-/** Which shard this is, and how it reaches the others. */
+/** The addresses of this shard, and its connections to other shards. */
 export interface PreparedSharding {
   readonly addresses: ShardAddresses
-  /** Absent where there is but one shard. */
+  /** Absent in an installation with one shard. */
   readonly sharding?: Sharding
 }
 
 const rootShard = 'root'
 
-/** `url`: how the server is reached where the flags do not say otherwise. Throws `StartError` on flags that contradict. */
+/** `url`: the default base URL. Throws `StartError` on contradictory flags. */
 export async function prepareSharding(flags: ShardFlags, url: string): Promise<PreparedSharding> {
   const { shardName: name, rootShardKubeconfigFile: rootFile, logicalClusterAdminKubeconfig } = flags
   if (rootFile === undefined && name !== rootShard)
-    throw new StartError(`The shard ${name} needs --root-shard-kubeconfig-file: only "root" has a root.`)
+    throw new StartError(
+      `Shard ${name} is not the root shard: add --root-shard-kubeconfig-file, or use --shard-name root.`,
+    )
   if (rootFile !== undefined && name === rootShard)
-    throw new StartError('Give another --shard-name: "root" is the shard that others join.')
+    throw new StartError(
+      'Shard "root" cannot join another shard: choose another --shard-name, or remove --root-shard-kubeconfig-file.',
+    )
   const baseURL = flags.shardBaseUrl ?? url
   const addresses = {
     name,
@@ -55,15 +59,15 @@ const rootAddress = async (file: string) => ({
   baseURL: (await readServerAccess('--root-shard-kubeconfig-file', file)).server,
 })
 
-export interface Founding {
+export interface StoreSetup {
   readonly store: Store
   readonly log: Logger
   readonly signal: AbortSignal
 }
 
-/** Fills a store with what its shard cannot be without: a root of its own, or a place in another shard's tree. */
+/** Creates the initial objects of a store: a root workspace, or the membership in the tree of another shard. */
 export async function fill(
-  { store, log, signal }: Founding,
+  { store, log, signal }: StoreSetup,
   { addresses, sharding }: PreparedSharding,
 ): Promise<TenancyResources> {
   if (sharding?.root === undefined) return bootstrap({ store, shard: addresses })
@@ -72,7 +76,9 @@ export async function fill(
     return await joinRoot({ store, root, origin: sharding.root.name, log, signal })
   } catch (error) {
     if (!(error instanceof HasOwnRoot)) throw error
-    throw new StartError('The store has a root of its own: a shard joins another with an empty one.')
+    throw new StartError(
+      'The store already contains a root workspace: start with an empty --store to join another shard.',
+    )
   } finally {
     await root.close()
   }

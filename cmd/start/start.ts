@@ -21,10 +21,10 @@ import type { StartFlags } from '../flags/start.ts'
 import { withProgress } from '../process/progress.ts'
 import { stopSignal } from '../process/shutdown.ts'
 
-/** Milliseconds that running requests get to end. */
+/** Milliseconds that requests in progress may take to end after SIGTERM. */
 const grace = 10_000
 
-/** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` for what the user can change. */
+/** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
 export async function start(given: StartFlags): Promise<void> {
   const log = createLogger(given.logLevel)
   const directory = await openDataDirectory(given.dataDirectory)
@@ -47,7 +47,7 @@ export async function start(given: StartFlags): Promise<void> {
     bringUp({ ...starting, loading: objects => say(`Starting: ${objects.toLocaleString('en')} objects`) }),
   )
   void store.failed.then(endBecause)
-  // Before anybody can know that there is something to stop.
+  // Installed before the banner: a supervisor may send a signal as soon as it reads the banner.
   const stopped = stopSignal()
   process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
   const controllers = shard.run()
@@ -64,7 +64,7 @@ export async function start(given: StartFlags): Promise<void> {
   await directory.release()
 }
 
-/** Nobody knows what the store has of its last write: who starts again finds all that was acknowledged. */
+/** After a failed write the state of the store is unknown; the next start reads all acknowledged writes. */
 function endBecause({ message }: Error): never {
   process.stderr.write(`oriel: ${message}\n`)
   process.exit(1)
@@ -73,17 +73,17 @@ function endBecause({ message }: Error): never {
 interface Starting {
   readonly options: StartFlags
   readonly port: Port
-  /** Of the store. */
+  /** Location of the store. */
   readonly where: string
   readonly authentication: PreparedAuthentication
-  /** PEM: what clients verify the server by. */
+  /** The certificate authority of the serving certificate, PEM. */
   readonly rootCA: string
   readonly loading: (objects: number) => void
   readonly log: Logger
   readonly signal: AbortSignal
 }
 
-/** Loads what is served, opens the store, the shard over it, and answers at the port. */
+/** Opens the store and the shard, and answers the requests at the port. */
 async function bringUp(starting: Starting) {
   const { options, port, where, authentication, rootCA, loading, log, signal } = starting
   const [
@@ -118,7 +118,7 @@ async function bringUp(starting: Starting) {
   return { shard, server, store, audit }
 }
 
-/** Opens the port that the flags name. What comes in waits for an answer. Throws `StartError` when it cannot be had. */
+/** Listens on the port of the flags; requests wait until the server is ready. Throws `StartError` when it is not available. */
 async function openServingPort(
   options: Listening,
   { certificate, key }: ServingFiles,
@@ -134,17 +134,17 @@ async function openServingPort(
   }
 }
 
-/** What is told about a running server. */
+/** The data of the banner. */
 interface BannerOptions {
   readonly url: string
   readonly kubeconfig: string
-  /** Where objects are kept, for people. */
+  /** Location of the store, for display. */
   readonly store: string
   /** Milliseconds from the start of the process. */
   readonly startedIn: number
 }
 
-/** The few lines after a start: what is served and what to type next. */
+/** The lines printed after the start: the URL of the server and the next commands. */
 const banner = ({ url, kubeconfig, store, startedIn }: BannerOptions): string =>
   [
     `Oriel serves ${url} (ready in ${Math.round(startedIn)} ms, objects in ${store}).`,

@@ -8,16 +8,16 @@ import { type Authorities, allAuthorities, readAuthorities } from '../certificat
 import { follow } from '../files/follow.ts'
 import type { ViewSetup } from './viewsetup.ts'
 
-/** Who is known: by certificate, by word of a front proxy, and by a token that the shard knows. */
+/** Authentication by client certificates, headers of front proxies, and tokens that the shard reviews. */
 export interface ViewAuthentication {
   readonly authenticator: Authenticator
   readonly identityHeaders: IdentityHeaders
   authorities(): Authorities
-  /** Believes from now on whom the files become. */
+  /** Reloads the certificate authorities when their files change. */
   follow(server: Pick<Server, 'useCertificate'>): void
 }
 
-/** Throws `StartError` on bad files. */
+/** Reads the files of the flags. Throws `StartError` on invalid ones. */
 export async function openAuthentication(
   { flags, log, signal }: ViewSetup,
   reviewer: ShardConnection,
@@ -39,7 +39,7 @@ export async function openAuthentication(
     authorities,
     follow: server =>
       follow({
-        what: 'set of client authorities',
+        what: 'client CA bundle',
         current,
         read,
         use: next => use(server, next),

@@ -7,7 +7,7 @@ import { checkViews } from '../../framework/server/resolve.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ViewFlags } from '../flags/serving.ts'
 
-/** Loads modules whose default exports are plugins. Throws `StartError` on others. */
+/** Loads the modules of `--view`, whose default exports are plugins. Throws `StartError` on other modules. */
 export async function loadViews({ view: files = [] }: ViewFlags): Promise<readonly WorkspaceFactory[]> {
   const loaded = await Promise.all(files.map(loadView))
   return loaded.flat()
@@ -17,21 +17,21 @@ async function loadView(file: string): Promise<readonly WorkspaceFactory[]> {
   try {
     const module = (await import(pathToFileURL(resolve(file)).href)) as { readonly default?: unknown }
     const plugin = module.default
-    if (typeof plugin !== 'function') throw new Error('its default export is not a function of the framework')
+    if (typeof plugin !== 'function') throw new Error('the default export is not a function')
     const made = (plugin as ViewPlugin)(framework)
     return Array.isArray(made) ? (made as readonly WorkspaceFactory[]) : [made as WorkspaceFactory]
   } catch (error) {
-    throw new StartError(`--view ${file} cannot be loaded: ${(error as Error).message}.`)
+    throw new StartError(`Loading --view ${file} failed: ${(error as Error).message}.`)
   }
 }
 
-/** All views over one host. Throws `StartError` when one of them cannot be built, or takes another's name or URLs. */
+/** Creates all views for a host. Throws `StartError` when one of them fails, or names or URLs clash. */
 export function viewsOver(factories: readonly WorkspaceFactory[], host: Host): readonly VirtualWorkspace[] {
   try {
     const views = factories.map(factory => factory(host))
     checkViews(views)
     return views
   } catch (error) {
-    throw new StartError(`The views cannot be served: ${(error as Error).message}.`)
+    throw new StartError(`Creating the views failed: ${(error as Error).message}.`)
   }
 }

@@ -11,15 +11,15 @@ import type { ViewSetup } from './viewsetup.ts'
 
 type Certificate = Pick<TlsOptions, 'cert' | 'key'>
 
-/** What is served with, and where. */
+/** The serving certificate and the address of the server. */
 export interface FollowedServing {
   readonly listening: Listening
   readonly current: Certificate
-  /** Serves with what the files become. */
+  /** Reloads the certificate when its files change. */
   follow(server: Pick<Server, 'useCertificate'>): void
 }
 
-/** The certificate that the flags name, or one that is made. Throws `StartError` on bad files. */
+/** The certificate of the flags, or a generated one. Throws `StartError` on invalid files. */
 export async function openServing(
   { flags, log, signal }: ViewSetup,
   listening: Listening,
@@ -55,7 +55,9 @@ export async function openServing(
 async function readCertificate(flags: ViewSetup['flags'], listening: Listening): Promise<Certificate> {
   const { tlsCertFile, tlsPrivateKeyFile, certDir } = flags
   if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
-    throw new StartError('A certificate needs its key: give both --tls-cert-file and --tls-private-key-file.')
+    throw new StartError(
+      '--tls-cert-file and --tls-private-key-file must be specified together: add the missing one.',
+    )
   if (tlsCertFile !== undefined && tlsPrivateKeyFile !== undefined) {
     const [cert, key] = await Promise.all([
       readFlagFile('--tls-cert-file', tlsCertFile),
@@ -75,6 +77,6 @@ function checkCertificate(pem: string, path: string): void {
   try {
     expiryOf(pem)
   } catch {
-    throw new StartError(`${path} holds no certificate: give --tls-cert-file a PEM file.`)
+    throw new StartError(`${path} contains no valid certificate: give --tls-cert-file a PEM file.`)
   }
 }

@@ -1,10 +1,10 @@
 import type { Logger } from '../../framework/contract/log.ts'
 import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
 
-/** What everything in front of a shard is made from. */
+/** The inputs of `oriel virtual-workspaces`. */
 export interface ViewSetup {
   readonly flags: VirtualWorkspacesFlags
   readonly log: Logger
-  /** Ends everything. */
+  /** Stops the process. */
   readonly signal: AbortSignal
 }

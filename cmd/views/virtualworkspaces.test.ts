@@ -35,52 +35,52 @@ describe('oriel virtual-workspaces', () => {
   const table: readonly [what: string, args: () => string[], sentence: RegExp][] = [
     ['no kubeconfig', () => [], /required option '--kubeconfig <path>' not specified/],
     [
-      'a kubeconfig that is missing',
+      'a missing kubeconfig',
       () => ['--kubeconfig', file('none')],
       /^oriel: .*none cannot be read \(ENOENT\)\.\n$/,
     ],
     [
-      'a kubeconfig that is none',
+      'an invalid kubeconfig',
       () => ['--kubeconfig', file('notes.txt')],
       /^oriel: .*notes\.txt is not a kubeconfig\.\n$/,
     ],
     [
-      'a context that is missing',
+      'a missing context',
       () => ['--kubeconfig', file('config'), '--context', 'root'],
       /^oriel: .*config has no context "root": it has "shard", "other"\.\n$/,
     ],
     [
-      'an authority that is missing',
+      'a missing certificate authority',
       () => ['--kubeconfig', file('broken')],
       /^oriel: .*missing\.crt cannot be read \(ENOENT\)\.\n$/,
     ],
     [
-      'a client certificate that is none',
+      'an invalid client certificate',
       () => ['--kubeconfig', file('uncertified')],
       /^oriel: .*uncertified has a client certificate that is none\.\n$/,
     ],
     [
       'a certificate without a key',
       () => ['--kubeconfig', file('config'), '--tls-cert-file', file('notes.txt')],
-      /oriel: A certificate needs its key: give both --tls-cert-file and --tls-private-key-file\.\n$/,
+      /oriel: --tls-cert-file and --tls-private-key-file must be specified together: add the missing one\.\n$/,
     ],
     [
-      'a serving certificate that is none',
+      'an invalid serving certificate',
       () => [
         ...['--kubeconfig', file('config'), '--tls-cert-file', file('notes.txt')],
         ...['--tls-private-key-file', file('notes.txt')],
       ],
-      /^oriel: .*notes\.txt holds no certificate: give --tls-cert-file a PEM file\.\n$/,
+      /^oriel: .*notes\.txt contains no valid certificate: give --tls-cert-file a PEM file\.\n$/,
     ],
     [
-      'a client authority that is none',
+      'an invalid client certificate authority',
       () => ['--kubeconfig', file('config'), '--client-ca-file', file('notes.txt')],
-      /^oriel: .*notes\.txt holds no certificate: give --client-ca-file a PEM file\.\n$/,
+      /^oriel: .*notes\.txt contains no valid certificate: give --client-ca-file a PEM file\.\n$/,
     ],
-    ['a port that is none', () => ['--secure-port', 'x'], /A port is a number from 0 to 65535\./],
-    ['a verbosity that is none', () => ['-v=loud'], /Give a number from 0 to 10\./],
+    ['an invalid port', () => ['--secure-port', 'x'], /A port is a number from 0 to 65535\./],
+    ['an invalid verbosity', () => ['-v=loud'], /Give a number from 0 to 10\./],
   ]
-  it('loads no fetch, which is Node’s own', async () => {
+  it('does not load the fetch of Node', async () => {
     const told = 'data:text/javascript,process.on("exit", () => console.log(process.moduleLoadList.join()))'
     const args = ['--import', told, compiled, 'virtual-workspaces', '--kubeconfig', file('none')]
     const { stdout } = await run(process.execPath, args)
@@ -89,7 +89,7 @@ describe('oriel virtual-workspaces', () => {
   })
 
   for (const [what, args, sentence] of table)
-    it(`says in one sentence what to change about ${what}`, async () => {
+    it(`reports in one sentence what to change: ${what}`, async () => {
       const { code, stderr } = await run(process.execPath, [compiled, 'virtual-workspaces', ...args()])
       assert.equal(code, 1)
       assert.match(stderr, sentence)

@@ -28,16 +28,16 @@ import { loadViews, viewsOver } from './viewplugins.ts'
 import { type FollowedServing, openServing } from './viewserving.ts'
 import type { ViewSetup } from './viewsetup.ts'
 
-/** Milliseconds that running requests get to end. */
+/** Milliseconds that requests in progress may take to end after SIGTERM. */
 const grace = 10_000
 
-/** `oriel virtual-workspaces`: serves until SIGINT or SIGTERM. Throws `StartError` for what the user can change. */
+/** `oriel virtual-workspaces`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
 export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Promise<void> {
   saveMemory()
   const log = createLogger(levelOf(flags.v))
   for (const warning of warningsAbout(flags)) log.warn({}, warning)
   const stopping = new AbortController()
-  // Every informer listens.
+  // Every informer adds a listener.
   setMaxListeners(0, stopping.signal)
   const running = await open({ flags, log, signal: stopping.signal })
   process.stdout.write(`Serving the views of ${flags.kubeconfig} on ${running.url}\n`)
@@ -65,7 +65,7 @@ async function open(setup: ViewSetup): Promise<Running> {
   const audit = await prepareAudit(flags, log)
   const port = await withPort({ ...flags, port: flags.securePort })
   const serving = await openServing(setup, port)
-  // Its informers ask at once: not before everything else has been found right.
+  // Its informers send requests at once, so it is created after all flags and files are checked.
   const shard = remoteShard({ ...setup, ...connections })
   const auditor = audit?.auditor(shard)
   const server = await serve(setup, {
@@ -90,7 +90,7 @@ interface Parts {
   readonly authentication: ViewAuthentication
   readonly connection: ShardConnection
   readonly serving: FollowedServing
-  /** Besides the shard's. */
+  /** The views of `--view`. */
   readonly views: readonly WorkspaceFactory[]
   readonly auditor?: NonNullable<Parameters<typeof createServer>[0]['auditor']>
 }
@@ -126,7 +126,7 @@ async function serve({ log }: ViewSetup, parts: Parts): Promise<Server> {
   }
 }
 
-/** Where the shard's views are is told by the shard's own controllers. */
+/** Without its publisher: the controllers of the shard publish the URLs of views. */
 const unpublished =
   (factory: WorkspaceFactory): WorkspaceFactory =>
   host => {
@@ -140,8 +140,8 @@ const reachable = ({ reach }: ShardConnection): HealthCheck => ({
 })
 
 /**
- * Where a views process explains what its views decide: `/services/explain/clusters/<cluster>` takes access reviews from
- * whoever may create them in that logical cluster, which does the same where shard and views are one process.
+ * Access reviews that explain the decisions of the views, at `/services/explain/clusters/<cluster>`, for users who may
+ * create access reviews in that logical cluster. With views and shard in one process, the logical cluster serves them.
  */
 const explanations =
   (views: () => readonly VirtualWorkspace[]): WorkspaceFactory =>

@@ -253,15 +253,22 @@ describe('one tree over two shards', function () {
     const data = ['--data-directory', join(folder, 'root'), '--port', '0']
     const { code, stderr } = await run(process.execPath, [compiled, 'start', ...data, ...args])
     assert.equal(code, 1)
-    assert.match(stderr, /The store has a root of its own: a shard joins another with an empty one\./)
+    assert.match(
+      stderr,
+      /The store already contains a root workspace: start with an empty --store to join another shard\./,
+    )
   })
 })
 
 describe('a shard that cannot join', () => {
   for (const [what, args, problem] of [
-    ['no root to join', ['--shard-name', 'beta'], /The shard beta needs --root-shard-kubeconfig-file/],
-    ['no name of its own', ['--root-shard-kubeconfig-file', '/dev/null'], /Give another --shard-name/],
-    ['a name that is none', ['--shard-name', 'A b'], /The name of a shard is a DNS label/],
+    [
+      'no root to join',
+      ['--shard-name', 'beta'],
+      /Shard beta is not the root shard: add --root-shard-kubeconfig-file/,
+    ],
+    ['no name of its own', ['--root-shard-kubeconfig-file', '/dev/null'], /choose another --shard-name/],
+    ['a name that is none', ['--shard-name', 'A b'], /A shard name is a DNS label/],
     ['a URL without TLS', ['--shard-base-url', 'http://a'], /Give an https URL/],
   ] as const)
     it(`says that it has ${what}`, async () => {

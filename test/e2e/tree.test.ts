@@ -74,8 +74,8 @@ describe('the tree of workspaces with mounts and links', function () {
 
   it('says what is no workspace, and what one may not look into', async () => {
     for (const [path, problem] of [
-      ['', /is no workspace: give --server the URL of one/],
-      ['/clusters/root:nothing', /root:nothing cannot be looked into: /],
+      ['', /is not the URL of a workspace: give --server a URL such as/],
+      ['/clusters/root:nothing', /Listing the workspaces of root:nothing failed: /],
     ] as const) {
       const server = ['--server', oriel.url.replace('127.0.0.1', 'localhost') + path]
       const args = [compiled, 'tree', '--kubeconfig', oriel.kubeconfig, '--context', 'root', ...server]

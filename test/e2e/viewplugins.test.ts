@@ -155,32 +155,28 @@ describe('a view that cannot be loaded', function () {
     `export default f => f.defineVirtualWorkspace('${name}', '${path}', () => ({ apis: () => undefined }))`
 
   for (const [what, content, message] of [
-    ['that is not there', undefined, /^oriel: --view .* cannot be loaded: Cannot find module/m],
-    ['that does not parse', 'export default', /^oriel: --view .* cannot be loaded: Unexpected/m],
-    [
-      'that exports no function',
-      'export const view = 1',
-      /its default export is not a function of the framework\.$/m,
-    ],
+    ['that is not there', undefined, /^oriel: Loading --view .* failed: Cannot find module/m],
+    ['that does not parse', 'export default', /^oriel: Loading --view .* failed: Unexpected/m],
+    ['that exports no function', 'export const view = 1', /the default export is not a function\.$/m],
     [
       'whose path is malformed',
       own('x', 'services/x'),
-      /cannot be loaded: path pattern "services\/x" must start with "\/"\.$/m,
+      /failed: path pattern "services\/x" must start with "\/"\.$/m,
     ],
     [
       'whose name is taken',
       own('apiexport', '/services/x'),
-      /^oriel: The views cannot be served: duplicate virtual workspace "apiexport"\.$/m,
+      /^oriel: Creating the views failed: duplicate virtual workspace "apiexport"\.$/m,
     ],
     [
       'whose URLs are taken',
       own('x', '/services/:any'),
-      /^oriel: The views cannot be served: virtual workspaces .* have ambiguous paths/m,
+      /^oriel: Creating the views failed: virtual workspaces .* have ambiguous paths/m,
     ],
     [
       'that cannot be built',
       `export default f => f.defineVirtualWorkspace('x', '/services/x', () => { throw new Error('no luck') })`,
-      /^oriel: The views cannot be served: no luck\.$/m,
+      /^oriel: Creating the views failed: no luck\.$/m,
     ],
   ] as const)
     it(`${what} ends the start with one line`, async () => {
