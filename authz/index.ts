@@ -1,4 +1,4 @@
-export { externalLogicalClusterAdmin } from '../kcp/groups.ts'
+export { externalLogicalClusterAdmin } from '../kcp/users.ts'
 export {
   type AuthorizerName,
   type AuthorizerOptions,

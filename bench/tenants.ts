@@ -1,6 +1,6 @@
 import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
-import { type APIBinding, type APIExport, resources, type Workspace } from '../kcp/objects.ts'
+import { type APIBinding, type APIExport, resources, type Workspace } from '../kcp/apis.ts'
 import type { Shard } from '../shard/index.ts'
 import { bindingTo, exported, exportName, schema, widget, widgetsRef, workspace } from './objects.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { conditionIs, findCondition } from '../kcp/conditions.ts'
-import { type APIBinding, type APIExport, resources } from '../kcp/objects.ts'
+import { type APIBinding, type APIExport, resources } from '../kcp/apis.ts'
 import {
   ask,
   at,

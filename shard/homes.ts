@@ -10,7 +10,7 @@ import {
   typeAnnotation,
 } from '../kcp/annotations.ts'
 import { homeClusterName } from '../kcp/names.ts'
-import { type LogicalCluster, logicalClusterName, resources } from '../kcp/objects.ts'
+import { type LogicalCluster, logicalClusterName, resources } from '../kcp/apis.ts'
 import { createIfMissing } from './controllers/client.ts'
 import type { ShardHost } from './controllers/host.ts'
 import { lifecycleOf } from './controllers/workspaces/logicalclustercreation.ts'

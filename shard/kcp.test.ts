@@ -10,7 +10,7 @@ import {
   type LogicalCluster,
   resources,
   type Workspace,
-} from '../kcp/objects.ts'
+} from '../kcp/apis.ts'
 import { bootstrap } from './bootstrap/bootstrap.ts'
 import type { TenancyResources } from './controllers/deps.ts'
 import { kcpParts } from './kcp.ts'

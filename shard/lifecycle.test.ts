@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { findCondition } from '../kcp/conditions.ts'
-import { type LogicalCluster, resources, type Workspace } from '../kcp/objects.ts'
+import { type LogicalCluster, resources, type Workspace } from '../kcp/apis.ts'
 import {
   ask,
   at,

@@ -1,6 +1,6 @@
 import { allow, deny, noOpinion } from '../../framework/contract/authorizer.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
-import { isLifecycleGroup, logicalClusterAdmin } from '../../kcp/groups.ts'
+import { isLifecycleGroup, logicalClusterAdmin } from '../../kcp/users.ts'
 import { isLocalServiceAccount } from '../rbac/effectiveusers.ts'
 import { evaluate, systemAdmin } from '../rbac/rbac.ts'
 import type { RbacSource } from '../rbac/rbacsource.ts'

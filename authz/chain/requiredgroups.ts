@@ -4,7 +4,7 @@ import {
   kcpAdmin,
   logicalClusterAdmin,
   workspaceBootstrapper,
-} from '../../kcp/groups.ts'
+} from '../../kcp/users.ts'
 import { isLocalServiceAccount } from '../rbac/effectiveusers.ts'
 import { type Asking, inGroup, isDeep, isNowhere } from './attributes.ts'
 import { delegate, type Gate } from './chain.ts'

@@ -1,6 +1,6 @@
 import type { Item } from '../../framework/contract/item.ts'
 import { groupResource, type KubeObject } from '../../framework/meta/object.ts'
-import type { APIBinding, BoundResource } from '../../kcp/objects.ts'
+import type { APIBinding, BoundResource } from '../../kcp/apis.ts'
 import { boundId, boundServed, type Served } from './served.ts'
 import { createShared } from './shared.ts'
 

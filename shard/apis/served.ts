@@ -1,6 +1,6 @@
 import type { ApiResource } from '../../framework/contract/apis.ts'
 import { groupResource, type KubeObject } from '../../framework/meta/object.ts'
-import type { BoundResource } from '../../kcp/objects.ts'
+import type { BoundResource } from '../../kcp/apis.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import { omittingEmpty } from '../../openapi/omitempty.ts'
 import { definitionOf } from '../../openapi/resource.ts'

@@ -2,7 +2,7 @@ import type { Item } from '../../framework/contract/item.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { timestamp } from '../../framework/meta/timestamp.ts'
 import { boundCluster } from '../../kcp/annotations.ts'
-import { type APIResourceSchema, resources } from '../../kcp/objects.ts'
+import { type APIResourceSchema, resources } from '../../kcp/apis.ts'
 import type { Manifest } from '../manifests/manifest.ts'
 
 const apiApproved = 'api-approved.kubernetes.io'

@@ -1,5 +1,5 @@
 import { groupResource } from '../../framework/meta/object.ts'
-import type { APIResourceSchema, PathReference } from '../../kcp/objects.ts'
+import type { APIResourceSchema, PathReference } from '../../kcp/apis.ts'
 
 /** Names that something in the cluster already has in a group. */
 export interface TakenNames {

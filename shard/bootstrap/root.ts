@@ -9,7 +9,7 @@ import {
   typeAnnotation,
 } from '../../kcp/annotations.ts'
 import { isTrue, setConditions } from '../../kcp/conditions.ts'
-import { logicalClusterName, resources, type WorkspaceType } from '../../kcp/objects.ts'
+import { logicalClusterName, resources, type WorkspaceType } from '../../kcp/apis.ts'
 import type { TenancyResources } from '../controllers/deps.ts'
 import { identityNamespace } from '../controllers/identity.ts'
 import { createOnlyAnnotation, type Manifest } from '../manifests/manifest.ts'

@@ -1,6 +1,6 @@
 import type { LabelSelector } from '../../framework/selectors/selectors.ts'
 import { claimLabelPrefix, claimLabelValue, exportLabel } from '../../kcp/labels.ts'
-import type { AcceptableClaim, APIBinding } from '../../kcp/objects.ts'
+import type { AcceptableClaim, APIBinding } from '../../kcp/apis.ts'
 import type { StoredResource } from '../cache/key.ts'
 import { claimedObjects } from './selector.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ItemEvent } from '../../framework/contract/item.ts'
 import { exportHash, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
-import type { AcceptableClaim, APIBinding } from '../../kcp/objects.ts'
+import type { AcceptableClaim, APIBinding } from '../../kcp/apis.ts'
 import type { StoredResource } from '../cache/key.ts'
 import { createClaimsIndex } from './index.ts'
 

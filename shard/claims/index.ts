@@ -2,7 +2,7 @@ import type { Item, ItemEvent, ObjectMeta } from '../../framework/contract/item.
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { matchesLabels } from '../../framework/selectors/selectors.ts'
 import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
-import type { APIBinding } from '../../kcp/objects.ts'
+import type { APIBinding } from '../../kcp/apis.ts'
 import { createShared, type Shared } from '../apis/shared.ts'
 import type { Decorator } from '../cache/builder.ts'
 import type { StoredResource } from '../cache/key.ts'

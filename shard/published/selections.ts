@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Informer } from '../../framework/contract/informer.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import { conditionIs } from '../../kcp/conditions.ts'
-import type { ClusterCachedResource } from '../../kcp/objects.ts'
+import type { ClusterCachedResource } from '../../kcp/apis.ts'
 
 /** Which objects one ClusterCachedResource publishes, from one version of the store on. */
 export interface PublishedSelection {

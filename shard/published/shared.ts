@@ -6,7 +6,7 @@ import { readOnly } from '../../framework/lens/readonly.ts'
 import { type Lens, viewOf } from '../../framework/lens/view.ts'
 import { expired, notServed } from '../../framework/meta/errors.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
-import { type ClusterCachedResource, resources } from '../../kcp/objects.ts'
+import { type ClusterCachedResource, resources } from '../../kcp/apis.ts'
 import { requirementsOf } from '../claims/selector.ts'
 import { followSelections, type PublishedSelection } from './selections.ts'
 

@@ -5,7 +5,7 @@ import { borrowed, type Lender } from '../../framework/informers/crossclusterrea
 import { notServed } from '../../framework/meta/errors.ts'
 import type { ClusterName, GroupVersionResource } from '../../framework/meta/object.ts'
 import { conditionIs } from '../../kcp/conditions.ts'
-import { type APIBinding, type APIExport, type ClusterCachedResource, resources } from '../../kcp/objects.ts'
+import { type APIBinding, type APIExport, type ClusterCachedResource, resources } from '../../kcp/apis.ts'
 import { isVirtual } from '../apis/served.ts'
 import { type Offer, type SliceSources, sliceOf, unresolved } from './slices.ts'
 

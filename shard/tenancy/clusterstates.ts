@@ -2,7 +2,7 @@ import type { ClusterStates } from '../../authz/chain/content.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { ItemEvent } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
-import { type LogicalCluster, logicalClusterName, resources } from '../../kcp/objects.ts'
+import { type LogicalCluster, logicalClusterName, resources } from '../../kcp/apis.ts'
 
 const requiredGroupsAnnotation = 'authorization.kcp.io/required-groups'
 

@@ -11,7 +11,7 @@ import {
   resources,
   type Shard,
   type WorkspaceType,
-} from '../../kcp/objects.ts'
+} from '../../kcp/apis.ts'
 import type { Peers } from './peer.ts'
 
 /** Finds out what a path leads to; a logical cluster's name leads to itself. */

@@ -1,5 +1,5 @@
 import type { UserInfo } from '../../framework/request/user.ts'
-import type { Creator } from '../../kcp/objects.ts'
+import type { Creator } from '../../kcp/apis.ts'
 
 /** A user as Kubernetes writes a UserInfo: empty members omitted. */
 export const ownerOf = ({ name, uid, groups, extra }: UserInfo): Creator => ({

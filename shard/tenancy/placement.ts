@@ -9,7 +9,7 @@ import {
   workspaceFinalizer,
 } from '../../kcp/annotations.ts'
 import { shardHash, workspaceClusterName } from '../../kcp/names.ts'
-import type { Shard, Workspace } from '../../kcp/objects.ts'
+import type { Shard, Workspace } from '../../kcp/apis.ts'
 import { requirementsOf } from '../claims/selector.ts'
 import { withMetadata } from '../registry/strategy.ts'
 import type { Directory } from './directory.ts'

@@ -3,7 +3,7 @@ import type { IndexFn, Informers } from '../../framework/contract/informer.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { pathAnnotation, typeAnnotation } from '../../kcp/annotations.ts'
-import { logicalClusterName, resources, type WorkspaceType } from '../../kcp/objects.ts'
+import { logicalClusterName, resources, type WorkspaceType } from '../../kcp/apis.ts'
 
 interface AuthenticatingType extends WorkspaceType {
   readonly spec?: WorkspaceType['spec'] & {

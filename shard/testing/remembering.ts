@@ -3,7 +3,7 @@
 import { queryObjects } from 'node:v8'
 import { allow } from '../../framework/contract/authorizer.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { type APIExport, resources, type Workspace } from '../../kcp/objects.ts'
+import { type APIExport, resources, type Workspace } from '../../kcp/apis.ts'
 import { bootstrap } from '../bootstrap/bootstrap.ts'
 import { CachedItem } from '../cache/item.ts'
 import { ResourceCache } from '../cache/resource.ts'

@@ -1,7 +1,7 @@
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { ApiSet } from '../../../framework/contract/apis.ts'
 import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
-import type { ClusterCachedResource } from '../../../kcp/objects.ts'
+import type { ClusterCachedResource } from '../../../kcp/apis.ts'
 import { customSegment } from '../../apis/served.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
 import { concerns, refused } from './refusal.ts'

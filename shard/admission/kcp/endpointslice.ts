@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { invalid } from '../../../framework/meta/errors.ts'
-import type { APIExportEndpointSlice } from '../../../kcp/objects.ts'
+import type { APIExportEndpointSlice } from '../../../kcp/apis.ts'
 import { checkBind, type ExportRules } from './exportreference.ts'
 import { concerns, refused } from './refusal.ts'
 

@@ -11,7 +11,7 @@ import {
   shardAnnotation,
   typeAnnotation,
 } from '../../../kcp/annotations.ts'
-import type { LogicalCluster, Phase } from '../../../kcp/objects.ts'
+import type { LogicalCluster, Phase } from '../../../kcp/apis.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import type { RegistryPlugin } from '../chain.ts'

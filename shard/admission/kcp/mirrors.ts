@@ -8,7 +8,7 @@ import {
   terminatorsFinalizer,
 } from '../../../kcp/annotations.ts'
 import { initializerLabel, terminatorLabel } from '../../../kcp/labels.ts'
-import type { APIBinding, LogicalCluster, Workspace } from '../../../kcp/objects.ts'
+import type { APIBinding, LogicalCluster, Workspace } from '../../../kcp/apis.ts'
 import { resourceName } from '../../bindings/namingconflicts.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import { readOwner } from '../../tenancy/owner.ts'

@@ -1,4 +1,4 @@
-import type { TypeLimit } from '../../../kcp/objects.ts'
+import type { TypeLimit } from '../../../kcp/apis.ts'
 import { type LocatedType, typeName } from '../../tenancy/directory.ts'
 
 const names = (types: readonly LocatedType[]): readonly string[] => types.map(typeName)

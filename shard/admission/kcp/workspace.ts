@@ -8,7 +8,7 @@ import {
   shardAnnotation,
   shardHashAnnotation,
 } from '../../../kcp/annotations.ts'
-import type { LogicalCluster, Workspace } from '../../../kcp/objects.ts'
+import type { LogicalCluster, Workspace } from '../../../kcp/apis.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import { ownerOf } from '../../tenancy/owner.ts'

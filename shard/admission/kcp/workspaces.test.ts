@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { loopback, type UserInfo } from '../../../framework/request/user.ts'
-import { type LogicalCluster, resources, type Workspace } from '../../../kcp/objects.ts'
+import { type LogicalCluster, resources, type Workspace } from '../../../kcp/apis.ts'
 import { admitting, alice, bob, contextFor, create, keyOf, refusal, update } from './testing/admitting.ts'
 
 const workspace = (name: string, spec: object = {}, metadata: object = {}): KubeObject => ({

@@ -3,7 +3,7 @@ import type { Item, ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { extraAnnotationPrefix } from '../../../kcp/annotations.ts'
 import { exportHash, exportLabel } from '../../../kcp/labels.ts'
-import { type APIBinding, type APIExport, resources } from '../../../kcp/objects.ts'
+import { type APIBinding, type APIExport, resources } from '../../../kcp/apis.ts'
 import { exportOf, worldOf } from '../bindingworld.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import {

@@ -1,6 +1,6 @@
 import { isCopy, skipEndpointSliceAnnotation } from '../../../kcp/annotations.ts'
 import { setConditions } from '../../../kcp/conditions.ts'
-import { type APIExport, resources } from '../../../kcp/objects.ts'
+import { type APIExport, resources } from '../../../kcp/apis.ts'
 import { clusterScoped, createIfMissing, updateStatus } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../deps.ts'

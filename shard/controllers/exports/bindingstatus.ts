@@ -13,7 +13,7 @@ import type {
   APIResourceSchema,
   BoundResource,
   ExportedResource,
-} from '../../../kcp/objects.ts'
+} from '../../../kcp/apis.ts'
 import { type Holder, heldMessage, namingConflict, resourceName } from '../../bindings/namingconflicts.ts'
 import type { BindingWorld } from '../bindingworld.ts'
 import { applyClaims } from './permissionclaims.ts'

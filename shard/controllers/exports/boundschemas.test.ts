@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { boundCluster } from '../../../kcp/annotations.ts'
-import { type APIExport, resources } from '../../../kcp/objects.ts'
+import { type APIExport, resources } from '../../../kcp/apis.ts'
 import { bindIn, resourceSchema, version } from '../../testing/bindings.ts'
 import { type TestShard, testShard, until } from '../../testing/shard.ts'
 import { clusterScoped } from '../client.ts'

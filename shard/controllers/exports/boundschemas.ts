@@ -1,7 +1,7 @@
 import type { Informers } from '../../../framework/contract/informer.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
 import { boundCluster } from '../../../kcp/annotations.ts'
-import { resources } from '../../../kcp/objects.ts'
+import { resources } from '../../../kcp/apis.ts'
 import { boundCopyOf } from '../../bindings/boundschemas.ts'
 import type { ClusterContent } from '../../bindings/content.ts'
 import { StoreConflict } from '../../store/store.ts'

@@ -8,7 +8,7 @@ import {
   resourceScopeAnnotation,
 } from '../../../kcp/annotations.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
-import { type APIBinding, type ClusterCachedResource, resources } from '../../../kcp/objects.ts'
+import { type APIBinding, type ClusterCachedResource, resources } from '../../../kcp/apis.ts'
 import { requirementsOf } from '../../claims/selector.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import {

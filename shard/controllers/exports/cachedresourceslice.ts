@@ -1,7 +1,7 @@
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
-import { type APIExport, type ClusterCachedResourceEndpointSlice, resources } from '../../../kcp/objects.ts'
+import { type APIExport, type ClusterCachedResourceEndpointSlice, resources } from '../../../kcp/apis.ts'
 import { clusterScoped, updateStatus } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../deps.ts'

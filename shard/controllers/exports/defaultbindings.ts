@@ -10,7 +10,7 @@ import {
   type APIExport,
   type LogicalCluster,
   resources,
-} from '../../../kcp/objects.ts'
+} from '../../../kcp/apis.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
 import { type BindingPlace, worldOf } from '../bindingworld.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ClaimV2 } from '../../../kcp/claims.ts'
-import type { AcceptableClaim } from '../../../kcp/objects.ts'
+import type { AcceptableClaim } from '../../../kcp/apis.ts'
 import { applyClaims } from './permissionclaims.ts'
 
 const exported = (resource: string, more: Partial<ClaimV2> = {}): ClaimV2 => ({

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ClaimV2 } from '../../../kcp/claims.ts'
 import { type ConditionState, isFalse, isTrue } from '../../../kcp/conditions.ts'
-import type { AcceptableClaim } from '../../../kcp/objects.ts'
+import type { AcceptableClaim } from '../../../kcp/apis.ts'
 import { claimKey } from '../../conversion/overhang.ts'
 
 /** What became of a binding's claims (chapter 20, section 5.7). */

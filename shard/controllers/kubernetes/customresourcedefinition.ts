@@ -3,7 +3,7 @@ import type { Logger } from '../../../framework/contract/log.ts'
 import type { ResourceStorage } from '../../../framework/contract/storage.ts'
 import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
 import { boundCluster } from '../../../kcp/annotations.ts'
-import { resources } from '../../../kcp/objects.ts'
+import { resources } from '../../../kcp/apis.ts'
 import { crdServed, type ResourcesOf } from '../../apis/served.ts'
 import type { ClusterContent, Stored } from '../../bindings/content.ts'
 import {

@@ -1,6 +1,6 @@
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
-import { type APIBinding, resources, type Workspace } from '../../../kcp/objects.ts'
+import { type APIBinding, resources, type Workspace } from '../../../kcp/apis.ts'
 import type { KcpControllerDeps } from '../deps.ts'
 
 /** `spec.mount` of a workspace: what stands in place of a logical cluster (chapter 30, section 4.3). */

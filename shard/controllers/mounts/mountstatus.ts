@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
-import type { Phase, Workspace } from '../../../kcp/objects.ts'
+import type { Phase, Workspace } from '../../../kcp/apis.ts'
 import type { LinkProblem } from './mountlinks.ts'
 import { type MountRef, type MountState, mountState } from './mountref.ts'
 

@@ -1,6 +1,6 @@
 import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
 import { type ConditionState, isFalse, setConditions } from '../../../kcp/conditions.ts'
-import { type LogicalCluster, logicalClusterName, type Phase, resources } from '../../../kcp/objects.ts'
+import { type LogicalCluster, logicalClusterName, type Phase, resources } from '../../../kcp/apis.ts'
 import type { Stored } from '../../bindings/content.ts'
 import { clusterScoped, updateStatus } from '../client.ts'
 import type { KcpControllerDeps } from '../deps.ts'

@@ -1,7 +1,7 @@
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { ownerAnnotation } from '../../../kcp/annotations.ts'
 import { type ConditionState, conditionIs } from '../../../kcp/conditions.ts'
-import { type LogicalCluster, resources } from '../../../kcp/objects.ts'
+import { type LogicalCluster, resources } from '../../../kcp/apis.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import { namespace } from '../../manifests/namespace.ts'
 import { userBinding } from '../../manifests/rbac.ts'

@@ -1,4 +1,4 @@
-import { logicalClusterName, resources } from '../../../kcp/objects.ts'
+import { logicalClusterName, resources } from '../../../kcp/apis.ts'
 import type { Controller } from '../controller.ts'
 import type { ShardHost } from '../host.ts'
 import { createQueue } from '../queue.ts'

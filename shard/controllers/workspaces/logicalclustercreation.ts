@@ -7,7 +7,7 @@ import {
   shardAnnotation,
   typeAnnotation,
 } from '../../../kcp/annotations.ts'
-import { type LogicalCluster, logicalClusterName, type Workspace } from '../../../kcp/objects.ts'
+import { type LogicalCluster, logicalClusterName, type Workspace } from '../../../kcp/apis.ts'
 import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
 import { readOwner } from '../../tenancy/owner.ts'
 import { homeOf } from './workspacehome.ts'

@@ -1,6 +1,6 @@
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { logicalClusterFinalizer, workspaceFinalizer } from '../../../kcp/annotations.ts'
-import { type LogicalCluster, logicalClusterName, resources, type Workspace } from '../../../kcp/objects.ts'
+import { type LogicalCluster, logicalClusterName, resources, type Workspace } from '../../../kcp/apis.ts'
 import { isDeparting, type Stored } from '../../bindings/content.ts'
 import { clusterScoped, ifFound, updateObject } from '../client.ts'
 import type { KcpControllerDeps } from '../deps.ts'

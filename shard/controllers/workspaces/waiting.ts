@@ -1,7 +1,7 @@
 import { groupResource } from '../../../framework/meta/object.ts'
 import { workspaceFinalizer } from '../../../kcp/annotations.ts'
 import { type ConditionState, findCondition, isFalse } from '../../../kcp/conditions.ts'
-import type { LogicalCluster, Workspace, WorkspaceType } from '../../../kcp/objects.ts'
+import type { LogicalCluster, Workspace, WorkspaceType } from '../../../kcp/apis.ts'
 import type { Stored } from '../../bindings/content.ts'
 import type { KcpControllerDeps } from '../deps.ts'
 import { bindingsInitialized } from '../exports/defaultbindings.ts'

@@ -1,6 +1,6 @@
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { shardAnnotation } from '../../../kcp/annotations.ts'
-import { type LogicalCluster, logicalClusterName, resources, type Workspace } from '../../../kcp/objects.ts'
+import { type LogicalCluster, logicalClusterName, resources, type Workspace } from '../../../kcp/apis.ts'
 import type { PeerClient } from '../../tenancy/peer.ts'
 import { clusterScoped, createIfMissing, ifFound } from '../client.ts'
 import type { KcpControllerDeps } from '../deps.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { findCondition } from '../../../kcp/conditions.ts'
-import type { LogicalCluster, Phase, Workspace } from '../../../kcp/objects.ts'
+import type { LogicalCluster, Phase, Workspace } from '../../../kcp/apis.ts'
 import { workspaceStatus } from './workspacestatus.ts'
 
 const workspace = (status: Workspace['status'] = {}): Workspace => ({

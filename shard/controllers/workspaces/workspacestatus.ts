@@ -6,7 +6,7 @@ import {
   removeCondition,
   setConditions,
 } from '../../../kcp/conditions.ts'
-import type { LogicalCluster, Phase, Workspace } from '../../../kcp/objects.ts'
+import type { LogicalCluster, Phase, Workspace } from '../../../kcp/apis.ts'
 import { finished } from './waiting.ts'
 
 type Status = NonNullable<Workspace['status']>
