@@ -1,4 +1,3 @@
-export { externalLogicalClusterAdmin } from '../kcp/users.ts'
 export {
   type AuthorizerName,
   type AuthorizerOptions,

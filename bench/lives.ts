@@ -1,4 +1,4 @@
-import type { Workspace } from '../kcp/apis.ts'
+import type { Workspace } from '../kcp/tenancy.ts'
 import type { Shard } from '../shard/index.ts'
 import { workspacesRef } from './tenants.ts'
 

@@ -1,13 +1,11 @@
 import { isCopied } from '../framework/contract/item.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 
-/** Names, annotations, labels and finalizers of kcp, as clients see them (chapter 20, appendix A). */
+// Annotations and finalizers of kcp.
 
-/** The logical cluster with a copy of every APIResourceSchema that is bound. */
-export const boundCluster = 'system:bound-crds'
+export { clusterAnnotation } from '../framework/contract/item.ts'
 
 export const pathAnnotation = 'kcp.io/path'
-export const clusterAnnotation = 'kcp.io/cluster'
 /** `<path>:<name>` of a logical cluster's workspace type. */
 export const typeAnnotation = 'internal.tenancy.kcp.io/type'
 /** JSON of the UserInfo who made the workspace; only the user's name once it is Ready. */
@@ -30,10 +28,8 @@ export const extraAnnotationPrefix = 'extra.apis.kcp.io/'
 export const resourceKindAnnotation = 'cache.kcp.io/resource-kind'
 export const resourceScopeAnnotation = 'cache.kcp.io/resource-scope'
 
-export const phaseLabel = 'tenancy.kcp.io/phase'
 /** On a Shard: no workspace is put there, whatever the value. */
 export const unschedulableAnnotation = 'experimental.core.kcp.io/unschedulable'
-export const regionLabel = 'region'
 
 export const workspaceFinalizer = 'core.kcp.io/logicalcluster'
 export const logicalClusterFinalizer = 'core.kcp.io/logicalcluster-deletion'

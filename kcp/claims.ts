@@ -1,28 +1,57 @@
-/** What identifies a claim in both versions. */
-export interface ClaimIdentity {
+import type { MetaV1LabelSelector } from './selector.ts'
+
+/** What identifies a permission claim, in both versions: verbs and selectors do not. No group is the core group. */
+export interface ClaimedResource {
   readonly group?: string
   readonly resource: string
   readonly identityHash?: string
 }
 
-/** `spec.permissionClaims[]` of v1alpha1; `state` only in bindings. */
-export interface ClaimV1 extends ClaimIdentity {
+/** A label selector, or all objects. */
+export interface PermissionClaimSelector extends MetaV1LabelSelector {
+  readonly matchAll?: boolean
+}
+
+/** `APIExport.spec.permissionClaims[]` of v1alpha2. */
+export interface PermissionClaim extends ClaimedResource {
+  readonly verbs?: readonly string[]
+  readonly defaultSelector?: PermissionClaimSelector
+}
+
+/** `APIBinding.spec.permissionClaims[]` of v1alpha2. */
+export interface AcceptablePermissionClaim extends PermissionClaim {
+  readonly selector?: PermissionClaimSelector
+  readonly state?: 'Accepted' | 'Rejected'
+}
+
+/** `spec.permissionClaims[]` of v1alpha1; only bindings have a `state`. */
+export interface PermissionClaimV1alpha1 extends ClaimedResource {
   readonly all?: boolean
   readonly resourceSelector?: readonly unknown[]
-  readonly state?: string
+  readonly state?: 'Accepted' | 'Rejected'
 }
 
-/** A label selector, or all objects. */
-export interface ClaimSelector {
-  readonly matchAll?: boolean
-  readonly matchLabels?: Readonly<Record<string, string>>
-  readonly matchExpressions?: readonly unknown[]
+/** The resources of kcp's `pkg/virtual/apiexport/schemas/builtin`, by group. */
+const builtin: Readonly<Record<string, readonly string[]>> = {
+  '': ['configmaps', 'events', 'namespaces', 'resourcequotas', 'secrets', 'serviceaccounts'],
+  'rbac.authorization.k8s.io': ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
+  'certificates.k8s.io': ['certificatesigningrequests'],
+  'coordination.k8s.io': ['leases'],
+  'admissionregistration.k8s.io': [
+    'mutatingwebhookconfigurations',
+    'validatingwebhookconfigurations',
+    'mutatingadmissionpolicies',
+    'mutatingadmissionpolicybindings',
+    'validatingadmissionpolicies',
+    'validatingadmissionpolicybindings',
+  ],
+  'events.k8s.io': ['events'],
+  'apiextensions.k8s.io': ['customresourcedefinitions'],
+  'core.kcp.io': ['logicalclusters'],
+  'authorization.k8s.io': ['subjectaccessreviews', 'localsubjectaccessreviews'],
+  'authentication.k8s.io': ['tokenreviews'],
 }
 
-/** `spec.permissionClaims[]` of v1alpha2: exports have `defaultSelector`, bindings `selector` and `state`. */
-export interface ClaimV2 extends ClaimIdentity {
-  readonly verbs?: readonly string[]
-  readonly defaultSelector?: ClaimSelector
-  readonly selector?: ClaimSelector
-  readonly state?: string
-}
+/** Whether the resource is the same in every workspace, so that a permission claim on it needs no identity. */
+export const needsNoIdentity = (group: string, resource: string): boolean =>
+  group === 'apis.kcp.io' || (builtin[group]?.includes(resource) ?? false)

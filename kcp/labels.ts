@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { ClaimedResource } from './claims.ts'
+import type { ExportReference } from './references.ts'
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
-/** Bytes as one big-endian number in base 62, without padding (chapter 10, section 2.1). */
+/** Bytes as one big-endian number in base 62, without padding (Go's `big.Int.Text(62)`). */
 export function base62(bytes: Buffer): string {
   let rest = bytes.length === 0 ? 0n : BigInt(`0x${bytes.toString('hex')}`)
   let text = ''
@@ -10,36 +12,27 @@ export function base62(bytes: Buffer): string {
   return text === '' ? '0' : text
 }
 
-/** `B62S224`: base 62 of the SHA-224 of UTF-8 text; at most 38 characters. */
+/** Base 62 of the SHA-224 of UTF-8 text, as kcp writes hashes in labels; at most 38 characters. */
 export const base62Hash = (text: string): string => base62(createHash('sha224').update(text).digest())
 
-/** An export, by the name (never the path) of its logical cluster. */
-export interface ExportReference {
-  readonly cluster: string
-  readonly name: string
-}
+/** On a LogicalCluster and a Workspace: the phase of its status. */
+export const phaseLabel = 'tenancy.kcp.io/phase'
+export const regionLabel = 'region'
 
-/** What identifies a permission claim: verbs and selectors do not. */
-export interface ClaimedResource {
-  readonly group: string
-  readonly resource: string
-  readonly identityHash?: string
-}
-
-/** Prefix of the labels that say by which claims an object is visible (chapter 10, section 2.2). */
+/** Prefix of the labels of claimed objects: `<prefix><hash of the claiming export>: <hash of the claim>` (kcp `pkg/permissionclaim`). */
 export const claimLabelPrefix = 'claimed.internal.apis.kcp.io/'
-/** Label of an APIBinding that names its export (chapter 10, section 2.4). */
+/** On an APIBinding: the hash of the export that it refers to (`apis.InternalAPIBindingExportLabelKey`). */
 export const exportLabel = 'internal.apis.kcp.io/export'
-/** Value of a binding's claim label for the export it points at itself (chapter 10, section 2.3). */
+/** The claim label's value on a binding, for the export that the binding itself refers to (`permissionclaims.ToReflexiveAPIBindingLabelKeyAndValue`). */
 export const reflexiveClaimValue = base62(Buffer.from([...Array(28).keys()].map(i => i % 10)))
 
-/** `<exportCluster>:<exportName>`, hashed: the value of `exportLabel` and the name part of claim labels. */
+/** The hash of `<cluster>:<name>`: the value of `exportLabel`, and the name part of claim labels. */
 export const exportHash = (of: ExportReference): string => base62Hash(`${of.cluster}:${of.name}`)
 export const claimLabelKey = (of: ExportReference): string => claimLabelPrefix + exportHash(of)
 
-/** The value of a claim label. The JSON's member order is part of the encoding. */
+/** The value of a claim label (`permissionclaims.ToLabelKeyAndValue`). The order of the JSON's members counts. */
 export function claimLabelValue(claim: ClaimedResource): string {
-  const { group, resource, identityHash } = claim
+  const { group = '', resource, identityHash } = claim
   return base62Hash(
     JSON.stringify({
       ...(group === '' ? {} : { group }),
@@ -50,17 +43,16 @@ export function claimLabelValue(claim: ClaimedResource): string {
   )
 }
 
-/** A label as key and value. */
-export interface Label {
+interface Label {
   readonly key: string
   readonly value: string
 }
 
-/** The label of a LogicalCluster that waits for the initializer `<cluster>:<type>` or `system:…` (chapter 10, section 2.5). */
+/** On a LogicalCluster: its status has the initializer `<cluster>:<type>` or `system:…` (`initialization.InitializerToLabel`). */
 export const initializerLabel = (identifier: string): Label =>
   lifecycleLabel('initializer.internal.kcp.io/', identifier)
 
-/** The label of a LogicalCluster that waits for the terminator `<cluster>:<type>`. */
+/** On a LogicalCluster: its status has the terminator `<cluster>:<type>` (`termination.TerminatorToLabel`). */
 export const terminatorLabel = (identifier: string): Label =>
   lifecycleLabel('terminator.internal.kcp.io/', identifier)
 

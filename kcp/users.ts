@@ -1,4 +1,6 @@
-// kcp's groups that the chain knows by name (chapter 30, sections 2.4 to 2.7).
+// Groups and `extra` keys of users that kcp gives a meaning.
+
+export { clusterNameKey, scopesKey, warrantKey } from '../framework/request/user.ts'
 
 export const kcpAdmin = 'system:kcp:admin'
 export const logicalClusterAdmin = 'system:kcp:logical-cluster-admin'
@@ -7,6 +9,6 @@ export const workspaceBootstrapper = 'system:kcp:tenancy:workspace-bootstrapper'
 
 const lifecyclePrefixes = ['system:kcp:initializer:', 'system:kcp:terminator:']
 
-/** Given by the lifecycle views to requests that they have already judged; never by anybody else. */
+/** Only the lifecycle views add these groups, to requests that they have authorized. */
 export const isLifecycleGroup = (group: string): boolean =>
   lifecyclePrefixes.some(prefix => group.startsWith(prefix))

@@ -10,21 +10,6 @@ export {
   pathSegmentErrors,
   qualifiedNameErrors,
 } from '../framework/meta/names.ts'
-export {
-  base62,
-  base62Hash,
-  type ClaimedResource,
-  claimLabelKey,
-  claimLabelPrefix,
-  claimLabelValue,
-  type ExportReference,
-  exportHash,
-  exportLabel,
-  initializerLabel,
-  type Label,
-  reflexiveClaimValue,
-  terminatorLabel,
-} from '../kcp/labels.ts'
 export { validateAPIResourceSchema } from './apiresourceschema.ts'
 export { columnsOf, selectableFieldsOf } from './columns.ts'
 export { compileCached, compileSchema, schemaCache, schemaHash } from './compile.ts'

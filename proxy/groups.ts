@@ -1,3 +1,5 @@
+import { logicalClusterAdmin } from '../kcp/users.ts'
+
 /** Groups by exact name or `prefix*`. */
 const matching = (patterns: readonly string[]): ((group: string) => boolean) => {
   const prefixes = patterns.filter(pattern => pattern.endsWith('*')).map(pattern => pattern.slice(0, -1))
@@ -8,7 +10,7 @@ const matching = (patterns: readonly string[]): ((group: string) => boolean) => 
 /** Groups that nobody gets from outside (chapter 30, section 1.2). */
 export const defaultDropGroups: readonly string[] = [
   'system:masters',
-  'system:kcp:logical-cluster-admin',
+  logicalClusterAdmin,
   'system:kcp:initializer:*',
   'system:kcp:terminator:*',
 ]

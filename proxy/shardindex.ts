@@ -7,6 +7,8 @@ import { createWorkspaceTree, type Place } from '../framework/contract/workspace
 import { createInformers } from '../framework/informers/informers.ts'
 import { StatusError } from '../framework/meta/errors.ts'
 import type { ClusterName, KubeObject } from '../framework/meta/object.ts'
+import { coreGroup, tenancyGroup } from '../kcp/apigroups.ts'
+import { resources, shardsExport } from '../kcp/resources.ts'
 import type { ShardClient } from './shardclient.ts'
 
 /** A shard that has logical clusters. */
@@ -50,11 +52,6 @@ const bound = (group: string, resource: string, identity: string): ResourceRef =
   resource,
   identity,
 })
-const logicalClusters: ResourceRef = {
-  group: 'core.kcp.io',
-  version: 'v1alpha1',
-  resource: 'logicalclusters',
-}
 
 interface APIExport {
   readonly status?: { readonly identityHash?: string }
@@ -72,10 +69,10 @@ async function identityOf(root: ShardClient, name: string, signal: AbortSignal):
 export async function followShards(options: ShardIndexOptions): Promise<ShardIndex> {
   const { root, log, signal } = options
   const [tenancy, shards] = await Promise.all(
-    ['tenancy.kcp.io', 'shards.core.kcp.io'].map(name => identityOf(root, name, signal)),
+    [tenancyGroup, shardsExport].map(name => identityOf(root, name, signal)),
   )
   const index = new Index(options, tenancy ?? '')
-  const informer = informerOf(root, bound('core.kcp.io', 'shards', shards ?? ''), { log, signal }, 'root')
+  const informer = informerOf(root, bound(coreGroup, 'shards', shards ?? ''), { log, signal }, 'root')
   informer.onEvent(event => index.applyShard(event))
   await informer.synced
   return index
@@ -89,7 +86,7 @@ const again = 1_000
 async function identityOn(client: ShardClient, ofRoot: string, { log, signal }: Until): Promise<string> {
   for (;;) {
     try {
-      return await identityOf(client, 'tenancy.kcp.io', signal)
+      return await identityOf(client, tenancyGroup, signal)
     } catch (error) {
       if (signal.aborted) throw error
       if (error instanceof StatusError && (error.code === 403 || error.code === 404)) return ofRoot
@@ -206,8 +203,8 @@ class Index implements ShardIndex {
   /** Resolves when the shard has been listed once. */
   async #list(shard: ShardAddress, client: ShardClient, until: Until): Promise<void> {
     const identity = await identityOn(client, this.#identity, until)
-    const clusters = informerOf(client, logicalClusters, until)
-    const workspaces = informerOf(client, bound('tenancy.kcp.io', 'workspaces', identity), until)
+    const clusters = informerOf(client, resources.logicalClusters, until)
+    const workspaces = informerOf(client, bound(tenancyGroup, 'workspaces', identity), until)
     // A workspace counts where its parent is: `root` has a namesake on every shard that was one of its own.
     clusters.onEvent(event => this.#applyCluster(shard, event, workspaces))
     workspaces.onEvent(event => this.#applyWorkspace(shard, event))

@@ -1,6 +1,7 @@
 import { type ApiSet, apiSetOf } from '../framework/contract/apis.ts'
 import type { Backend } from '../framework/contract/backend.ts'
 import { groupResource } from '../framework/meta/object.ts'
+import { isServedEverywhere } from '../kcp/resources.ts'
 import {
   apiResourcesOf,
   builtinKinds,
@@ -10,13 +11,8 @@ import {
   reviewKinds,
 } from '../openapi/index.ts'
 
-/** The kinds of kcp that every logical cluster has without binding them (chapter 20, section 6.1). */
-const systemKinds = kcpKinds.filter(
-  ({ group, names }) =>
-    group === 'apis.kcp.io' ||
-    group === 'cache.kcp.io' ||
-    (group === 'core.kcp.io' && names.plural === 'logicalclusters'),
-)
+/** The kinds of kcp that every logical cluster has without binding them. */
+const systemKinds = kcpKinds.filter(({ group, names }) => isServedEverywhere(group, names.plural))
 
 /** What every logical cluster of a shard serves: the kinds of Kubernetes and of kcp that nobody has to bind. */
 export function commonApis(storage: Backend['storage']): ApiSet {

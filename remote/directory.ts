@@ -1,6 +1,8 @@
 import type { IndexFn, Informer, Informers } from '../framework/contract/informer.ts'
 import type { ClusterName } from '../framework/meta/object.ts'
 import { isClusterName } from '../framework/request/path.ts'
+import { pathAnnotation } from '../kcp/annotations.ts'
+import { resources } from '../kcp/resources.ts'
 
 /** Which logical clusters a shard has, and where in the tree of workspaces they are. */
 export interface Directory {
@@ -9,16 +11,14 @@ export interface Directory {
   resolve(path: string): ClusterName | undefined
 }
 
-const logicalClusters = { group: 'core.kcp.io', version: 'v1alpha1', resource: 'logicalclusters' }
-
 const pathOf: IndexFn = ({ meta }) => {
-  const path = meta.annotations['kcp.io/path']
+  const path = meta.annotations[pathAnnotation]
   return path === undefined ? [] : [path]
 }
 
 /** Every LogicalCluster says what its path is. */
 export function createDirectory(informers: Informers): Directory {
-  const informer: Informer = informers.for(logicalClusters)
+  const informer: Informer = informers.for(resources.logicalClusters)
   const byPath = informer.index(pathOf)
   const has = (cluster: ClusterName): boolean => informer.get(cluster, '', 'cluster') !== undefined
   return {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../framework/meta/object.ts'
+import type { APIBinding, APIExport } from '../kcp/apis.ts'
 import { conditionIs, findCondition } from '../kcp/conditions.ts'
-import { type APIBinding, type APIExport, resources } from '../kcp/apis.ts'
+import { resources } from '../kcp/resources.ts'
 import {
   ask,
   at,

@@ -9,8 +9,11 @@ import {
   shardAnnotation,
   typeAnnotation,
 } from '../kcp/annotations.ts'
+import { tenancyGroup } from '../kcp/apigroups.ts'
+import type { LogicalCluster } from '../kcp/core.ts'
+import { logicalClusterName } from '../kcp/logicalclusters.ts'
 import { homeClusterName } from '../kcp/names.ts'
-import { type LogicalCluster, logicalClusterName, resources } from '../kcp/apis.ts'
+import { resources } from '../kcp/resources.ts'
 import { createIfMissing } from './controllers/client.ts'
 import type { ShardHost } from './controllers/host.ts'
 import { lifecycleOf } from './controllers/workspaces/logicalclustercreation.ts'
@@ -34,7 +37,7 @@ export interface Homes {
 /** Milliseconds that making a home may take. */
 const longest = 60_000
 const type = { path: 'root', name: 'home' }
-const workspaces = { group: 'tenancy.kcp.io', resource: 'workspaces' }
+const workspaces = { group: tenancyGroup, resource: 'workspaces' }
 
 /**
  * `GET workspaces/~` in root: the caller's home workspace, made when it is asked for the first time. There is no object

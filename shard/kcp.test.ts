@@ -2,15 +2,11 @@ import assert from 'node:assert/strict'
 import { allow } from '../framework/contract/authorizer.ts'
 import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
+import type { APIBinding, APIExport, APIExportEndpointSlice } from '../kcp/apis.ts'
 import { conditionIs, findCondition } from '../kcp/conditions.ts'
-import {
-  type APIBinding,
-  type APIExport,
-  type APIExportEndpointSlice,
-  type LogicalCluster,
-  resources,
-  type Workspace,
-} from '../kcp/apis.ts'
+import type { LogicalCluster } from '../kcp/core.ts'
+import { resources } from '../kcp/resources.ts'
+import type { Workspace } from '../kcp/tenancy.ts'
 import { bootstrap } from './bootstrap/bootstrap.ts'
 import type { TenancyResources } from './controllers/deps.ts'
 import { kcpParts } from './kcp.ts'

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { findCondition } from '../kcp/conditions.ts'
-import { type LogicalCluster, resources, type Workspace } from '../kcp/apis.ts'
+import type { LogicalCluster } from '../kcp/core.ts'
+import { resources } from '../kcp/resources.ts'
+import type { Workspace } from '../kcp/tenancy.ts'
 import {
   ask,
   at,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { findCondition } from '../kcp/conditions.ts'
-import { resources, type Workspace } from '../kcp/apis.ts'
+import { resources } from '../kcp/resources.ts'
+import type { Workspace } from '../kcp/tenancy.ts'
 import {
   configMap,
   create,

@@ -4,6 +4,7 @@ import type { SharedCache } from '../framework/contract/sharedcache.ts'
 import { createWorkspaceTree } from '../framework/contract/workspacetree.ts'
 import { groupResource } from '../framework/meta/object.ts'
 import { createTargets } from '../framework/net/targets.ts'
+import { isServedEverywhere } from '../kcp/resources.ts'
 import type { KindDefinition } from '../openapi/definitions/definition.ts'
 import { kcpKinds } from '../openapi/definitions/kcp/index.ts'
 import { builtinKinds, reviewKinds } from '../openapi/definitions/kubernetes/index.ts'
@@ -31,13 +32,8 @@ import { sharedCache } from './published/shared.ts'
 import { virtualResources } from './published/virtual.ts'
 import { openShelf } from './registry/objectstore.ts'
 
-/** The kinds of kcp that every cluster has without binding them (chapter 20, section 6.1). */
-const systemKinds = kcpKinds.filter(
-  ({ group, names }) =>
-    group === 'apis.kcp.io' ||
-    group === 'cache.kcp.io' ||
-    (group === 'core.kcp.io' && names.plural === 'logicalclusters'),
-)
+/** The kinds of kcp that every logical cluster has without binding them. */
+const systemKinds = kcpKinds.filter(({ group, names }) => isServedEverywhere(group, names.plural))
 const storedKinds = builtinKinds.filter(kind => !reviewKinds.includes(kind))
 const nameOf = ({ group, names }: KindDefinition): string => groupResource(group, names.plural)
 

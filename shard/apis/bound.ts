@@ -1,16 +1,16 @@
 import type { Item } from '../../framework/contract/item.ts'
 import { groupResource, type KubeObject } from '../../framework/meta/object.ts'
-import type { APIBinding, BoundResource } from '../../kcp/apis.ts'
+import type { APIBinding, BoundAPIResource } from '../../kcp/apis.ts'
 import { boundId, boundServed, type Served } from './served.ts'
 import { createShared } from './shared.ts'
 
 /** What one APIBinding binds; equal bindings of different clusters share one object. */
 export interface Bound {
-  readonly resources: readonly BoundResource[]
+  readonly resources: readonly BoundAPIResource[]
   readonly terminating: boolean
 }
 
-export const boundName = ({ group, resource }: BoundResource): string => groupResource(group, resource)
+export const boundName = ({ group, resource }: BoundAPIResource): string => groupResource(group, resource)
 
 /** An APIResourceSchema, decoded when asked for. */
 export type SchemaItem = Pick<Item, 'object'>
@@ -23,7 +23,7 @@ export interface Schemas {
   /** Returns whether the schema has become known, or unknown. */
   set(uid: string, source: SchemaSource, schema: SchemaItem | undefined): boolean
   /** undefined while the schema is not known. */
-  served(bound: BoundResource, terminating: boolean): Served | undefined
+  served(bound: BoundAPIResource, terminating: boolean): Served | undefined
 }
 
 export function createSchemas(): Schemas {
@@ -61,15 +61,15 @@ export interface Identities {
   add(bound: Bound): void
   remove(bound: Bound): void
   /** One for each way in which they are bound: several bindings may have several schemas. */
-  of(groupResource: string, identity: string): readonly BoundResource[]
+  of(groupResource: string, identity: string): readonly BoundAPIResource[]
   /** One of any identity. */
-  any(groupResource: string): BoundResource | undefined
+  any(groupResource: string): BoundAPIResource | undefined
 }
 
 export function createIdentities(): Identities {
-  const found = new Map<string, Map<string, { readonly bound: BoundResource; count: number }>>()
+  const found = new Map<string, Map<string, { readonly bound: BoundAPIResource; count: number }>>()
   const placeOf = (name: string, identity: string): string => `${name}:${identity}`
-  const count = (bound: BoundResource, by: number): void => {
+  const count = (bound: BoundAPIResource, by: number): void => {
     const place = placeOf(boundName(bound), bound.schema.identityHash)
     const ways = found.get(place) ?? new Map()
     const id = boundId(bound, false)

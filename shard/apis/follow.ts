@@ -1,9 +1,9 @@
 import { isCopied } from '../../framework/contract/item.ts'
 import type { WorkspaceTree } from '../../framework/contract/workspacetree.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
-import { boundCluster } from '../../kcp/annotations.ts'
+import { apisGroup, coreGroup, tenancyGroup } from '../../kcp/apigroups.ts'
 import type { APIExport } from '../../kcp/apis.ts'
-import { logicalClusterName } from '../../kcp/apis.ts'
+import { boundCRDsCluster, logicalClusterName } from '../../kcp/logicalclusters.ts'
 import type { CacheEvent } from '../cache/event.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { ClusterApis } from './clusters.ts'
@@ -19,26 +19,25 @@ const present = ({ type, item }: CacheEvent): CacheEvent['item'] | undefined =>
 export function followDefinitions(cache: WatchCache, apis: ClusterApis): void {
   const system = (group: string, resource: string, handler: (event: CacheEvent) => void): void =>
     void cache.resource(group, resource, customSegment).subscribe(handler, replay)
-  system('core.kcp.io', 'logicalclusters', event => {
+  system(coreGroup, 'logicalclusters', event => {
     const { cluster, name, meta } = event.item
     const isHere = event.type !== 'DELETED' && !isCopied(meta)
     if (name === logicalClusterName) apis.setCluster(cluster, isHere)
   })
-  system('apis.kcp.io', 'apiresourceschemas', event =>
+  system(apisGroup, 'apiresourceschemas', event =>
     apis.setSchema(event.item.meta.uid, 'schema', present(event)),
   )
-  system('apis.kcp.io', 'apibindings', event =>
+  system(apisGroup, 'apibindings', event =>
     apis.setBinding(event.item.cluster, event.item.name, present(event)?.object),
   )
   cache.resource('apiextensions.k8s.io', 'customresourcedefinitions', builtinSegment).subscribe(event => {
     const { cluster, name } = event.item
-    if (cluster === boundCluster) apis.setSchema(name, 'copy', present(event))
+    if (cluster === boundCRDsCluster) apis.setSchema(name, 'copy', present(event))
     else apis.setDefinition(cluster, name, present(event)?.object)
   }, replay)
 }
 
 const rootCluster: ClusterName = 'root'
-const tenancyExport = 'tenancy.kcp.io'
 
 /** Keeps paths up to date: workspaces are those of the identity of root's tenancy export, and of no other. */
 export function followWorkspaces(cache: WatchCache, tree: WorkspaceTree): void {
@@ -47,15 +46,15 @@ export function followWorkspaces(cache: WatchCache, tree: WorkspaceTree): void {
     if (followed.has(identity)) return
     followed.add(identity)
     cache
-      .resource(tenancyExport, 'workspaces', identity)
+      .resource(tenancyGroup, 'workspaces', identity)
       .subscribe(
         event => tree.setWorkspace(event.item.cluster, event.item.name, present(event)?.object),
         replay,
       )
   }
-  cache.resource('apis.kcp.io', 'apiexports', customSegment).subscribe(event => {
+  cache.resource(apisGroup, 'apiexports', customSegment).subscribe(event => {
     const { cluster, name } = event.item
-    if (cluster !== rootCluster || name !== tenancyExport) return
+    if (cluster !== rootCluster || name !== tenancyGroup) return
     const identity = (present(event)?.object as APIExport | undefined)?.status?.identityHash
     if (identity) followIdentity(identity)
   }, replay)

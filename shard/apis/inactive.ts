@@ -2,6 +2,7 @@ import { forbidden, type StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, ClusterScope } from '../../framework/meta/object.ts'
 import type { RequestInfo } from '../../framework/request/requestinfo.ts'
 import { inactiveAnnotation } from '../../kcp/annotations.ts'
+import { coreGroup } from '../../kcp/apigroups.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { WatchEnds } from './ends.ts'
 import { customSegment } from './served.ts'
@@ -19,7 +20,7 @@ const exceptions = ['/openapi', '/apis/core.kcp.io/v1alpha1/logicalclusters']
 /** Switching a cluster off also ends its watches. */
 export function followInactive(cache: WatchCache, ends: WatchEnds): Inactive {
   const clusters = new Set<ClusterName>()
-  const homes = cache.resource('core.kcp.io', 'logicalclusters', customSegment)
+  const homes = cache.resource(coreGroup, 'logicalclusters', customSegment)
   const follow: Parameters<typeof homes.subscribe>[0] = ({ type, item: { cluster, meta } }) => {
     const { annotations } = meta
     const isOff = annotations[inactiveAnnotation] === 'true' || annotations[older] === 'true'
@@ -33,7 +34,7 @@ export function followInactive(cache: WatchCache, ends: WatchEnds): Inactive {
   return {
     refusal(cluster, { path }) {
       if (!clusters.has(cluster) || exceptions.some(exception => path.startsWith(exception))) return undefined
-      const about = { group: 'core.kcp.io', resource: 'logicalclusters', name: cluster }
+      const about = { group: coreGroup, resource: 'logicalclusters', name: cluster }
       return forbidden(about, 'logical cluster is marked inactive')
     },
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import { type TestShard, testShard, until } from '../testing/shard.ts'
 
 const cluster = 'c1'

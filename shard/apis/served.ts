@@ -1,6 +1,6 @@
 import type { ApiResource } from '../../framework/contract/apis.ts'
 import { groupResource, type KubeObject } from '../../framework/meta/object.ts'
-import type { BoundResource } from '../../kcp/apis.ts'
+import type { BoundAPIResource } from '../../kcp/apis.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import { omittingEmpty } from '../../openapi/omitempty.ts'
 import { definitionOf } from '../../openapi/resource.ts'
@@ -93,14 +93,14 @@ export function crdServed(object: KubeObject): Served {
   }
 }
 
-export const boundId = ({ schema, storageVersions }: BoundResource, terminating: boolean): string =>
+export const boundId = ({ schema, storageVersions }: BoundAPIResource, terminating: boolean): string =>
   `bound ${schema.UID} ${schema.identityHash} ${(storageVersions ?? []).join(',')} ${terminating}`
 
 /** What is read elsewhere has been stored in no version. */
-export const isVirtual = ({ storageVersions = [] }: BoundResource): boolean => storageVersions.length === 0
+export const isVirtual = ({ storageVersions = [] }: BoundAPIResource): boolean => storageVersions.length === 0
 
 /** What an APIBinding makes of an APIResourceSchema, or of the copy of it. */
-export function boundServed(bound: BoundResource, schema: KubeObject, terminating: boolean): Served {
+export function boundServed(bound: BoundAPIResource, schema: KubeObject, terminating: boolean): Served {
   const definition = definitionOf(schema)
   return {
     id: boundId(bound, terminating),

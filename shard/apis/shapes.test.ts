@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import { bindIn, identity, resourceSchema, version, widgets } from '../testing/bindings.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ApiResource } from '../../framework/contract/apis.ts'
 import type { ItemEvent } from '../../framework/contract/item.ts'
 import type { ListQuery } from '../../framework/contract/storage.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import { bindIn, identity, resourceSchema, version, widgets } from '../testing/bindings.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 

@@ -3,7 +3,8 @@ import type { Informers } from '../../framework/contract/informer.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { pathAnnotation } from '../../kcp/annotations.ts'
-import { type APIBinding, type APIExport, resources } from '../../kcp/apis.ts'
+import type { APIBinding, APIExport } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 
 /** What one APIBinding serves, and by what reference. */
 interface Bound {

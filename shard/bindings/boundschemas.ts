@@ -1,8 +1,9 @@
 import type { Item } from '../../framework/contract/item.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { timestamp } from '../../framework/meta/timestamp.ts'
-import { boundCluster } from '../../kcp/annotations.ts'
-import { type APIResourceSchema, resources } from '../../kcp/apis.ts'
+import type { APIResourceSchema } from '../../kcp/apis.ts'
+import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
+import { resources } from '../../kcp/resources.ts'
 import type { Manifest } from '../manifests/manifest.ts'
 
 const apiApproved = 'api-approved.kubernetes.io'
@@ -35,7 +36,7 @@ export function boundCopyOf({ key, object }: Item): Manifest {
     },
     status: statusOf(schema),
   }
-  return { cluster: boundCluster, resource: resources.crds, object: copy }
+  return { cluster: boundCRDsCluster, resource: resources.crds, object: copy }
 }
 
 /** Names are not given away here: the binding's cluster decides who has them. */

@@ -1,5 +1,6 @@
 import { groupResource } from '../../framework/meta/object.ts'
-import type { APIResourceSchema, PathReference } from '../../kcp/apis.ts'
+import type { APIResourceSchema } from '../../kcp/apis.ts'
+import type { PathReference } from '../../kcp/references.ts'
 
 /** Names that something in the cluster already has in a group. */
 export interface TakenNames {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import { kcpKinds } from '../../openapi/definitions/kcp/index.ts'
 import { builtinKinds } from '../../openapi/definitions/kubernetes/index.ts'

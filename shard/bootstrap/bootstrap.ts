@@ -1,4 +1,6 @@
 import type { ResourceRef } from '../../framework/contract/backend.ts'
+import { tenancyGroup, topologyGroup } from '../../kcp/apigroups.ts'
+import { exportedResources, shardsExport } from '../../kcp/resources.ts'
 import type { TenancyResources } from '../controllers/deps.ts'
 import { applyManifests } from '../manifests/apply.ts'
 import type { Store } from '../store/store.ts'
@@ -28,21 +30,21 @@ export interface ExportIdentity {
   readonly identity: string
 }
 
-const shardsExport = 'shards.core.kcp.io'
 /** Root's exports without which there is no tree. */
-export const tenancyExports: readonly string[] = ['tenancy.kcp.io', 'topology.kcp.io', shardsExport]
+export const tenancyExports: readonly string[] = [tenancyGroup, topologyGroup, shardsExport]
 
 /** Throws when one of `tenancyExports` is missing. */
 export function tenancyResources(exports: readonly ExportIdentity[]): TenancyResources {
-  const ref = (group: string, resource: string, from: string = group): ResourceRef => {
+  const of = (ref: ResourceRef, from: string = ref.group): ResourceRef => {
     const identity = exports.find(({ name }) => name === from)?.identity
     if (identity === undefined) throw new TypeError(`root has no export ${from}`)
-    return { group, version: 'v1alpha1', resource, identity }
+    return { ...ref, identity }
   }
+  const { workspaces, workspaceTypes, partitions, shards } = exportedResources
   return {
-    workspaces: ref('tenancy.kcp.io', 'workspaces'),
-    workspaceTypes: ref('tenancy.kcp.io', 'workspacetypes'),
-    partitions: ref('topology.kcp.io', 'partitions'),
-    shards: ref('core.kcp.io', 'shards', shardsExport),
+    workspaces: of(workspaces),
+    workspaceTypes: of(workspaceTypes),
+    partitions: of(partitions),
+    shards: of(shards, shardsExport),
   }
 }

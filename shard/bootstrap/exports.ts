@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { bindingFinalizer, pathAnnotation } from '../../kcp/annotations.ts'
+import { cacheGroup, mountsGroup, tenancyGroup, topologyGroup } from '../../kcp/apigroups.ts'
+import type { APIExport, BoundAPIResource } from '../../kcp/apis.ts'
 import { isTrue, setConditions } from '../../kcp/conditions.ts'
 import { exportHash, exportLabel } from '../../kcp/labels.ts'
 import { identityHash, newIdentityKey } from '../../kcp/names.ts'
-import { type APIExport, type BoundResource, resources } from '../../kcp/apis.ts'
+import { resources, shardsExport } from '../../kcp/resources.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import { kcpKinds } from '../../openapi/definitions/kcp/index.ts'
 import { apiResourceSchemaOf } from '../../openapi/definitions/lookup.ts'
@@ -26,16 +28,16 @@ interface RootExport {
 
 const rootExports: readonly RootExport[] = [
   {
-    name: 'cache.kcp.io',
+    name: cacheGroup,
     schemas: {
       ClusterCachedResource: 'v250920-de0c8484d',
       ClusterCachedResourceEndpointSlice: 'v260804-b35f3bb61',
     },
     isOptional: true,
   },
-  { name: 'shards.core.kcp.io', schemas: { Shard: 'v260302-ae9fdd9c1' } },
+  { name: shardsExport, schemas: { Shard: 'v260302-ae9fdd9c1' } },
   {
-    name: 'tenancy.kcp.io',
+    name: tenancyGroup,
     schemas: {
       Workspace: 'v260522-2bf05df66',
       WorkspaceType: 'v260519-96f2749',
@@ -44,11 +46,11 @@ const rootExports: readonly RootExport[] = [
     maximalPermissionPolicy: true,
   },
   {
-    name: 'topology.kcp.io',
+    name: topologyGroup,
     schemas: { Partition: 'v240903-d6797056a', PartitionSet: 'v240903-d6797056a' },
   },
   {
-    name: 'mounts.contrib.kcp.io',
+    name: mountsGroup,
     schemas: { KubeCluster: 'v261121-oriel' },
     permissionClaims: [{ group: '', resource: 'secrets', identityHash: '', verbs: ['get', 'list', 'watch'] }],
     isOptional: true,
@@ -175,7 +177,7 @@ function bindingManifest({ name }: RootExport, schemas: readonly Manifest[], ide
   return { cluster: root, resource: resources.apiBindings, object }
 }
 
-function boundResource(schema: Manifest, identity: string): BoundResource {
+function boundResource(schema: Manifest, identity: string): BoundAPIResource {
   const { group, names, versions } = specOf(schema)
   const { name = '', uid = '' } = schema.object.metadata
   return {

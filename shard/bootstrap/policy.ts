@@ -1,5 +1,20 @@
 import type { KubeObject } from '../../framework/meta/object.ts'
 import {
+  apisGroup,
+  cacheGroup,
+  coreGroup,
+  migrationGroup,
+  mountsGroup,
+  tenancyGroup,
+  topologyGroup,
+} from '../../kcp/apigroups.ts'
+import {
+  externalLogicalClusterAdmin,
+  kcpAdmin,
+  logicalClusterAdmin,
+  workspaceBootstrapper,
+} from '../../kcp/users.ts'
+import {
   any,
   clusterRole,
   defaultBinding,
@@ -145,50 +160,48 @@ const kubernetesPolicy = (): readonly KubeObject[] => [
   ...discoveryOfKeys(),
 ]
 
-const tenancy = 'tenancy.kcp.io'
-const apis = 'apis.kcp.io'
-const core = 'core.kcp.io'
-const bootstrapper = 'system:kcp:tenancy:workspace-bootstrapper'
-
 /** kcp's groups whose name is also the name of their role and binding. */
-const sameNamed = ['system:kcp:logical-cluster-admin', 'system:kcp:external-logical-cluster-admin']
+const sameNamed = [logicalClusterAdmin, externalLogicalClusterAdmin]
 
 const externalAdminRules: readonly PolicyRule[] = [
-  rule(['delete', 'update', 'get'], core, ['logicalclusters', 'logicalclusters/status']),
-  rule(['delete', 'update', 'patch', 'get'], tenancy, ['workspaces']),
+  rule(['delete', 'update', 'get'], coreGroup, ['logicalclusters', 'logicalclusters/status']),
+  rule(['delete', 'update', 'patch', 'get'], tenancyGroup, ['workspaces']),
   rule(['get'], '', ['serviceaccounts', 'secrets']),
   pathRule(['access'], ['/']),
   rule(['create'], 'authorization.k8s.io', ['subjectaccessreviews']),
-  rule(read, apis, ['apiexportendpointslices']),
-  rule(['update', 'patch', 'get'], apis, ['apiexportendpointslices/status']),
-  rule(read, 'cache.kcp.io', ['clustercachedresourceendpointslices']),
-  rule(['update', 'patch', 'get'], 'cache.kcp.io', ['clustercachedresourceendpointslices/status']),
-  rule(['get'], tenancy, ['workspaceauthenticationconfigurations']),
-  rule(['create'], 'migration.kcp.io', ['logicalclusterdumps']),
-  rule(['get', 'update', 'patch'], 'migration.kcp.io', [
+  rule(read, apisGroup, ['apiexportendpointslices']),
+  rule(['update', 'patch', 'get'], apisGroup, ['apiexportendpointslices/status']),
+  rule(read, cacheGroup, ['clustercachedresourceendpointslices']),
+  rule(['update', 'patch', 'get'], cacheGroup, ['clustercachedresourceendpointslices/status']),
+  rule(['get'], tenancyGroup, ['workspaceauthenticationconfigurations']),
+  rule(['create'], migrationGroup, ['logicalclusterdumps']),
+  rule(['get', 'update', 'patch'], migrationGroup, [
     'logicalclustermigrations',
     'logicalclustermigrations/status',
   ]),
-  rule(['list'], apis, ['apibindings']),
-  rule(['get'], apis, ['apiexports', 'apiresourceschemas']),
+  rule(['list'], apisGroup, ['apibindings']),
+  rule(['get'], apisGroup, ['apiexports', 'apiresourceschemas']),
   rule(['get', 'create'], 'apiextensions.k8s.io', ['customresourcedefinitions']),
 ]
 
 const kcpPolicy = (): readonly KubeObject[] => [
   clusterRole('system:kcp:tenancy:reader', [
-    rule(read, tenancy, ['workspaces', 'workspacetypes']),
-    rule(read, core, ['logicalclusters']),
+    rule(read, tenancyGroup, ['workspaces', 'workspacetypes']),
+    rule(read, coreGroup, ['logicalclusters']),
   ]),
-  clusterRole(bootstrapper, everything),
-  clusterRole('system:kcp:logical-cluster-admin', [
-    rule(any, core, ['logicalclusters', 'logicalclusters/status']),
-    rule(['delete', 'update', 'get'], tenancy, ['workspaces']),
+  clusterRole(workspaceBootstrapper, everything),
+  clusterRole(logicalClusterAdmin, [
+    rule(any, coreGroup, ['logicalclusters', 'logicalclusters/status']),
+    rule(['delete', 'update', 'get'], tenancyGroup, ['workspaces']),
   ]),
-  clusterRole('system:kcp:external-logical-cluster-admin', externalAdminRules),
+  clusterRole(externalLogicalClusterAdmin, externalAdminRules),
   clusterRole('system:kcp:workspace:access', [pathRule(['access'], ['/'])]),
   clusterRole('system:kcp:metrics-reader', [pathRule(['get'], ['/metrics'])]),
-  groupBinding('system:kcp:admin:cluster-admin', 'cluster-admin', ['system:kcp:admin']),
-  groupBinding(bootstrapper, bootstrapper, [bootstrapper, `apis.kcp.io:binding:${bootstrapper}`]),
+  groupBinding('system:kcp:admin:cluster-admin', 'cluster-admin', [kcpAdmin]),
+  groupBinding(workspaceBootstrapper, workspaceBootstrapper, [
+    workspaceBootstrapper,
+    `apis.kcp.io:binding:${workspaceBootstrapper}`,
+  ]),
   ...sameNamed.map(name => groupBinding(name, name, [name])),
 ]
 
@@ -196,7 +209,7 @@ const kcpPolicy = (): readonly KubeObject[] => [
 export const rootPolicy = (): readonly KubeObject[] => [...rootRoles(), ...rootBindings()]
 
 const bindRole = (name: string, group = `${name}.kcp.io`): KubeObject =>
-  clusterRole(`system:kcp:apiexport:${name}:bind`, [rule(['bind'], apis, ['apiexports'], [group])])
+  clusterRole(`system:kcp:apiexport:${name}:bind`, [rule(['bind'], apisGroup, ['apiexports'], [group])])
 
 const policyRole = (name: string, rules: readonly PolicyRule[]): KubeObject =>
   clusterRole(`system:kcp:apiexport:${name}:maximal-permission-policy`, rules)
@@ -204,18 +217,18 @@ const policyRole = (name: string, rules: readonly PolicyRule[]): KubeObject =>
 const rootRoles = (): readonly KubeObject[] => [
   bindRole('tenancy'),
   bindRole('topology'),
-  bindRole('mounts', 'mounts.contrib.kcp.io'),
+  bindRole('mounts', mountsGroup),
   policyRole('tenancy', [
-    rule(any, tenancy, ['workspaces', 'workspacetypes', 'workspaceauthenticationconfigurations']),
-    rule(['list', 'watch', 'get'], tenancy, ['workspaces/status', 'workspacetypes/status']),
+    rule(any, tenancyGroup, ['workspaces', 'workspacetypes', 'workspaceauthenticationconfigurations']),
+    rule(['list', 'watch', 'get'], tenancyGroup, ['workspaces/status', 'workspacetypes/status']),
   ]),
-  policyRole('kcp-admin', [rule(any, tenancy, any)]),
-  policyRole('topology', [rule(any, 'topology.kcp.io', ['partitions', 'partitionsets'])]),
+  policyRole('kcp-admin', [rule(any, tenancyGroup, any)]),
+  policyRole('topology', [rule(any, topologyGroup, ['partitions', 'partitionsets'])]),
   clusterRole('system:kcp:home-clusterworkspace-create', [
-    rule(['get', 'create'], tenancy, ['workspaces'], ['~']),
+    rule(['get', 'create'], tenancyGroup, ['workspaces'], ['~']),
   ]),
   clusterRole('system:kcp:universal-workspacetype-use', [
-    rule(['use'], tenancy, ['workspacetypes'], ['universal', 'organization', 'team']),
+    rule(['use'], tenancyGroup, ['workspacetypes'], ['universal', 'organization', 'team']),
   ]),
 ]
 

@@ -3,13 +3,16 @@ import {
   logicalClusterFinalizer,
   ownerAnnotation,
   pathAnnotation,
-  phaseLabel,
   resourceBindingsAnnotation,
   shardAnnotation,
   typeAnnotation,
 } from '../../kcp/annotations.ts'
+import { tenancyGroup, topologyGroup } from '../../kcp/apigroups.ts'
 import { isTrue, setConditions } from '../../kcp/conditions.ts'
-import { logicalClusterName, resources, type WorkspaceType } from '../../kcp/apis.ts'
+import { phaseLabel } from '../../kcp/labels.ts'
+import { localAdminCluster, logicalClusterName } from '../../kcp/logicalclusters.ts'
+import { resources } from '../../kcp/resources.ts'
+import type { WorkspaceType } from '../../kcp/tenancy.ts'
 import type { TenancyResources } from '../controllers/deps.ts'
 import { identityNamespace } from '../controllers/identity.ts'
 import { createOnlyAnnotation, type Manifest } from '../manifests/manifest.ts'
@@ -26,13 +29,12 @@ export interface ShardAddresses {
 }
 
 const root = 'root'
-const systemAdmin = 'system:admin'
 const bootstrapper = 'system:kcp-bootstrapper'
 
 /** What every shard has for itself. */
 export const systemManifests = (): readonly Manifest[] => [
-  ...rbacManifests(systemAdmin, systemPolicy()),
-  ...['default', 'kube-system'].map(name => namespace(systemAdmin, name)),
+  ...rbacManifests(localAdminCluster, systemPolicy()),
+  ...['default', 'kube-system'].map(name => namespace(localAdminCluster, name)),
 ]
 
 /** Everything in `root` and `system:admin` that does not belong to an export (chapter 20, sections 9.2 to 9.5). */
@@ -109,8 +111,8 @@ const workspaceTypes: readonly KubeObject[] = [
   workspaceType('universal', {
     initializer: true,
     defaultAPIBindings: [
-      { path: root, export: 'tenancy.kcp.io' },
-      { path: root, export: 'topology.kcp.io' },
+      { path: root, export: tenancyGroup },
+      { path: root, export: topologyGroup },
     ],
   }),
   workspaceType(

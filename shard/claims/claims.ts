@@ -1,8 +1,10 @@
 import type { LabelSelector } from '../../framework/selectors/selectors.ts'
+import { apisGroup, coreGroup } from '../../kcp/apigroups.ts'
+import type { APIBinding } from '../../kcp/apis.ts'
+import type { AcceptablePermissionClaim, PermissionClaimSelector } from '../../kcp/claims.ts'
 import { claimLabelPrefix, claimLabelValue, exportLabel } from '../../kcp/labels.ts'
-import type { AcceptableClaim, APIBinding } from '../../kcp/apis.ts'
+import { requirementsOf } from '../../kcp/selector.ts'
 import type { StoredResource } from '../cache/key.ts'
-import { claimedObjects } from './selector.ts'
 
 /** One accepted claim: which objects carry which label. */
 export interface Claim extends StoredResource {
@@ -16,10 +18,10 @@ const customResources = 'customresources'
 const builtin = '-'
 
 /** Kinds of kcp that every cluster serves are stored like custom resources, Kubernetes' own apart. */
-const kcpSystemGroups: readonly string[] = ['apis.kcp.io', 'core.kcp.io']
+const kcpSystemGroups: readonly string[] = [apisGroup, coreGroup]
 
 /** The objects that a claim names. Events of both groups are stored once, in the core group. */
-export function claimedResource(claim: AcceptableClaim): StoredResource {
+export function claimedResource(claim: AcceptablePermissionClaim): StoredResource {
   const { resource, identityHash } = claim
   const group = claim.group ?? ''
   if (resource === 'events' && group === 'events.k8s.io') return { group: '', resource, segment: builtin }
@@ -36,7 +38,7 @@ export function acceptedClaims(binding: APIBinding): readonly Claim[] {
     .map(claim => claimOf(claim, claimLabelPrefix + exported))
 }
 
-function claimOf(claim: AcceptableClaim, key: string): Claim {
+function claimOf(claim: AcceptablePermissionClaim, key: string): Claim {
   const resource = claimedResource(claim)
   const selector = claimedObjects(claim.selector)
   const { resource: plural, identityHash } = claim
@@ -47,3 +49,7 @@ function claimOf(claim: AcceptableClaim, key: string): Claim {
   })
   return { ...resource, key, value, ...(selector === undefined ? {} : { selector }) }
 }
+
+/** The selector of an accepted claim; undefined when all objects are meant. */
+const claimedObjects = (selector: PermissionClaimSelector | undefined): LabelSelector | undefined =>
+  selector === undefined || selector.matchAll === true ? undefined : requirementsOf(selector)

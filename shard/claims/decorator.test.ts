@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { labelEquals, matchesLabels } from '../../framework/selectors/selectors.ts'
 import { claimLabelKey, claimLabelValue, exportHash, exportLabel } from '../../kcp/labels.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 import { claimsDecorator } from './decorator.ts'
 

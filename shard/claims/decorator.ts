@@ -1,3 +1,4 @@
+import { apisGroup } from '../../kcp/apigroups.ts'
 import type { Decorator } from '../cache/builder.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import { createClaimsIndex } from './index.ts'
@@ -8,7 +9,7 @@ import { createClaimsIndex } from './index.ts'
  */
 export function claimsDecorator(cache: WatchCache): Decorator {
   const index = createClaimsIndex()
-  cache.resource('apis.kcp.io', 'apibindings', 'customresources').subscribe(
+  cache.resource(apisGroup, 'apibindings', 'customresources').subscribe(
     event => {
       for (const { group, resource, segment } of index.apply(event))
         cache.resource(group, resource, segment).redecorate(event.item.cluster, event.revision)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ItemEvent } from '../../framework/contract/item.ts'
+import type { APIBinding } from '../../kcp/apis.ts'
+import type { AcceptablePermissionClaim } from '../../kcp/claims.ts'
 import { exportHash, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
-import type { AcceptableClaim, APIBinding } from '../../kcp/apis.ts'
 import type { StoredResource } from '../cache/key.ts'
 import { createClaimsIndex } from './index.ts'
 
@@ -10,7 +11,7 @@ const key = `claimed.internal.apis.kcp.io/${hash}`
 const configmaps: StoredResource = { group: '', resource: 'configmaps', segment: '-' }
 const configmapsValue = '3QVjs6pfBjMpLEVYYhysJnroYGsQGlWm05E4qe'
 
-const claim = (more: Partial<AcceptableClaim> = {}): AcceptableClaim => ({
+const claim = (more: Partial<AcceptablePermissionClaim> = {}): AcceptablePermissionClaim => ({
   resource: 'configmaps',
   verbs: ['*'],
   selector: { matchAll: true },
@@ -18,7 +19,7 @@ const claim = (more: Partial<AcceptableClaim> = {}): AcceptableClaim => ({
   ...more,
 })
 
-const binding = (claims: readonly AcceptableClaim[]): APIBinding => ({
+const binding = (claims: readonly AcceptablePermissionClaim[]): APIBinding => ({
   apiVersion: 'apis.kcp.io/v1alpha2',
   kind: 'APIBinding',
   metadata: { name: 'b', labels: { [exportLabel]: hash } },
@@ -62,7 +63,7 @@ describe('claims index', () => {
     const index = createClaimsIndex()
     const selector = {
       matchLabels: { tier: 'front' },
-      matchExpressions: [{ key: 'old', operator: 'DoesNotExist' }],
+      matchExpressions: [{ key: 'old', operator: 'DoesNotExist' as const }],
     }
     index.apply(event('ADDED', 'c1', binding([claim({ selector })])))
     assert.deepEqual(index.labels(configmaps, meta('c1', { tier: 'front' })), { [key]: configmapsValue })

@@ -1,8 +1,9 @@
 import type { Item, ItemEvent, ObjectMeta } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { matchesLabels } from '../../framework/selectors/selectors.ts'
-import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
+import { apisGroup } from '../../kcp/apigroups.ts'
 import type { APIBinding } from '../../kcp/apis.ts'
+import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
 import { createShared, type Shared } from '../apis/shared.ts'
 import type { Decorator } from '../cache/builder.ts'
 import type { StoredResource } from '../cache/key.ts'
@@ -68,7 +69,7 @@ function labelsOf(
 }
 
 const isBinding = ({ group, resource }: StoredResource): boolean =>
-  group === 'apis.kcp.io' && resource === 'apibindings'
+  group === apisGroup && resource === 'apibindings'
 
 /** The resources of claims that only one of the lists has. */
 function changedResources(before: Claims, after: Claims): readonly StoredResource[] {

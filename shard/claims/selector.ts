@@ -1,5 +1,5 @@
 import type { LabelRequirement, LabelSelector } from '../../framework/selectors/selectors.ts'
-import type { ClaimSelector } from '../../kcp/claims.ts'
+import type { PermissionClaimSelector } from '../../kcp/claims.ts'
 
 interface Expression {
   readonly key: string
@@ -15,7 +15,10 @@ const operators: Readonly<Record<Expression['operator'], LabelRequirement['opera
 }
 
 /** A LabelSelector as Kubernetes writes it in objects: labels by key, then expressions. */
-export function requirementsOf({ matchLabels = {}, matchExpressions = [] }: ClaimSelector): LabelSelector {
+export function requirementsOf({
+  matchLabels = {},
+  matchExpressions = [],
+}: PermissionClaimSelector): LabelSelector {
   const labels = Object.entries(matchLabels)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]): LabelRequirement => ({ key, operator: 'in', values: [value] }))
@@ -26,5 +29,5 @@ export function requirementsOf({ matchLabels = {}, matchExpressions = [] }: Clai
 }
 
 /** The selector of an accepted claim; undefined when all objects are meant. */
-export const claimedObjects = (selector: ClaimSelector | undefined): LabelSelector | undefined =>
+export const claimedObjects = (selector: PermissionClaimSelector | undefined): LabelSelector | undefined =>
   selector === undefined || selector.matchAll === true ? undefined : requirementsOf(selector)

@@ -1,10 +1,11 @@
 import type { Informer, Informers } from '../../framework/contract/informer.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import { type ClusterName, groupResource } from '../../framework/meta/object.ts'
-import { boundCluster } from '../../kcp/annotations.ts'
-import { needsNoIdentity } from '../../kcp/builtinclaims.ts'
-import type { ClaimV2 } from '../../kcp/claims.ts'
-import { type APIBinding, type APIExport, type APIResourceSchema, resources } from '../../kcp/apis.ts'
+import type { APIBinding, APIExport, APIResourceSchema } from '../../kcp/apis.ts'
+import type { PermissionClaim } from '../../kcp/claims.ts'
+import { needsNoIdentity } from '../../kcp/claims.ts'
+import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
+import { resources } from '../../kcp/resources.ts'
 import { bindingHolder, type Holder, resourceName, type TakenNames } from '../bindings/namingconflicts.ts'
 import type { Directory } from '../tenancy/directory.ts'
 import type { Locks } from './locks.ts'
@@ -19,7 +20,7 @@ export interface BindingWorld {
   take(resource: string): Holder | undefined
   /** Names that others in this cluster have, except for the same resource. */
   readonly taken: readonly TakenNames[]
-  isServed(claim: ClaimV2): boolean
+  isServed(claim: PermissionClaim): boolean
 }
 
 /** Where bindings look. */
@@ -129,7 +130,7 @@ function takenNames(
 ): readonly TakenNames[] {
   const bound = bindings.flatMap(({ metadata, spec, status }) =>
     (status?.boundResources ?? []).flatMap(({ schema }) => {
-      const found = bySchemaUid(schema.UID)[0] ?? crds.get(boundCluster, '', schema.UID)
+      const found = bySchemaUid(schema.UID)[0] ?? crds.get(boundCRDsCluster, '', schema.UID)
       const known = found?.object as APIResourceSchema | undefined
       const by = bindingHolder(metadata.name ?? '', spec?.reference?.export)
       return known === undefined ? [] : [{ group: known.spec.group, names: known.spec.names, by }]

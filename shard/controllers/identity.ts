@@ -4,7 +4,7 @@ import type { Item } from '../../framework/contract/item.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import { type ConditionState, isFalse, isTrue } from '../../kcp/conditions.ts'
 import { identityHash, newIdentityKey } from '../../kcp/names.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import { type ControllerClient, clusterScoped, createIfMissing, updateObject } from './client.ts'
 import { keyOf } from './controller.ts'
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../framework/meta/object.ts'
-import type { ClaimV1, ClaimV2 } from '../../kcp/claims.ts'
+import type { AcceptablePermissionClaim, PermissionClaimV1alpha1 } from '../../kcp/claims.ts'
 import {
   bindingClaimToV1,
   bindingClaimToV2,
@@ -19,24 +19,31 @@ interface ClaimList {
   readonly v2Key: OverhangKey
   /** Where v1alpha2 keeps what only v1alpha1 can say. */
   readonly v1Key: OverhangKey
-  readonly toV2: (claim: ClaimV1, kept: ClaimV2 | undefined) => ClaimV2
-  readonly toV1: (claim: ClaimV2, original: ClaimV1 | undefined) => ClaimV1
-  readonly exceedsV1: (claim: ClaimV2) => boolean
-  readonly exceedsV2: (claim: ClaimV1) => boolean
+  readonly toV2: (
+    claim: PermissionClaimV1alpha1,
+    kept: AcceptablePermissionClaim | undefined,
+  ) => AcceptablePermissionClaim
+  readonly toV1: (
+    claim: AcceptablePermissionClaim,
+    original: PermissionClaimV1alpha1 | undefined,
+  ) => PermissionClaimV1alpha1
+  readonly exceedsV1: (claim: AcceptablePermissionClaim) => boolean
+  readonly exceedsV2: (claim: PermissionClaimV1alpha1) => boolean
 }
 
 const accepted = {
   toV2: bindingClaimToV2,
   toV1: bindingClaimToV1,
   exceedsV1: exceedsV1Binding,
-  exceedsV2: (claim: ClaimV1): boolean => claim.resourceSelector !== undefined,
+  exceedsV2: (claim: PermissionClaimV1alpha1): boolean => claim.resourceSelector !== undefined,
 }
 
 const exported = {
   toV2: exportClaimToV2,
   toV1: exportClaimToV1,
   exceedsV1: exceedsV1Export,
-  exceedsV2: (claim: ClaimV1): boolean => claim.all !== undefined || claim.resourceSelector !== undefined,
+  exceedsV2: (claim: PermissionClaimV1alpha1): boolean =>
+    claim.all !== undefined || claim.resourceSelector !== undefined,
 }
 
 const lists: readonly ClaimList[] = [
@@ -72,8 +79,8 @@ export const apiBindingToV1 = (object: KubeObject): KubeObject =>
   lists.reduce(listToV1, { ...object, apiVersion: 'apis.kcp.io/v1alpha1' })
 
 function listToV2(object: KubeObject, list: ClaimList): KubeObject {
-  const claims = claimsOf<ClaimV1>(object, list)
-  const kept = finder(readOverhang<ClaimV2>(object, list.v2Key))
+  const claims = claimsOf<PermissionClaimV1alpha1>(object, list)
+  const kept = finder(readOverhang<AcceptablePermissionClaim>(object, list.v2Key))
   const converted = claims?.map(claim => list.toV2(claim, kept(claim)))
   const original = claims?.filter(list.exceedsV2) ?? []
   return withOverhang(withClaims(object, list, converted), [list.v2Key, list.v1Key], {
@@ -82,8 +89,8 @@ function listToV2(object: KubeObject, list: ClaimList): KubeObject {
 }
 
 function listToV1(object: KubeObject, list: ClaimList): KubeObject {
-  const claims = claimsOf<ClaimV2>(object, list)
-  const original = finder(peekOverhang<ClaimV1>(object, list.v1Key))
+  const claims = claimsOf<AcceptablePermissionClaim>(object, list)
+  const original = finder(peekOverhang<PermissionClaimV1alpha1>(object, list.v1Key))
   const converted = claims?.map(claim => list.toV1(claim, original(claim)))
   const excess = claims?.filter(list.exceedsV1) ?? []
   return withOverhang(withClaims(object, list, converted), [list.v2Key, list.v1Key], { [list.v2Key]: excess })
@@ -95,7 +102,7 @@ const claimsOf = <T>(object: KubeObject, list: ClaimList): readonly T[] | undefi
 function withClaims(
   object: KubeObject,
   list: ClaimList,
-  claims: readonly (ClaimV1 | ClaimV2)[] | undefined,
+  claims: readonly (PermissionClaimV1alpha1 | AcceptablePermissionClaim)[] | undefined,
 ): KubeObject {
   if (claims === undefined) return object
   return { ...object, [list.part]: { ...(object[list.part] as object), [list.field]: claims } }

@@ -1,6 +1,6 @@
 import { badRequest } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import type { ClaimV1, ClaimV2 } from '../../kcp/claims.ts'
+import type { PermissionClaim, PermissionClaimV1alpha1 } from '../../kcp/claims.ts'
 import { exceedsV1Export, exportClaimToV1, exportClaimToV2, finder } from './claims.ts'
 import { overhang, peekOverhang, readOverhang, withOverhang } from './overhang.ts'
 
@@ -13,12 +13,12 @@ interface ExportedResource {
 
 interface SpecV1 {
   readonly latestResourceSchemas?: readonly string[]
-  readonly permissionClaims?: readonly ClaimV1[]
+  readonly permissionClaims?: readonly PermissionClaimV1alpha1[]
 }
 
 interface SpecV2 {
   readonly resources?: readonly ExportedResource[]
-  readonly permissionClaims?: readonly ClaimV2[]
+  readonly permissionClaims?: readonly PermissionClaim[]
 }
 
 /** v1alpha1 as v1alpha2. Throws 400 when a schema name, 403 when an overhang annotation cannot be read. */
@@ -28,7 +28,7 @@ export function apiExportToV2(object: KubeObject): KubeObject {
     ...(latestResourceSchemas ?? []).map(resourceOfSchema),
     ...readOverhang<ExportedResource>(object, overhang.resourceSchemas),
   ]
-  const kept = finder(readOverhang<ClaimV2>(object, overhang.exportClaims))
+  const kept = finder(readOverhang<PermissionClaim>(object, overhang.exportClaims))
   const claims = permissionClaims?.map(claim => exportClaimToV2(claim, kept(claim)))
   const original = permissionClaims?.filter(
     claim => claim.all !== undefined || claim.resourceSelector !== undefined,
@@ -52,7 +52,7 @@ export function apiExportToV2(object: KubeObject): KubeObject {
 export function apiExportToV1(object: KubeObject): KubeObject {
   const { resources, permissionClaims, ...spec } = (object.spec ?? {}) as SpecV2
   const schemas = resources?.filter(isCrd).map(resource => resource.schema)
-  const original = finder(peekOverhang<ClaimV1>(object, overhang.v1Claims))
+  const original = finder(peekOverhang<PermissionClaimV1alpha1>(object, overhang.v1Claims))
   const claims = permissionClaims?.map(claim => exportClaimToV1(claim, original(claim)))
   return withOverhang(
     {

@@ -1,36 +1,49 @@
-import type { ClaimIdentity, ClaimSelector, ClaimV1, ClaimV2 } from '../../kcp/claims.ts'
+import type {
+  AcceptablePermissionClaim,
+  ClaimedResource,
+  PermissionClaimSelector,
+  PermissionClaimV1alpha1,
+} from '../../kcp/claims.ts'
 import { claimKey } from './overhang.ts'
+
+type WithState = Pick<AcceptablePermissionClaim, 'state'>
 
 const anyVerb: readonly string[] = ['*']
 
-const hasAnyVerb = (claim: ClaimV2): boolean => claim.verbs?.length === 1 && claim.verbs[0] === '*'
+const hasAnyVerb = (claim: AcceptablePermissionClaim): boolean =>
+  claim.verbs?.length === 1 && claim.verbs[0] === '*'
 
-const isMatchAll = (selector: ClaimSelector | undefined): boolean =>
+const isMatchAll = (selector: PermissionClaimSelector | undefined): boolean =>
   selector?.matchAll === true && selector.matchLabels === undefined && selector.matchExpressions === undefined
 
 /** What v1alpha1 cannot say of an export's claim: its verbs and its default selector. */
-export const exceedsV1Export = (claim: ClaimV2): boolean =>
+export const exceedsV1Export = (claim: AcceptablePermissionClaim): boolean =>
   !hasAnyVerb(claim) || claim.defaultSelector !== undefined
 
 /** What v1alpha1 cannot say of an accepted claim: its verbs and any selector but matchAll. */
-export const exceedsV1Binding = (claim: ClaimV2): boolean => !hasAnyVerb(claim) || !isMatchAll(claim.selector)
+export const exceedsV1Binding = (claim: AcceptablePermissionClaim): boolean =>
+  !hasAnyVerb(claim) || !isMatchAll(claim.selector)
 
 /** Looks up the entry for the same resource. */
-export function finder<T extends ClaimIdentity>(list: readonly T[]): (claim: ClaimIdentity) => T | undefined {
+export function finder<T extends ClaimedResource>(
+  list: readonly T[],
+): (claim: ClaimedResource) => T | undefined {
   const byKey = new Map(list.map(claim => [claimKey(claim), claim]))
   return claim => byKey.get(claimKey(claim))
 }
 
-const identityOf = ({ group, resource, identityHash }: ClaimIdentity): ClaimIdentity => ({
+const identityOf = ({ group, resource, identityHash }: ClaimedResource): ClaimedResource => ({
   ...(group === undefined ? {} : { group }),
   resource,
   ...(identityHash === undefined ? {} : { identityHash }),
 })
 
-const stateOf = ({ state }: { readonly state?: string }): { state?: string } =>
-  state === undefined ? {} : { state }
+const stateOf = ({ state }: WithState): WithState => (state === undefined ? {} : { state })
 
-export function exportClaimToV2(claim: ClaimV1, kept: ClaimV2 | undefined): ClaimV2 {
+export function exportClaimToV2(
+  claim: PermissionClaimV1alpha1,
+  kept: AcceptablePermissionClaim | undefined,
+): AcceptablePermissionClaim {
   const selector = kept?.defaultSelector
   return {
     ...identityOf(claim),
@@ -40,7 +53,10 @@ export function exportClaimToV2(claim: ClaimV1, kept: ClaimV2 | undefined): Clai
 }
 
 /** `all` and `resourceSelector` come back only from what a v1alpha1 client once wrote. */
-export function exportClaimToV1(claim: ClaimV2, original: ClaimV1 | undefined): ClaimV1 {
+export function exportClaimToV1(
+  claim: AcceptablePermissionClaim,
+  original: PermissionClaimV1alpha1 | undefined,
+): PermissionClaimV1alpha1 {
   return {
     ...identityOf(claim),
     ...(original?.all === undefined ? {} : { all: original.all }),
@@ -48,7 +64,10 @@ export function exportClaimToV1(claim: ClaimV2, original: ClaimV1 | undefined): 
   }
 }
 
-export function bindingClaimToV2(claim: ClaimV1, kept: ClaimV2 | undefined): ClaimV2 {
+export function bindingClaimToV2(
+  claim: PermissionClaimV1alpha1,
+  kept: AcceptablePermissionClaim | undefined,
+): AcceptablePermissionClaim {
   return {
     ...identityOf(claim),
     verbs: kept?.verbs ?? anyVerb,
@@ -57,7 +76,10 @@ export function bindingClaimToV2(claim: ClaimV1, kept: ClaimV2 | undefined): Cla
   }
 }
 
-export function bindingClaimToV1(claim: ClaimV2, original: ClaimV1 | undefined): ClaimV1 {
+export function bindingClaimToV1(
+  claim: AcceptablePermissionClaim,
+  original: PermissionClaimV1alpha1 | undefined,
+): PermissionClaimV1alpha1 {
   const selected = original?.resourceSelector !== undefined && isMatchAll(claim.selector)
   const scope = selected
     ? {

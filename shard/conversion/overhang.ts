@@ -1,6 +1,7 @@
 import { forbidden } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import type { ClaimIdentity } from '../../kcp/claims.ts'
+import { apisGroup } from '../../kcp/apigroups.ts'
+import type { ClaimedResource } from '../../kcp/claims.ts'
 
 /**
  * What one version cannot express travels in annotations as JSON lists (chapter 20, section 2.8). Entries of such a list
@@ -19,7 +20,7 @@ export const overhang = {
 
 export type OverhangKey = (typeof overhang)[keyof typeof overhang]
 
-export const claimKey = (claim: ClaimIdentity): string =>
+export const claimKey = (claim: ClaimedResource): string =>
   `${claim.resource}/${claim.group ?? ''}/${claim.identityHash ?? ''}`
 
 /** The list in an annotation, empty when there is none. Throws 403 on anything but a JSON list. */
@@ -35,7 +36,7 @@ export function readOverhang<T>(object: KubeObject, key: OverhangKey): readonly 
   }
   if (Array.isArray(list)) return list
   const about = {
-    group: 'apis.kcp.io',
+    group: apisGroup,
     resource: `${object.kind.toLowerCase()}s`,
     name: object.metadata.name ?? '',
   }

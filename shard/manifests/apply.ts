@@ -5,6 +5,7 @@ import type { KubeObject } from '../../framework/meta/object.ts'
 import { timestamp } from '../../framework/meta/timestamp.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import { clusterAnnotation } from '../../kcp/annotations.ts'
+import { apisGroup, coreGroup } from '../../kcp/apigroups.ts'
 import { builtinSegment, customSegment } from '../apis/served.ts'
 import { decodeStored, encodeStored } from '../cache/codec.ts'
 import { type StoredResource, storageKey } from '../cache/key.ts'
@@ -13,7 +14,7 @@ import type { Store, StoreChange } from '../store/store.ts'
 import { createOnlyAnnotation, type Manifest } from './manifest.ts'
 
 /** kcp's kinds that every cluster serves are stored like custom resources. */
-const systemGroups: readonly string[] = ['apis.kcp.io', 'core.kcp.io']
+const systemGroups: readonly string[] = [apisGroup, coreGroup]
 
 const isCustom = ({ group, identity }: ResourceRef): boolean =>
   identity !== undefined || systemGroups.includes(group)

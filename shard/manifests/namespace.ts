@@ -1,5 +1,5 @@
 import type { ClusterName } from '../../framework/meta/object.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import type { Manifest } from './manifest.ts'
 
 /** A namespace as it is stored. */

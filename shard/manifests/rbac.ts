@@ -1,5 +1,5 @@
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import type { Manifest } from './manifest.ts'
 
 /** `rules[]` of a role. */

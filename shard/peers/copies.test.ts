@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { itemOf } from '../../framework/contract/item.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import { testShard } from '../testing/shard.ts'
 import { changeTo, copyOf } from './copies.ts'
 

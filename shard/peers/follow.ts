@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { ItemEvent } from '../../framework/contract/item.ts'
-import type { Shard } from '../../kcp/apis.ts'
+import type { Shard } from '../../kcp/core.ts'
 import type { ShardAddresses } from '../bootstrap/root.ts'
 import type { Controller } from '../controllers/controller.ts'
 import type { ConnectPeer, PeerClient } from '../tenancy/peer.ts'

@@ -3,7 +3,9 @@ import type { Logger } from '../../framework/contract/log.ts'
 import { loopbackContext } from '../../framework/contract/loopback.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { isCopy } from '../../kcp/annotations.ts'
-import { type APIExport, logicalClusterName, resources } from '../../kcp/apis.ts'
+import type { APIExport } from '../../kcp/apis.ts'
+import { logicalClusterName, shardCluster } from '../../kcp/logicalclusters.ts'
+import { resources } from '../../kcp/resources.ts'
 import { type ExportIdentity, tenancyExports, tenancyResources } from '../bootstrap/bootstrap.ts'
 import { systemManifests } from '../bootstrap/root.ts'
 import { encodeStored } from '../cache/codec.ts'
@@ -84,9 +86,7 @@ function bindingHere({ resource, item }: Original): readonly Manifest[] {
   const { metadata, ...object } = item.object
   const { name = '', labels = {}, finalizers = [] } = metadata
   if (!tenancyExports.includes(name)) return []
-  return [
-    { cluster: 'system:shard', resource, object: { ...object, metadata: { name, labels, finalizers } } },
-  ]
+  return [{ cluster: shardCluster, resource, object: { ...object, metadata: { name, labels, finalizers } } }]
 }
 
 async function listedInRoot(

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Informer } from '../../framework/contract/informer.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
+import type { ClusterCachedResource } from '../../kcp/cache.ts'
 import { conditionIs } from '../../kcp/conditions.ts'
-import type { ClusterCachedResource } from '../../kcp/apis.ts'
 
 /** Which objects one ClusterCachedResource publishes, from one version of the store on. */
 export interface PublishedSelection {

@@ -6,8 +6,9 @@ import { readOnly } from '../../framework/lens/readonly.ts'
 import { type Lens, viewOf } from '../../framework/lens/view.ts'
 import { expired, notServed } from '../../framework/meta/errors.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
-import { type ClusterCachedResource, resources } from '../../kcp/apis.ts'
-import { requirementsOf } from '../claims/selector.ts'
+import type { ClusterCachedResource } from '../../kcp/cache.ts'
+import { resources } from '../../kcp/resources.ts'
+import { requirementsOf } from '../../kcp/selector.ts'
 import { followSelections, type PublishedSelection } from './selections.ts'
 
 /**

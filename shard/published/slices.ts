@@ -2,7 +2,8 @@ import type { ApiResource, ApiSet } from '../../framework/contract/apis.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import { internalError, notFound } from '../../framework/meta/errors.ts'
 import { type ClusterName, type GroupVersionResource, groupResource } from '../../framework/meta/object.ts'
-import type { ClusterCachedResourceEndpointSlice, VirtualStorage } from '../../kcp/apis.ts'
+import type { VirtualStorage } from '../../kcp/apis.ts'
+import type { ClusterCachedResourceEndpointSlice } from '../../kcp/cache.ts'
 
 export interface SliceSources {
   readonly informers: Informers

@@ -7,6 +7,7 @@ import type { KubeObject, Metadata, ObjectKey } from '../../framework/meta/objec
 import { withoutSystemFields } from '../../framework/meta/objectmeta.ts'
 import { timestamp } from '../../framework/meta/timestamp.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
+import { clusterAnnotation } from '../../kcp/annotations.ts'
 import { claimLabelPrefix } from '../../kcp/labels.ts'
 
 /** What of an object raises `metadata.generation`: nothing, everything but metadata (custom resources), or `spec`. */
@@ -98,7 +99,7 @@ export const withoutPresented = (object: KubeObject, cluster: string): KubeObjec
     resourceVersion: undefined,
     selfLink: undefined,
     labels: storedLabels(object.metadata.labels),
-    annotations: { ...object.metadata.annotations, 'kcp.io/cluster': cluster },
+    annotations: { ...object.metadata.annotations, [clusterAnnotation]: cluster },
   } as MetadataChanges)
 
 /** A new object before admission, with its system fields set (`rest.FillObjectMetaSystemFields`; rules.md 3.1 to 3.3). */
@@ -131,7 +132,7 @@ export function prepareForUpdate(
   next: KubeObject,
   old: KubeObject,
 ): KubeObject {
-  const cluster = old.metadata.annotations?.['kcp.io/cluster'] ?? ''
+  const cluster = old.metadata.annotations?.[clusterAnnotation] ?? ''
   const scoped = ownPart(strategy, part, withoutPresented(next, cluster), old)
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old.metadata
   const { namespace, name } = old.metadata

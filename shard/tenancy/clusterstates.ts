@@ -2,9 +2,10 @@ import type { ClusterStates } from '../../authz/chain/content.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { ItemEvent } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
-import { type LogicalCluster, logicalClusterName, resources } from '../../kcp/apis.ts'
-
-const requiredGroupsAnnotation = 'authorization.kcp.io/required-groups'
+import { requiredGroupsAnnotation } from '../../kcp/annotations.ts'
+import type { LogicalCluster } from '../../kcp/core.ts'
+import { logicalClusterName } from '../../kcp/logicalclusters.ts'
+import { resources } from '../../kcp/resources.ts'
 
 interface State {
   readonly phase: string

@@ -3,15 +3,12 @@ import type { Informer, Informers } from '../../framework/contract/informer.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import { pathAnnotation } from '../../kcp/annotations.ts'
-import {
-  type APIExport,
-  type LogicalCluster,
-  logicalClusterName,
-  type PathReference,
-  resources,
-  type Shard,
-  type WorkspaceType,
-} from '../../kcp/apis.ts'
+import type { APIExport } from '../../kcp/apis.ts'
+import type { LogicalCluster, Shard } from '../../kcp/core.ts'
+import { logicalClusterName } from '../../kcp/logicalclusters.ts'
+import type { PathReference } from '../../kcp/references.ts'
+import { resources } from '../../kcp/resources.ts'
+import type { WorkspaceType } from '../../kcp/tenancy.ts'
 import type { Peers } from './peer.ts'
 
 /** Finds out what a path leads to; a logical cluster's name leads to itself. */

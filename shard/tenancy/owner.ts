@@ -1,8 +1,8 @@
 import type { UserInfo } from '../../framework/request/user.ts'
-import type { Creator } from '../../kcp/apis.ts'
+import type { WorkspaceCreator } from '../../kcp/core.ts'
 
 /** A user as Kubernetes writes a UserInfo: empty members omitted. */
-export const ownerOf = ({ name, uid, groups, extra }: UserInfo): Creator => ({
+export const ownerOf = ({ name, uid, groups, extra }: UserInfo): WorkspaceCreator => ({
   username: name,
   ...(uid ? { uid } : {}),
   ...(groups.length === 0 ? {} : { groups }),
@@ -10,12 +10,12 @@ export const ownerOf = ({ name, uid, groups, extra }: UserInfo): Creator => ({
 })
 
 /** The owner that an annotation names; undefined when it is missing or not readable. */
-export function readOwner(annotation: string | undefined): Creator | undefined {
+export function readOwner(annotation: string | undefined): WorkspaceCreator | undefined {
   if (annotation === undefined) return undefined
   try {
     const owner: unknown = JSON.parse(annotation)
     const named = owner !== null && typeof owner === 'object' && 'username' in owner
-    return named && typeof owner.username === 'string' ? (owner as Creator) : undefined
+    return named && typeof owner.username === 'string' ? (owner as WorkspaceCreator) : undefined
   } catch {
     return undefined
   }

@@ -2,15 +2,16 @@ import type { ClusterName } from '../../framework/meta/object.ts'
 import { type LabelSelector, matchesLabels } from '../../framework/selectors/selectors.ts'
 import {
   chosenClusterAnnotation,
-  regionLabel,
   shardAnnotation,
   shardHashAnnotation,
   unschedulableAnnotation,
   workspaceFinalizer,
 } from '../../kcp/annotations.ts'
+import type { Shard } from '../../kcp/core.ts'
+import { regionLabel } from '../../kcp/labels.ts'
 import { shardHash, workspaceClusterName } from '../../kcp/names.ts'
-import type { Shard, Workspace } from '../../kcp/apis.ts'
-import { requirementsOf } from '../claims/selector.ts'
+import { requirementsOf } from '../../kcp/selector.ts'
+import type { Workspace } from '../../kcp/tenancy.ts'
 import { withMetadata } from '../registry/strategy.ts'
 import type { Directory } from './directory.ts'
 

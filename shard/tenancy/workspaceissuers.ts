@@ -3,7 +3,9 @@ import type { IndexFn, Informers } from '../../framework/contract/informer.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { pathAnnotation, typeAnnotation } from '../../kcp/annotations.ts'
-import { logicalClusterName, resources, type WorkspaceType } from '../../kcp/apis.ts'
+import { logicalClusterName } from '../../kcp/logicalclusters.ts'
+import { resources } from '../../kcp/resources.ts'
+import type { WorkspaceType } from '../../kcp/tenancy.ts'
 
 interface AuthenticatingType extends WorkspaceType {
   readonly spec?: WorkspaceType['spec'] & {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import type { TestShard } from './shard.ts'
 
 export const identity = 'a'.repeat(64)

@@ -2,7 +2,9 @@ import { allow } from '../../framework/contract/authorizer.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { findCondition } from '../../kcp/conditions.ts'
-import { type LogicalCluster, type Phase, resources, type Workspace } from '../../kcp/apis.ts'
+import type { LogicalCluster, LogicalClusterPhase } from '../../kcp/core.ts'
+import { resources } from '../../kcp/resources.ts'
+import type { Workspace } from '../../kcp/tenancy.ts'
 import { bootstrap } from '../bootstrap/bootstrap.ts'
 import type { TenancyResources } from '../controllers/deps.ts'
 import { kcpParts } from '../kcp.ts'
@@ -26,7 +28,7 @@ interface Asked {
 }
 
 export const isIn =
-  (phase: Phase) =>
+  (phase: LogicalClusterPhase) =>
   ({ status }: Workspace): boolean =>
     status?.phase === phase
 

@@ -3,7 +3,7 @@ import type { IndexFn, Informer, Informers } from '../../framework/contract/info
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import { type ControllerClient, ifFound, updateObject } from '../controllers/client.ts'
 import { type Controller, createController } from '../controllers/controller.ts'
 

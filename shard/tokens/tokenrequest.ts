@@ -7,7 +7,7 @@ import { badRequest, conflict, type FieldError, invalid, notFound } from '../../
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { timestamp } from '../../framework/meta/timestamp.ts'
 import { createOnly } from '../../framework/verbs/createonly.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import { tokenRequestSchema } from '../../openapi/definitions/kubernetes/reviews.ts'
 

@@ -1,6 +1,6 @@
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { resources } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
 import type { Manifest } from '../../shard/manifests/manifest.ts'
 import type { Random } from './random.ts'
 

@@ -19,9 +19,9 @@ export const allowedFolders: Readonly<Record<string, readonly string[]>> = {
   openapi: ['framework', 'kcp', 'cel'],
   authz: ['framework', 'kcp'],
   shard: ['framework', 'kcp', 'cel', 'openapi', 'authz'],
-  remote: ['framework', 'openapi', 'authz'],
-  proxy: ['framework', 'remote'],
-  virtual: ['framework', 'authz', 'openapi'],
+  remote: ['framework', 'kcp', 'openapi', 'authz'],
+  proxy: ['framework', 'kcp', 'remote'],
+  virtual: ['framework', 'kcp', 'authz', 'openapi'],
   cmd: folders,
 }
 

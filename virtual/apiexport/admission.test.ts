@@ -2,19 +2,18 @@ import assert from 'node:assert/strict'
 import { admissionChain, inOneVersion, type WriteAttributes } from '../../framework/contract/admission.ts'
 import type { KubeObject, RequestContext } from '../../framework/index.ts'
 import { silent } from '../../framework/index.ts'
-import type { Exports } from '../shared/exports/exports.ts'
 import type {
   AcceptablePermissionClaim,
   APIBinding,
   APIExport,
-  ClaimSelector,
-  ExportParams,
   PermissionClaim,
-} from '../shared/exports/types.ts'
+  PermissionClaimSelector,
+} from '../../kcp/index.ts'
+import type { ExportParams, Exports } from '../shared/exports/exports.ts'
 import { selectorAdmission } from './admission.ts'
 
 const claimOf = (
-  selector: ClaimSelector,
+  selector: PermissionClaimSelector,
   more: Partial<AcceptablePermissionClaim> = {},
 ): AcceptablePermissionClaim => ({
   group: '',
@@ -35,7 +34,11 @@ function admissionWith(
     kind: 'APIBinding',
     metadata: { name: 'widgets' },
     spec: { reference: { export: { name: 'widgets' } }, permissionClaims: claims ?? [] },
-    status: { boundResources: [{ group: 'example.com', resource: 'widgets' }] },
+    status: {
+      boundResources: [
+        { group: 'example.com', resource: 'widgets', schema: { name: '', UID: '', identityHash: '' } },
+      ],
+    },
   }
   const provided: APIExport = {
     apiVersion: 'apis.kcp.io/v1alpha2',

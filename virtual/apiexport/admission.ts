@@ -7,13 +7,8 @@ import {
   matchesLabels,
   type RequestContext,
 } from '../../framework/index.ts'
-import type { Exports } from '../shared/exports/exports.ts'
-import type {
-  AcceptablePermissionClaim,
-  APIBinding,
-  ClaimSelector,
-  ExportParams,
-} from '../shared/exports/types.ts'
+import type { AcceptablePermissionClaim, APIBinding, PermissionClaimSelector } from '../../kcp/index.ts'
+import type { ExportParams, Exports } from '../shared/exports/exports.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
 
 type Context = RequestContext<ExportParams>
@@ -43,7 +38,11 @@ const subject = ({ operation, object, old }: AdmissionAttributes): KubeObject | 
   operation === 'DELETE' ? old : object
 
 /** The selector that the object must satisfy; undefined where there is none: bound resources, `matchAll`, wildcards. */
-function selectorFor(exports: Exports, ctx: Context, object: KubeObject): ClaimSelector | undefined {
+function selectorFor(
+  exports: Exports,
+  ctx: Context,
+  object: KubeObject,
+): PermissionClaimSelector | undefined {
   if (ctx.cluster === '*' || !ctx.info.isResource) return undefined
   const binding = exports.bindingIn(ctx.cluster, ctx.params)
   if (binding === undefined)
@@ -72,7 +71,7 @@ function acceptedClaim(
       claim.resource === resource && claimedGroup(claim.group, resource) === claimedGroup(group, resource),
   )
   if (exported === undefined) return undefined
-  return binding.spec.permissionClaims?.find(
+  return binding.spec?.permissionClaims?.find(
     claim => claim.state === 'Accepted' && sameClaim(claim, exported),
   )
 }
@@ -88,7 +87,7 @@ function withLabels(ctx: Context, object: KubeObject, wanted: Readonly<Record<st
 const operators = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' } as const
 
 /** A claim's selector as the requirements of a label selector. */
-export const requirementsOf = (selector: ClaimSelector): readonly LabelRequirement[] => [
+export const requirementsOf = (selector: PermissionClaimSelector): readonly LabelRequirement[] => [
   ...Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({
     key,
     operator: 'in' as const,

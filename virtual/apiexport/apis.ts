@@ -6,10 +6,12 @@ import {
   type Verb,
   viewOf,
 } from '../../framework/index.ts'
+import type { APIExport, PermissionClaim } from '../../kcp/index.ts'
+import { apisGroup } from '../../kcp/index.ts'
 import { apiResourcesOf, definitionOf } from '../../openapi/index.ts'
 import type { Exports } from '../shared/exports/exports.ts'
+import { type ExportParams, exportOf } from '../shared/exports/exports.ts'
 import { KeptApis } from '../shared/exports/keptapis.ts'
-import { type APIExport, type ExportParams, exportOf, type PermissionClaim } from '../shared/exports/types.ts'
 import { claimedGroup, claimLens, ownBindingsLens } from './claims.ts'
 
 type Resource = ApiResource<ExportParams>
@@ -131,7 +133,7 @@ function systemSource(host: Host, group: string, plural: string, lens: Lens): re
 
 /** The bindings to the export itself, readable without a claim. */
 const ownBindingSource = (host: Host, params: ExportParams): readonly Source[] =>
-  systemSource(host, 'apis.kcp.io', 'apibindings', ownBindingsLens(exportOf(params))).map(source => ({
+  systemSource(host, apisGroup, 'apibindings', ownBindingsLens(exportOf(params))).map(source => ({
     ...source,
     version: 'read-only',
     resources: () => source.resources().map(r => ({ ...r, verbs: readOnly, subresources: [] })),

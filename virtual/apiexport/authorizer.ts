@@ -17,9 +17,10 @@ import {
   type ViewStep,
   viewDecision,
 } from '../../framework/index.ts'
+import type { APIBinding, APIExport, PermissionClaim } from '../../kcp/index.ts'
+import { apisGroup, clusterNameKey, kcpAdmin, scopesKey, warrantKey } from '../../kcp/index.ts'
 import { mayUseContent } from '../shared/exports/content.ts'
-import type { Exports } from '../shared/exports/exports.ts'
-import type { APIBinding, APIExport, ExportParams, PermissionClaim } from '../shared/exports/types.ts'
+import type { ExportParams, Exports } from '../shared/exports/exports.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
 
 type Context = Omit<RequestContext<ExportParams>, 'actAs'>
@@ -89,7 +90,7 @@ function bindingAllows({ cluster, info, params }: Context, object: APIExport, ex
   if (binding === undefined) return deny('could not find suitable APIBinding in target logical cluster', by)
   if (isBound(binding, object, info)) return allow('bound resource', by)
   if (isClaimed(binding, object, info)) return allow('accepted permission claim', by)
-  if (info.group === 'apis.kcp.io' && info.resource === 'apibindings') return ownBinding(info, by)
+  if (info.group === apisGroup && info.resource === 'apibindings') return ownBinding(info, by)
   return deny('failed to find suitable reason to allow access in APIBinding', by)
 }
 
@@ -114,7 +115,7 @@ const isBound = (binding: APIBinding, object: APIExport, info: ResourceRequest):
 function isClaimed(binding: APIBinding, object: APIExport, info: ResourceRequest): boolean {
   const served = object.spec?.permissionClaims?.find(claim => isAbout(claim, info))
   if (served === undefined || !names(served, info.verb)) return false
-  return (binding.spec.permissionClaims ?? []).some(
+  return (binding.spec?.permissionClaims ?? []).some(
     claim => claim.state === 'Accepted' && sameClaim(claim, served) && names(claim, info.verb),
   )
 }
@@ -123,8 +124,8 @@ const isAbout = (claim: PermissionClaim, info: ResourceRequest): boolean =>
   claim.resource === info.resource &&
   claimedGroup(claim.group, claim.resource) === claimedGroup(info.group, info.resource)
 
-const names = (claim: PermissionClaim, verb: string): boolean =>
-  claim.verbs.includes(verb) || claim.verbs.includes('*')
+const names = ({ verbs = [] }: PermissionClaim, verb: string): boolean =>
+  verbs.includes(verb) || verbs.includes('*')
 
 /** A claimed export's policy holds for the claimer too: every export with that identity must grant it. */
 async function maximalPermissions(
@@ -169,11 +170,7 @@ async function inCluster(ctx: Context, { backend }: Host): Promise<Decision> {
 function policyUser(user: UserInfo): UserInfo {
   const { extra, ...named } = bindingUser(user)
   if (extra === undefined || !user.name.startsWith('system:serviceaccount:')) return bindingUser(user)
-  const {
-    'authentication.kcp.io/scopes': _scopes,
-    'authentication.kcp.io/cluster-name': _home,
-    ...kept
-  } = extra
+  const { [scopesKey]: _scopes, [clusterNameKey]: _home, ...kept } = extra
   return { ...named, extra: kept }
 }
 
@@ -185,9 +182,9 @@ export function actAs({ user, cluster }: Context, privileged: UserInfo): UserInf
   if (cluster === '*') return privileged
   const warrant = JSON.stringify({
     user: 'system:serviceaccount:default:rest',
-    groups: ['system:kcp:admin'],
-    extra: { 'authentication.kcp.io/cluster-name': [cluster] },
+    groups: [kcpAdmin],
+    extra: { [clusterNameKey]: [cluster] },
   })
-  const key = 'authorization.kcp.io/warrant'
+  const key = warrantKey
   return { ...user, extra: { ...user.extra, [key]: [...(user.extra?.[key] ?? []), warrant] } }
 }

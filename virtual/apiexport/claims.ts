@@ -1,5 +1,6 @@
 import type { LabelRequirement, Lens, Selection } from '../../framework/index.ts'
 import {
+  apisGroup,
   type ClaimedResource,
   claimLabelKey,
   claimLabelValue,
@@ -7,7 +8,7 @@ import {
   exportHash,
   exportLabel,
   reflexiveClaimValue,
-} from '../../openapi/index.ts'
+} from '../../kcp/index.ts'
 
 /**
  * `events` of both groups are one resource to claims (chapter 10, section 2.6). The core group is '', or, in what kcp has
@@ -26,7 +27,7 @@ export const sameClaim = (a: ClaimedResource, b: ClaimedResource): boolean =>
 export function claimLens(of: ExportReference, claim: ClaimedResource): Lens {
   const group = claimedGroup(claim.group, claim.resource)
   const value = claimLabelValue({ ...claim, group })
-  const isBinding = group === 'apis.kcp.io' && claim.resource === 'apibindings'
+  const isBinding = group === apisGroup && claim.resource === 'apibindings'
   return labelLens(claimLabelKey(of), isBinding ? [value, reflexiveClaimValue] : [value])
 }
 

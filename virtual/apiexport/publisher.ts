@@ -1,7 +1,8 @@
 import type { UrlPublisher } from '../../framework/index.ts'
+import type { APIExportEndpointSlice } from '../../kcp/index.ts'
+import { resources } from '../../kcp/index.ts'
 import { consumedExport, withEndpoints } from '../shared/exports/endpoints.ts'
-import { apiBindings, apiExports, type Exports, endpointSlices } from '../shared/exports/exports.ts'
-import type { EndpointSlice, ExportParams } from '../shared/exports/types.ts'
+import type { ExportParams, Exports } from '../shared/exports/exports.ts'
 
 /**
  * Publishes the view's URL in every APIExportEndpointSlice whose conditions are all True and whose export has a
@@ -9,10 +10,10 @@ import type { EndpointSlice, ExportParams } from '../shared/exports/types.ts'
  */
 export function slicePublisher(exports: Exports): UrlPublisher<ExportParams> {
   return {
-    objects: endpointSlices,
-    dependsOn: [apiBindings, apiExports],
+    objects: resources.endpointSlices,
+    dependsOn: [resources.apiBindings, resources.apiExports],
     views: object => {
-      const found = consumedExport(exports, object as EndpointSlice)
+      const found = consumedExport(exports, object as APIExportEndpointSlice)
       if (found === undefined) return undefined
       return found.isConsumed ? [found.params] : []
     },

@@ -6,9 +6,9 @@ import {
   type RequestContext,
   viewDecision,
 } from '../../framework/index.ts'
+import { resources } from '../../kcp/index.ts'
 
 const authorizer = 'virtual.apiresourceschema'
-const bindings = { group: 'apis.kcp.io', version: 'v1alpha2', resource: 'apibindings' }
 
 /** Who may `get` bindings in the consumer's logical cluster may read what they lead to (chapter 10, section 7). */
 export async function mayRead(host: Host, ctx: RequestContext): Promise<Decision> {
@@ -20,7 +20,7 @@ async function answerTo({ backend }: Host, ctx: RequestContext): Promise<Decisio
   const { cluster, info, user, signal } = ctx
   if (!['get', 'list', 'watch'].includes(info.verb))
     return deny('write access to the schemas that a workspace has bound is not allowed', authorizer)
-  const resource = { ...bindings, subresource: '', namespace: '', name: '' }
+  const resource = { ...resources.apiBindings, subresource: '', namespace: '', name: '' }
   const decision = await backend.authorizer.authorize(user, { verb: 'get', cluster, resource }, signal)
   return askedIn(cluster, authorizer, decision)
 }

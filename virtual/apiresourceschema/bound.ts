@@ -1,6 +1,6 @@
 import type { ClusterName, Host, Item } from '../../framework/index.ts'
+import type { APIBinding, APIExport } from '../../kcp/index.ts'
 import { watchExports } from '../shared/exports/exports.ts'
-import type { APIBinding, APIExport } from '../shared/exports/types.ts'
 
 /** The APIResourceSchemas behind the bindings of consumers: look-ups in memory, kept up to date. */
 export interface BoundSchemas {
@@ -25,7 +25,7 @@ export function watchBoundSchemas(host: Host): BoundSchemas {
   const behind = ({ object }: Item): readonly Item[] => {
     const { spec, status } = object as APIBinding
     const provider = status?.apiExportClusterName
-    const name = spec.reference.export?.name
+    const name = spec?.reference?.export?.name
     if (status?.phase !== 'Bound' || !provider || name === undefined) return []
     const offered = (exports.get(provider, '', name)?.object as APIExport | undefined)?.spec?.resources
     return (offered ?? []).flatMap(({ schema }) => schemas.get(provider, '', schema) ?? [])

@@ -7,7 +7,7 @@ import {
   loopbackContext,
   type WorkspaceFactory,
 } from '../../framework/index.ts'
-import { apiResourceSchemas } from '../shared/exports/exports.ts'
+import { apisGroup, resources } from '../../kcp/index.ts'
 import { mayRead } from './authorizer.ts'
 import { watchBoundSchemas } from './bound.ts'
 import { ofConsumer } from './path.ts'
@@ -21,7 +21,7 @@ const define = defineVirtualWorkspace('apiresourceschema', '/services/apiresourc
     bound,
     versionedStates(bound, () => start),
   )
-  const served = host.backend.apis('*')?.find('apis.kcp.io', 'v1alpha1', 'apiresourceschemas')
+  const served = host.backend.apis('*')?.find(apisGroup, 'v1alpha1', 'apiresourceschemas')
   if (served === undefined) throw new Error('the backend serves no apiresourceschemas')
   const apis: ApiSet = apiSetOf([{ ...served, storage, verbs: ['get', 'list', 'watch'], subresources: [] }])
   return {
@@ -44,8 +44,14 @@ export const apiresourceschema: WorkspaceFactory = host => {
 
 /** The store's version now. */
 async function versionOf({ backend, log }: Host, signal: AbortSignal): Promise<number> {
-  const ctx = loopbackContext({ verb: 'list', resource: apiResourceSchemas, cluster: '*', signal, log })
-  const list = backend.storage(apiResourceSchemas).list(ctx, { cluster: '*', limit: 1 })
+  const ctx = loopbackContext({
+    verb: 'list',
+    resource: resources.apiResourceSchemas,
+    cluster: '*',
+    signal,
+    log,
+  })
+  const list = backend.storage(resources.apiResourceSchemas).list(ctx, { cluster: '*', limit: 1 })
   for (;;) {
     const { done, value } = await list.next()
     if (done) return Number(value.resourceVersion)

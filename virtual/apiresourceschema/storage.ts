@@ -1,10 +1,11 @@
 import { notFound, type ResourceStorage, readOnly } from '../../framework/index.ts'
+import { apisGroup } from '../../kcp/index.ts'
 import type { BoundSchemas } from './bound.ts'
 import { isSelected } from './selection.ts'
 import type { States } from './versions.ts'
 import { watchSchemas } from './watch.ts'
 
-const schemas = { group: 'apis.kcp.io', resource: 'apiresourceschemas' }
+const schemas = { group: apisGroup, resource: 'apiresourceschemas' }
 
 /** A consumer's schemas, wherever they lie. */
 export const schemaStorage = (bound: BoundSchemas, states: States): ResourceStorage =>

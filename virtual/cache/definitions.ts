@@ -6,9 +6,9 @@ import {
   type ResourceStorage,
   readOnly,
 } from '../../framework/index.ts'
+import { apisGroup, cacheGroup, resources, tenancyGroup } from '../../kcp/index.ts'
 import { kcpKinds, readOnlyResourcesOf } from '../../openapi/index.ts'
-import { apiExports } from '../shared/exports/exports.ts'
-import { workspaceTypes } from '../shared/exports/tenancy.ts'
+import { workspaceTypesRef } from '../shared/exports/tenancy.ts'
 
 /** What shards have to know of each other: exports, what is published, and types of workspaces. */
 export function definitionsOf(host: Host): ApiSet {
@@ -17,14 +17,14 @@ export function definitionsOf(host: Host): ApiSet {
 }
 
 const isDefinition = ({ group, names }: ApiResource): boolean =>
-  (group === 'apis.kcp.io' && names.plural !== 'apibindings') || group === 'cache.kcp.io'
+  (group === apisGroup && names.plural !== 'apibindings') || group === cacheGroup
 
-const types = { group: 'tenancy.kcp.io', resource: 'workspacetypes' }
+const types = { group: tenancyGroup, resource: 'workspacetypes' }
 
 /** They are stored under an identity, which whoever asks here need not know. */
 function typesOf({ backend, informers }: Host): readonly ApiResource[] {
-  const exports = informers.for(apiExports)
-  const storage = (): ResourceStorage => backend.storage(workspaceTypes(exports))
+  const exports = informers.for(resources.apiExports)
+  const storage = (): ResourceStorage => backend.storage(workspaceTypesRef(exports))
   const reads = readOnly(types, {
     get: (ctx, key) => storage().get(ctx, key),
     list: (ctx, query) => storage().list(ctx, query),

@@ -1,5 +1,5 @@
 import { defineVirtualWorkspace } from '../../framework/index.ts'
-import { initializerLabel } from '../../openapi/index.ts'
+import { initializerLabel, phaseLabel, tenancyGroup } from '../../kcp/index.ts'
 import type { Stage } from '../shared/lifecycle/stage.ts'
 import { lifecycleView } from '../shared/lifecycle/view.ts'
 
@@ -11,13 +11,13 @@ export const initializing: Stage = {
   waiting: identifier => {
     const { key, value } = initializerLabel(identifier)
     return [
-      { key: 'tenancy.kcp.io/phase', operator: 'in', values: ['Initializing'] },
+      { key: phaseLabel, operator: 'in', values: ['Initializing'] },
       { key, operator: 'in', values: [value] },
     ]
   },
   isAt: ({ status }) => status?.phase === 'Initializing',
   // kcp's, although LogicalClusters are in core.kcp.io.
-  refusalGroup: 'tenancy.kcp.io',
+  refusalGroup: tenancyGroup,
 }
 
 /** What an initializer sees: the workspaces that wait for it, and what is in them. See README.md beside this file. */

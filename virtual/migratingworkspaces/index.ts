@@ -1,4 +1,3 @@
-import { externalLogicalClusterAdmin } from '../../authz/index.ts'
 import {
   allow,
   type Decision,
@@ -9,6 +8,7 @@ import {
   type UserInfo,
   type WorkspaceFactory,
 } from '../../framework/index.ts'
+import { externalLogicalClusterAdmin } from '../../kcp/index.ts'
 
 const dumps = '/apis/migration.kcp.io/v1alpha1/logicalclusterdumps'
 

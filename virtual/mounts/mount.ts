@@ -1,5 +1,7 @@
-import { type Item, readTenantKubeconfig, type UpstreamEndpoint } from '../../framework/index.ts'
-import { claimLabelKey, claimLabelValue } from '../../openapi/index.ts'
+import type { Item } from '../../framework/index.ts'
+import { readTenantKubeconfig, type UpstreamEndpoint } from '../../framework/index.ts'
+import { claimLabelKey, claimLabelValue } from '../../kcp/index.ts'
+
 import type { Health } from './status.ts'
 import { type KubeCluster, mountExport, type Phase } from './types.ts'
 

@@ -1,8 +1,8 @@
 import { type ApiResource, borrowed, type SharedCache } from '../../framework/index.ts'
+import type { ClusterCachedResource } from '../../kcp/index.ts'
 import { definitionOf, readOnlyResourcesOf } from '../../openapi/index.ts'
 import { KeptApis } from '../shared/exports/keptapis.ts'
-import type { Publication, Slices } from './slices.ts'
-import type { ClusterCachedResource, SliceParams } from './types.ts'
+import type { Publication, SliceParams, Slices } from './slices.ts'
 
 /** The ApiSets of all slices. */
 export function sliceApis(shared: SharedCache, slices: Slices): KeptApis<SliceParams> {

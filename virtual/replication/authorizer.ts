@@ -10,10 +10,9 @@ import {
   type ViewStep,
   viewDecision,
 } from '../../framework/index.ts'
+import type { APIBinding } from '../../kcp/index.ts'
 import { mayUseContent } from '../shared/exports/content.ts'
-import type { APIBinding } from '../shared/exports/types.ts'
-import type { Publication, Slices } from './slices.ts'
-import type { SliceParams } from './types.ts'
+import type { Publication, SliceParams, Slices } from './slices.ts'
 
 const authorizer = 'virtual.replication.content.authorization.kcp.io'
 

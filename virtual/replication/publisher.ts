@@ -1,16 +1,16 @@
 import type { UrlPublisher } from '../../framework/index.ts'
+import type { ClusterCachedResourceEndpointSlice } from '../../kcp/index.ts'
+import { resources } from '../../kcp/index.ts'
 import { consumedExport, withEndpoints } from '../shared/exports/endpoints.ts'
-import { apiBindings, apiExports } from '../shared/exports/exports.ts'
-import { clusterOf } from '../shared/exports/types.ts'
-import { cachedResourceSlices, type Slices } from './slices.ts'
-import type { CachedResourceSlice, SliceParams } from './types.ts'
+import { clusterOf } from '../shared/exports/exports.ts'
+import type { SliceParams, Slices } from './slices.ts'
 
 /** Publishes the view's URL in every slice that is valid and whose export has a consumer (chapter 10, section 9). */
 export const slicePublisher = ({ exports }: Slices): UrlPublisher<SliceParams> => ({
-  objects: cachedResourceSlices,
-  dependsOn: [apiBindings, apiExports],
+  objects: resources.cachedResourceSlices,
+  dependsOn: [resources.apiBindings, resources.apiExports],
   views: object => {
-    const found = consumedExport(exports, object as CachedResourceSlice)
+    const found = consumedExport(exports, object as ClusterCachedResourceEndpointSlice)
     if (found === undefined) return undefined
     return found.isConsumed ? [{ provider: clusterOf(object), slice: object.metadata.name ?? '' }] : []
   },

@@ -1,16 +1,16 @@
 import type { Host, Informer, Item, SharedCache } from '../../framework/index.ts'
-import { type Exports, watchExports } from '../shared/exports/exports.ts'
+import type { APIExport, ExportedResource } from '../../kcp/index.ts'
 import {
-  type APIExport,
-  clusterOf,
-  type ExportedResource,
-  type ExportParams,
-} from '../shared/exports/types.ts'
-import type { CachedResourceSlice, ClusterCachedResource, SliceParams } from './types.ts'
+  type ClusterCachedResource,
+  type ClusterCachedResourceEndpointSlice,
+  cacheGroup,
+  pathAnnotation,
+  resources,
+} from '../../kcp/index.ts'
+import { clusterOf, type ExportParams, type Exports, watchExports } from '../shared/exports/exports.ts'
 
-const cache = (resource: string) => ({ group: 'cache.kcp.io', version: 'v1alpha1', resource })
-export const cachedResources = cache('clustercachedresources')
-export const cachedResourceSlices = cache('clustercachedresourceendpointslices')
+/** The params of the view's path: the slice's logical cluster, and its name. */
+export type SliceParams = { readonly provider: string; readonly slice: string }
 
 /** What one slice leads to: the entry of an export, its schema, and what is published under it. */
 export interface Publication {
@@ -32,17 +32,17 @@ export interface Slices {
 
 export function watchSlices(host: Host, { informers }: SharedCache): Slices {
   const exports = watchExports(host)
-  const slices = informers.for(cachedResourceSlices)
-  const published = informers.for(cachedResources)
+  const slices = informers.for(resources.cachedResourceSlices)
+  const published = informers.for(resources.clusterCachedResources)
   const byReference = published.index(({ key, meta }) => {
-    const path = meta.annotations['kcp.io/path'] ?? key.cluster
+    const path = meta.annotations[pathAnnotation] ?? key.cluster
     return [...new Set([key.cluster, path])].map(place => `${place}|${key.name}`)
   })
   const sources: readonly Informer[] = [slices, published, exports.exports, exports.schemas]
   return {
     exports,
     find({ provider, slice: name }) {
-      const slice = slices.get(provider, '', name)?.object as CachedResourceSlice | undefined
+      const slice = slices.get(provider, '', name)?.object as ClusterCachedResourceEndpointSlice | undefined
       if (slice === undefined || !isValid(slice)) return undefined
       const { clusterCachedResource: reference } = slice.spec
       const found = byReference(`${reference.path || provider}|${reference.name}`)[0]
@@ -53,7 +53,7 @@ export function watchSlices(host: Host, { informers }: SharedCache): Slices {
   }
 }
 
-const isValid = ({ status }: CachedResourceSlice): boolean =>
+const isValid = ({ status }: ClusterCachedResourceEndpointSlice): boolean =>
   ['ResourceValid', 'APIExportValid'].every(type =>
     status?.conditions?.some(condition => condition.type === type && condition.status === 'True'),
   )
@@ -61,7 +61,7 @@ const isValid = ({ status }: CachedResourceSlice): boolean =>
 /** The export has to name the slice, and the identity of what is published: a name alone opens nothing. */
 function publicationOf(
   exports: Exports,
-  slice: CachedResourceSlice,
+  slice: ClusterCachedResourceEndpointSlice,
   published: Item,
 ): Publication | undefined {
   const { path, name } = slice.spec.export
@@ -69,7 +69,7 @@ function publicationOf(
   const { status } = published.object as ClusterCachedResource
   const entry = (found?.object as APIExport | undefined)?.spec?.resources?.find(
     ({ storage }) =>
-      storage?.virtual?.reference.apiGroup === 'cache.kcp.io' &&
+      storage?.virtual?.reference.apiGroup === cacheGroup &&
       storage.virtual.reference.kind === 'ClusterCachedResourceEndpointSlice' &&
       storage.virtual.reference.name === slice.metadata.name &&
       storage.virtual.identityHash === status?.identityHash,

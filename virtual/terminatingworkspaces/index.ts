@@ -1,5 +1,5 @@
 import { defineVirtualWorkspace } from '../../framework/index.ts'
-import { terminatorLabel } from '../../openapi/index.ts'
+import { coreGroup, terminatorLabel } from '../../kcp/index.ts'
 import type { Stage } from '../shared/lifecycle/stage.ts'
 import { lifecycleView } from '../shared/lifecycle/view.ts'
 import { deletingOnly } from './deleting.ts'
@@ -15,7 +15,7 @@ export const terminating: Stage = {
   },
   isAt: ({ metadata }) => metadata.deletionTimestamp !== undefined,
   only: deletingOnly,
-  refusalGroup: 'core.kcp.io',
+  refusalGroup: coreGroup,
 }
 
 /** What a terminator sees: the workspaces that wait for it, and what is in them. See README.md beside this file. */

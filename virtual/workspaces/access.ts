@@ -1,15 +1,9 @@
-import { type Host, type Item, isPrivileged, type KubeObject, type UserInfo } from '../../framework/index.ts'
-
-interface Workspace extends KubeObject {
-  readonly spec?: { readonly cluster?: string; readonly mount?: object }
-  readonly status?: { readonly phase?: string }
-}
+import { type Host, type Item, isPrivileged, type UserInfo } from '../../framework/index.ts'
+import { exportedResources, ownerAnnotation, type Workspace } from '../../kcp/index.ts'
 
 /** The logical cluster of a workspace, once it has one. */
 export const clusterOf = ({ object }: Item): string | undefined =>
   (object as Workspace).spec?.cluster || undefined
-
-const ownerAnnotation = 'experimental.tenancy.kcp.io/owner'
 
 /**
  * Is a workspace one of a user's own: may the user enter it, or manage it in its parent? Until it is ready, it is its
@@ -39,9 +33,7 @@ export async function isOwn(
 const target = ({ key }: Item) => ({
   cluster: key.cluster,
   resource: {
-    group: 'tenancy.kcp.io',
-    version: 'v1alpha1',
-    resource: 'workspaces',
+    ...exportedResources.workspaces,
     subresource: '',
     namespace: '',
     name: key.name,

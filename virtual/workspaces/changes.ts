@@ -1,4 +1,5 @@
 import type { Host, ItemEvent, ResourceRef } from '../../framework/index.ts'
+import { localAdminCluster, resources } from '../../kcp/index.ts'
 
 /** Where, and up to when, rights have changed. */
 export interface AccessChanges {
@@ -8,20 +9,14 @@ export interface AccessChanges {
   follow(changed: (cluster: string) => void): () => void
 }
 
-const rbac = (resource: string): ResourceRef => ({
-  group: 'rbac.authorization.k8s.io',
-  version: 'v1',
-  resource,
-})
-
 /** What decides who may enter: roles and bindings, and the phase of the logical cluster. */
 const sources: readonly ResourceRef[] = [
-  ...['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].map(rbac),
-  { group: 'core.kcp.io', version: 'v1alpha1', resource: 'logicalclusters' },
+  resources.clusterRoles,
+  resources.clusterRoleBindings,
+  resources.roles,
+  resources.roleBindings,
+  resources.logicalClusters,
 ]
-
-/** The policy that holds in every logical cluster. */
-export const everywhere = 'system:admin'
 
 export function followAccess({ informers }: Host): AccessChanges {
   const last = new Map<string, number>()
@@ -36,7 +31,7 @@ export function followAccess({ informers }: Host): AccessChanges {
   return {
     since(clusters, resourceVersion) {
       const position = Number(resourceVersion)
-      if ((last.get(everywhere) ?? 0) > position) return true
+      if ((last.get(localAdminCluster) ?? 0) > position) return true
       for (const cluster of clusters) if ((last.get(cluster) ?? 0) > position) return true
       return false
     },

@@ -6,6 +6,8 @@ import {
   type Host,
   type Informer,
 } from '../../framework/index.ts'
+import { exportedResources, resources } from '../../kcp/index.ts'
+import { workspacesRef } from '../shared/exports/tenancy.ts'
 import { followAccess } from './changes.ts'
 import { personal } from './storage.ts'
 
@@ -28,12 +30,9 @@ export const workspaces = defineVirtualWorkspace('workspaces', '/services/worksp
   }
 })
 
-const [group, version, plural] = ['tenancy.kcp.io', 'v1alpha1', 'workspaces'] as const
-const exportsRef = { group: 'apis.kcp.io', version: 'v1alpha2', resource: 'apiexports' }
+const { group, version, resource: plural } = exportedResources.workspaces
 
-/** Workspaces are stored under the identity of root's export. */
 function informerOf({ informers }: Host): Informer | undefined {
-  const found = informers.for(exportsRef).get('root', '', group)?.object
-  const identity = (found as { status?: { identityHash?: string } } | undefined)?.status?.identityHash
-  return identity === undefined ? undefined : informers.for({ group, version, resource: plural, identity })
+  const ref = workspacesRef(informers.for(resources.apiExports))
+  return ref && informers.for(ref)
 }

@@ -6,6 +6,7 @@ import {
   type RequestContext,
   type ResourceStorage,
 } from '../../framework/index.ts'
+import { tenancyGroup } from '../../kcp/index.ts'
 import { isOwn } from './access.ts'
 import { type PersonalWatch, personalWatch } from './watch.ts'
 
@@ -14,7 +15,7 @@ export function personal(storage: ResourceStorage, options: PersonalWatch): Reso
   const { host } = options
   const check = async (ctx: RequestContext, item: Item): Promise<void> => {
     if (await isOwn(host, ctx.user, item, ctx.signal)) return
-    throw notFound({ group: 'tenancy.kcp.io', resource: 'workspaces', name: item.key.name })
+    throw notFound({ group: tenancyGroup, resource: 'workspaces', name: item.key.name })
   }
   return {
     ...storage,

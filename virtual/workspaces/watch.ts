@@ -12,8 +12,9 @@ import {
   type ResourceStorage,
   type WatchQuery,
 } from '../../framework/index.ts'
+import { localAdminCluster } from '../../kcp/index.ts'
 import { clusterOf, isOwn } from './access.ts'
-import { type AccessChanges, everywhere } from './changes.ts'
+import type { AccessChanges } from './changes.ts'
 
 export interface PersonalWatch {
   readonly host: Host
@@ -124,7 +125,7 @@ class Seen {
     this.#suspects.clear()
     const events: ItemEvent[] = []
     for (const item of this.#all()) {
-      const places = [everywhere, item.key.cluster, clusterOf(item) ?? '']
+      const places = [localAdminCluster, item.key.cluster, clusterOf(item) ?? '']
       if (!places.some(place => suspects.has(place))) continue
       const before = this.#items.get(idOf(item))
       const own = await this.#isOwn(item)

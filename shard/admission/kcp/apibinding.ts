@@ -4,8 +4,10 @@ import { type FieldError, fieldErrorBody } from '../../../framework/meta/errors.
 import { required } from '../../../framework/meta/fielderror.ts'
 import { isPrivileged } from '../../../framework/request/user.ts'
 import { bindingFinalizer } from '../../../kcp/annotations.ts'
+import type { APIBinding } from '../../../kcp/apis.ts'
+import type { AcceptablePermissionClaim } from '../../../kcp/claims.ts'
 import { exportHash, exportLabel } from '../../../kcp/labels.ts'
-import type { AcceptableClaim, APIBinding, PathReference } from '../../../kcp/apis.ts'
+import type { PathReference } from '../../../kcp/references.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import { checkBind, type ExportRules, exportCluster, noPermission } from './exportreference.ts'
@@ -92,7 +94,7 @@ const claimErrors = ({ spec }: APIBinding): readonly FieldError[] =>
     selectorErrors(claim, `spec.permissionClaims[${i}].selector`),
   )
 
-function selectorErrors({ selector }: AcceptableClaim, field: string): readonly FieldError[] {
+function selectorErrors({ selector }: AcceptablePermissionClaim, field: string): readonly FieldError[] {
   const { matchAll, matchLabels, matchExpressions } = selector ?? {}
   const error = (detail: string): FieldError => ({
     type: 'FieldValueInvalid',

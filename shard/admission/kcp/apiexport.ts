@@ -1,6 +1,7 @@
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
-import { needsNoIdentity } from '../../../kcp/builtinclaims.ts'
 import type { APIExport } from '../../../kcp/apis.ts'
+import { needsNoIdentity } from '../../../kcp/claims.ts'
+
 import { concerns, refused } from './refusal.ts'
 
 /** Claims say whose resource they mean, and schemas fit their resources (chapter 20, section 5.2). */

@@ -1,7 +1,8 @@
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { ApiSet } from '../../../framework/contract/apis.ts'
 import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
-import type { ClusterCachedResource } from '../../../kcp/apis.ts'
+import { cacheGroup } from '../../../kcp/apigroups.ts'
+import type { ClusterCachedResource } from '../../../kcp/cache.ts'
 import { customSegment } from '../../apis/served.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
 import { concerns, refused } from './refusal.ts'
@@ -26,7 +27,7 @@ export const cachedResourceAdmission = ({ cache, apis }: CachedResourceRules): A
         groupResource(group, resource),
         'Resource referenced in ClusterCachedResource must be cluster-scoped',
       )
-    const known = cache.resource('cache.kcp.io', 'clustercachedresources', customSegment).items(cluster)
+    const known = cache.resource(cacheGroup, 'clustercachedresources', customSegment).items(cluster)
     for (const { name, object } of known) {
       const other = (object as ClusterCachedResource).spec
       const isSame =

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { invalid } from '../../../framework/meta/errors.ts'
+import { apisGroup } from '../../../kcp/apigroups.ts'
 import type { APIExportEndpointSlice } from '../../../kcp/apis.ts'
+
 import { checkBind, type ExportRules } from './exportreference.ts'
 import { concerns, refused } from './refusal.ts'
 
@@ -22,7 +24,7 @@ export const endpointSliceAdmission = (rules: ExportRules): AdmissionPlugin => (
 })
 
 const changed = ({ metadata, spec }: APIExportEndpointSlice): Error =>
-  invalid('APIExportEndpointSlice', 'apis.kcp.io', metadata.name ?? '', [
+  invalid('APIExportEndpointSlice', apisGroup, metadata.name ?? '', [
     {
       type: 'FieldValueInvalid',
       field: 'spec.export',

@@ -2,7 +2,7 @@ import type { AdmissionAttributes } from '../../../framework/contract/admission.
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
-import type { PathReference } from '../../../kcp/apis.ts'
+import type { PathReference } from '../../../kcp/references.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import { mayBind } from './permission.ts'
 import { refused } from './refusal.ts'

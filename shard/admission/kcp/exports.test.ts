@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { exportHash } from '../../../kcp/labels.ts'
-import { resources } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
 import { admitting, alice, bob, create, refusal, update } from './testing/admitting.ts'
 
 describe('admission of exports, bindings and slices', () => {

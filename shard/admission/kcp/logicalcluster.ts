@@ -11,7 +11,12 @@ import {
   shardAnnotation,
   typeAnnotation,
 } from '../../../kcp/annotations.ts'
-import type { LogicalCluster, Phase } from '../../../kcp/apis.ts'
+import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
+import {
+  externalLogicalClusterAdmin,
+  logicalClusterAdmin,
+  workspaceBootstrapper,
+} from '../../../kcp/users.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import type { RegistryPlugin } from '../chain.ts'
@@ -24,9 +29,9 @@ const logicalClusters = 'logicalclusters.core.kcp.io'
 /** Groups that the rules about writers do not bind (chapter 20, section 3.5). */
 const systemGroups: readonly string[] = [
   'system:masters',
-  'system:kcp:logical-cluster-admin',
-  'system:kcp:external-logical-cluster-admin',
-  'system:kcp:tenancy:workspace-bootstrapper',
+  logicalClusterAdmin,
+  externalLogicalClusterAdmin,
+  workspaceBootstrapper,
 ]
 const isSystem = (user: UserInfo): boolean => user.groups.some(group => systemGroups.includes(group))
 
@@ -41,7 +46,7 @@ const believed: readonly string[] = [
 ]
 
 /** Phases in the order in which a logical cluster goes through them. */
-const phases: readonly Phase[] = [
+const phases: readonly LogicalClusterPhase[] = [
   'Scheduling',
   'Initializing',
   'Ready',

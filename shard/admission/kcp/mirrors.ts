@@ -3,12 +3,13 @@ import type { Item } from '../../../framework/contract/item.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import {
   ownerAnnotation,
-  phaseLabel,
   resourceBindingsAnnotation,
   terminatorsFinalizer,
 } from '../../../kcp/annotations.ts'
-import { initializerLabel, terminatorLabel } from '../../../kcp/labels.ts'
-import type { APIBinding, LogicalCluster, Workspace } from '../../../kcp/apis.ts'
+import type { APIBinding } from '../../../kcp/apis.ts'
+import type { LogicalCluster } from '../../../kcp/core.ts'
+import { initializerLabel, phaseLabel, terminatorLabel } from '../../../kcp/labels.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { resourceName } from '../../bindings/namingconflicts.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import { readOwner } from '../../tenancy/owner.ts'

@@ -1,6 +1,6 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { isPrivileged } from '../../../framework/request/user.ts'
-import type { Workspace } from '../../../kcp/apis.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { type Mount, mountOf } from '../../controllers/mounts/mountref.ts'
 import { concerns, refused } from './refusal.ts'
 

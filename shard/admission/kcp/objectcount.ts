@@ -1,7 +1,7 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { groupResource } from '../../../framework/meta/object.ts'
 import { maxObjectsAnnotation } from '../../../kcp/annotations.ts'
-import type { LogicalCluster } from '../../../kcp/apis.ts'
+import type { LogicalCluster } from '../../../kcp/core.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import { refused } from './refusal.ts'

@@ -1,6 +1,7 @@
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
+import { apisGroup } from '../../../kcp/apigroups.ts'
 
 /** A verb that kcp gives a meaning on an object in another workspace (chapter 20, section 5.8). */
 export interface SpecialAction {
@@ -33,4 +34,4 @@ export const mayBind = (
   cluster: ClusterName,
   name: string,
 ): Promise<boolean> =>
-  isAllowed(authorizer, ctx, { verb: 'bind', cluster, group: 'apis.kcp.io', resource: 'apiexports', name })
+  isAllowed(authorizer, ctx, { verb: 'bind', cluster, group: apisGroup, resource: 'apiexports', name })

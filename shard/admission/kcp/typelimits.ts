@@ -1,4 +1,4 @@
-import type { TypeLimit } from '../../../kcp/apis.ts'
+import type { WorkspaceTypeSelector } from '../../../kcp/tenancy.ts'
 import { type LocatedType, typeName } from '../../tenancy/directory.ts'
 
 const names = (types: readonly LocatedType[]): readonly string[] => types.map(typeName)
@@ -9,7 +9,7 @@ const printed = (list: readonly string[]): string => `[${list.toSorted().join(' 
 interface Side {
   readonly own: readonly LocatedType[]
   readonly others: readonly LocatedType[]
-  readonly limitOf: (type: LocatedType) => TypeLimit | undefined
+  readonly limitOf: (type: LocatedType) => WorkspaceTypeSelector | undefined
   readonly word: 'parent' | 'child'
 }
 

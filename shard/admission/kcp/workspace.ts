@@ -8,7 +8,8 @@ import {
   shardAnnotation,
   shardHashAnnotation,
 } from '../../../kcp/annotations.ts'
-import type { LogicalCluster, Workspace } from '../../../kcp/apis.ts'
+import type { LogicalCluster } from '../../../kcp/core.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import { ownerOf } from '../../tenancy/owner.ts'

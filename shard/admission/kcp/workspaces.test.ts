@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { loopback, type UserInfo } from '../../../framework/request/user.ts'
-import { type LogicalCluster, resources, type Workspace } from '../../../kcp/apis.ts'
+import type { LogicalCluster } from '../../../kcp/core.ts'
+import { resources } from '../../../kcp/resources.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { admitting, alice, bob, contextFor, create, keyOf, refusal, update } from './testing/admitting.ts'
 
 const workspace = (name: string, spec: object = {}, metadata: object = {}): KubeObject => ({

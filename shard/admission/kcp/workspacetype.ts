@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
-import type { TypeLimit, WorkspaceType } from '../../../kcp/apis.ts'
+import type { WorkspaceType, WorkspaceTypeSelector } from '../../../kcp/tenancy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import { mayBind } from './permission.ts'
 import { concerns, refused } from './refusal.ts'
@@ -39,7 +39,7 @@ function problemOf({ key, object }: AdmissionAttributes): string | undefined {
   )
 }
 
-function limitProblem(field: string, limit: TypeLimit | undefined): string | undefined {
+function limitProblem(field: string, limit: WorkspaceTypeSelector | undefined): string | undefined {
   const index = limit?.types?.findIndex(type => !type.path) ?? -1
   return index === -1 ? undefined : `.spec.${field}.types[${index}].path must be set`
 }

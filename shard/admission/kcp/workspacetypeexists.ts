@@ -4,7 +4,9 @@ import type { RequestContext } from '../../../framework/contract/context.ts'
 import { notFound } from '../../../framework/meta/errors.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { typeAnnotation } from '../../../kcp/annotations.ts'
-import type { PathReference, Workspace } from '../../../kcp/apis.ts'
+import { coreGroup, tenancyGroup } from '../../../kcp/apigroups.ts'
+import type { PathReference } from '../../../kcp/references.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import { type Directory, type LocatedType, TypesInvalid, typeName } from '../../tenancy/directory.ts'
 import { isAllowed } from './permission.ts'
@@ -43,7 +45,7 @@ function wantedType(directory: Directory, request: AdmissionAttributes, { spec }
   const { cluster } = request.key
   const parent = directory.logicalCluster(cluster)
   if (parent === undefined) {
-    const { message } = notFound({ group: 'core.kcp.io', resource: 'logicalclusters', name: 'cluster' })
+    const { message } = notFound({ group: coreGroup, resource: 'logicalclusters', name: 'cluster' })
     throw refused(request, `workspace type cannot be resolved: ${message}`)
   }
   const { name, path } = spec?.type ?? {}
@@ -111,7 +113,7 @@ async function checkUse(
     const target = {
       verb: 'use',
       cluster,
-      group: 'tenancy.kcp.io',
+      group: tenancyGroup,
       resource: 'workspacetypes',
       name,
     } as const

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import { resources } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
 import { until } from '../../testing/shard.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
 import type { ResourceQuota } from './quota.ts'

@@ -5,7 +5,7 @@ import {
 } from '../../../framework/contract/admission.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import { forbidden } from '../../../framework/meta/errors.ts'
-import { resources } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
 import { type ControllerClient, updateStatus } from '../../controllers/client.ts'
 import { countKey, countOf, isCounting, quantityOf, type ResourceQuota } from './quota.ts'
 

@@ -2,8 +2,10 @@ import { type AdmissionAttributes, askedName } from '../../../framework/contract
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
-import type { ClaimSelector } from '../../../kcp/claims.ts'
-import { requirementsOf } from '../../claims/selector.ts'
+
+import type { MetaV1LabelSelector } from '../../../kcp/selector.ts'
+import { requirementsOf } from '../../../kcp/selector.ts'
+
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 
 /** `RuleWithOperations`, and `NamedRuleWithOperations` of policies. */
@@ -17,8 +19,8 @@ export interface Rule {
 }
 
 export interface Selectors {
-  readonly namespaceSelector?: ClaimSelector
-  readonly objectSelector?: ClaimSelector
+  readonly namespaceSelector?: MetaV1LabelSelector
+  readonly objectSelector?: MetaV1LabelSelector
   readonly matchPolicy?: string
 }
 
@@ -91,10 +93,10 @@ export async function subjectIn(subject: Subject, version: string): Promise<Subj
   return { ...subject, request, version }
 }
 
-const isEmpty = ({ matchLabels = {}, matchExpressions = [] }: ClaimSelector): boolean =>
+const isEmpty = ({ matchLabels = {}, matchExpressions = [] }: MetaV1LabelSelector): boolean =>
   Object.keys(matchLabels).length === 0 && matchExpressions.length === 0
 
-const selects = (selector: ClaimSelector, object: KubeObject | undefined): boolean =>
+const selects = (selector: MetaV1LabelSelector, object: KubeObject | undefined): boolean =>
   object !== undefined && matchesLabels(requirementsOf(selector), object.metadata.labels ?? {})
 
 /** Whether the namespace of the write, or the namespace that is written, and the object have the labels. */

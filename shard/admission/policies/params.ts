@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../framework/contract/context.ts'
 import { loopbackContext } from '../../../framework/contract/loopback.ts'
 import { StatusError } from '../../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
-import { requirementsOf } from '../../claims/selector.ts'
+import { requirementsOf } from '../../../kcp/selector.ts'
 import type { BindingSpec, PolicySpec } from './policy.ts'
 
 /** Where parameters are looked for. */

@@ -2,7 +2,7 @@ import type { Environment } from '../../../cel/checker/environment.ts'
 import { compileExpression, type Expression } from '../../../cel/compiled.ts'
 import { boolType, dynType, nullType, stringType, type Type } from '../../../cel/values/type.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import type { ClaimSelector } from '../../../kcp/claims.ts'
+import type { MetaV1LabelSelector } from '../../../kcp/selector.ts'
 import { admissionEnvironment } from '../../../openapi/expressions/admission.ts'
 import { objectType, patchesType } from '../../../openapi/expressions/mutation.ts'
 import type { MatchResources } from './matching.ts'
@@ -43,7 +43,7 @@ export interface BindingSpec {
   readonly paramRef?: {
     readonly name?: string
     readonly namespace?: string
-    readonly selector?: ClaimSelector
+    readonly selector?: MetaV1LabelSelector
     readonly parameterNotFoundAction?: 'Allow' | 'Deny'
   }
   readonly matchResources?: MatchResources

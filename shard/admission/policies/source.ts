@@ -2,7 +2,8 @@ import type { AdmissionAttributes } from '../../../framework/contract/admission.
 import type { Informers } from '../../../framework/contract/informer.ts'
 import type { Item } from '../../../framework/contract/item.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
-import { type APIBinding, resources } from '../../../kcp/apis.ts'
+import type { APIBinding } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
 
 const ref = (resource: string) => ({ group: 'admissionregistration.k8s.io', version: 'v1', resource })
 

@@ -3,6 +3,7 @@ import { isObject, memberOf, textAt, valueAt } from '../../../framework/formats/
 import { formatJson } from '../../../framework/json/json.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { Targets } from '../../../framework/net/targets.ts'
+import { clusterAnnotation } from '../../../kcp/annotations.ts'
 import { webhookUrl } from '../../../openapi/crd/conversion.ts'
 import { postJson } from '../../webhook/post.ts'
 import { requestOf } from '../policies/evaluation.ts'
@@ -11,7 +12,6 @@ import type { Webhook } from './configuration.ts'
 import { denied, failedCall, noDryRun } from './failure.ts'
 
 /** Where an object lives, for webhooks that serve many clusters. */
-const clusterAnnotation = 'kcp.io/cluster'
 
 export const withCluster = (object: KubeObject, cluster: string): KubeObject => ({
   ...object,

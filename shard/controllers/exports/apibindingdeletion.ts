@@ -1,8 +1,9 @@
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { bindingFinalizer } from '../../../kcp/annotations.ts'
+import type { APIBinding, BoundAPIResource } from '../../../kcp/apis.ts'
 import { type ConditionState, isFalse, setConditions } from '../../../kcp/conditions.ts'
-import { type APIBinding, type BoundResource, resources } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
 import { isIdentity, isVirtual } from '../../apis/served.ts'
 import { isDeparting, type Stored } from '../../bindings/content.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
@@ -56,7 +57,7 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
 function isAdopted(
   { directory, informers }: KcpControllerDeps,
   cluster: ClusterName,
-  bound: BoundResource,
+  bound: BoundAPIResource,
   others: readonly APIBinding[],
 ): boolean {
   return others.some(({ spec }) => {
@@ -76,7 +77,7 @@ function isAdopted(
 const servedRefs = (
   { apis }: KcpControllerDeps,
   cluster: ClusterName,
-  bound: readonly BoundResource[],
+  bound: readonly BoundAPIResource[],
 ): readonly ResourceRef[] =>
   bound.flatMap(({ group, resource, schema }) => {
     const served = apis(cluster)?.resources.find(

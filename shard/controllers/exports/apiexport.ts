@@ -1,6 +1,7 @@
 import { isCopy, skipEndpointSliceAnnotation } from '../../../kcp/annotations.ts'
+import type { APIExport } from '../../../kcp/apis.ts'
 import { setConditions } from '../../../kcp/conditions.ts'
-import { type APIExport, resources } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
 import { clusterScoped, createIfMissing, updateStatus } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../deps.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { findCondition } from '../../../kcp/conditions.ts'
 import type { APIBinding, APIExport, APIResourceSchema } from '../../../kcp/apis.ts'
+import { findCondition } from '../../../kcp/conditions.ts'
 import type { BindingWorld } from '../bindingworld.ts'
 import { bindingStatus } from './bindingstatus.ts'
 

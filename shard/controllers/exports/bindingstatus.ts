@@ -1,4 +1,11 @@
 import type { ClusterName } from '../../../framework/meta/object.ts'
+import type {
+  APIBinding,
+  APIExport,
+  APIResourceSchema,
+  BoundAPIResource,
+  ExportedResource,
+} from '../../../kcp/apis.ts'
 import {
   type ConditionState,
   conditionIs,
@@ -7,13 +14,6 @@ import {
   setConditions,
   summary,
 } from '../../../kcp/conditions.ts'
-import type {
-  APIBinding,
-  APIExport,
-  APIResourceSchema,
-  BoundResource,
-  ExportedResource,
-} from '../../../kcp/apis.ts'
 import { type Holder, heldMessage, namingConflict, resourceName } from '../../bindings/namingconflicts.ts'
 import type { BindingWorld } from '../bindingworld.ts'
 import { applyClaims } from './permissionclaims.ts'
@@ -124,7 +124,7 @@ function bindResources(old: Status, world: BindingWorld, exported: Exported): St
   }
 }
 
-const withBound = (status: Status, bound: ReadonlyMap<string, BoundResource>): Status =>
+const withBound = (status: Status, bound: ReadonlyMap<string, BoundAPIResource>): Status =>
   bound.size === 0 ? status : { ...status, boundResources: [...bound.values()] }
 
 const refused = (status: Status, message: string): Step => ({
@@ -140,8 +140,8 @@ function boundResource(
   { group, name, storage }: ExportedResource,
   { metadata, spec }: APIResourceSchema,
   identityHash: string,
-  old: BoundResource | undefined,
-): BoundResource {
+  old: BoundAPIResource | undefined,
+): BoundAPIResource {
   const stored = spec.versions.filter(version => version.storage).map(version => version.name)
   const versions = storage?.virtual === undefined ? [...(old?.storageVersions ?? []), ...stored] : []
   return {

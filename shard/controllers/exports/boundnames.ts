@@ -1,7 +1,8 @@
 import type { ResourceNames } from '../../../framework/contract/apis.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
-import { type APIBinding, resources } from '../../../kcp/apis.ts'
+import type { APIBinding } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
 import { definitionOf } from '../../../openapi/resource.ts'
 
 /** The names that bindings have taken in a group of a logical cluster: definitions cannot have them, too. */

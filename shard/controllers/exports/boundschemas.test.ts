@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import { boundCluster } from '../../../kcp/annotations.ts'
-import { type APIExport, resources } from '../../../kcp/apis.ts'
+import type { APIExport } from '../../../kcp/apis.ts'
+import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
+import { resources } from '../../../kcp/resources.ts'
 import { bindIn, resourceSchema, version } from '../../testing/bindings.ts'
 import { type TestShard, testShard, until } from '../../testing/shard.ts'
 import { clusterScoped } from '../client.ts'
@@ -18,7 +19,7 @@ describe('copies of bound schemas', () => {
   let shard: TestShard
   let schema: KubeObject
   const keep = () => keepSchemas(shard, { cluster: 'provider', object: exported })
-  const copies = () => shard.informers.for(resources.crds).list(boundCluster)
+  const copies = () => shard.informers.for(resources.crds).list(boundCRDsCluster)
   const isServed = (by: TestShard = shard) =>
     by.backend.apis('c1')?.find('example.com', 'v1', 'widgets') !== undefined
   const forget = () => shard.client.delete(resources.apiResourceSchemas, at(schema))
@@ -50,7 +51,7 @@ describe('copies of bound schemas', () => {
       'apis.kcp.io/schema-cluster': 'provider',
       'apis.kcp.io/schema-name': 'v1.widgets.example.com',
       'internal.kcp.io/validate-name': 'path-segment',
-      'kcp.io/cluster': boundCluster,
+      'kcp.io/cluster': boundCRDsCluster,
     })
   })
 

@@ -1,7 +1,7 @@
 import type { Informers } from '../../../framework/contract/informer.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
-import { boundCluster } from '../../../kcp/annotations.ts'
-import { resources } from '../../../kcp/apis.ts'
+import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
+import { resources } from '../../../kcp/resources.ts'
 import { boundCopyOf } from '../../bindings/boundschemas.ts'
 import type { ClusterContent } from '../../bindings/content.ts'
 import { StoreConflict } from '../../store/store.ts'
@@ -18,7 +18,7 @@ export async function keepSchemas(
   const copies = informers.for(resources.crds)
   for (const { schema: name } of object.spec?.resources ?? []) {
     const schema = schemas.get(cluster, '', name)
-    if (schema === undefined || copies.get(boundCluster, '', schema.meta.uid) !== undefined) continue
+    if (schema === undefined || copies.get(boundCRDsCluster, '', schema.meta.uid) !== undefined) continue
     await content.add([boundCopyOf(schema)]).catch(unlessThere)
   }
 }
@@ -42,12 +42,12 @@ export function boundSchemaController(deps: BoundSchemaDeps, age = grace): Contr
   const { client, informers, log, isBound } = deps
   const copies = informers.for(resources.crds)
   const reconcile = async (uid: string): Promise<number | undefined> => {
-    const created = copies.get(boundCluster, '', uid)?.object.metadata.creationTimestamp
+    const created = copies.get(boundCRDsCluster, '', uid)?.object.metadata.creationTimestamp
     if (created === undefined) return undefined
     if (isBound(uid)) return age
     const left = Date.parse(created) + age - Date.now()
     if (left > 0) return left
-    await ifFound(client.delete(resources.crds, clusterScoped(boundCluster, uid)))
+    await ifFound(client.delete(resources.crds, clusterScoped(boundCRDsCluster, uid)))
     return undefined
   }
   return createController(
@@ -55,7 +55,10 @@ export function boundSchemaController(deps: BoundSchemaDeps, age = grace): Contr
       name: 'boundschemas',
       reconcile,
       sources: [
-        { informer: copies, keys: ({ item: { key } }) => (key.cluster === boundCluster ? [key.name] : []) },
+        {
+          informer: copies,
+          keys: ({ item: { key } }) => (key.cluster === boundCRDsCluster ? [key.name] : []),
+        },
       ],
     },
     log,

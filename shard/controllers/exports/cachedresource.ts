@@ -7,9 +7,11 @@ import {
   resourceKindAnnotation,
   resourceScopeAnnotation,
 } from '../../../kcp/annotations.ts'
+import type { APIBinding } from '../../../kcp/apis.ts'
+import type { ClusterCachedResource } from '../../../kcp/cache.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
-import { type APIBinding, type ClusterCachedResource, resources } from '../../../kcp/apis.ts'
-import { requirementsOf } from '../../claims/selector.ts'
+import { resources } from '../../../kcp/resources.ts'
+import { requirementsOf } from '../../../kcp/selector.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import {
   type Controller,

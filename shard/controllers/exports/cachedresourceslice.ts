@@ -1,7 +1,10 @@
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
+import { cacheGroup } from '../../../kcp/apigroups.ts'
+import type { APIExport } from '../../../kcp/apis.ts'
+import type { ClusterCachedResourceEndpointSlice } from '../../../kcp/cache.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
-import { type APIExport, type ClusterCachedResourceEndpointSlice, resources } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
 import { clusterScoped, updateStatus } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../deps.ts'
@@ -102,5 +105,5 @@ function exportCondition(
 const offers = ({ spec }: APIExport, slice: string): boolean =>
   (spec?.resources ?? []).some(({ storage }) => {
     const { apiGroup, kind, name } = storage?.virtual?.reference ?? {}
-    return apiGroup === 'cache.kcp.io' && kind === 'ClusterCachedResourceEndpointSlice' && name === slice
+    return apiGroup === cacheGroup && kind === 'ClusterCachedResourceEndpointSlice' && name === slice
   })

@@ -1,16 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { bindingFinalizer, pathAnnotation, typeAnnotation } from '../../../kcp/annotations.ts'
+import type { APIBinding, APIExport } from '../../../kcp/apis.ts'
+import type { AcceptablePermissionClaim } from '../../../kcp/claims.ts'
 import { type ConditionState, conditionIs, isFalse, isTrue } from '../../../kcp/conditions.ts'
+import type { LogicalCluster } from '../../../kcp/core.ts'
 import { exportHash, exportLabel } from '../../../kcp/labels.ts'
 import { defaultBindingName } from '../../../kcp/names.ts'
-import {
-  type AcceptableClaim,
-  type APIBinding,
-  type APIExport,
-  type LogicalCluster,
-  resources,
-} from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
 import { type BindingPlace, worldOf } from '../bindingworld.ts'
@@ -224,7 +221,7 @@ function bindingObject(
   { home, object }: LocatedExport,
 ): APIBinding & { readonly spec: object } {
   const claims = (object.spec?.permissionClaims ?? []).map(
-    ({ defaultSelector, ...claim }): AcceptableClaim => ({
+    ({ defaultSelector, ...claim }): AcceptablePermissionClaim => ({
       ...claim,
       selector: defaultSelector ?? { matchAll: true },
       state: 'Accepted',

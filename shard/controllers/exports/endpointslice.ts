@@ -1,9 +1,10 @@
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import { formatLabelSelector } from '../../../framework/selectors/selectors.ts'
-import type { ClaimSelector } from '../../../kcp/claims.ts'
+import type { APIExportEndpointSlice } from '../../../kcp/apis.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
-import { type APIExportEndpointSlice, resources } from '../../../kcp/apis.ts'
-import { requirementsOf } from '../../claims/selector.ts'
+import { resources } from '../../../kcp/resources.ts'
+import type { MetaV1LabelSelector } from '../../../kcp/selector.ts'
+import { requirementsOf } from '../../../kcp/selector.ts'
 import { clusterScoped, updateStatus } from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../deps.ts'
@@ -108,6 +109,6 @@ export function partitionOf(
       selector: '',
     }
   }
-  const { selector = {} } = (partition.spec ?? {}) as { readonly selector?: ClaimSelector }
+  const { selector = {} } = (partition.spec ?? {}) as { readonly selector?: MetaV1LabelSelector }
   return { condition: isTrue('PartitionValid'), selector: formatLabelSelector(requirementsOf(selector)) }
 }

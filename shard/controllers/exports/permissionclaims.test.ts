@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
-import type { ClaimV2 } from '../../../kcp/claims.ts'
-import type { AcceptableClaim } from '../../../kcp/apis.ts'
+import type { AcceptablePermissionClaim, PermissionClaim } from '../../../kcp/claims.ts'
 import { applyClaims } from './permissionclaims.ts'
 
-const exported = (resource: string, more: Partial<ClaimV2> = {}): ClaimV2 => ({
+const exported = (resource: string, more: Partial<PermissionClaim> = {}): PermissionClaim => ({
   resource,
   verbs: ['*'],
   ...more,
 })
-const accepted = (resource: string, more: Partial<AcceptableClaim> = {}): AcceptableClaim => ({
+const accepted = (
+  resource: string,
+  more: Partial<AcceptablePermissionClaim> = {},
+): AcceptablePermissionClaim => ({
   resource,
   verbs: ['*'],
   selector: { matchAll: true },

@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ClaimV2 } from '../../../kcp/claims.ts'
+import type { AcceptablePermissionClaim, PermissionClaim } from '../../../kcp/claims.ts'
 import { type ConditionState, isFalse, isTrue } from '../../../kcp/conditions.ts'
-import type { AcceptableClaim } from '../../../kcp/apis.ts'
 import { claimKey } from '../../conversion/overhang.ts'
 
 /** What became of a binding's claims (chapter 20, section 5.7). */
 export interface ClaimsResult {
-  readonly applied: readonly ClaimV2[]
+  readonly applied: readonly PermissionClaim[]
   readonly conditions: readonly [valid: ConditionState, applied: ConditionState]
 }
 
 /** Claims that are exported and accepted are applied, in the accepted form. `isServed`: whether the resource exists. */
 export function applyClaims(
-  exported: readonly ClaimV2[],
-  decided: readonly AcceptableClaim[],
-  isServed: (claim: ClaimV2) => boolean,
+  exported: readonly PermissionClaim[],
+  decided: readonly AcceptablePermissionClaim[],
+  isServed: (claim: PermissionClaim) => boolean,
 ): ClaimsResult {
   const wanted = new Map(exported.map(claim => [claimKey(claim), claim]))
   const accepted = decided.filter(claim => claim.state === 'Accepted')
@@ -22,11 +21,11 @@ export function applyClaims(
   const applied = expected
     .filter(isServed)
     .toSorted((a, b) => (claimKey(a) < claimKey(b) ? -1 : 1))
-    .map(({ state: _, ...claim }): ClaimV2 => claim)
+    .map(({ state: _, ...claim }): PermissionClaim => claim)
   return { applied, conditions: [validity(wanted, accepted), application(expected, isServed)] }
 }
 
-const printed = ({ resource, group }: ClaimV2): string => `${resource}.${group ?? ''}`
+const printed = ({ resource, group }: PermissionClaim): string => `${resource}.${group ?? ''}`
 
 /** The first few of a list, and how many there are. */
 function counted(list: readonly string[], most: number, what: string): string {
@@ -35,8 +34,8 @@ function counted(list: readonly string[], most: number, what: string): string {
 }
 
 function validity(
-  wanted: ReadonlyMap<string, ClaimV2>,
-  accepted: readonly AcceptableClaim[],
+  wanted: ReadonlyMap<string, PermissionClaim>,
+  accepted: readonly AcceptablePermissionClaim[],
 ): ConditionState {
   const mismatched = accepted.flatMap(claim => mismatch(claim, wanted.get(claimKey(claim))) ?? [])
   if (mismatched.length > 0) {
@@ -52,7 +51,10 @@ function validity(
 }
 
 /** How an accepted claim differs from what the export asks for. */
-function mismatch(claim: AcceptableClaim, exported: ClaimV2 | undefined): string | undefined {
+function mismatch(
+  claim: AcceptablePermissionClaim,
+  exported: PermissionClaim | undefined,
+): string | undefined {
   if (exported === undefined) return undefined
   const [mine, theirs] = [claim.verbs ?? [], exported.verbs ?? []]
   const differences = [
@@ -67,8 +69,8 @@ function mismatch(claim: AcceptableClaim, exported: ClaimV2 | undefined): string
 }
 
 function application(
-  expected: readonly AcceptableClaim[],
-  isServed: (claim: ClaimV2) => boolean,
+  expected: readonly AcceptablePermissionClaim[],
+  isServed: (claim: PermissionClaim) => boolean,
 ): ConditionState {
   const missing = expected
     .filter(claim => !isServed(claim))

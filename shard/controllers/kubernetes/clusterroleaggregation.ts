@@ -7,8 +7,8 @@ import { canonicalJson } from '../../../framework/json/json.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import { type LabelSelector, matchesLabels } from '../../../framework/selectors/selectors.ts'
 import { isCopy } from '../../../kcp/annotations.ts'
-import type { ClaimSelector } from '../../../kcp/claims.ts'
-import { requirementsOf } from '../../claims/selector.ts'
+import type { MetaV1LabelSelector } from '../../../kcp/selector.ts'
+import { requirementsOf } from '../../../kcp/selector.ts'
 import { type ControllerClient, clusterScoped, updateObject } from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
 
@@ -46,7 +46,7 @@ export function aggregationController({ client, informers, log }: AggregationDep
 }
 
 interface AggregationRule {
-  readonly clusterRoleSelectors?: readonly ClaimSelector[] | null
+  readonly clusterRoleSelectors?: readonly MetaV1LabelSelector[] | null
 }
 
 /** The selectors of `aggregationRule`, each of which adds what it selects. */

@@ -2,8 +2,8 @@ import type { Informer, Informers } from '../../../framework/contract/informer.t
 import type { Logger } from '../../../framework/contract/log.ts'
 import type { ResourceStorage } from '../../../framework/contract/storage.ts'
 import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
-import { boundCluster } from '../../../kcp/annotations.ts'
-import { resources } from '../../../kcp/apis.ts'
+import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
+import { resources } from '../../../kcp/resources.ts'
 import { crdServed, type ResourcesOf } from '../../apis/served.ts'
 import type { ClusterContent, Stored } from '../../bindings/content.ts'
 import {
@@ -41,7 +41,7 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
     if (object === undefined) return undefined
     const crd = asCrd(object)
     if (crd.metadata.deletionTimestamp !== undefined) return finalize(deps, cluster, crd)
-    if (cluster === boundCluster) return undefined
+    if (cluster === boundCRDsCluster) return undefined
     const group = groupKey(cluster, object)
     const all = () => inGroup(group).map(item => asCrd(item.object))
     const taken = () => bound(cluster, crd.spec.group)

@@ -1,6 +1,6 @@
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
-import { resources } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import { createIfMissing, updateObject } from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'

@@ -1,4 +1,4 @@
-import { resources } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
 import { countIn, isCounting, quantityOf, type ResourceQuota } from '../../admission/kubernetes/quota.ts'
 import type { CacheEvent } from '../../cache/event.ts'
 import { updateStatus } from '../client.ts'

@@ -1,6 +1,7 @@
 import type { Informer } from '../../../framework/contract/informer.ts'
 import type { ItemEvent } from '../../../framework/contract/item.ts'
-import { resources, type Workspace } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import { type Controller, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../deps.ts'

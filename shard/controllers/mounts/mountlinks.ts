@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Informer } from '../../../framework/contract/informer.ts'
 import type { Item, ItemEvent } from '../../../framework/contract/item.ts'
-import type { Workspace } from '../../../kcp/apis.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { keyOf } from '../controller.ts'
 import type { KcpControllerDeps } from '../deps.ts'
 import { mountOf } from './mountref.ts'

@@ -1,6 +1,8 @@
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
-import { type APIBinding, resources, type Workspace } from '../../../kcp/apis.ts'
+import type { APIBinding } from '../../../kcp/apis.ts'
+import { resources } from '../../../kcp/resources.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import type { KcpControllerDeps } from '../deps.ts'
 
 /** `spec.mount` of a workspace: what stands in place of a logical cluster (chapter 30, section 4.3). */

@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
-import type { Phase, Workspace } from '../../../kcp/apis.ts'
+import type { LogicalClusterPhase } from '../../../kcp/core.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import type { LinkProblem } from './mountlinks.ts'
 import { type MountRef, type MountState, mountState } from './mountref.ts'
 
@@ -25,7 +26,7 @@ export function mountStatus(
   const condition = conditionOf(ref, observed)
   const conditions = setConditions(status.conditions, [condition])
   const isReady = conditions.every(c => !c.type.startsWith('Workspace') || c.status !== 'False')
-  const phase: Phase = isReady ? 'Ready' : 'Unavailable'
+  const phase: LogicalClusterPhase = isReady ? 'Ready' : 'Unavailable'
   return { ...status, phase, conditions }
 }
 

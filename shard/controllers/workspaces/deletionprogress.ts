@@ -1,6 +1,8 @@
 import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
 import { type ConditionState, isFalse, setConditions } from '../../../kcp/conditions.ts'
-import { type LogicalCluster, logicalClusterName, type Phase, resources } from '../../../kcp/apis.ts'
+import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
+import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
+import { resources } from '../../../kcp/resources.ts'
 import type { Stored } from '../../bindings/content.ts'
 import { clusterScoped, updateStatus } from '../client.ts'
 import type { KcpControllerDeps } from '../deps.ts'
@@ -27,11 +29,11 @@ function remainingOf(left: readonly Stored[]): Remaining {
   return { instances, finalizers }
 }
 
-/** Phase and conditions tell how far the deletion is. */
+/** LogicalClusterPhase and conditions tell how far the deletion is. */
 export const reportDeletion = (
   { client }: KcpControllerDeps,
   cluster: ClusterName,
-  phase: Phase,
+  phase: LogicalClusterPhase,
   states: readonly ConditionState[],
 ): Promise<unknown> =>
   updateStatus<LogicalCluster>(

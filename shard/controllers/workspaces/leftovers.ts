@@ -1,4 +1,5 @@
-import { logicalClusterName, resources } from '../../../kcp/apis.ts'
+import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
+import { resources } from '../../../kcp/resources.ts'
 import type { Controller } from '../controller.ts'
 import type { ShardHost } from '../host.ts'
 import { createQueue } from '../queue.ts'

@@ -7,7 +7,9 @@ import {
   shardAnnotation,
   typeAnnotation,
 } from '../../../kcp/annotations.ts'
-import { type LogicalCluster, logicalClusterName, type Workspace } from '../../../kcp/apis.ts'
+import type { LogicalCluster } from '../../../kcp/core.ts'
+import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
 import { readOwner } from '../../tenancy/owner.ts'
 import { homeOf } from './workspacehome.ts'

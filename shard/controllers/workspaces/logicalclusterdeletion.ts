@@ -1,6 +1,10 @@
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { logicalClusterFinalizer, workspaceFinalizer } from '../../../kcp/annotations.ts'
-import { type LogicalCluster, logicalClusterName, resources, type Workspace } from '../../../kcp/apis.ts'
+import { coreGroup } from '../../../kcp/apigroups.ts'
+import type { LogicalCluster } from '../../../kcp/core.ts'
+import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
+import { resources } from '../../../kcp/resources.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { isDeparting, type Stored } from '../../bindings/content.ts'
 import { clusterScoped, ifFound, updateObject } from '../client.ts'
 import type { KcpControllerDeps } from '../deps.ts'
@@ -45,7 +49,7 @@ export async function deleteLogicalCluster(
 }
 
 const isItself = ({ resource: { group, resource } }: Stored): boolean =>
-  group === 'core.kcp.io' && resource === 'logicalclusters'
+  group === coreGroup && resource === 'logicalclusters'
 
 const isChild = ({ tenancy }: KcpControllerDeps, { resource }: Stored): boolean =>
   resource.resource === 'workspaces' && resource.segment === tenancy.workspaces.identity

@@ -7,7 +7,7 @@ import {
   removeCondition,
   setConditions,
 } from '../../../kcp/conditions.ts'
-import type { LogicalCluster } from '../../../kcp/apis.ts'
+import type { LogicalCluster } from '../../../kcp/core.ts'
 import type { Initialization } from './initialization.ts'
 import { finished } from './waiting.ts'
 

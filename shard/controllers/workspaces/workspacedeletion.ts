@@ -1,6 +1,7 @@
 import { chosenClusterAnnotation, workspaceFinalizer } from '../../../kcp/annotations.ts'
 import { findCondition, removeCondition, setConditions } from '../../../kcp/conditions.ts'
-import type { LogicalCluster, Workspace } from '../../../kcp/apis.ts'
+import type { LogicalCluster } from '../../../kcp/core.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { updateObject, updateStatus } from '../client.ts'
 import { awaitedOnWorkspace, finished } from './waiting.ts'
 import { homeOf } from './workspacehome.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { findCondition } from '../../../kcp/conditions.ts'
-import type { LogicalCluster, Phase, Workspace } from '../../../kcp/apis.ts'
+import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { workspaceStatus } from './workspacestatus.ts'
 
 const workspace = (status: Workspace['status'] = {}): Workspace => ({
@@ -10,7 +11,7 @@ const workspace = (status: Workspace['status'] = {}): Workspace => ({
   spec: { cluster: 'c1', URL: 'https://x' },
   status,
 })
-const home = (phase: Phase, initializers: readonly string[] = []): LogicalCluster => ({
+const home = (phase: LogicalClusterPhase, initializers: readonly string[] = []): LogicalCluster => ({
   apiVersion: 'core.kcp.io/v1alpha1',
   kind: 'LogicalCluster',
   metadata: { name: 'cluster' },

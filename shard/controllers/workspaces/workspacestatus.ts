@@ -6,7 +6,8 @@ import {
   removeCondition,
   setConditions,
 } from '../../../kcp/conditions.ts'
-import type { LogicalCluster, Phase, Workspace } from '../../../kcp/apis.ts'
+import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
+import type { Workspace } from '../../../kcp/tenancy.ts'
 import { finished } from './waiting.ts'
 
 type Status = NonNullable<Workspace['status']>
@@ -54,7 +55,7 @@ function initialization(
 }
 
 /** Ready once initialized; Unavailable while something of the workspace is not as it should be. */
-function phaseOf(phase: Phase, conditions: Status['conditions']): Phase {
+function phaseOf(phase: LogicalClusterPhase, conditions: Status['conditions']): LogicalClusterPhase {
   const isReady = conditionIs(conditions, type, 'True')
   if (phase === 'Scheduling' || phase === 'Initializing') return isReady ? 'Ready' : 'Initializing'
   const failing = (conditions ?? []).some(c => c.type.startsWith('Workspace') && c.status === 'False')

@@ -1,6 +1,6 @@
 import { isCopy } from '../../../kcp/annotations.ts'
 import { isTrue, setConditions, summary } from '../../../kcp/conditions.ts'
-import type { WorkspaceType } from '../../../kcp/apis.ts'
+import type { WorkspaceType } from '../../../kcp/tenancy.ts'
 import { clusterScoped, updateStatus } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../deps.ts'

@@ -4,8 +4,8 @@ import { action, clusterBinding, createFixture, user, userNamed } from '../../..
 import type { Decision } from '../../../framework/contract/authorizer.ts'
 import { itemOf } from '../../../framework/contract/item.ts'
 import type { Host, UserInfo } from '../../../framework/index.ts'
+import type { APIBinding, APIExport } from '../../../kcp/index.ts'
 import type { Exports } from '../../shared/exports/exports.ts'
-import type { APIBinding, APIExport } from '../../shared/exports/types.ts'
 import { exportAuthorizer } from '../authorizer.ts'
 
 const params = { provider: 'provider', name: 'widgets' }

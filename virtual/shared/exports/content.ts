@@ -5,7 +5,8 @@ import {
   type Host,
   type RequestContext,
 } from '../../../framework/index.ts'
-import type { ExportParams } from './types.ts'
+import { apisGroup } from '../../../kcp/index.ts'
+import type { ExportParams } from './exports.ts'
 
 /** The request's verb on `apiexports/content` of an export, in its logical cluster (chapter 10, section 3.5 B). */
 export function mayUseContent(
@@ -13,7 +14,7 @@ export function mayUseContent(
   ctx: Pick<RequestContext, 'user' | 'info' | 'signal'>,
   { provider, name }: ExportParams,
 ): Awaitable<Decision> {
-  const exports = { group: 'apis.kcp.io', version: 'v1alpha1', resource: 'apiexports' }
+  const exports = { group: apisGroup, version: 'v1alpha1', resource: 'apiexports' }
   const resource = { ...exports, subresource: 'content', namespace: '', name }
   const action = { verb: ctx.info.verb, cluster: provider, resource }
   return decisionBy(backend.authorizer, { user: ctx.user, action }, ctx)

@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../../framework/index.ts'
+import type { APIExportEndpointSlice, ClusterCachedResourceEndpointSlice } from '../../../kcp/index.ts'
 import type { Exports } from './exports.ts'
-import { clusterOf, type EndpointSlice, type ExportParams } from './types.ts'
+import { clusterOf, type ExportParams } from './exports.ts'
 
 /**
  * The export that a slice lists URLs for, and whether anybody has bound it: without consumers there is no URL (chapter 10,
@@ -8,11 +9,12 @@ import { clusterOf, type EndpointSlice, type ExportParams } from './types.ts'
  */
 export function consumedExport(
   exports: Exports,
-  slice: EndpointSlice,
+  slice: APIExportEndpointSlice | ClusterCachedResourceEndpointSlice,
 ): { readonly params: ExportParams; readonly isConsumed: boolean } | undefined {
   const { spec, status } = slice
   if (!status?.conditions?.length || status.conditions.some(c => c.status !== 'True')) return undefined
-  const found = exports.resolve(spec.export.path || clusterOf(slice), spec.export.name)
+  const reference = spec?.export
+  const found = reference && exports.resolve(reference.path || clusterOf(slice), reference.name)
   if (found === undefined) return undefined
   const params = { provider: found.key.cluster, name: found.key.name }
   return { params, isConsumed: exports.bindingsOf(params).length > 0 }
@@ -20,7 +22,7 @@ export function consumedExport(
 
 /** The slice with these URLs in its status; itself when it has them. */
 export function withEndpoints(object: KubeObject, urls: readonly string[]): KubeObject {
-  const { status } = object as EndpointSlice
+  const { status } = object as APIExportEndpointSlice
   const current = status?.endpoints ?? []
   if (current.length === urls.length && current.every((endpoint, i) => endpoint.url === urls[i]))
     return object

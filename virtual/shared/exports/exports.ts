@@ -1,11 +1,20 @@
-import type { Host, Informer, Item } from '../../../framework/index.ts'
-import type { APIBinding, APIExport, ExportParams } from './types.ts'
+import type { Host, Informer, Item, KubeObject } from '../../../framework/index.ts'
+import {
+  type APIBinding,
+  type APIExport,
+  clusterAnnotation,
+  type ExportReference,
+  pathAnnotation,
+  resources,
+} from '../../../kcp/index.ts'
 
-const apis = (version: string, resource: string) => ({ group: 'apis.kcp.io', version, resource })
-export const apiExports = apis('v1alpha2', 'apiexports')
-export const apiBindings = apis('v1alpha2', 'apibindings')
-export const apiResourceSchemas = apis('v1alpha1', 'apiresourceschemas')
-export const endpointSlices = apis('v1alpha1', 'apiexportendpointslices')
+/** The params of the view's path: the export's logical cluster, and its name. */
+export type ExportParams = { readonly provider: string; readonly name: string }
+
+export const exportOf = ({ provider, name }: ExportParams): ExportReference => ({ cluster: provider, name })
+
+/** The logical cluster that an object's annotation names; '' without one. */
+export const clusterOf = ({ metadata }: KubeObject): string => metadata.annotations?.[clusterAnnotation] ?? ''
 
 /** What views know of exports, their schemas and their bindings: look-ups in memory, kept up to date. */
 export interface Exports {
@@ -26,9 +35,9 @@ export interface Exports {
 /** Exports and their schemas may be on any shard; bindings are those of this one. */
 export function watchExports({ informers, shared }: Host): Exports {
   const anywhere = shared?.informers ?? informers
-  const exports = anywhere.for(apiExports)
-  const schemas = anywhere.for(apiResourceSchemas)
-  const bindings = informers.for(apiBindings)
+  const exports = anywhere.for(resources.apiExports)
+  const schemas = anywhere.for(resources.apiResourceSchemas)
+  const bindings = informers.for(resources.apiBindings)
   const byReference = exports.index(referencesOf)
   const byIdentity = exports.index(identityOf)
   const byExport = bindings.index(exportsBoundBy)
@@ -50,7 +59,7 @@ export function watchExports({ informers, shared }: Host): Exports {
 const reference = (path: string, name: string): string => `${path}|${name}`
 
 function referencesOf({ key, meta }: Item): readonly string[] {
-  const path = meta.annotations['kcp.io/path']
+  const path = meta.annotations[pathAnnotation]
   const byCluster = reference(key.cluster, key.name)
   return path === undefined || path === key.cluster ? [byCluster] : [byCluster, reference(path, key.name)]
 }
@@ -64,8 +73,8 @@ function identityOf(item: Item): readonly string[] {
  * (chapter 10, section 3.5 A5). */
 function exportsBoundBy(item: Item): readonly string[] {
   const { spec, status } = item.object as APIBinding
-  const name = spec.reference.export?.name
-  const cluster = status?.apiExportClusterName || spec.reference.export?.path || item.key.cluster
+  const { name, path } = spec?.reference?.export ?? {}
+  const cluster = status?.apiExportClusterName || path || item.key.cluster
   return name === undefined ? [] : [reference(cluster, name)]
 }
 

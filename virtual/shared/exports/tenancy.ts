@@ -1,23 +1,29 @@
 import type { Informer, ResourceRef } from '../../../framework/index.ts'
-import type { APIExport } from './types.ts'
+import { type APIExport, exportedResources, rootCluster, tenancyGroup } from '../../../kcp/index.ts'
 
-/** Where workspace types are stored: under the identity of root's tenancy export. Throws an `Error` before there is one. */
-export function workspaceTypes(exports: Informer): ResourceRef {
-  const identity = identityIn(exports)
-  if (identity === undefined) throw new Error('root does not export tenancy.kcp.io')
-  return { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspacetypes', identity }
+type TenancyRef = ResourceRef & { readonly identity: string }
+
+/** Workspaces as they are stored: under the identity of root's tenancy export; undefined before there is one. */
+export const workspacesRef = (exports: Informer): TenancyRef | undefined =>
+  withIdentity(exports, exportedResources.workspaces)
+
+/** Workspace types as they are stored. Throws an `Error` before root has its tenancy export. */
+export function workspaceTypesRef(exports: Informer): TenancyRef {
+  const ref = withIdentity(exports, exportedResources.workspaceTypes)
+  if (ref === undefined) throw new Error(`root does not export ${tenancyGroup}`)
+  return ref
 }
 
-/** Resolves when there is one: the first shard may be younger than whoever waits. */
+/** Resolves when root has its tenancy export: the views may start before the root shard. */
 export const tenancyExported = (exports: Informer): Promise<void> =>
   new Promise(resolve => {
-    const look = (): void => {
-      if (identityIn(exports) !== undefined) resolve()
-    }
-    exports.onEvent(look)
+    exports.onEvent(() => {
+      if (workspacesRef(exports) !== undefined) resolve()
+    })
   })
 
-function identityIn(exports: Informer): string | undefined {
-  const tenancy = exports.get('root', '', 'tenancy.kcp.io')?.object as APIExport | undefined
-  return tenancy?.status?.identityHash || undefined
+function withIdentity(exports: Informer, ref: ResourceRef): TenancyRef | undefined {
+  const tenancy = exports.get(rootCluster, '', tenancyGroup)?.object as APIExport | undefined
+  const identity = tenancy?.status?.identityHash
+  return identity ? { ...ref, identity } : undefined
 }

@@ -10,10 +10,11 @@ import {
   type Subresource,
   viewOf,
 } from '../../../framework/index.ts'
+import { coreGroup } from '../../../kcp/index.ts'
 import type { Clusters } from './clusters.ts'
+import type { LifecycleParams } from './stage.ts'
 import { type Stage, waitsFor } from './stage.ts'
 import { accepted } from './statuswrite.ts'
-import type { LifecycleParams } from './types.ts'
 
 type Params = LifecycleParams
 
@@ -40,7 +41,7 @@ interface LogicalClusters {
 }
 
 function logicalClusters(host: Host, stage: Stage): LogicalClusters {
-  const served = host.backend.apis('*')?.find('core.kcp.io', 'v1alpha1', 'logicalclusters')
+  const served = host.backend.apis('*')?.find(coreGroup, 'v1alpha1', 'logicalclusters')
   if (served === undefined) throw new Error('the backend serves no logicalclusters')
   const storage = seen(stage, served.storage)
   const status = (verbs: Subresource['verbs']): readonly Subresource<Params>[] =>

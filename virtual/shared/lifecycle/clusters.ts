@@ -1,14 +1,8 @@
 import type { Host, Informer, ResourceRef } from '../../../framework/index.ts'
-import { apiExports } from '../exports/exports.ts'
-import { tenancyExported, workspaceTypes } from '../exports/tenancy.ts'
+import type { LogicalCluster, WorkspaceType } from '../../../kcp/index.ts'
+import { resources } from '../../../kcp/index.ts'
+import { tenancyExported, workspaceTypesRef } from '../exports/tenancy.ts'
 import type { TypeReference } from './stage.ts'
-import type { LogicalCluster, WorkspaceType } from './types.ts'
-
-const logicalClusters: ResourceRef = {
-  group: 'core.kcp.io',
-  version: 'v1alpha1',
-  resource: 'logicalclusters',
-}
 
 /** What the views know of logical clusters and workspace types: look-ups in memory, kept up to date. */
 export interface Clusters {
@@ -24,9 +18,9 @@ export interface Clusters {
 /** Logical clusters are those of this shard; the export of their types, and the types, may be on any. */
 export function watchClusters({ informers, shared }: Host): Clusters {
   const anywhere = shared?.informers ?? informers
-  const clusters = informers.for(logicalClusters)
-  const exports = anywhere.for(apiExports)
-  const types = (): readonly Informer[] => [informers, anywhere].map(of => of.for(workspaceTypes(exports)))
+  const clusters = informers.for(resources.logicalClusters)
+  const exports = anywhere.for(resources.apiExports)
+  const types = (): readonly Informer[] => [informers, anywhere].map(of => of.for(workspaceTypesRef(exports)))
   const synced = async (): Promise<void> => {
     await tenancyExported(exports)
     await Promise.all([clusters, ...types()].map(informer => informer.synced))
@@ -39,7 +33,7 @@ export function watchClusters({ informers, shared }: Host): Clusters {
       return (own ?? others)?.object as WorkspaceType | undefined
     },
     get types() {
-      return workspaceTypes(exports)
+      return workspaceTypesRef(exports)
     },
     synced: synced(),
   }

@@ -18,9 +18,11 @@ import {
   type ViewStep,
   viewDecision,
 } from '../../../framework/index.ts'
+import type { LogicalCluster } from '../../../kcp/index.ts'
+import { coreGroup, warrantKey } from '../../../kcp/index.ts'
 import type { Clusters } from './clusters.ts'
+import type { LifecycleParams } from './stage.ts'
 import { authorizerOf, isSystem, type Stage, typeOf, waitsFor } from './stage.ts'
-import type { LifecycleParams, LogicalCluster } from './types.ts'
 
 export type Context = Omit<RequestContext<LifecycleParams>, 'actAs'>
 
@@ -28,7 +30,7 @@ export type Context = Omit<RequestContext<LifecycleParams>, 'actAs'>
 export const isContent = ({ cluster, info }: Context): boolean => cluster !== '*' && !isLogicalClusters(info)
 
 const isLogicalClusters = (info: RequestInfo): info is ResourceRequest =>
-  info.isResource && info.group === 'core.kcp.io' && info.resource === 'logicalclusters'
+  info.isResource && info.group === coreGroup && info.resource === 'logicalclusters'
 
 /** What the views need to decide about content. */
 export interface Entry {
@@ -128,7 +130,7 @@ function declaredRules(
   if (isSystem(params)) return []
   const reference = typeOf(params)
   const type = reference && clusters.type(reference)
-  return type && (type.spec?.[`${stage.role}Permissions`] ?? [])
+  return type && ((type.spec?.[`${stage.role}Permissions`] ?? []) as readonly PolicyRule[])
 }
 
 const refused = (message: string): StatusError => new StatusError(403, 'Forbidden', message)
@@ -150,13 +152,11 @@ export function contentUser(entry: Entry, { user, cluster, params }: Context): U
   return { ...user, groups: [`system:kcp:${entry.stage.role}:${params.identifier}`, ...user.groups] }
 }
 
-const warrant = 'authorization.kcp.io/warrant'
-
 /** Without warrants: those were for the request that made the workspace. */
 function ownerOf(object: LogicalCluster | undefined): UserInfo | undefined {
   const createdBy = object?.spec?.createdBy
   if (createdBy === undefined) return undefined
   const { username: name, uid, groups = [], extra = {} } = createdBy
-  const { [warrant]: _, ...kept } = extra
+  const { [warrantKey]: _, ...kept } = extra
   return { name, groups, extra: kept, ...(uid === undefined ? {} : { uid }) }
 }

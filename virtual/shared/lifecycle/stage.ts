@@ -1,5 +1,8 @@
 import type { LabelRequirement, ResourceStorage } from '../../../framework/index.ts'
-import type { LifecycleParams, LogicalCluster } from './types.ts'
+import type { LogicalCluster } from '../../../kcp/index.ts'
+
+/** The params of both views' paths: the initializer or terminator, `<logical cluster>:<type>` or `system:…`. */
+export type LifecycleParams = { readonly identifier: string }
 
 /** What tells one end of a workspace's life from the other. Everything else the two views have in common. */
 export interface Stage {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { invalid, type KubeObject } from '../../../framework/index.ts'
+import type { LogicalCluster } from '../../../kcp/index.ts'
 import { remaining, type Stage } from './stage.ts'
-import type { LogicalCluster } from './types.ts'
 
 /**
  * What a write of the status makes of a logical cluster: its own entry of the list may go, conditions may be reported,

@@ -10,12 +10,13 @@ import {
   type VirtualWorkspace,
   viewDecision,
 } from '../../../framework/index.ts'
+import { exportedResources } from '../../../kcp/index.ts'
 import { LifecycleApis } from './apis.ts'
 import { watchClusters } from './clusters.ts'
 import { contentUser, type Entry, enter, entranceSteps, isContent } from './content.ts'
 import { typePublisher } from './publisher.ts'
+import type { LifecycleParams } from './stage.ts'
 import { authorizerOf, type Stage, typeOf } from './stage.ts'
-import type { LifecycleParams } from './types.ts'
 
 /** A view for those who have to finish something at one stage of a workspace's life (chapter 10, sections 4 and 5). */
 export function lifecycleView(
@@ -53,7 +54,7 @@ async function mayAct(
   const type = typeOf(params)
   if (type === undefined) return deny(`malformed ${role} ${JSON.stringify(params.identifier)}`, by)
   const { cluster, name } = type
-  const resource = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspacetypes' }
+  const resource = exportedResources.workspaceTypes
   const target = { ...resource, subresource: '', namespace: '', name }
   const decision = await backend.authorizer.authorize(user, { verb, cluster, resource: target }, signal)
   return askedIn(cluster, by, decision)
