@@ -122,8 +122,8 @@ export {
   type Metadata,
   type ObjectKey,
   type OwnerReference,
+  timestamp,
 } from './meta/object.ts'
-export { timestamp } from './meta/timestamp.ts'
 export { createMetrics, type Metrics } from './metrics/metrics.ts'
 export { readTenantKubeconfig } from './net/kubeconfig.ts'
 export { withoutVersion } from './publishing/publisher.ts'
@@ -156,8 +156,7 @@ export {
   type UserInfo,
 } from './request/user.ts'
 export { bookmark } from './responses/bookmark.ts'
-export { parseFieldSelector } from './selectors/fieldselector.ts'
-export { parseLabelSelector } from './selectors/labelselector.ts'
+export { parseFieldSelector, parseLabelSelector } from './selectors/parse.ts'
 export {
   andFields,
   andLabels,

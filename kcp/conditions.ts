@@ -1,4 +1,4 @@
-import { timestamp } from '../framework/meta/timestamp.ts'
+import { timestamp } from '../framework/meta/object.ts'
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 export type Severity = 'Error' | 'Warning' | 'Info'

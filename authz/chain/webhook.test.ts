@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { parseFieldSelector } from '../../framework/selectors/fieldselector.ts'
-import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
+import { parseFieldSelector, parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { action, user } from '../testing/fixture.ts'
 import { type WebhookOptions, webhookAuthorizer } from './webhook.ts'
 

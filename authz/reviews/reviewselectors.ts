@@ -1,8 +1,7 @@
 import { isMembers } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../../framework/meta/names.ts'
-import { parseFieldSelector } from '../../framework/selectors/fieldselector.ts'
-import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
+import { parseFieldSelector, parseLabelSelector } from '../../framework/selectors/parse.ts'
 import type { FieldRequirement, LabelRequirement, Selectors } from '../../framework/selectors/selectors.ts'
 import { record, text, texts } from '../rbac/objects.ts'
 

@@ -1,5 +1,4 @@
-import { formatCheck } from '../../framework/formats/formats.ts'
-import { requestUriError } from '../../framework/formats/requesturi.ts'
+import { formatCheck, requestUriError } from '../../framework/formats/formats.ts'
 import {
   dns1035LabelErrors,
   dns1123LabelErrors,

@@ -1,4 +1,4 @@
-import { requestUriError } from '../../framework/formats/requesturi.ts'
+import { requestUriError } from '../../framework/formats/formats.ts'
 import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
 import { boolType, listOf, mapOf, opaqueType, stringType } from '../values/type.ts'
 import { CelError, LiteralMap, type Opaque } from '../values/value.ts'

@@ -1,4 +1,17 @@
-import { type AuthorizationSources, type AuthorizerOptions, createAuthorizer, createExplainer, createStamps, type Explainer, escalationPrevention, insightInto, type Missing, missingIn, reviewStorages, webhookDefaults } from '../../authz/index.ts'
+import {
+  type AuthorizationSources,
+  type AuthorizerOptions,
+  createAuthorizer,
+  createExplainer,
+  createStamps,
+  type Explainer,
+  escalationPrevention,
+  insightInto,
+  type Missing,
+  missingIn,
+  reviewStorages,
+  webhookDefaults,
+} from '../../authz/index.ts'
 import type { Action, Authorizer } from '../../framework/contract/authorizer.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { VirtualWorkspace } from '../../framework/contract/workspace.ts'

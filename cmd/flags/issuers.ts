@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { signingAlgorithms } from '../../framework/authn/jwt/algorithms.ts'
+import { signingAlgorithms } from '../../framework/authn/jwt/config.ts'
 import type { AnonymousConfig, AuthenticationConfig, JwtConfig } from '../../framework/authn/jwt/index.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'

@@ -1,4 +1,3 @@
-import { type Difference, differencesOf, type Filter, type Versions } from './change.ts'
 import { type Conflict, ConflictError } from './conflict.ts'
 import { intersection, isEmpty, noFields, sharing } from './fieldpath/fieldset.ts'
 import { equals, isMembers, type Members } from './fieldpath/values.ts'
@@ -7,7 +6,15 @@ import { prune } from './prune.ts'
 import { merge } from './typed/merge.ts'
 import { toFieldSet } from './typed/tofieldset.ts'
 import type { Type } from './typed/types.ts'
-import { keeping, ownable, reconciled } from './update.ts'
+import {
+  type Difference,
+  differencesOf,
+  type Filter,
+  keeping,
+  ownable,
+  reconciled,
+  type Versions,
+} from './update.ts'
 
 /** One apply: a configuration that fits `type`, on an object. */
 export interface Apply {

@@ -6,8 +6,8 @@ import type { KubeObject } from '../meta/object.ts'
 import { applyConfiguration, type Endpoint, trackUpdate } from './fieldmanager.ts'
 import { recursiveDifference, setOfFields } from './fieldpath/fieldset.ts'
 import { lastAppliedAnnotation } from './lastapplied.ts'
+import { withTimesOf } from './managed.ts'
 import { anySpec, shapes } from './testing/shapes.ts'
-import { withTimesOf } from './times.ts'
 import { typeOf } from './typed/types.ts'
 
 type Spec = Readonly<Record<string, unknown>>

@@ -2,16 +2,13 @@ import { badRequest, StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { Json, KubeObject, Metadata } from '../meta/object.ts'
 import { type Applied, type Apply, apply } from './apply.ts'
-import { capUpdaters } from './cap.ts'
-import type { Change, Filter, Versions } from './change.ts'
 import { ConflictError, conflictStatus } from './conflict.ts'
 import { isMembers, type Members } from './fieldpath/values.ts'
 import { checkLastApplied, kubectl, withLastApplied } from './lastapplied.ts'
 import { formatManaged, identityOf, type Managed, type Manager, parseManaged } from './managed.ts'
-import { TypedError } from './typed/failure.ts'
-import type { Type } from './typed/types.ts'
+import { type Type, TypedError } from './typed/types.ts'
 import { validate } from './typed/validate.ts'
-import { updateManaged } from './update.ts'
+import { type Change, capUpdaters, type Filter, updateManaged, type Versions } from './update.ts'
 
 /** One endpoint, as field management sees it. */
 export interface Endpoint {

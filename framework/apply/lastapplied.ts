@@ -4,9 +4,8 @@ import { type Conflict, ConflictError } from './conflict.ts'
 import { difference, type FieldSet, isEmpty, union } from './fieldpath/fieldset.ts'
 import { isMembers, type Members } from './fieldpath/values.ts'
 import { compare } from './typed/compare.ts'
-import { TypedError } from './typed/failure.ts'
 import { toFieldSet } from './typed/tofieldset.ts'
-import type { Type } from './typed/types.ts'
+import { type Type, TypedError } from './typed/types.ts'
 import { validate } from './typed/validate.ts'
 
 /** Where clients that merge by themselves remember what they applied. */

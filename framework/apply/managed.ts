@@ -1,6 +1,6 @@
-import type { KubeObject } from '../meta/object.ts'
-import type { FieldSet } from './fieldpath/fieldset.ts'
-import { isEmpty } from './fieldpath/fieldset.ts'
+import { sameJson } from '../json/json.ts'
+import type { Json, KubeObject } from '../meta/object.ts'
+import { type FieldSet, isEmpty } from './fieldpath/fieldset.ts'
 import { formatFields, parseFields } from './fieldpath/fieldsv1.ts'
 import { isMembers } from './fieldpath/values.ts'
 
@@ -126,3 +126,17 @@ export function withValidManagedFields(
   )
   return { ...object, metadata: known === undefined ? metadata : { ...metadata, managedFields: known } }
 }
+
+/**
+ * The object with the times of the old one's managedFields where nothing else in these differs, so that a write that changes
+ * nothing is none (chapter 40, rules 3.27, 5.61).
+ */
+export function withTimesOf(object: KubeObject, old: KubeObject): KubeObject {
+  const [now, before] = [object.metadata.managedFields, old.metadata.managedFields]
+  if (now === undefined || before === undefined || now === before) return object
+  if (!sameJson(timeless(now), timeless(before))) return object
+  return { ...object, metadata: { ...object.metadata, managedFields: before } }
+}
+
+const timeless = (entries: readonly Json[]): readonly unknown[] =>
+  entries.map(entry => (isMembers(entry) ? { ...entry, time: undefined } : entry))

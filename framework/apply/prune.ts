@@ -1,10 +1,9 @@
-import type { Versions } from './change.ts'
 import { difference, type FieldSet, intersection, isEmpty, noFields, union } from './fieldpath/fieldset.ts'
 import { type Entry, identityOf, type Managed } from './managed.ts'
-import { withNamedFields } from './typed/named.ts'
 import { removeItems } from './typed/remove.ts'
-import { toFieldSet } from './typed/tofieldset.ts'
+import { toFieldSet, withNamedFields } from './typed/tofieldset.ts'
 import type { Type } from './typed/types.ts'
+import type { Versions } from './update.ts'
 
 interface Pruning {
   /** The live object with the configuration merged into it. */

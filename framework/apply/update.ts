@@ -1,8 +1,9 @@
 import { untrackedFields } from '../meta/objectmeta.ts'
-import { type Change, type Difference, differencesOf, type Versions } from './change.ts'
 import { difference, type FieldSet, isEmpty, setOfFields, union } from './fieldpath/fieldset.ts'
-import { type Entry, identityOf, type Managed, type Manager, managedFrom } from './managed.ts'
+import { compareAges, type Entry, identityOf, type Managed, type Manager, managedFrom } from './managed.ts'
 import { reconcile } from './reconcile.ts'
+import { type Comparison, compare } from './typed/compare.ts'
+import type { Type } from './typed/types.ts'
 
 /** `stripMeta` of `apimachinery/pkg/util/managedfields/internal`; `clusterName` was a field of ObjectMeta. */
 const untracked = setOfFields(
@@ -43,4 +44,85 @@ export function updateManaged(managed: Managed, change: Change, by: Manager, tim
   const before = kept.get(identityOf(by))
   const fields = before === undefined ? own : union(own, before.fields)
   return managedFrom([...kept.values(), { ...by, fields, time }])
+}
+
+/** The types of one kind in all its versions; undefined: there is no such version any more. */
+export type Versions = (apiVersion: string) => Type | undefined
+
+/** Leaves out what an endpoint may not write. */
+export type Filter = (fields: FieldSet) => FieldSet
+
+/** How one object goes from one state to another. */
+export interface Change {
+  readonly live: unknown
+  readonly next: unknown
+  readonly versions: Versions
+  readonly filter: Filter
+}
+
+/** What changed, as a version names it. */
+export interface Difference {
+  readonly removed: FieldSet
+  /** Modified or added. */
+  readonly set: FieldSet
+}
+
+/** The differences of a change by version, each made once. undefined: there is no such version any more. */
+export function differencesOf({
+  live,
+  next,
+  versions,
+  filter,
+}: Change): (apiVersion: string) => Difference | undefined {
+  const known = new Map<Type, Difference>()
+  return apiVersion => {
+    const type = versions(apiVersion)
+    if (type === undefined) return undefined
+    const difference = known.get(type) ?? filtered(compare(type, live, next), filter)
+    known.set(type, difference)
+    return difference
+  }
+}
+
+const filtered = ({ removed, modified, added }: Comparison, filter: Filter): Difference => ({
+  removed: filter(removed),
+  set: filter(union(modified, added)),
+})
+
+const maxUpdaters = 10
+const ancient = 'ancient-changes'
+
+const isUpdate = ({ operation }: Entry): boolean => operation === 'Update'
+
+/**
+ * Keeps at most ten entries of updates: the oldest are merged, per version, into one of nobody in particular (chapter 40,
+ * rule 5.28).
+ */
+export function capUpdaters(managed: Managed): Managed {
+  const updaters = [...managed.values()].filter(isUpdate).sort(compareAges)
+  const kept = new Map(managed)
+  const oldest = new Map<string, Entry>()
+  let count = updaters.length
+  for (const entry of updaters) {
+    if (count <= maxUpdaters) break
+    const first = oldest.get(entry.apiVersion)
+    if (first === undefined) oldest.set(entry.apiVersion, entry)
+    else {
+      bury(kept, first, entry)
+      count--
+    }
+  }
+  return kept
+}
+
+/** Moves an entry into the bucket of its version; the first of that version makes the bucket. */
+function bury(kept: Map<string, Entry>, first: Entry, entry: Entry): void {
+  const { apiVersion } = entry
+  const bucket: Entry = { ...entry, manager: ancient, subresource: '' }
+  const key = identityOf(bucket)
+  const before = kept.get(key)
+  if (before === undefined) kept.delete(identityOf(first))
+  const fields = union(entry.fields, (before ?? first).fields)
+  kept.delete(identityOf(entry))
+  kept.set(key, { ...bucket, apiVersion, fields })
 }

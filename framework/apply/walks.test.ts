@@ -6,11 +6,10 @@ import { formatFields, parseFields } from './fieldpath/fieldsv1.ts'
 import { reconcile } from './reconcile.ts'
 import { anyConfig, shapes } from './testing/shapes.ts'
 import { compare } from './typed/compare.ts'
-import { TypedError } from './typed/failure.ts'
 import { merge } from './typed/merge.ts'
 import { removeItems } from './typed/remove.ts'
 import { toFieldSet } from './typed/tofieldset.ts'
-import { typeOf } from './typed/types.ts'
+import { TypedError, typeOf } from './typed/types.ts'
 import { validate } from './typed/validate.ts'
 
 const type = typeOf(shapes)

@@ -1,3 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isIP } from 'node:net'
+import type { Decision } from '../contract/authorizer.ts'
+import type { DecisionDomain } from '../contract/context.ts'
+import { isOfView, printStep, stepsIn } from '../contract/decisionsteps.ts'
 import type { Status } from '../meta/errors.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import type { UserInfo } from '../request/user.ts'
@@ -64,4 +69,48 @@ export function objectReference(info: RequestInfo, created: string): ObjectRefer
     apiVersion: version,
     ...(subresource === '' ? {} : { subresource }),
   }
+}
+
+/** As Kubernetes' MicroTime. Milliseconds since the epoch, with fractions. */
+export function microTime(milliseconds: number): string {
+  const whole = Math.floor(milliseconds)
+  const micros = Math.floor((milliseconds - whole) * 1000)
+  return new Date(whole).toISOString().replace('Z', `${String(micros).padStart(3, '0')}Z`)
+}
+
+/**
+ * Where a request came from: first what proxies say, which anybody may write, at last the address of the connection,
+ * which nobody can.
+ */
+export function sourcesOf(headers: IncomingHttpHeaders, remoteAddress: string): readonly string[] {
+  const said = [headers['x-forwarded-for'], headers['x-real-ip']].flatMap(value =>
+    String(value ?? '').split(','),
+  )
+  const known = [...said.map(text => text.trim()), remoteAddress.replace(/^::ffff:/, '')]
+  return [...new Set(known.filter(address => isIP(address) > 0))]
+}
+
+/**
+ * kcp's annotations: Kubernetes' two of the whole decision, then two of each step (chapter 30, section 2.3). A view asks
+ * the same authorizers in several logical clusters: only its own steps have names of their own.
+ */
+export function decisionAnnotations(domain: DecisionDomain, decision: Decision): Record<string, string> {
+  const annotations: Record<string, string> = {}
+  if (domain === 'request.auth.kcp.io') {
+    annotations['authorization.k8s.io/decision'] = decision.effect === 'allow' ? 'allow' : 'forbid'
+    annotations['authorization.k8s.io/reason'] = decision.reason
+  }
+  const printed = isOfView(decision) ? (decision.trace ?? []).map(printStep) : stepsIn(decision)
+  for (const { authorizer, decision: said, reason } of printed) {
+    if (authorizer === '') continue
+    annotations[`${domain}/${authorizer}-decision`] = said
+    annotations[`${domain}/${authorizer}-reason`] = reason
+  }
+  return annotations
+}
+
+/** The question behind a refusal: of the step that refused, where views asked others. */
+export function refusedQuestion(decision: Decision): Decision['asked'] {
+  const last = decision.trace?.at(-1)
+  return (last === undefined ? undefined : refusedQuestion(last)) ?? decision.asked
 }

@@ -7,20 +7,26 @@ import type { Incoming } from '../request/incoming.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
 import { anonymous, type UserInfo } from '../request/user.ts'
-import { BodyCopy, keepBody } from './bodycopy.ts'
-import { decisionAnnotations, refusedQuestion } from './decisions.ts'
-import { type AuditEvent, auditUserOf, objectReference } from './event.ts'
+import {
+  type AuditEvent,
+  auditUserOf,
+  decisionAnnotations,
+  microTime,
+  objectReference,
+  refusedQuestion,
+  sourcesOf,
+} from './event.ts'
 import {
   answeredObject,
   answeredStatus,
+  BodyCopy,
+  keepBody,
   nameIn,
   panicStatus,
   requestedObject,
   withoutManagedFields,
 } from './objects.ts'
 import { type AuditPolicy, type AuditStage, type AuditWish, wishFor } from './policy.ts'
-import { sourcesOf } from './sources.ts'
-import { microTime } from './time.ts'
 
 /** What the audits of all requests share. */
 export interface Auditing {

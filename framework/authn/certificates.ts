@@ -2,7 +2,7 @@ import type { PeerCertificate } from 'node:tls'
 import { unauthorized } from '../meta/errors.ts'
 import type { Authenticator } from '../request/authenticator.ts'
 import type { UserInfo } from '../request/user.ts'
-import { authenticated } from './authenticated.ts'
+import { authenticated } from './authentication.ts'
 import { trustIn, validNow } from './issuer.ts'
 
 /**

@@ -1,3 +1,4 @@
+export { union } from './authentication.ts'
 export { clientCertificates } from './certificates.ts'
 export {
   type IdentityHeaders,
@@ -20,5 +21,4 @@ export {
   tokenAuthenticator,
 } from './token.ts'
 export { bearers, bearerTokens, type TokenUser, tokenFile, tokenUsers } from './tokens.ts'
-export { union } from './union.ts'
 export { type WebhookTokensOptions, webhookTokens, webhookTokensDefaults } from './webhooktokens.ts'

@@ -1,7 +1,7 @@
 import { unauthorized } from '../meta/errors.ts'
 import type { Authenticator, Credentials } from '../request/authenticator.ts'
 import type { UserInfo } from '../request/user.ts'
-import { authenticated } from './authenticated.ts'
+import { authenticated } from './authentication.ts'
 import { commonName } from './certificates.ts'
 import { headerLines } from './headers.ts'
 import { trustIn } from './issuer.ts'

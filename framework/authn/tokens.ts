@@ -2,8 +2,8 @@ import { after, attempt } from '../async/awaitable.ts'
 import { unauthorized } from '../meta/errors.ts'
 import type { Authenticator, Credentials } from '../request/authenticator.ts'
 import type { UserInfo } from '../request/user.ts'
-import { authenticated } from './authenticated.ts'
-import { headerLines } from './headers.ts'
+import { authenticated } from './authentication.ts'
+import { headerLines, webSocketToken } from './headers.ts'
 import { sha256 } from './sha256.ts'
 import {
   type Identified,
@@ -12,7 +12,6 @@ import {
   type TokenReader,
   tokenAuthenticator,
 } from './token.ts'
-import { webSocketToken } from './websockettoken.ts'
 
 /** A user with one fixed token, of which only the SHA-256 is kept. */
 export interface TokenUser {

@@ -1,5 +1,5 @@
 import type { UserInfo } from '../request/user.ts'
-import { authenticated } from './authenticated.ts'
+import { authenticated } from './authentication.ts'
 import { isObject, isTexts } from './jwt.ts'
 import { TokenError, type TokenReader } from './token.ts'
 import { createVerdicts, type Verdict } from './verdicts.ts'

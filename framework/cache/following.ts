@@ -5,9 +5,8 @@ import { take } from './batch.ts'
 import type { Line } from './line.ts'
 import type { Snapshot } from './pages.ts'
 import type { Reader } from './reader.ts'
+import type { Ring } from './ring.ts'
 import { matcherOf, rangeOf, type ServedKind } from './selection.ts'
-import type { WatchSource } from './source.ts'
-import type { Sleeper } from './ticker.ts'
 
 const never = Number.POSITIVE_INFINITY
 const beforeDeadline = 2_000
@@ -94,4 +93,52 @@ export async function* follow(
 function* rest(reader: Reader): Generator<readonly ItemEvent[]> {
   for (let events = reader.next(); events !== undefined; events = reader.next())
     if (events.length > 0) yield events
+}
+
+/** What a watch reads: one resource of a cache. */
+export interface WatchSource {
+  readonly ring: Ring
+  readonly ticker: Ticker
+  /** Milliseconds between the bookmarks of one watch. */
+  readonly bookmarkEvery: number
+  /** The revision up to which the cache is current. */
+  readonly revision: number
+  /** Aborted when the cache is closed. */
+  readonly closed: AbortSignal
+}
+
+/** Somebody who wants to be woken at a time. */
+export interface Sleeper {
+  /** In milliseconds since the epoch; may change. */
+  readonly due: number
+  wake(): void
+}
+
+/** One timer for all sleepers: it looks at their due times every so often, and does not run when there are none. */
+export class Ticker {
+  readonly #sleepers = new Set<Sleeper>()
+  readonly #every: number
+  #timer: NodeJS.Timeout | undefined
+
+  /** `every` in milliseconds: how late a sleeper may be woken. */
+  constructor(every: number) {
+    this.#every = every
+  }
+
+  add(sleeper: Sleeper): void {
+    this.#sleepers.add(sleeper)
+    this.#timer ??= setInterval(() => this.#tick(), this.#every).unref()
+  }
+
+  remove(sleeper: Sleeper): void {
+    this.#sleepers.delete(sleeper)
+    if (this.#sleepers.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #tick(): void {
+    const now = Date.now()
+    for (const sleeper of this.#sleepers) if (sleeper.due <= now) sleeper.wake()
+  }
 }

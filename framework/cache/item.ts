@@ -1,5 +1,6 @@
-import type { Item } from '../contract/item.ts'
-import type { ObjectKey } from '../meta/object.ts'
+import type { Item, ObjectMeta } from '../contract/item.ts'
+import type { KubeObject, ObjectKey } from '../meta/object.ts'
+import type { Texts } from '../wire/encode.ts'
 
 /** The place of an object among those of its resource: list order is the order of these. */
 export const idOf = ({ cluster, namespace, name }: ObjectKey): string => `${cluster}/${namespace}/${name}`
@@ -21,4 +22,85 @@ export interface CacheItem extends Item {
   move(slab: Buffer, start: number): void
   /** The same object presented at a later revision. */
   at(revision: number): CacheItem
+}
+
+/** Where the bytes of an item lie. */
+export interface SlabPlace {
+  readonly slab: Buffer
+  readonly start: number
+  readonly length: number
+}
+
+/** What is presented of an object besides its bytes. */
+export interface Presented {
+  /** The resourceVersion. */
+  readonly revision: number
+  readonly labels: Texts
+}
+
+/**
+ * An object in a cache: a few numbers and a place in a slab that it shares with its neighbours. Everything else is made
+ * when asked for. Immutable to the outside; only where the bytes lie may change.
+ */
+export abstract class SlabItem implements CacheItem, ObjectMeta {
+  /** `cluster/namespace/name`: list order. */
+  readonly id: string
+  readonly cluster: string
+  readonly namespace: string
+  readonly revision: number
+  readonly labels: Texts
+  readonly length: number
+  #slab: Buffer
+  #start: number
+
+  constructor(key: ObjectKey, { slab, start, length }: SlabPlace, { revision, labels }: Presented) {
+    this.id = idOf(key)
+    this.cluster = key.cluster
+    this.namespace = key.namespace
+    this.revision = revision
+    this.labels = labels
+    this.length = length
+    this.#slab = slab
+    this.#start = start
+  }
+
+  abstract get annotations(): Texts
+  abstract get uid(): string
+  abstract get object(): KubeObject
+  abstract at(revision: number): CacheItem
+
+  get name(): string {
+    return this.id.slice(this.cluster.length + this.namespace.length + 2)
+  }
+
+  get key(): ObjectKey {
+    return { cluster: this.cluster, namespace: this.namespace, name: this.name }
+  }
+
+  get meta(): ObjectMeta {
+    return this
+  }
+
+  get resourceVersion(): string {
+    return String(this.revision)
+  }
+
+  get bytes(): Buffer {
+    return this.#slab.subarray(this.#start, this.#start + this.length)
+  }
+
+  /** A part of the bytes, each as one character. */
+  protected text(from: number, to: number): string {
+    return this.#slab.toString('latin1', this.#start + from, this.#start + to)
+  }
+
+  copy(target: Buffer, start: number): number {
+    return this.#slab.copy(target, start, this.#start, this.#start + this.length)
+  }
+
+  move(slab: Buffer, start: number): void {
+    this.copy(slab, start)
+    this.#slab = slab
+    this.#start = start
+  }
 }

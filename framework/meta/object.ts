@@ -75,3 +75,6 @@ export const versionOf = (apiVersion: string): string => apiVersion.replace(/^.*
 /** `resource.group`, or just `resource` for the core group: the `GR` of chapter 40's messages. */
 export const groupResource = (group: string, resource: string): string =>
   group === '' ? resource : `${resource}.${group}`
+
+/** UTC, whole seconds: `metav1.Time` (chapter 40, rule 3.39). */
+export const timestamp = (time: Date = new Date()): string => time.toISOString().replace(/\.\d+Z$/, 'Z')

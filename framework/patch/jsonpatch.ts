@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isMembers } from '../json/json.ts'
 import { badRequest, StatusError, tooLarge } from '../meta/errors.ts'
-import { bodyLimit } from '../wire/mediatypes.ts'
+import { bodyLimit } from '../wire/parsebody.ts'
 
 /**
  * RFC 6902, ours because the documents are tenants': the libraries evaluate pointers through inherited members, so that

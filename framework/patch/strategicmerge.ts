@@ -3,8 +3,7 @@ import { isMembers } from '../json/json.ts'
 import { badRequest } from '../meta/errors.ts'
 import { itemSchema, type MergeSchema, memberSchema, mergeKeyOf, strategyOf } from '../meta/mergeschema.ts'
 import { jsonType } from '../wire/metadata.ts'
-import { badArgument, mergeFailed } from './strategicmergefailure.ts'
-import { deleteScalars, mergeList, orderedList } from './strategicmergelist.ts'
+import { badArgument, deleteScalars, mergeFailed, mergeList, orderedList } from './strategicmergelist.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -3,8 +3,7 @@ import type { RequestContext } from '../contract/context.ts'
 import type { Selection } from '../contract/storage.ts'
 import { badRequest } from '../meta/errors.ts'
 import type { ResourceRequest } from '../request/requestinfo.ts'
-import { parseFieldSelector } from '../selectors/fieldselector.ts'
-import { parseLabelSelector } from '../selectors/labelselector.ts'
+import { parseFieldSelector, parseLabelSelector } from '../selectors/parse.ts'
 import { type FieldSelector, fieldEquals, type LabelSelector, requiredField } from '../selectors/selectors.ts'
 
 type Selectable = Pick<ApiResource, 'selectableFields' | 'namespaced' | 'custom'>

@@ -1,5 +1,5 @@
 import { badRequest, methodNotSupported, notServed } from '../meta/errors.ts'
-import { readableSelectors } from '../selectors/readable.ts'
+import { readableSelectors } from '../selectors/parse.ts'
 import { type FieldSelector, requiredField, type Selectors } from '../selectors/selectors.ts'
 import { decodeSegment, isPathSegment } from './segments.ts'
 

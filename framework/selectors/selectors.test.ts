@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { StatusError } from '../meta/errors.ts'
-import { parseFieldSelector } from './fieldselector.ts'
-import { parseLabelSelector } from './labelselector.ts'
+import { parseFieldSelector, parseLabelSelector } from './parse.ts'
 import {
   andLabels,
   formatFieldSelector,

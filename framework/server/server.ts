@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { Turns } from '../async/turns.ts'
+import { Turns } from '../async/streams.ts'
 import type { Auditor } from '../audit/index.ts'
 import type { Backend } from '../contract/backend.ts'
 import type { OpenApiDocuments } from '../contract/documents.ts'

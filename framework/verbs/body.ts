@@ -4,9 +4,17 @@ import { badRequest, type StatusError } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
 import type { FieldValidation } from '../query/options.ts'
 import type { VerbRequest } from '../request/response.ts'
-import { type BodyFormat, bodyFormat, bodyLimit } from '../wire/mediatypes.ts'
 import { DecodeError, decodeMetadata, jsonType, MissingKindError } from '../wire/metadata.ts'
-import { linesOf, type ParsedBody, parseBody, preview, typedProblems } from '../wire/parsebody.ts'
+import {
+  type BodyFormat,
+  bodyFormat,
+  bodyLimit,
+  linesOf,
+  type ParsedBody,
+  parseBody,
+  preview,
+  typedProblems,
+} from '../wire/parsebody.ts'
 import { withGoTimes } from './gotimes.ts'
 import { isCustom, refuseMistyped } from './mistyped.ts'
 import { typeOf, UnrecognizedError } from './typemeta.ts'

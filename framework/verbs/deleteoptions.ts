@@ -2,9 +2,8 @@ import type { DeleteOptions, SentOptions } from '../contract/storage.ts'
 import { badRequest, type FieldError } from '../meta/errors.ts'
 import { booleanOf, dryRunErrors, integerOption, refuseOptions, unsupportedOption } from '../query/options.ts'
 import type { VerbRequest } from '../request/response.ts'
-import { type BodyFormat, bodyFormat, bodyLimit } from '../wire/mediatypes.ts'
 import { jsonType } from '../wire/metadata.ts'
-import { parseBody } from '../wire/parsebody.ts'
+import { type BodyFormat, bodyFormat, bodyLimit, parseBody } from '../wire/parsebody.ts'
 import { unregistered } from './typemeta.ts'
 
 /** DeleteOptions as they were sent, in the body or in the query. */

@@ -1,5 +1,5 @@
 import { type Fields, isObject, typeOf } from '../formats/values.ts'
-import type { Metadata } from '../meta/object.ts'
+import { type Metadata, timestamp } from '../meta/object.ts'
 import {
   itemStruct,
   type MetaField,
@@ -7,7 +7,6 @@ import {
   type MetaType,
   metaStructs,
 } from '../meta/objectmeta.ts'
-import { timestamp } from '../meta/timestamp.ts'
 
 /** `metadata` as a client sent it, decoded as `ObjectMeta`. */
 export interface DecodedMetadata {

@@ -1,6 +1,6 @@
 import { addAbortSignal, PassThrough, Readable } from 'node:stream'
 import { expired, modified, notFound, notServed, type StatusError } from '../../framework/meta/errors.ts'
-import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
+import { parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { matchesLabels } from '../../framework/selectors/selectors.ts'
 import type { ShardAnswer, ShardConnection } from '../connection/connection.ts'
 import type { ShardRequest } from '../connection/request.ts'

@@ -1,6 +1,5 @@
 import type { Item } from '../../framework/contract/item.ts'
-import type { KubeObject } from '../../framework/meta/object.ts'
-import { timestamp } from '../../framework/meta/timestamp.ts'
+import { type KubeObject, timestamp } from '../../framework/meta/object.ts'
 import type { APIResourceSchema } from '../../kcp/apis.ts'
 import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'

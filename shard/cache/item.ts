@@ -1,4 +1,4 @@
-import { type Presented, SlabItem } from '../../framework/cache/slabitem.ts'
+import { type Presented, SlabItem } from '../../framework/cache/item.ts'
 import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/contract/item.ts'
 import { sameJson } from '../../framework/json/json.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ListQuery } from '../../framework/contract/storage.ts'
 import type { StatusError } from '../../framework/meta/errors.ts'
-import { parseFieldSelector } from '../../framework/selectors/fieldselector.ts'
-import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
+import { parseFieldSelector, parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { configMap, type Fixture, forever, listed, open } from './testing/fixture.ts'
 
 describe('listing', () => {

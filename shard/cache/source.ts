@@ -1,5 +1,5 @@
+import type { WatchSource } from '../../framework/cache/following.ts'
 import type { Snapshot } from '../../framework/cache/pages.ts'
-import type { WatchSource } from '../../framework/cache/source.ts'
 import type { StoredResource } from './key.ts'
 
 /** What list and watch read: one resource of the watch cache. */

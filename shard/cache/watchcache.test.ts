@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { silent } from '../../framework/contract/log.ts'
-import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
+import { parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Decorator } from './builder.ts'
 import { encodeStored } from './codec.ts'

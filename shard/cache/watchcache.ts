@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { Ticker } from '../../framework/cache/following.ts'
 import { Progress } from '../../framework/cache/progress.ts'
 import { defaultRing, type Ring, type RingBounds } from '../../framework/cache/ring.ts'
-import { Ticker } from '../../framework/cache/ticker.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
 import { Compacted, type Store, type StoreEvent } from '../store/store.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { WatchQuery } from '../../framework/contract/storage.ts'
-import { parseFieldSelector } from '../../framework/selectors/fieldselector.ts'
-import { parseLabelSelector } from '../../framework/selectors/labelselector.ts'
+import { parseFieldSelector, parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { configMap, events, type Fixture, forever, open } from './testing/fixture.ts'
 
 describe('watching', () => {

@@ -1,6 +1,5 @@
 import type { FieldError } from '../../framework/meta/errors.ts'
-import type { KubeObject } from '../../framework/meta/object.ts'
-import { timestamp } from '../../framework/meta/timestamp.ts'
+import { type KubeObject, timestamp } from '../../framework/meta/object.ts'
 import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from '../../openapi/crd/crd.ts'
 import { nameErrors } from '../../openapi/crd/names.ts'
 import { withMetadata } from './strategy.ts'

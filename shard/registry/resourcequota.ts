@@ -1,5 +1,4 @@
-import { canonicalQuantity } from '../../framework/formats/canonicalquantity.ts'
-import { parseQuantity } from '../../framework/formats/quantity.ts'
+import { canonicalQuantity, parseQuantity } from '../../framework/formats/quantity.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue } from '../../framework/meta/fielderror.ts'
 import { qualifiedNameErrors } from '../../framework/meta/names.ts'

@@ -2,7 +2,7 @@ import type { Item } from '../../framework/contract/item.ts'
 import type { WriteOptions } from '../../framework/contract/storage.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { applyType } from '../../framework/wire/mediatypes.ts'
+import { applyType } from '../../framework/wire/parsebody.ts'
 
 /** Bytes of a stored object: what etcd takes in one request. */
 const largest = 1.5 * 1024 * 1024

@@ -4,7 +4,7 @@ import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { Change, DeleteOptions } from '../../framework/contract/storage.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
-import { applyType } from '../../framework/wire/mediatypes.ts'
+import { applyType } from '../../framework/wire/parsebody.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 
 const configMaps: ResourceRef = { group: '', version: 'v1', resource: 'configmaps' }

@@ -1,4 +1,4 @@
-import { withTimesOf } from '../../framework/apply/times.ts'
+import { withTimesOf } from '../../framework/apply/managed.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { Change, WriteOptions } from '../../framework/contract/storage.ts'

@@ -1,8 +1,7 @@
 import { goText } from '../../json/gotext.ts'
 import { type Element, keyElement, valueElement } from '../fieldpath/fieldpath.ts'
 import { isList, isMembers, type List, own } from '../fieldpath/values.ts'
-import { TypedError } from './failure.ts'
-import type { ListType } from './types.ts'
+import { type ListType, TypedError } from './types.ts'
 
 /** What items are called that cannot be told apart. */
 export const nameless: Element = '?'

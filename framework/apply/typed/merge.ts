@@ -1,8 +1,7 @@
 import { type Element, printElement } from '../fieldpath/fieldpath.ts'
 import { equals, isList, isMembers, type List, type Members, own } from '../fieldpath/values.ts'
 import { elementsOf } from './elements.ts'
-import { TypedError } from './failure.ts'
-import { branchOf, type ListType, type MapType, type Type } from './types.ts'
+import { branchOf, type ListType, type MapType, type Type, TypedError } from './types.ts'
 
 /**
  * The live value with a configuration merged into it (chapter 40, rule 5.47); undefined when nothing is left. What the

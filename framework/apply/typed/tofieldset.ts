@@ -1,4 +1,4 @@
-import { type Element, fieldElement } from '../fieldpath/fieldpath.ts'
+import { type Element, fieldElement, fieldOf, isKey } from '../fieldpath/fieldpath.ts'
 import { type FieldSet, noFields, SetBuilder } from '../fieldpath/fieldset.ts'
 import { isList, isMembers, type List, type Members } from '../fieldpath/values.ts'
 import { knownElementsOf } from './elements.ts'
@@ -54,4 +54,33 @@ function repeatedIn(elements: readonly Element[]): ReadonlySet<Element> {
     seen.add(element)
   }
   return repeated
+}
+
+/**
+ * The set with the declared fields that lie above its paths: `a` for `a.b.c`, but no keys of maps and no list items
+ * (chapter 40, rule 5.41).
+ */
+export function withNamedFields(set: FieldSet, type: Type | undefined): FieldSet {
+  const above = [...set.children.keys()].filter(element => isDeclared(type, element))
+  return {
+    members: new Set([...set.members, ...above]),
+    children: new Map(
+      [...set.children].map(([element, child]) => [
+        element,
+        withNamedFields(child, typeBelow(type, element)),
+      ]),
+    ),
+  }
+}
+
+function isDeclared(type: Type | undefined, element: Element): boolean {
+  const name = fieldOf(element)
+  return name !== undefined && type?.map?.declares(name) === true
+}
+
+/** The type at an element; undefined when the schema does not know it. */
+export function typeBelow(type: Type | undefined, element: Element): Type | undefined {
+  const name = fieldOf(element)
+  if (name !== undefined && type?.map) return type.map.member(name)
+  return isKey(element) ? type?.list?.item : undefined
 }

@@ -3,8 +3,15 @@ import { goText, goType } from '../../json/gotext.ts'
 import { type Element, fieldElement, printElement, printPath } from '../fieldpath/fieldpath.ts'
 import { isList, isMembers, isNumber, isScalar, type List, type Members } from '../fieldpath/values.ts'
 import { knownElementsOf, nameless, namelessText } from './elements.ts'
-import { type Misfit, TypedError } from './failure.ts'
-import { branchOf, type ListType, type MapType, type Scalar, type Type } from './types.ts'
+import {
+  branchOf,
+  type ListType,
+  type MapType,
+  type Misfit,
+  type Scalar,
+  type Type,
+  TypedError,
+} from './types.ts'
 
 /**
  * Whether an applied value fits its type (chapter 40, rule 5.44): throws a `TypedError` for wrong kinds, fields that are not

@@ -2,12 +2,11 @@ import { fieldErrorText } from '../../meta/errors.ts'
 import { parseYaml } from '../../wire/yaml.ts'
 import { isObject } from '../jwt.ts'
 import type { TokenReader } from '../token.ts'
+import { withoutSystem } from './claims.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
-import { withoutSystem } from './filters.ts'
-import { jwtShape } from './jwtshape.ts'
 import { isIssuedBy, type JwtIssuer, jwtIssuer } from './jwttokens.ts'
 import { checkRules } from './rules.ts'
-import { type Shape, unknownFields } from './shape.ts'
+import { jwtShape, type Shape, unknownFields } from './shape.ts'
 
 export interface AuthenticationConfigOptions {
   readonly compiler: ExpressionCompiler

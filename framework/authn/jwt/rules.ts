@@ -1,4 +1,4 @@
-import type { FieldError } from '../../meta/errors.ts'
+import { type FieldError, fieldErrorText } from '../../meta/errors.ts'
 import type {
   ClaimMappings,
   ClaimRule,
@@ -9,6 +9,7 @@ import type {
 } from './config.ts'
 import { issuerErrors } from './issuererrors.ts'
 import { invalid, required } from './problems.ts'
+import { jwtShape, unknownFields } from './shape.ts'
 
 /** One issuer's configuration, checked, with its expressions compiled. */
 export interface JwtRules {
@@ -171,5 +172,16 @@ function checkEmail(check: Check, mapped: Mapped, claimRules: readonly CompiledR
       '',
       'claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression',
     ),
+  )
+}
+
+/**
+ * Why entries of a WorkspaceAuthenticationConfiguration will let nobody in, in Kubernetes' words. Nothing about what is
+ * not even of the right shape: that is its schema's to refuse.
+ */
+export function unusableEntries(jwt: unknown, compiler: ExpressionCompiler): readonly string[] {
+  if (unknownFields(jwt ?? [], [jwtShape]).length > 0) return []
+  return ((jwt ?? []) as readonly JwtConfig[]).flatMap((config, i) =>
+    checkRules(config, `spec.jwt[${i}]`, compiler).errors.map(fieldErrorText),
   )
 }

@@ -8,7 +8,7 @@ import {
 import { askedName } from '../../../framework/contract/admission.ts'
 import type { Action, Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../../framework/request/user.ts'
-import { readableSelectors } from '../../../framework/selectors/readable.ts'
+import { readableSelectors } from '../../../framework/selectors/parse.ts'
 import type { Variables } from './evaluation.ts'
 import type { Subject } from './matching.ts'
 

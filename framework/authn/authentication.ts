@@ -1,6 +1,6 @@
 import { type Awaitable, after } from '../async/awaitable.ts'
 import type { Authenticator } from '../request/authenticator.ts'
-import type { UserInfo } from '../request/user.ts'
+import { anonymous, systemAuthenticated, type UserInfo } from '../request/user.ts'
 
 /**
  * Asks every authenticator and returns the first user that was found. Whatever was presented must be good: a bad
@@ -17,4 +17,11 @@ export function union(...authenticators: readonly Authenticator[]): Authenticato
       return first
     },
   }
+}
+
+/** The user as authentication hands it on: frozen, and in `system:authenticated` unless anonymous (chapter 40, rule 9.4). */
+export function authenticated(user: UserInfo): UserInfo {
+  const { name, groups } = user
+  const known = name === anonymous.name || groups.includes(systemAuthenticated)
+  return Object.freeze({ ...user, groups: Object.freeze(known ? groups : [...groups, systemAuthenticated]) })
 }

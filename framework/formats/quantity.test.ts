@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { canonicalQuantity } from './canonicalquantity.ts'
-import { parseQuantity } from './quantity.ts'
+import { canonicalQuantity, parseQuantity } from './quantity.ts'
 
 describe('quantities as Kubernetes writes them', () => {
   const cases: readonly (readonly [read: string, written: string | undefined])[] = [

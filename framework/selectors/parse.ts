@@ -1,6 +1,13 @@
 import { badRequest, fieldErrorBody } from '../meta/errors.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../meta/names.ts'
-import { integerOf, type LabelRequirement, type LabelSelector } from './selectors.ts'
+import {
+  type FieldRequirement,
+  type FieldSelector,
+  integerOf,
+  type LabelRequirement,
+  type LabelSelector,
+  type Selectors,
+} from './selectors.ts'
 
 type TokenType = 'identifier' | 'end' | '(' | ')' | ',' | '!' | '=' | '==' | '!=' | '>' | '<' | 'in' | 'notin'
 
@@ -162,4 +169,55 @@ function refuse(field: string, value: string, errors: readonly string[]): void {
   if (errors.length === 0) return
   const body = fieldErrorBody({ type: 'FieldValueInvalid', field, value, detail: errors.join('; ') })
   throw new RequirementError(`${field}: ${body}`)
+}
+
+/** Reads the query parameter `fieldSelector`, in which no field with no value is nothing; throws 400 with Kubernetes' words (chapter 40, section 4.5). */
+export function parseFieldSelector(text: string): FieldSelector {
+  const requirements = splitTerms(text)
+    .filter(term => term !== '')
+    .map(term => parseTerm(term, text))
+  return { requirements: requirements.filter(({ field, value }) => field !== '' || value !== '') }
+}
+
+/** Splits at commas that are not escaped. */
+function splitTerms(text: string): readonly string[] {
+  return text.match(/(?:\\[\s\S]|[^\\,]|\\$)+/g) ?? []
+}
+
+function parseTerm(term: string, selector: string): FieldRequirement {
+  const found = /!=|==?/.exec(term)
+  if (found === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`)
+  const operator = found[0] === '!=' ? '!=' : '='
+  const value = unescapeValue(term.slice(found.index + found[0].length))
+  return { field: term.slice(0, found.index), operator, value }
+}
+
+function unescapeValue(value: string): string {
+  return value.replace(/\\([\s\S]?)|=/g, (sequence, escaped: string | undefined) => {
+    if (escaped === undefined) throw badRequest('invalid field selector: unescaped character in value: 61')
+    if (!'\\,='.includes(escaped) || escaped === '') {
+      throw badRequest(`invalid field selector: invalid escape sequence: ${sequence}`)
+    }
+    return escaped
+  })
+}
+
+/** Selectors for authorization: one that cannot be read limits nothing, as in Kubernetes. */
+export function readableSelectors(fields?: string | null, labels?: string | null): Selectors {
+  const fieldSelector = readable(parseFieldSelector, fields)
+  const labelSelector = readable(parseLabelSelector, labels)
+  return { ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) }
+}
+
+function readable<T extends { readonly requirements: readonly unknown[] }>(
+  parse: (text: string) => T,
+  text: string | null | undefined,
+): T | undefined {
+  if (!text) return undefined
+  try {
+    const selector = parse(text)
+    return selector.requirements.length === 0 ? undefined : selector
+  } catch {
+    return undefined
+  }
 }
