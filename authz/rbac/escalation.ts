@@ -38,6 +38,7 @@ interface Granting extends RbacWrite {
  */
 export const escalationPrevention = (rbac: RbacSource, authorizer: Authorizer) => ({
   name: 'escalation prevention',
+  handles: { resources: [...roles, ...bindings].map(resource => `${resource}.${rbacGroup}`) },
   permit: async (ctx: RequestContext, write: RbacWrite): Promise<void> => {
     const { group, resource, object, old } = write
     if (object === undefined || group !== rbacGroup || isPrivileged(ctx.actAs)) return

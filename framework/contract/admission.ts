@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectKey } from '../meta/object.ts'
+import { groupResource, type KubeObject, type ObjectKey } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 import type { RequestContext } from './context.ts'
 import { ReinvocationContext } from './reinvocation.ts'
@@ -71,12 +71,20 @@ export interface ValidationInterface<P extends Params = Params> {
   validate?(ctx: RequestContext<P>, attributes: AdmissionAttributes): void | Promise<void>
 }
 
+/** Operations and resources, named `<plural>.<group>` (`<plural>` for core); absent: all of them. */
+export interface Handles {
+  readonly operations?: readonly AdmissionAttributes['operation'][]
+  readonly resources?: readonly string[]
+}
+
 /** One rule, of a view or of a shard. Throws a `StatusError` to refuse, usually `forbidden`. */
 export interface AdmissionPlugin<P extends Params = Params>
   extends MutationInterface<P>,
     ValidationInterface<P> {
   /** For plugins that remember something between the two passes of a write. */
   readonly name?: string
+  /** The writes that it is called for; absent: all (`Handles` of `admission.Interface`, with resources). */
+  readonly handles?: Handles
 }
 
 /** Plugins in order: `mutate` gives each one the result of the one before, `validate` stops at the first refusal. */
@@ -86,22 +94,35 @@ export interface AdmissionChain {
   validate(ctx: RequestContext, attributes: AdmissionAttributes): Promise<void>
 }
 
+/** The plugins that handle a write, in order. */
+export function handling<T extends AdmissionPlugin>(
+  plugins: readonly T[],
+  { operation, group, resource }: AdmissionAttributes,
+): readonly T[] {
+  const name = groupResource(group, resource)
+  return plugins.filter(
+    ({ handles: { operations, resources } = {} }) =>
+      (operations?.includes(operation) ?? true) && (resources?.includes(name) ?? true),
+  )
+}
+
 /** Runs plugins as `k8s.io/apiserver/pkg/admission` does (`chain.go`, `plugin/webhook/generic` and `reinvocation.go`). */
 export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionChain => ({
   async mutate(ctx, attributes) {
     const reinvocation = new ReinvocationContext()
+    const concerned = handling(plugins, attributes)
     let { object } = attributes
     do {
-      for (const plugin of plugins)
+      for (const plugin of concerned)
         if (plugin.mutate) object = await plugin.mutate(ctx, { ...attributes, object }, reinvocation)
     } while (reinvocation.again())
     return object
   },
   async admitDeletion(ctx, attributes) {
-    for (const plugin of plugins) await plugin.admitDeletion?.(ctx, attributes)
+    for (const plugin of handling(plugins, attributes)) await plugin.admitDeletion?.(ctx, attributes)
   },
   async validate(ctx, attributes) {
-    for (const plugin of plugins) await plugin.validate?.(ctx, attributes)
+    for (const plugin of handling(plugins, attributes)) await plugin.validate?.(ctx, attributes)
   },
 })
 

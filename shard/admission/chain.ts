@@ -4,6 +4,7 @@ import {
   type AdmissionChain,
   type AdmissionPlugin,
   admissionChain,
+  handling,
   type WriteAttributes,
 } from '../../framework/contract/admission.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
@@ -35,11 +36,12 @@ export function registryAdmission(plugins: readonly RegistryPlugin[]): RegistryA
       return withValidManagedFields(object, attributes.object, warning => ctx.record.warn(warning))
     },
     async permit(ctx, attributes) {
-      for (const plugin of plugins) await plugin.permit?.(ctx, attributes)
+      for (const plugin of handling(plugins, attributes)) await plugin.permit?.(ctx, attributes)
     },
     complete(attributes) {
       let { object } = attributes
-      for (const plugin of plugins) object = plugin.complete?.({ ...attributes, object }) ?? object
+      for (const plugin of handling(plugins, attributes))
+        object = plugin.complete?.({ ...attributes, object }) ?? object
       return object
     },
   }

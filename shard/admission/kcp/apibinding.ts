@@ -18,6 +18,7 @@ const bindings = 'apibindings.apis.kcp.io'
 /** Finalizer, export label, permission to bind, and what a binding may say (chapter 20, section 5.5). */
 export const apiBindingAdmission = (rules: ExportRules): AdmissionPlugin => ({
   name: 'apis.kcp.io/APIBinding',
+  handles: { resources: [bindings] },
   mutate(_ctx, request) {
     if (!concerns(request, bindings, ['CREATE', 'UPDATE'])) return request.object
     return labelled(rules.directory, request, withFinalizer(request.object as APIBinding))

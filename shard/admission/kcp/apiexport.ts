@@ -7,6 +7,7 @@ import { concerns, refused } from './refusal.ts'
 /** Claims say whose resource they mean, and schemas fit their resources (chapter 20, section 5.2). */
 export const apiExportAdmission: AdmissionPlugin = {
   name: 'apis.kcp.io/APIExport',
+  handles: { resources: ['apiexports.apis.kcp.io'] },
   validate(_ctx, request) {
     if (!concerns(request, 'apiexports.apis.kcp.io', ['CREATE', 'UPDATE'])) return
     const problem = claimProblem(request.object as APIExport) ?? schemaProblem(request.object as APIExport)

@@ -10,6 +10,7 @@ export type SchemaCheck = (schema: KubeObject) => readonly FieldError[]
 /** A schema is valid, and never changes (chapter 20, section 5.1). */
 export const apiResourceSchemaAdmission = (check: SchemaCheck): AdmissionPlugin => ({
   name: 'tenancy.kcp.io/APIResourceSchema',
+  handles: { resources: ['apiresourceschemas.apis.kcp.io'] },
   validate(_ctx, request) {
     const { object, old } = request
     if (!concerns(request, 'apiresourceschemas.apis.kcp.io', ['CREATE', 'UPDATE']) || object === undefined)

@@ -16,6 +16,7 @@ interface Configuration extends KubeObject {
  */
 export const authenticationConfigurationWarnings: AdmissionPlugin = {
   name: 'tenancy.kcp.io/WorkspaceAuthenticationConfiguration',
+  handles: { resources: [configurations] },
   validate(ctx, request) {
     if (!concerns(request, configurations, ['CREATE', 'UPDATE'])) return
     const { spec } = request.object as Configuration

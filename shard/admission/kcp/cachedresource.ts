@@ -15,6 +15,7 @@ export interface CachedResourceRules {
 /** What is published is in no namespace, and is published once (chapter 20, section 2.13). */
 export const cachedResourceAdmission = ({ cache, apis }: CachedResourceRules): AdmissionPlugin => ({
   name: 'apis.kcp.io/ClusterCachedResource',
+  handles: { resources: ['clustercachedresources.cache.kcp.io'] },
   validate(_ctx, request) {
     if (!concerns(request, 'clustercachedresources.cache.kcp.io', ['CREATE'])) return
     const { metadata, spec } = request.object as ClusterCachedResource

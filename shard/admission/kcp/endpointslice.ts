@@ -12,6 +12,7 @@ const slices = 'apiexportendpointslices.apis.kcp.io'
 /** Whoever wants an export's URLs may bind it; the export is fixed (chapter 20, sections 2.9 and 5.4). */
 export const endpointSliceAdmission = (rules: ExportRules): AdmissionPlugin => ({
   name: 'apis.kcp.io/APIExportEndpointSlice',
+  handles: { resources: [slices] },
   async validate(ctx, request) {
     if (!concerns(request, slices, ['CREATE', 'UPDATE'])) return
     const slice = request.object as APIExportEndpointSlice

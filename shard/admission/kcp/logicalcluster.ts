@@ -58,6 +58,7 @@ const phases: readonly LogicalClusterPhase[] = [
 /** Who may change a logical cluster, and its finalizer (chapter 20, sections 3.5 and 3.6). */
 export const logicalClusterAdmission = ({ bindingsIn }: Pick<Directory, 'bindingsIn'>): RegistryPlugin => ({
   name: 'core.kcp.io/LogicalCluster',
+  handles: { resources: [logicalClusters] },
   mutate(ctx, request) {
     const { object, old, subresource } = request
     if (`${request.resource}.${request.group}` !== logicalClusters) return object

@@ -7,6 +7,7 @@ import { concerns, refused } from './refusal.ts'
 /** What a mounted workspace may say, and that it never changes (chapter 30, section 4.3). */
 export const mountAdmission: AdmissionPlugin = {
   name: 'tenancy.kcp.io/WorkspaceMount',
+  handles: { resources: ['workspaces.tenancy.kcp.io'] },
   validate(ctx, request) {
     if (!concerns(request, 'workspaces.tenancy.kcp.io', ['CREATE', 'UPDATE'])) return
     const mount = mountOf(request.object as Workspace)

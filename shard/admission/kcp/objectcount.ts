@@ -16,6 +16,7 @@ export interface ObjectCountDeps {
 /** How many objects there may be in a logical cluster (chapter 20, section 7.4). Counted only where there is a limit. */
 export const objectCountLimit = ({ directory, cache, limit }: ObjectCountDeps): AdmissionPlugin => ({
   name: 'core.kcp.io/LogicalClusterObjectCountLimit',
+  handles: { operations: ['CREATE'] },
   validate(_ctx, request) {
     const { operation, subresource, key } = request
     if (operation !== 'CREATE' || subresource !== '' || isExempt(request)) return

@@ -8,6 +8,7 @@ const crds = 'customresourcedefinitions.apiextensions.k8s.io'
 /** Users' CustomResourceDefinitions stay out of kcp's own group and annotations (chapter 20, section 5.9). */
 export const reservedDefinitions: AdmissionPlugin = {
   name: 'kcp.io/ReservedCRDGroups',
+  handles: { resources: [crds] },
   validate(_ctx, request) {
     if (!concerns(request, crds, ['CREATE', 'UPDATE'])) return
     const group = (request.object?.spec as { group?: string } | undefined)?.group ?? ''

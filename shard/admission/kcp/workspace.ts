@@ -24,6 +24,7 @@ const workspaces = 'workspaces.tenancy.kcp.io'
 /** Who made a workspace, and what only the system may set (chapter 20, section 3.2, steps A and C). */
 export const workspaceAdmission = (directory: Directory): RegistryPlugin => ({
   name: 'tenancy.kcp.io/Workspace',
+  handles: { resources: [workspaces] },
   mutate(ctx, request) {
     const { object, old } = request
     if (!concerns(request, workspaces, ['CREATE', 'UPDATE'])) return object

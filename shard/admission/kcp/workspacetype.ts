@@ -13,6 +13,7 @@ const reserved: readonly string[] = ['any', 'system']
 /** What a workspace type may say (chapter 20, section 4.2). */
 export const workspaceTypeAdmission = (directory: Directory, authorizer: Authorizer): AdmissionPlugin => ({
   name: 'tenancy.kcp.io/WorkspaceType',
+  handles: { resources: [workspaceTypes] },
   // Before the schema says it in its own way.
   mutate(_ctx, request) {
     if (concerns(request, workspaceTypes, ['CREATE']) && reserved.includes(request.key.name))

@@ -18,6 +18,7 @@ const workspaces = 'workspaces.tenancy.kcp.io'
 /** Resolves the type of a new workspace, and says who may use it where (chapter 20, section 3.2, steps B and D). */
 export const workspaceTypeExists = (directory: Directory, authorizer: Authorizer): AdmissionPlugin => ({
   name: 'tenancy.kcp.io/WorkspaceTypeExists',
+  handles: { resources: [workspaces] },
   mutate(_ctx, request) {
     const workspace = request.object as Workspace
     if (!concerns(request, workspaces, ['CREATE']) || workspace.spec?.mount) return request.object

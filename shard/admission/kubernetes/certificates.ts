@@ -46,6 +46,7 @@ function actOf({ subresource, object, old }: AdmissionAttributes): 'approve' | '
 /** Approving and signing requests for certificates takes leave from their signers, too: `approve` and `sign` on `signers`. */
 export const signerAdmission = (authorizer: Authorizer): AdmissionPlugin => ({
   name: 'CertificateApproval',
+  handles: { operations: ['UPDATE'], resources: [`certificatesigningrequests.${group}`] },
   async validate(ctx, request) {
     const { operation, resource } = request
     if (operation !== 'UPDATE' || request.group !== group || resource !== 'certificatesigningrequests') return

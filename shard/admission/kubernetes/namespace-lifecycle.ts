@@ -16,6 +16,7 @@ const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-p
  * Creates are looked at before validation, so that a missing namespace is told before an invalid object. */
 export const namespaceLifecycle = (namespaceOf: NamespaceLookup): AdmissionPlugin => ({
   name: 'NamespaceLifecycle',
+  handles: { operations: ['CREATE', 'DELETE'] },
   mutate(_ctx, request) {
     if (request.operation === 'CREATE' && request.key.namespace !== '') checkNamespace(namespaceOf, request)
     return request.object

@@ -24,6 +24,7 @@ export const resourceQuotaAdmission = ({ client, informers }: QuotaDeps): Admiss
     .index(({ key }) => [`${key.cluster}/${key.namespace}`])
   return {
     name: 'ResourceQuota',
+    handles: { operations: ['CREATE'] },
     async validate(_ctx, request) {
       const { operation, subresource, group, resource, key } = request
       if (operation !== 'CREATE' || subresource !== '' || key.namespace === '') return

@@ -18,12 +18,18 @@ const checks: Readonly<Record<string, Check>> = {
   mutatingadmissionpolicybindings: bindingErrors,
 }
 
+const ownGroup = 'admissionregistration.k8s.io'
+
 const checkOf = ({ group, resource, subresource }: AdmissionAttributes): Check | undefined =>
-  group === 'admissionregistration.k8s.io' && subresource === '' ? checks[resource] : undefined
+  group === ownGroup && subresource === '' ? checks[resource] : undefined
 
 /** Policies that say nothing, or whose expressions do not compile, are refused when they are written. */
 export const policyExpressions: AdmissionPlugin = {
   name: 'PolicyExpressions',
+  handles: {
+    operations: ['CREATE', 'UPDATE'],
+    resources: Object.keys(checks).map(each => `${each}.${ownGroup}`),
+  },
   validate(_ctx, request) {
     const { object, operation } = request
     const check = checkOf(request)

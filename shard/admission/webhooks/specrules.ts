@@ -15,6 +15,7 @@ const resources: ReadonlySet<string> = new Set([
 /** Webhooks that could never be asked are refused when they are written. */
 export const webhookRules: AdmissionPlugin = {
   name: 'WebhookRules',
+  handles: { resources: [...resources].map(resource => `${resource}.admissionregistration.k8s.io`) },
   validate(_ctx, { group, resource, operation, object, old }) {
     if (group !== 'admissionregistration.k8s.io' || !resources.has(resource)) return
     if (object === undefined || operation === 'DELETE') return
