@@ -13,15 +13,21 @@ export {
   type ResourceNames,
   type Subresource,
 } from './contract/apis.ts'
-export { actionOf, forbiddenTo } from './contract/authorize.ts'
 export {
   type Action,
   type Authorizer,
+  actionOf,
+  allAnswers,
   allow,
+  askedIn,
   type Decision,
   decisionBy,
   deny,
+  forbiddenTo,
   noOpinion,
+  untilRefused,
+  type ViewStep,
+  viewDecision,
 } from './contract/authorizer.ts'
 export type { Backend, RawResponse, ResourceRef } from './contract/backend.ts'
 export type { Recorder, RequestContext } from './contract/context.ts'
@@ -69,7 +75,6 @@ export type {
   UpstreamResponse,
 } from './contract/upstream.ts'
 export { type Build, type VersionInfo, versionInfo } from './contract/version.ts'
-export { allAnswers, askedIn, untilRefused, type ViewStep, viewDecision } from './contract/viewsteps.ts'
 export {
   defineVirtualWorkspace,
   type Host,

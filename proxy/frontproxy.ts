@@ -1,4 +1,4 @@
-import { forbiddenTo } from '../framework/contract/authorize.ts'
+import { forbiddenTo } from '../framework/contract/authorizer.ts'
 import type { Forwarding, Outbound } from '../framework/contract/upstream.ts'
 import type { ClusterPlace, Place } from '../framework/contract/workspacetree.ts'
 import { serviceUnavailable, unauthorized } from '../framework/meta/errors.ts'
@@ -8,9 +8,15 @@ import { isClusterPath } from '../framework/request/path.ts'
 import type { Answer } from '../framework/request/response.ts'
 import { decodeSegment } from '../framework/request/segments.ts'
 import { anonymous, clusterNameKey, isServiceAccount, type UserInfo } from '../framework/request/user.ts'
-import { userOf } from '../framework/server/authenticate.ts'
+import { userOf } from '../framework/server/access.ts'
 import { text } from '../framework/server/health.ts'
-import { closedAnswer, infoOf, insidePath, mostHops, redirectAnswer } from '../framework/server/mounts.ts'
+import {
+  infoOf,
+  insidePath,
+  mostHops,
+  redirectAnswer,
+  unavailableAnswer,
+} from '../framework/server/mounts.ts'
 import type { Exchange, Handler } from '../framework/server/serve.ts'
 import type { Reviewer } from './access.ts'
 import { type Mapping, type Match, treePath } from './mapping.ts'
@@ -103,7 +109,7 @@ function toBackend(
   const { exchange, routes } = passing
   if (cluster !== undefined) {
     const found = locate(index, passing, cluster)
-    if (isClosed(found)) return closedAnswer(exchange)
+    if (isClosed(found)) return unavailableAnswer(exchange)
   }
   return routes.forwarding({ ...passing, mapping, url: mapping.backend, path: exchange.incoming.path })
 }
@@ -138,7 +144,7 @@ async function intoTree(
     return passing.routes.forwarding({ ...passing, mapping, url: shard.baseURL, path, observer })
   }
   options.measures.mounted(found.kind)
-  if (!('parent' in found)) return closedAnswer(exchange)
+  if (!('parent' in found)) return unavailableAnswer(exchange)
   return throughMount(options, { ...passing, mapping, rest, seenAs: `${treePath}${cluster}` }, found, again)
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { allow, deny } from '../../framework/contract/authorizer.ts'
+import { allow, askedIn, deny, viewDecision } from '../../framework/contract/authorizer.ts'
 import { silent } from '../../framework/contract/log.ts'
-import { askedIn, viewDecision } from '../../framework/contract/viewsteps.ts'
 import { defineVirtualWorkspace, type WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { action, clusterBinding, createFixture, user, userNamed } from '../testing/fixture.ts'

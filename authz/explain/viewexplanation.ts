@@ -1,9 +1,13 @@
-import { actionOf } from '../../framework/contract/authorize.ts'
-import { type Action, type Authorizer, allow, type Decision } from '../../framework/contract/authorizer.ts'
-import type { Recorder, RequestContext } from '../../framework/contract/context.ts'
+import {
+  type Action,
+  type Authorizer,
+  actionOf,
+  allow,
+  askedIn,
+  type Decision,
+} from '../../framework/contract/authorizer.ts'
+import { createContext, type Recorder, type RequestContext } from '../../framework/contract/context.ts'
 import { printStep } from '../../framework/contract/decisionsteps.ts'
-import { createContext } from '../../framework/contract/requestcontext.ts'
-import { askedIn } from '../../framework/contract/viewsteps.ts'
 import type { VirtualWorkspace } from '../../framework/contract/workspace.ts'
 import { badRequest } from '../../framework/meta/errors.ts'
 import type { Params } from '../../framework/request/path.ts'

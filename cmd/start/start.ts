@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
-import { openPort, type Port } from '../../framework/server/port.ts'
+import { openPort, type Port } from '../../framework/server/listener.ts'
 import { prepareAdmins } from '../authentication/admins.ts'
 import {
   accountKeys,

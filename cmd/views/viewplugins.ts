@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import type { Host, VirtualWorkspace, WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import * as framework from '../../framework/index.ts'
 import type { ViewPlugin } from '../../framework/plugin.ts'
-import { checkViews } from '../../framework/server/resolve.ts'
+import { checkViews } from '../../framework/server/routes.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ViewFlags } from '../flags/serving.ts'
 

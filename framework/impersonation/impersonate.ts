@@ -1,5 +1,4 @@
-import { actionOf, forbiddenTo } from '../contract/authorize.ts'
-import type { Authorizer } from '../contract/authorizer.ts'
+import { type Authorizer, actionOf, forbiddenTo } from '../contract/authorizer.ts'
 import { badRequest, forbidden, type StatusError } from '../meta/errors.ts'
 import type { ClusterScope } from '../meta/object.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'

@@ -1,5 +1,5 @@
 import { parseServiceAccount } from '../authn/accountname.ts'
-import type { ResourceWish } from '../contract/authorize.ts'
+import type { ResourceWish } from '../contract/authorizer.ts'
 import type { NonResourceRequest, RequestInfo } from '../request/requestinfo.ts'
 import { systemMasters } from '../request/user.ts'
 import type { Wanted } from './wanted.ts'

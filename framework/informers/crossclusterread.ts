@@ -1,6 +1,5 @@
-import type { RequestContext } from '../contract/context.ts'
+import { contextWith, type RequestContext } from '../contract/context.ts'
 import { clusterAnnotation } from '../contract/item.ts'
-import { contextWith } from '../contract/requestcontext.ts'
 import type { ResourceStorage } from '../contract/storage.ts'
 import { annotator } from '../lens/annotate.ts'
 import { readOnly } from '../lens/readonly.ts'

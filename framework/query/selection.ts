@@ -1,35 +1,74 @@
 import type { ApiResource } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
-import type { Selection } from '../contract/storage.ts'
+import type { ListQuery, Selection } from '../contract/storage.ts'
 import { badRequest } from '../meta/errors.ts'
 import type { ResourceRequest } from '../request/requestinfo.ts'
 import { parseFieldSelector, parseLabelSelector } from '../selectors/parse.ts'
 import { type FieldSelector, fieldEquals, type LabelSelector, requiredField } from '../selectors/selectors.ts'
+import {
+  checkNumbers,
+  checkResourceVersion,
+  listOptions,
+  type WatchOptions,
+  watchOptions,
+} from './options.ts'
 
 type Selectable = Pick<ApiResource, 'selectableFields' | 'namespaced' | 'custom'>
 
-/** The selectors of a list, watch or deletecollection. */
-export interface Selectors {
+/** The parts of a list, watch or deletecollection call that say which objects it is for. */
+interface CollectionCall {
+  readonly ctx: RequestContext
+  readonly info: ResourceRequest
+  readonly served: { readonly resource: Selectable }
+  readonly request: { readonly query: URLSearchParams }
+}
+
+interface ParsedSelectors {
   readonly labels: LabelSelector
   readonly fields: FieldSelector
 }
 
-/** Throws 400 for selectors that are malformed. */
-export const parseSelectors = (query: URLSearchParams): Selectors => ({
+/** The objects and options of a list or deletecollection. Throws 400 and 422. */
+export function listQuery(call: CollectionCall): ListQuery {
+  if (call.request.query.size === 0) return selectionOf(call, everything)
+  const { selection, options } = queryOf(call, listOptions)
+  // Storage reads the continue token before it looks at the version.
+  if (options.continue === undefined) checkResourceVersion(options.resourceVersion ?? '')
+  return { ...selection, ...options }
+}
+
+/** The objects and options of a watch. Throws 400 and 422. */
+export function watchQuery(call: CollectionCall): WatchOptions & { readonly selection: Selection } {
+  const { selection, options } = queryOf(call, watchOptions)
+  checkResourceVersion(options.watch.resourceVersion ?? '')
+  return { selection, ...options }
+}
+
+/** Reports errors in upstream's order: malformed values, invalid options, then fields that this kind has no selector for. */
+function queryOf<T>(
+  call: CollectionCall,
+  read: (query: URLSearchParams) => T,
+): { readonly selection: Selection; readonly options: T } {
+  const { query } = call.request
+  checkNumbers(query)
+  const selectors = parseSelectors(query)
+  const options = read(query)
+  return { selection: selectionOf(call, selectors), options }
+}
+
+const everything: ParsedSelectors = { labels: { requirements: [] }, fields: { requirements: [] } }
+
+/** Throws 400 for malformed selectors. */
+const parseSelectors = (query: URLSearchParams): ParsedSelectors => ({
   labels: parseLabelSelector(query.get('labelSelector') ?? ''),
   fields: parseFieldSelector(query.get('fieldSelector') ?? ''),
 })
 
-/** What a list, watch or deletecollection is about. Throws 400 for fields that cannot be selected by. */
-export function selectionOf(
-  ctx: RequestContext,
-  info: ResourceRequest,
-  selectors: Selectors,
-  resource: Selectable,
-): Selection {
+/** Throws 400 for fields that the resource has no selector for. */
+function selectionOf({ ctx, info, served }: CollectionCall, selectors: ParsedSelectors): Selection {
   const { labels } = selectors
   const fields = namedFields(info.name, selectors.fields)
-  for (const { field } of fields.requirements) refuseUnknownField(field, resource)
+  for (const { field } of fields.requirements) refuseUnknownField(field, served.resource)
   return {
     cluster: ctx.cluster,
     ...(info.namespace === '' ? {} : { namespace: info.namespace }),
@@ -38,7 +77,7 @@ export function selectionOf(
   }
 }
 
-/** A name in the path is a field selector (chapter 40, rule 1.12). */
+/** A name in the path is a field selector (rules.md 1.12). */
 function namedFields(name: string, fields: FieldSelector): FieldSelector {
   if (name === '') return fields
   if (fields.requirements.length === 0) return fieldEquals('metadata.name', name)

@@ -129,8 +129,3 @@ export const isClusterName = (text: string): boolean =>
   isClusterPath(text) && (!text.includes(':') || text.startsWith('system:'))
 
 const isScope = (text: string): boolean => text === '*' || isClusterName(text)
-
-const viewPrefix = /^\/(clusters|services)\//
-
-/** Whether a URL is for some view, and not for the server's own endpoints. */
-export const isView = (url: string): boolean => viewPrefix.test(url)

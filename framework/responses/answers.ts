@@ -3,10 +3,10 @@ import type { Item } from '../contract/item.ts'
 import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
 import { parseJson } from '../json/json.ts'
 import type { Answer } from '../request/response.ts'
-import { contentTypeOf, encodeValue } from './documentanswer.ts'
-import type { ListForm, ObjectForm } from './form.ts'
+import { encodeValue } from './documentanswer.ts'
+import type { ListForm, ObjectForm } from './forms.ts'
 import { listText } from './listtext.ts'
-import type { Negotiated } from './negotiation.ts'
+import { contentTypeOf, type Negotiated } from './negotiation.ts'
 
 const newline = 0x0a
 

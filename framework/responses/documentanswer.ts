@@ -3,15 +3,7 @@ import type { Answer } from '../request/response.ts'
 import { encodeMessage, enveloped, type TypeMeta } from '../wire/protobuf/encode.ts'
 import { kindFields } from '../wire/protobuf/fields.ts'
 import { formatYaml } from '../wire/yaml.ts'
-import type { Negotiated } from './negotiation.ts'
-
-const contentTypes = {
-  json: 'application/json',
-  yaml: 'application/yaml',
-  protobuf: 'application/vnd.kubernetes.protobuf',
-} as const
-
-export const contentTypeOf = ({ format }: Negotiated): string => contentTypes[format]
+import { contentTypeOf, type Negotiated } from './negotiation.ts'
 
 /** One decoded document as bytes with a trailing newline, in the negotiated format (chapter 40, rules 1.26, 1.30). */
 export function encodeValue(value: unknown, how: Negotiated): Buffer {

@@ -1,11 +1,13 @@
+import type { Served } from '../contract/apis.ts'
 import type { Item } from '../contract/item.ts'
-import type { Served } from '../contract/served.ts'
+import type { ListMeta } from '../contract/storage.ts'
 import { StatusError } from '../meta/errors.ts'
 import { apiVersionOf } from '../meta/object.ts'
-import type { ListForm, ObjectForm } from './form.ts'
-import type { Negotiated, Transform } from './negotiation.ts'
+import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
+import { type Fields, kindFields, messageFields } from '../wire/protobuf/fields.ts'
+import { lengthDelimited } from '../wire/protobuf/wire.ts'
+import type { InProtobuf, Negotiated, Transform } from './negotiation.ts'
 import { partialBytes } from './partial.ts'
-import { protobufList, protobufObject } from './protobufform.ts'
 import { columnDefinitions, includeObjectOf, rowBytes, type TableForm } from './table.ts'
 
 const plain: ObjectForm = item => item.bytes
@@ -89,3 +91,55 @@ function tableBytes(item: Item, form: TableForm, defined: boolean): Buffer {
   const row = rowBytes(item, form, new Date())
   return Buffer.concat([Buffer.from(`{${type},${metadata},${columns},"rows":[`), row, Buffer.from(']}')])
 }
+
+const none: Fields = new Map()
+const fieldsOf = ({ group, kind }: Served): Fields | undefined => kindFields(group, kind)
+const partialFields = messageFields('PartialObjectMetadata') ?? none
+const listMetaFields = messageFields('ListMeta') ?? none
+const partial = 'PartialObjectMetadata'
+
+/** Custom resources have no fields in protobuf; their metadata has, and a Scale is a Scale (chapter 40, rule 1.23). */
+export function inProtobuf(served: Served): InProtobuf {
+  const isBuiltin = !served.resource.custom || served.subresource === 'scale'
+  return isBuiltin && fieldsOf(served) !== undefined ? 'objects' : 'metadata'
+}
+
+/** How objects are written in protobuf, whole or as metadata only. */
+export function protobufObject(served: Served, transform: Transform | undefined): ObjectForm {
+  const { group, version, kind } = served
+  const fields = transform === undefined ? (fieldsOf(served) ?? none) : partialFields
+  const type =
+    transform === undefined
+      ? { apiVersion: apiVersionOf(group, version), kind }
+      : { apiVersion: `meta.k8s.io/${transform.version}`, kind: partial }
+  return ({ object }) => enveloped(type, encodeMessage(fields, object))
+}
+
+/** How lists are written in protobuf: at once, because a message begins with its length (rule 11.3). */
+export function protobufList(served: Served, transform: Transform | undefined): ListForm {
+  const { group, version, resource } = served
+  const fields = transform === undefined ? (fieldsOf(served) ?? none) : partialFields
+  const type =
+    transform === undefined
+      ? { apiVersion: apiVersionOf(group, version), kind: resource.names.listKind }
+      : { apiVersion: `meta.k8s.io/${transform.version}`, kind: `${partial}List` }
+  const whole = (items: readonly Item[], meta: ListMeta): Buffer => {
+    const head = lengthDelimited(1, encodeMessage(listMetaFields, { ...meta }))
+    const messages = items.map(({ object }) => lengthDelimited(2, encodeMessage(fields, object)))
+    return enveloped(type, Buffer.concat([head, ...messages]))
+  }
+  return { head: '', whole }
+}
+
+/** How a list is written: `head`, elements with commas between them, `],"metadata":{…}}`. */
+export interface ListForm {
+  /** Up to and with the opening bracket of the elements. */
+  readonly head: string
+  /** One element; absent when elements are the items' bytes as they are. */
+  readonly element?: (item: Item) => Buffer
+  /** The list at once, in forms that begin with their length; then nothing else counts. */
+  readonly whole?: (items: readonly Item[], meta: ListMeta) => Buffer
+}
+
+/** How one object is written, in an answer or in an event. */
+export type ObjectForm = (item: Item) => Buffer

@@ -3,7 +3,7 @@ import type { Item } from '../contract/item.ts'
 import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
 import { formatJson, parseJson } from '../json/json.ts'
 import { formatYaml } from '../wire/yaml.ts'
-import type { ListForm } from './form.ts'
+import type { ListForm } from './forms.ts'
 
 /** A list piece by piece, in a format that a person reads. */
 interface Pieces {

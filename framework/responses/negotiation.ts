@@ -141,3 +141,12 @@ function wantsPretty({ query, headers }: Asker): boolean {
   const asked = query.get('pretty') ?? ''
   return asked === '' ? terminals.test(headers['user-agent'] ?? '') : truths.has(asked)
 }
+
+const contentTypes = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: 'application/vnd.kubernetes.protobuf',
+} as const
+
+/** The Content-Type of an answer in the negotiated format. */
+export const contentTypeOf = ({ format }: Negotiated): string => contentTypes[format]

@@ -3,7 +3,7 @@ import type { Status } from '../meta/errors.ts'
 import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
 import { messageFields } from '../wire/protobuf/fields.ts'
 import { lengthDelimited } from '../wire/protobuf/wire.ts'
-import type { ObjectForm } from './form.ts'
+import type { ObjectForm } from './forms.ts'
 
 /** How the events of a watch follow each other on the wire. */
 export interface Framing {

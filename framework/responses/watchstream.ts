@@ -2,7 +2,7 @@ import type { ItemEvent } from '../contract/item.ts'
 import type { Logger } from '../contract/log.ts'
 import type { ItemWatch } from '../contract/storage.ts'
 import { internalError, type Status, StatusError } from '../meta/errors.ts'
-import type { ObjectForm } from './form.ts'
+import type { ObjectForm } from './forms.ts'
 import type { Framing } from './watchframes.ts'
 
 /** Time between two writes to one watcher while events keep coming, in milliseconds: the cost is the write, not the event. */

@@ -1,12 +1,10 @@
 import type { Awaitable } from '../async/awaitable.ts'
 import type { AdmissionPlugin } from '../contract/admission.ts'
 import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
-import { authorize } from '../contract/authorize.ts'
 import type { Backend } from '../contract/backend.ts'
-import type { RequestContext } from '../contract/context.ts'
+import { contextWith, type RequestContext } from '../contract/context.ts'
 import type { OpenApiDocuments } from '../contract/documents.ts'
 import type { Pages } from '../contract/pages.ts'
-import { contextWith } from '../contract/requestcontext.ts'
 import type { Forwarding } from '../contract/upstream.ts'
 import type { VersionInfo } from '../contract/version.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
@@ -20,7 +18,9 @@ import { documentAnswer } from '../responses/documentanswer.ts'
 import { negotiate } from '../responses/negotiation.ts'
 import type { VerbScope } from '../verbs/call.ts'
 import { handle } from '../verbs/index.ts'
+import { authorize } from './access.ts'
 import { type HealthCheck, healthAnswer } from './health.ts'
+import type { Target } from './routes.ts'
 import type { Exchange } from './serve.ts'
 
 /** What answers are made from. */
@@ -34,31 +34,33 @@ export interface Sources {
   readonly address: string
 }
 
-/** A request that may be answered: who asks what of which view. */
-export interface Admitted {
+/** An exchange whose request is authorized. */
+export interface Authorized extends Exchange {
+  readonly target: Target
   readonly ctx: RequestContext
-  readonly workspace: VirtualWorkspace
-  readonly exchange: Exchange
 }
 
 /** Answers a request that has passed authorization. Throws a `StatusError` for what is not there. */
-export function dispatch(sources: Sources, admitted: Admitted): Awaitable<Answer | Forwarding> {
-  const { info } = admitted.ctx
-  return info.isResource ? resourceAnswer(sources, admitted, info) : pathAnswer(sources, admitted, info.path)
+export function dispatch(sources: Sources, exchange: Authorized): Awaitable<Answer | Forwarding> {
+  const { info } = exchange.ctx
+  return info.isResource ? resourceAnswer(sources, exchange, info) : pathAnswer(sources, exchange, info.path)
 }
 
 function resourceAnswer(
   sources: Sources,
-  admitted: Admitted,
+  exchange: Authorized,
   info: ResourceRequest,
 ): Awaitable<Answer | Forwarding> {
-  const { ctx, workspace, exchange } = admitted
+  const {
+    ctx,
+    target: { workspace },
+  } = exchange
   if (ctx.cluster === '*' && info.verb !== 'list' && info.verb !== 'watch') throw notInWildcard(info)
   const apis = workspace.apis(ctx.params, ctx.cluster)
   const resource = findResource(apis, info) ?? metadataOnly(apis, info, exchange.incoming)
   if (info.verb === 'watch' && apis?.replaced !== undefined)
     exchange.lifetime.follow(apis.replaced, 'replaced')
-  if (resource === undefined) return elsewhere(sources, admitted)
+  if (resource === undefined) return elsewhere(sources, exchange)
   const part = partOf(resource, info)
   if (part !== undefined) exchange.measured.serves(info)
   if (part?.connect !== undefined)
@@ -66,7 +68,7 @@ function resourceAnswer(
       incoming: exchange.incoming,
       rest: restBehind(workspace, exchange.incoming, info),
     })
-  return handle(ctx, resource, exchange.incoming, new ViewScope(sources, admitted, info, apis))
+  return handle(ctx, resource, exchange.incoming, new ViewScope(sources, exchange, info, apis))
 }
 
 const pluralOf = ({ resource, identity }: ResourceRequest): string =>
@@ -90,19 +92,19 @@ const resourceItself = {}
 /** What a verb may ask of the view around its resource, which few do. */
 class ViewScope implements VerbScope {
   readonly #sources: Sources
-  readonly #admitted: Admitted
+  readonly #exchange: Authorized
   readonly #info: ResourceRequest
   readonly #apis: ApiSet | undefined
 
-  constructor(sources: Sources, admitted: Admitted, info: ResourceRequest, apis: ApiSet | undefined) {
+  constructor(sources: Sources, exchange: Authorized, info: ResourceRequest, apis: ApiSet | undefined) {
     this.#sources = sources
-    this.#admitted = admitted
+    this.#exchange = exchange
     this.#info = info
     this.#apis = apis
   }
 
   get admission(): readonly AdmissionPlugin[] {
-    return this.#admitted.workspace.admission ?? []
+    return this.#exchange.target.workspace.admission ?? []
   }
 
   atVersion(version: string): ApiResource | undefined {
@@ -110,10 +112,10 @@ class ViewScope implements VerbScope {
   }
 
   async mayCreate(): Promise<void> {
-    const { ctx, workspace } = this.#admitted
+    const { ctx, target } = this.#exchange
     const creating = contextWith(ctx, { info: { ...this.#info, verb: 'create' } })
-    await authorize(creating, workspace, this.#sources.backend.authorizer)
-    await workspace.guard?.(creating)
+    await authorize(creating, target.workspace, this.#sources.backend.authorizer)
+    await target.workspace.guard?.(creating)
   }
 }
 
@@ -144,20 +146,24 @@ function notInWildcard(info: ResourceRequest): StatusError {
   return new StatusError(405, 'MethodNotAllowed', `${message} in the \`*\` logical cluster`, details)
 }
 
-async function pathAnswer(sources: Sources, admitted: Admitted, path: string): Promise<Answer> {
-  const { method } = admitted.exchange.incoming
+async function pathAnswer(sources: Sources, exchange: Authorized, path: string): Promise<Answer> {
+  const { method } = exchange.incoming
   const isRead = method === 'GET' || method === 'HEAD'
-  const answer = isRead ? await localAnswer(sources, admitted, path) : undefined
-  return answer ?? elsewhere(sources, admitted)
+  const answer = isRead ? await localAnswer(sources, exchange, path) : undefined
+  return answer ?? elsewhere(sources, exchange)
 }
 
 /** Answers from what the server knows; undefined when the path is none of its own. */
 function localAnswer(
   sources: Sources,
-  { ctx, workspace, exchange }: Admitted,
+  exchange: Authorized,
   path: string,
 ): Answer | Promise<Answer> | undefined {
-  const { incoming } = exchange
+  const {
+    ctx,
+    incoming,
+    target: { workspace },
+  } = exchange
   if (path === '/version') return documentAnswer(sources.version, negotiate(incoming, 'documents'))
   if (workspace.path.pattern === '' && /^\/(healthz|livez|readyz)$/.test(path)) {
     return healthAnswer(sources.checks, path, incoming.query)
@@ -181,9 +187,9 @@ function pathsOf(apis: ApiSet): readonly string[] {
 }
 
 /** What a view does not serve itself is the backend's, or nobody's. */
-async function elsewhere({ backend }: Sources, { ctx, workspace, exchange }: Admitted): Promise<Answer> {
-  if (workspace.otherwise !== 'forward') throw notServed()
-  const { status, headers, body } = await backend.forward(ctx, exchange.incoming)
+async function elsewhere({ backend }: Sources, { ctx, target, incoming }: Authorized): Promise<Answer> {
+  if (target.workspace.otherwise !== 'forward') throw notServed()
+  const { status, headers, body } = await backend.forward(ctx, incoming)
   const { 'content-type': type, ...others } = headers
   return { status, contentType: String(type ?? ''), headers: others, body, flush: true }
 }

@@ -1,18 +1,16 @@
 import { once } from 'node:events'
 import {
   createServer as createHttpServer,
-  type Server as HttpServer,
   type IncomingMessage,
   type RequestListener,
   ServerResponse,
 } from 'node:http'
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2'
+import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from '../contract/log.ts'
 import type { Upgrade } from '../contract/upstream.ts'
-import { refuseBroken } from './brokenrequests.ts'
+import { drain, type NodeServer, refuseBroken, trackConnections, trackRequests } from './connections.ts'
 
 export interface TlsOptions {
   /** PEM. */
@@ -38,11 +36,11 @@ export interface Listener {
   readonly port: number
   /** Serves new connections with what has changed; open ones stay. Throws, and changes nothing, on what is none. */
   useCertificate(changed: Partial<TlsOptions>): void
+  /** Hands later requests to other handlers. */
+  replaceHandlers(by: Answering): void
   /** Accepts nothing more, lets running answers complete for so many milliseconds, then closes every connection. */
   drain(milliseconds: number): Promise<void>
 }
-
-type NodeServer = HttpServer | Http2SecureServer
 
 /** A request that asks for another protocol comes with its connection, and may be answered as any other. */
 export type UpgradeListener = (request: IncomingMessage, response: ServerResponse, upgrade: Upgrade) => void
@@ -59,12 +57,16 @@ export async function listen(
   const server = createNodeServer(options.tls)
   const connections = trackConnections(server)
   const running = trackRequests(server)
+  let handlers: Partial<Answering> & Pick<Answering, 'request'> = {
+    request: listener,
+    ...(onUpgrade !== undefined && { upgrade: onUpgrade }),
+  }
   server.on('request', listener as (...args: unknown[]) => void)
   if (options.log !== undefined) refuseBroken(server, options.log)
   if (onUpgrade !== undefined) {
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       running.follow(socket)
-      onUpgrade(request, responseOn(request, socket), { socket, head })
+      handlers.upgrade?.(request, responseOn(request, socket), { socket, head })
     })
   }
   server.listen(options.port, options.host)
@@ -77,6 +79,11 @@ export async function listen(
       const next = { ...tls, ...changed }
       server.setSecureContext(contextOf(next))
       tls = next
+    },
+    replaceHandlers: by => {
+      server.off('request', handlers.request as (...args: unknown[]) => void)
+      server.on('request', by.request as (...args: unknown[]) => void)
+      handlers = by
     },
     drain: milliseconds => drain(server, connections, running, milliseconds),
   }
@@ -121,75 +128,42 @@ function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
   return response
 }
 
-interface Connections {
-  readonly sockets: ReadonlySet<Socket>
-  readonly sessions: ReadonlySet<ServerHttp2Session>
+/** Answers the requests of a port. */
+export interface Answering {
+  readonly request: RequestListener
+  readonly upgrade: UpgradeListener
 }
 
-function trackConnections(server: NodeServer): Connections {
-  const sockets = new Set<Socket>()
-  const sessions = new Set<ServerHttp2Session>()
-  server.on('connection', (socket: Socket) => track(sockets, socket))
-  server.on('session', (session: ServerHttp2Session) => track(sessions, session))
-  return { sockets, sessions }
+/** A port that is open before the server behind it is ready: requests wait for `answer`. */
+export interface Port extends Listener {
+  /** `127.0.0.1:6443`: host and port. */
+  readonly address: string
+  /** `https://127.0.0.1:6443`. */
+  readonly url: string
+  /** Called once. */
+  answer(answering: Answering): void
 }
 
-function track<T extends Socket | ServerHttp2Session>(set: Set<T>, member: T): void {
-  set.add(member)
-  member.once('close', () => set.delete(member))
-}
-
-interface Running {
-  readonly count: number
-  /** What runs until it is closed. */
-  follow(one: { on(event: 'close', done: () => void): void }): void
-  /** Resolves when no request is running. */
-  none(): Promise<void>
-}
-
-function trackRequests(server: NodeServer): Running {
-  let count = 0
-  const waiting: (() => void)[] = []
-  const done = (): void => {
-    count--
-    if (count === 0) for (const resolve of waiting.splice(0)) resolve()
-  }
-  const follow: Running['follow'] = one => {
-    count++
-    // It closes once. `once` would make a function for each.
-    one.on('close', done)
-  }
-  server.on('request', (_request: unknown, response: ServerResponse) => follow(response))
+/** Opens a port. Rejects when it is taken. */
+export async function openPort(options: ListenOptions): Promise<Port> {
+  let waiting: ((by: Answering) => void)[] = []
+  const listener = await listen(
+    options,
+    (request, response) => void waiting.push(by => response.destroyed || by.request(request, response)),
+    (request, response, upgrade) =>
+      void waiting.push(by => upgrade.socket.destroyed || by.upgrade(request, response, upgrade)),
+  )
+  const address = `${urlHost(options.host)}:${listener.port}`
   return {
-    get count() {
-      return count
+    ...listener,
+    address,
+    url: `${options.tls === undefined ? 'http' : 'https'}://${address}`,
+    answer(by) {
+      listener.replaceHandlers(by)
+      for (const answer of waiting) answer(by)
+      waiting = []
     },
-    follow,
-    none: () => (count === 0 ? Promise.resolve() : new Promise(resolve => void waiting.push(resolve))),
   }
 }
 
-const lastFlush = 1000
-
-async function drain(
-  server: NodeServer,
-  { sockets, sessions }: Connections,
-  running: Running,
-  milliseconds: number,
-): Promise<void> {
-  const closed = new Promise(resolve => void server.close(resolve))
-  for (const session of sessions) session.close()
-  await within(milliseconds, running.none())
-  // Graceful: what has been written leaves before the connection does.
-  for (const socket of sockets) socket.end()
-  await within(lastFlush, closed)
-  for (const socket of sockets) socket.destroy()
-  await closed
-}
-
-async function within(milliseconds: number, promise: Promise<unknown>): Promise<void> {
-  const timer = new AbortController()
-  const late = sleep(milliseconds, undefined, { signal: timer.signal }).catch(() => undefined)
-  await Promise.race([promise, late])
-  timer.abort()
-}
+const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)

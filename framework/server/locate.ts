@@ -1,10 +1,10 @@
-import { forbiddenTo } from '../contract/authorize.ts'
+import { forbiddenTo } from '../contract/authorizer.ts'
 import type { Backend } from '../contract/backend.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { ClusterName, ClusterScope } from '../meta/object.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import { isPrivileged, type UserInfo } from '../request/user.ts'
-import { clusterOf } from './resolve.ts'
+import { clusterOf } from './routes.ts'
 
 type Directory = Pick<Backend, 'authorizer' | 'resolve'>
 

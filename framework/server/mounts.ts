@@ -1,10 +1,8 @@
-import type { Awaitable } from '../async/awaitable.ts'
-import { forbiddenTo } from '../contract/authorize.ts'
+import { forbiddenTo } from '../contract/authorizer.ts'
 import type { Backend } from '../contract/backend.ts'
 import type { Forwarding, Outbound } from '../contract/upstream.ts'
 import type { ClusterPlace, MountPlace, Place } from '../contract/workspacetree.ts'
 import { forbidden, StatusError, serviceUnavailable } from '../meta/errors.ts'
-import type { Authenticator } from '../request/authenticator.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { isClusterName, isClusterPath, pathPattern } from '../request/path.ts'
 import { parseRequestInfo, type RequestInfo } from '../request/requestinfo.ts'
@@ -13,98 +11,99 @@ import { anonymous, type UserInfo } from '../request/user.ts'
 import { documentAnswer } from '../responses/documentanswer.ts'
 import { failureAnswer } from '../responses/failure.ts'
 import { negotiateError, parseAccept } from '../responses/negotiation.ts'
-import { userOf } from './authenticate.ts'
 import { text } from './health.ts'
-import type { Exchange } from './serve.ts'
+import type { Exchange, Handler } from './serve.ts'
 
-/** What requests need that lead out of the logical clusters here. */
-export interface WayOut {
+/** What the server needs to answer requests for mounted workspaces. */
+export interface MountOptions {
   readonly backend: Backend
-  readonly authenticator: Authenticator
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal
-  /** What clients call this server, without a trailing slash. */
+  /** The URL of this server for clients, without a trailing slash. */
   readonly publicUrl?: string
-  /** The way to mounted servers; without it they are not served. */
+  /** Forwards requests to mounted servers; without it such mounts are not served. */
   readonly outbound?: Outbound
 }
 
-/** A request for a workspace that no logical cluster stands behind. */
-export interface Beyond {
+/** A request for a workspace that is mounted, a link, or unavailable: no logical cluster of this server answers it. */
+export interface MountedTarget {
   readonly place: Exclude<Place, ClusterPlace>
-  /** The workspace, as written. */
+  /** The path of the workspace as in the URL: `root:remote`. */
   readonly path: string
-  /** What is asked of it, percent-encoded; '' or starting with `/`. */
+  /** The rest of the URL's path, percent-encoded; '' or starting with `/`. */
   readonly rest: string
 }
 
 const plain = pathPattern('')
-/** The colon may be encoded. */
-const ofSeveral = /^\/clusters\/[^/]*[:%]/
+/** A path of several workspaces; the colon may be encoded. */
+const workspacePath = /^\/clusters\/[^/]*[:%]/
 
-/** Does this request lead out of the logical clusters here? Only paths of several workspaces can. */
-export function beyondOf({ backend }: Pick<WayOut, 'backend'>, { path }: Incoming): Beyond | undefined {
-  // Most requests name a logical cluster, which is seen at one look.
-  const found = ofSeveral.test(path) ? plain.parse(path) : undefined
+/** The mounted workspace that a URL names; undefined for logical clusters of this server. */
+export function mountedTarget(backend: Backend, { path }: Incoming): MountedTarget | undefined {
+  const found = workspacePath.test(path) ? plain.parse(path) : undefined
   if (found === undefined || isClusterName(found.cluster) || !isClusterPath(found.cluster)) return undefined
   const place = backend.place?.(found.cluster)
   if (place === undefined || place.kind === 'cluster') return undefined
   return { place, path: found.cluster, rest: found.rest === '/' ? '' : found.rest }
 }
 
-/** Answers in place of the server of a mount, once more: the request as it is now. */
-export type Again = (exchange: Exchange) => Awaitable<Answer | Forwarding>
-
 /**
- * Answers a request for a mounted workspace: whoever may enter its parent is passed on or sent elsewhere (chapter 30,
- * section 4.7.3). Throws 403 for others, and for mounts that lead in circles 503.
+ * Answers a request for a mounted workspace. Users with the verb `access` in the parent workspace are redirected or their
+ * requests forwarded; a mount of a URL of this server is answered by `answer`, with the new path. Throws 403 for other
+ * users, and 503 for mounts that lead in a circle.
  */
-export async function answerBeyond(
-  way: WayOut,
+export async function answerMounted(
+  options: MountOptions,
   exchange: Exchange,
-  { place, path, rest }: Beyond,
-  again: Again,
+  { target, user }: { readonly target: MountedTarget; readonly user: UserInfo },
+  answer: Handler,
 ): Promise<Answer | Forwarding> {
   const { incoming } = exchange
-  const user = await userOf(way.authenticator, exchange)
-  exchange.record.annotate('user', user.name)
+  const { place, rest } = target
   if (!('parent' in place)) {
-    // Nobody without credentials learns which workspaces are out of order.
+    // Anonymous users must not learn which workspaces are unavailable.
     if (user.name === anonymous.name) throw forbiddenTo(user, infoOf(incoming), 'access denied')
-    return closedAnswer(exchange)
+    return unavailableAnswer(exchange)
   }
-  await enter(way, exchange, user, place)
+  await requireAccess(options, exchange, user, place)
   if (place.kind === 'Redirect')
     return redirectAnswer(incoming, `${place.url}${place.rest}${rest}${incoming.search}`)
   if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
   exchange.lifetime.follow(place.changed, 'replaced')
-  const inside = insidePath(way.publicUrl, place.url)
-  if (inside !== undefined) {
-    const next = { ...incoming, path: inside + rest, hops: incoming.hops + 1 }
-    return again({ ...exchange, incoming: next })
-  }
-  // Acting for somebody else would need the rights of this place to mean something at the other.
-  if (incoming.impersonates) throw forbidden(undefined, 'impersonation is not allowed for the requestor')
-  if (way.outbound === undefined) throw serviceUnavailable('this server passes no requests on')
-  exchange.lifetime.limit(undefined)
-  exchange.lifetime.follow(way.stopping, 'shutdown')
-  const endpoint = { url: place.url }
-  return way.outbound.forwarding({ incoming, endpoint, path: rest, seenAs: `/clusters/${path}` })
+  const inside = insidePath(options.publicUrl, place.url)
+  if (inside === undefined) return forwarded(options, exchange, place, target)
+  const next = { ...incoming, path: inside + rest, hops: incoming.hops + 1 }
+  return answer({ ...exchange, incoming: next })
 }
 
-/** A request that has been passed on so often is going in circles. */
+/** Forwards a request to the server of a mount. */
+function forwarded(
+  { outbound, stopping }: MountOptions,
+  { incoming, lifetime }: Exchange,
+  { url }: MountPlace,
+  { path, rest }: MountedTarget,
+): Forwarding {
+  // The rights of this server's users to impersonate mean nothing on the other server.
+  if (incoming.impersonates) throw forbidden(undefined, 'impersonation is not allowed for the requestor')
+  if (outbound === undefined) throw serviceUnavailable('this server does not forward requests to mounts')
+  lifetime.limit(undefined)
+  lifetime.follow(stopping, 'shutdown')
+  return outbound.forwarding({ incoming, endpoint: { url }, path: rest, seenAs: `/clusters/${path}` })
+}
+
+/** The number of forwards after which a request is taken to go in a circle. */
 export const mostHops = 4
 
-/** What is answered for a workspace that is out of order: kcp's text, or for clients that can read one a Status. */
-export function closedAnswer({ incoming, record }: Exchange): Answer {
+/** The answer for an unavailable workspace: kcp's text, or a Status for clients that accept JSON. */
+export function unavailableAnswer({ incoming, record }: Exchange): Answer {
   const wantsStatus = parseAccept(incoming.headers.accept).some(({ type }) => type === 'application/json')
   const unavailable = serviceUnavailable('Not available.', 1)
   return wantsStatus ? failureAnswer(unavailable, incoming, record.log) : text(503, 'Not available.')
 }
 
-/** Who may enter a workspace may pass its mounts; what the other side allows is its own business. */
-async function enter(
-  { backend }: WayOut,
+/** Throws 403 unless the user has the verb `access` in the workspace that has the mount. */
+async function requireAccess(
+  { backend }: MountOptions,
   { incoming, lifetime }: Exchange,
   user: UserInfo,
   { parent }: MountPlace,
@@ -114,7 +113,7 @@ async function enter(
   if (decision.effect !== 'allow') throw forbiddenTo(user, infoOf(incoming), 'access denied')
 }
 
-/** What a request for a workspace asks, for the text of a refusal; what is no Kubernetes request is a path. */
+/** The request info of a refused request, for the error's text; a URL that cannot be parsed is a non-resource path. */
 export function infoOf(incoming: Incoming): RequestInfo {
   const path = plain.parse(incoming.path)?.rest ?? incoming.path
   try {
@@ -125,7 +124,7 @@ export function infoOf(incoming: Incoming): RequestInfo {
   }
 }
 
-/** Sends a client to where a workspace really is. */
+/** Redirects a client to the URL of a workspace. */
 export function redirectAnswer(incoming: Incoming, location: string): Answer {
   const message = `the workspace is at ${location}`
   const { status } = new StatusError(307, 'Redirect', message)
@@ -135,7 +134,7 @@ export function redirectAnswer(incoming: Incoming, location: string): Answer {
   }
 }
 
-/** The path of a URL of this very server: it is answered here, and the caller is who it is. */
+/** The path of a URL of this server, which answers it for the same user; undefined for other servers. */
 export function insidePath(publicUrl: string | undefined, url: string): string | undefined {
   if (publicUrl === undefined || !url.startsWith(`${publicUrl}/`)) return undefined
   return url.slice(publicUrl.length)

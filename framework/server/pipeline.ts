@@ -1,29 +1,29 @@
 import { type Awaitable, after } from '../async/awaitable.ts'
-import { authorize, forbiddenTo } from '../contract/authorize.ts'
-import type { RequestContext } from '../contract/context.ts'
-import { contextWith, createContext } from '../contract/requestcontext.ts'
+import { forbiddenTo } from '../contract/authorizer.ts'
+import { contextWith, createContext, type RequestContext } from '../contract/context.ts'
 import type { Forwarding } from '../contract/upstream.ts'
 import { impersonate } from '../impersonation/impersonate.ts'
 import { wantedIdentity } from '../impersonation/wanted.ts'
 import { badRequest, notServed, serviceUnavailable } from '../meta/errors.ts'
 import type { ClusterScope } from '../meta/object.ts'
+import type { Authenticator } from '../request/authenticator.ts'
 import { parseDuration } from '../request/duration.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
 import { isPrivileged, type UserInfo } from '../request/user.ts'
-import { userOf } from './authenticate.ts'
-import { type Admitted, dispatch, type Sources } from './dispatch.ts'
+import { type AuthenticationScope, authorize, userOf } from './access.ts'
+import { type Authorized, dispatch, type Sources } from './dispatch.ts'
 import { text } from './health.ts'
 import { type Inflight, tooMany } from './inflight.ts'
 import { locate } from './locate.ts'
-import { answerBeyond, beyondOf, type WayOut } from './mounts.ts'
+import { answerMounted, type MountOptions, mountedTarget } from './mounts.ts'
 import type { RunningViews } from './readiness.ts'
-import { homeOf, namedCluster, shardCluster, type Target, type Unresolved } from './resolve.ts'
-import type { Routes } from './routes.ts'
+import { homeOf, namedCluster, type Routes, shardCluster, type Target, type Unresolved } from './routes.ts'
 import type { Exchange } from './serve.ts'
 
-/** What a request passes through. */
-export interface Pipeline extends Sources, WayOut {
+/** What the server answers requests with. */
+export interface Pipeline extends Sources, MountOptions {
+  readonly authenticator: Authenticator
   readonly routes: Routes
   readonly views: RunningViews
   /** Milliseconds. */
@@ -32,72 +32,92 @@ export interface Pipeline extends Sources, WayOut {
 }
 
 /**
- * One request, top to bottom: which view, what for, how long, who asks, may they, and what is the answer. Later steps
- * know what earlier ones found out, and whatever is wrong is thrown as a `StatusError`.
- * Steps that need nobody else are done at once, so that what lies in memory is answered without waiting.
+ * Answers one request. The steps, in order: route, deadline, authentication, impersonation, limits, authorization,
+ * dispatch. Each step adds what it found to the exchange; a failed step throws a `StatusError`. A step that finds its answer
+ * in memory returns it without a promise.
  */
 export function answerRequest(pipeline: Pipeline, exchange: Exchange): Awaitable<Answer | Forwarding> {
   const { incoming } = exchange
-  const beyond = beyondOf(pipeline, incoming)
-  if (beyond !== undefined)
-    return answerBeyond(pipeline, exchange, beyond, next => answerRequest(pipeline, next))
+  const mounted = mountedTarget(pipeline.backend, incoming)
+  if (mounted !== undefined)
+    return after(identify(pipeline, exchange, incoming), user =>
+      answerMounted(pipeline, exchange, { target: mounted, user }, next => answerRequest(pipeline, next)),
+    )
   const target = pipeline.routes(incoming)
-  if (isOfShard(target)) return text(501, 'shard-level endpoint not available at workspace scope\n')
+  if (isShardMetrics(target)) return text(501, 'shard-level endpoint not available at workspace scope\n')
   limitTime(pipeline, exchange, target.info)
   const cluster = namedCluster(pipeline.backend, target)
   exchange.audit?.about(target.info, cluster, target.workspace?.path.pattern === '')
-  const user = userOf(pipeline.authenticator, exchange, { cluster, path: target.info.path })
-  return after(user, requestor => answerUser(pipeline, exchange, target, requestor))
-}
-
-/** The rest, for somebody: may they, and what is the answer. */
-function answerUser(
-  pipeline: Pipeline,
-  exchange: Exchange,
-  target: Target | Unresolved,
-  requestor: UserInfo,
-): Awaitable<Answer | Forwarding> {
-  exchange.record.annotate('user', requestor.name)
-  exchange.audit?.by(requestor)
-  if (target.workspace === undefined) throw unresolved(requestor, target.info)
-  const asking = { exchange, target: homeOf(target, requestor), user: requestor }
-  const asker = exchange.incoming.impersonates ? asOther(pipeline, asking) : asking
-  return after(asker, known =>
-    enters(pipeline, known)
-      ? after(admit(pipeline, known), admitted => dispatch(pipeline, admitted))
-      : tooMany,
+  return after(identify(pipeline, exchange, { cluster, path: target.info.path }), user =>
+    answerTarget(pipeline, exchange, target, user),
   )
 }
 
-/** Takes a place until the answer is out; false: there is none. */
-function enters({ inflight }: Pipeline, { exchange, target: { info }, user }: Asking): boolean {
+/** Authenticates the request. */
+function identify(
+  { authenticator }: Pipeline,
+  exchange: Exchange,
+  scope: AuthenticationScope,
+): Awaitable<UserInfo> {
+  return after(userOf(authenticator, exchange, scope), user => {
+    exchange.record.annotate('user', user.name)
+    exchange.audit?.by(user)
+    return user
+  })
+}
+
+/** Answers a request of a known user to a view. */
+function answerTarget(
+  pipeline: Pipeline,
+  exchange: Exchange,
+  target: Target | Unresolved,
+  user: UserInfo,
+): Awaitable<Answer | Forwarding> {
+  if (target.workspace === undefined) throw unresolved(user, target.info)
+  const routed = Object.assign(exchange, { target: homeOf(target, user), user })
+  const asked = exchange.incoming.impersonates ? impersonated(pipeline, routed) : routed
+  return after(asked, known => {
+    if (!enter(pipeline, known)) return tooMany
+    return after(admitted(pipeline, known), authorized => dispatch(pipeline, authorized))
+  })
+}
+
+/** An exchange whose view and user are known. */
+interface Routed extends Exchange {
+  readonly target: Target
+  readonly user: UserInfo
+  /** The authenticated user, where `user` is impersonated. */
+  readonly requestor?: UserInfo
+}
+
+/** Takes a place among the requests in flight until the answer is sent; false: the limit is reached. */
+function enter({ inflight }: Pipeline, { lifetime, target: { info }, user }: Routed): boolean {
   if (isLongRunning(info)) return true
   const leave = inflight.enter(user, info)
-  if (leave !== undefined) exchange.lifetime.finally(leave)
+  if (leave !== undefined) lifetime.finally(leave)
   return leave !== undefined
 }
 
-/** Metrics are of all logical clusters together, never of one (chapter 30, section 2.1). */
-const isOfShard = (target: Target | Unresolved): boolean =>
+/** `/clusters/<name>/metrics`: metrics cover all logical clusters, and are served at `/metrics` only. */
+const isShardMetrics = (target: Target | Unresolved): boolean =>
   target.info.path === '/metrics' && target.workspace?.path.pattern === '' && target.cluster !== undefined
 
-/** The same request, as whom its headers name. */
-async function asOther({ backend }: Pipeline, asking: Asking): Promise<Asking> {
-  const { exchange, target, user: requestor } = asking
+/** The same request by the user that its impersonation headers name. */
+async function impersonated({ backend }: Pipeline, exchange: Routed): Promise<Routed> {
+  const { target, user: requestor, lifetime } = exchange
   const wanted = wantedIdentity(exchange.incoming.credentials)
-  refuseBareUrl(asking)
+  refuseBareUrl(exchange)
   const { authorizer } = backend
-  const { signal } = exchange.lifetime
-  const asker = { user: requestor, info: target.info, lifetime: exchange.lifetime }
-  const cluster = await locate(backend, target.cluster ?? shardCluster, asker)
+  const { signal } = lifetime
   const { info } = target
+  const cluster = await locate(backend, target.cluster ?? shardCluster, { user: requestor, info, lifetime })
   const { user, constraint } = await impersonate({ requestor, wanted, cluster, info, authorizer, signal })
   exchange.record.annotate('impersonated', user.name)
   exchange.audit?.as(user, constraint)
-  return { ...asking, user, requestor }
+  return Object.assign(exchange, { user, requestor })
 }
 
-/** Watches live until somebody ends them; everything else has a deadline (chapter 40, rules 1.39–1.42). */
+/** Sets the deadline. Watches have none; other requests may ask for less than the server's (rules.md 1.39 to 1.42). */
 function limitTime(
   { requestTimeout, stopping }: Pipeline,
   { incoming, lifetime }: Exchange,
@@ -126,49 +146,36 @@ function timeoutIn(query: URLSearchParams): number {
   }
 }
 
-/** The privileged learn that nothing is there; others only that it is not for them (chapter 10, section 1.2). */
+/** 404 for privileged users, 403 for others (kcp pkg/virtual/framework/rootapiserver). */
 const unresolved = (user: UserInfo, info: RequestInfo): Error =>
   isPrivileged(user) ? notServed() : forbiddenTo(user, info, 'Path not resolved to a valid virtual workspace')
 
-interface Asking {
-  readonly exchange: Exchange
-  readonly target: Target
-  readonly user: UserInfo
-  /** Who really asks, where the user is impersonated. */
-  readonly requestor?: UserInfo
-}
-
-function refuseBareUrl({ target, user }: Asking): void {
+function refuseBareUrl({ target, user }: Routed): void {
   if (target.cluster === undefined && !isPrivileged(user))
     throw forbiddenTo(user, target.info, 'access denied')
 }
 
-/** Throws unless the view is there and lets the user in. */
-function admit(pipeline: Pipeline, asking: Asking): Awaitable<Admitted> {
-  const { backend, views } = pipeline
-  const { exchange, target, user } = asking
-  const { workspace, cluster, scope, info } = target
-  if (!views.isReady(workspace.name)) {
+/** Throws 503 unless the view is ready, and 403 unless the user may make the request; adds the context. */
+function admitted({ backend, views }: Pipeline, exchange: Routed): Awaitable<Authorized> {
+  const { workspace, cluster, scope, info } = exchange.target
+  if (!views.isReady(workspace.name))
     throw serviceUnavailable(`${workspace.name} virtual workspace controllers are not started`, 1)
-  }
-  refuseBareUrl(asking)
-  const asker = { user, info, lifetime: exchange.lifetime }
-  const located = scope ?? locate(backend, cluster ?? shardCluster, asker)
+  refuseBareUrl(exchange)
+  const { user, lifetime } = exchange
+  const located = scope ?? locate(backend, cluster ?? shardCluster, { user, info, lifetime })
   return after(located, found => {
-    const ctx = contextOf(asking, found)
+    const ctx = contextOf(exchange, found)
     return after(authorize(ctx, workspace, backend.authorizer), () => {
       const refusal = backend.refusal?.(ctx.cluster, ctx.info)
       if (refusal !== undefined) throw refusal
-      return after(workspace.guard?.(ctx), () => ({ ctx, workspace, exchange }))
+      return after(workspace.guard?.(ctx), () => Object.assign(exchange, { ctx }))
     })
   })
 }
 
-function contextOf(asking: Asking, cluster: ClusterScope): RequestContext {
-  const { exchange, target, user, requestor } = asking
+function contextOf(exchange: Routed, cluster: ClusterScope): RequestContext {
+  const { incoming, lifetime, record, target, user, requestor } = exchange
   const { workspace, params, info } = target
-  const { incoming, lifetime, record } = exchange
-  const deepReview = incoming.headers['x-kcp-internal-deep-subjectaccessreview'] === 'true'
   const ctx = createContext({
     workspace: workspace.name,
     params,
@@ -178,7 +185,7 @@ function contextOf(asking: Asking, cluster: ClusterScope): RequestContext {
     requestor,
     actAs: user,
     hops: incoming.hops,
-    deepReview,
+    deepReview: incoming.headers['x-kcp-internal-deep-subjectaccessreview'] === 'true',
     record,
     lifetime,
   })

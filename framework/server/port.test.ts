@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, type RequestListener, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { openPort, type Port } from './port.ts'
+import { openPort, type Port } from './listener.ts'
 
 describe('an open port', () => {
   let port: Port

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { silent } from '../contract/log.ts'
-import { createRecording } from './recorder.ts'
+import { createRecording } from './serve.ts'
 
 const warnings = (...texts: readonly string[]): readonly string[] => {
   const record = createRecording(silent, { auditId: '' })

@@ -1,7 +1,12 @@
 import { LRUCache } from 'lru-cache'
+import type { Backend } from '../contract/backend.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
+import { badRequest, notFound } from '../meta/errors.ts'
+import type { ClusterName, ClusterScope } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
-import { resolveUrl, type Target, type Unresolved } from './resolve.ts'
+import { isClusterName, isClusterPath, overlaps, type Params } from '../request/path.ts'
+import { type KubernetesUrl, parseRequestInfo, type RequestInfo } from '../request/requestinfo.ts'
+import { clusterNameKey, isServiceAccount, type UserInfo } from '../request/user.ts'
 
 /** What URLs ask for. Throws a 4xx `StatusError` for those that nothing could answer. */
 export type Routes = (incoming: Pick<Incoming, 'method' | 'path' | 'search' | 'query'>) => Target | Unresolved
@@ -24,4 +29,103 @@ export function createRoutes(workspaces: readonly VirtualWorkspace[]): Routes {
     if (url.length <= longestKept) ofMethod?.set(url, read)
     return read
   }
+}
+
+/** A request that a view answers, before anything is known about who asks. */
+export interface Target {
+  readonly workspace: VirtualWorkspace
+  readonly params: Params
+  /** As written; undefined for URLs without `/clusters/…`. */
+  readonly cluster: string | undefined
+  /** The same where it needs no resolving. */
+  readonly scope: ClusterScope | undefined
+  readonly info: RequestInfo
+}
+
+/** A URL that is nobody's. */
+export interface Unresolved {
+  readonly workspace: undefined
+  readonly cluster?: undefined
+  readonly info: RequestInfo
+}
+
+/** Throws an `Error` of one sentence when two views have the same name, or URLs that could belong to both. */
+export function checkViews(workspaces: readonly VirtualWorkspace[]): void {
+  for (const [i, workspace] of workspaces.entries()) {
+    for (const other of workspaces.slice(i + 1)) {
+      if (workspace.name === other.name) throw new Error(`duplicate virtual workspace "${workspace.name}"`)
+      if (overlaps(workspace.path.pattern, other.path.pattern)) {
+        throw new Error(
+          `virtual workspaces "${workspace.name}" and "${other.name}" have ambiguous paths: "${workspace.path.pattern}" and "${other.path.pattern}"`,
+        )
+      }
+    }
+  }
+}
+
+/** Finds the view of a URL and reads the rest of it. Throws a 4xx `StatusError` for URLs that nothing could answer. */
+export function resolveUrl(workspaces: readonly VirtualWorkspace[], url: KubernetesUrl): Target | Unresolved {
+  const { method, query } = url
+  for (const workspace of workspaces) {
+    const found = workspace.path.parse(url.path)
+    if (found === undefined) continue
+    const { params, cluster, rest } = found
+    const info = parseRequestInfo({ method, query, path: rest })
+    return target({ workspace, params, cluster, scope: scopeIn(cluster), info })
+  }
+  const info = parseRequestInfo(url)
+  const plain = workspaces.find(workspace => workspace.path.pattern === '')
+  const isForeign = /^\/(clusters|services)(\/|$)/.test(info.path)
+  if (plain === undefined || isForeign) return Object.freeze({ workspace: undefined, info })
+  return target({ workspace: plain, params: {}, cluster: undefined, scope: undefined, info })
+}
+
+/** Requests for the same URL share it. */
+function target(read: Target): Target {
+  Object.freeze(read.params)
+  Object.freeze(read.info)
+  return Object.freeze(read)
+}
+
+const scopeIn = (written: string): ClusterScope | undefined =>
+  written === '*' || isClusterName(written) ? written : undefined
+
+/** The cluster of URLs without one: only the privileged reach it that way. */
+export const shardCluster = 'system:admin'
+
+/** The one logical cluster that a URL names, as far as that can be said before it is known who asks. */
+export function namedCluster(
+  backend: Pick<Backend, 'resolve'>,
+  target: Target | Unresolved,
+): ClusterName | undefined {
+  if (target.cluster === undefined) return undefined
+  const { cluster, scope } = target
+  if (scope !== undefined) return scope === '*' ? undefined : scope
+  return isClusterPath(cluster) ? backend.resolve(cluster) : undefined
+}
+
+/**
+ * Clients inside workspaces know no prefix: a service account that names no cluster means its own (chapter 20, section
+ * 1.4). Decided by who it is found to be, never by what its token says unverified.
+ */
+export function homeOf(target: Target, { name, extra }: UserInfo): Target {
+  if (target.cluster !== undefined || !isServiceAccount(name)) return target
+  const [home, ...others] = extra?.[clusterNameKey] ?? []
+  return home === undefined || others.length > 0 || !isClusterName(home)
+    ? target
+    : { ...target, cluster: home, scope: home }
+}
+
+/** The logical cluster that is meant. Paths of workspaces are resolved; names are taken as they are (chapter 20, section 1.5). */
+export function clusterOf(written: string, resolve: (path: string) => string | undefined): ClusterScope {
+  const scope = scopeIn(written)
+  if (scope !== undefined) return scope
+  if (!isClusterPath(written)) {
+    throw badRequest(`invalid cluster: "${written}" does not match the regex`)
+  }
+  const cluster = resolve(written)
+  if (cluster === undefined) {
+    throw notFound({ group: 'tenancy.kcp.io', resource: 'workspaces', name: written })
+  }
+  return cluster
 }

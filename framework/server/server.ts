@@ -13,16 +13,13 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { onlyUrl, publishUrls, type ViewUrls } from '../publishing/publisher.ts'
 import type { Authenticator } from '../request/authenticator.ts'
 import type { IsIdentity } from '../request/incoming.ts'
-import { isView } from '../request/path.ts'
 import { appOnDemand } from './app.ts'
 import type { HealthCheck } from './health.ts'
 import { createInflight, defaultInflight, type InflightLimits } from './inflight.ts'
-import type { Listener, ListenOptions } from './listener.ts'
+import { type Answering, type Listener, type ListenOptions, openPort, type Port } from './listener.ts'
 import { answerRequest, type Pipeline } from './pipeline.ts'
-import { type Answering, openPort, type Port } from './port.ts'
 import { runViews } from './readiness.ts'
-import { checkViews } from './resolve.ts'
-import { createRoutes } from './routes.ts'
+import { checkViews, createRoutes } from './routes.ts'
 import { type Handler, type Service, serve } from './serve.ts'
 
 export interface ServerOptions {
@@ -113,18 +110,19 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   }
 }
 
+const viewPrefix = /^\/(clusters|services)\//
+
+/** Requests to views are answered without Koa, which has the other paths: see docs/adr/0009. */
 function answeringWith(service: Service, pipeline: Pipeline): Answering {
   const app = appOnDemand(service, pipeline)
   const answerView: Handler = exchange => answerRequest(pipeline, exchange)
   return {
-    // A small request to a view costs no more than a few times what Koa alone does.
     request: (request, response) => {
-      if (isView(request.url ?? '')) void serve(service, { request, response }, answerView)
+      if (viewPrefix.test(request.url ?? '')) void serve(service, { request, response }, answerView)
       else app(request, response)
     },
     upgrade: (request, response, upgrade) => {
-      // Only what a view passes on can speak another protocol.
-      if (isView(request.url ?? '')) void serve(service, { request, response, upgrade }, answerView)
+      if (viewPrefix.test(request.url ?? '')) void serve(service, { request, response, upgrade }, answerView)
       else app(request, response)
     },
   }

@@ -1,5 +1,5 @@
+import type { Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
-import type { Served } from '../contract/served.ts'
 import { badRequest, type StatusError } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
 import type { FieldValidation } from '../query/options.ts'

@@ -1,7 +1,6 @@
 import type { AdmissionPlugin } from '../contract/admission.ts'
-import type { ApiResource } from '../contract/apis.ts'
+import type { ApiResource, Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
-import type { Served } from '../contract/served.ts'
 import { badRequest, methodNotAllowed, notServed } from '../meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import type { ResourceRequest } from '../request/requestinfo.ts'

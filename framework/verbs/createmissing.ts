@@ -1,5 +1,5 @@
+import { aboutOf, type Served } from '../contract/apis.ts'
 import type { Item } from '../contract/item.ts'
-import { aboutOf, type Served } from '../contract/served.ts'
 import { conflict, StatusError } from '../meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
 

@@ -1,15 +1,14 @@
 import type { Item } from '../contract/item.ts'
 import type { DeleteOptions, ItemList, ListMeta } from '../contract/storage.ts'
 import { StatusError } from '../meta/errors.ts'
+import { listQuery } from '../query/selection.ts'
 import type { Answer } from '../request/response.ts'
 import { listAnswer } from '../responses/answers.ts'
-import { listForm } from '../responses/forms.ts'
+import { inProtobuf, listForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import { inProtobuf } from '../responses/protobufform.ts'
 import { admitDeletion } from './admission.ts'
 import { type Call, checkScope } from './call.ts'
 import { readDeleteOptions } from './deleteoptions.ts'
-import { listQuery } from './query.ts'
 
 /** Deletions that are under way at the same time: enough to share commits, few enough to leave room for others. */
 const atOnce = 16

@@ -2,9 +2,8 @@ import { type Awaitable, after } from '../async/awaitable.ts'
 import { checkResourceVersion } from '../query/options.ts'
 import type { Answer } from '../request/response.ts'
 import { itemAnswer } from '../responses/answers.ts'
-import { objectForm } from '../responses/forms.ts'
+import { inProtobuf, objectForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import { inProtobuf } from '../responses/protobufform.ts'
 import { type Call, keyOf } from './call.ts'
 
 /** Answers with the newest state, which is never older than any `resourceVersion` asked for (chapter 40, rule 4.12). */

@@ -1,7 +1,6 @@
 import type { Awaitable } from '../async/awaitable.ts'
-import type { ApiResource } from '../contract/apis.ts'
+import { type ApiResource, requireVerb, servedBy } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
-import { requireVerb, servedBy } from '../contract/served.ts'
 import { notServed } from '../meta/errors.ts'
 import type { Verb } from '../request/requestinfo.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'

@@ -1,10 +1,9 @@
+import { listQuery } from '../query/selection.ts'
 import type { Answer } from '../request/response.ts'
 import { listAnswer } from '../responses/answers.ts'
-import { listForm } from '../responses/forms.ts'
+import { inProtobuf, listForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import { inProtobuf } from '../responses/protobufform.ts'
 import { type Call, checkScope } from './call.ts'
-import { listQuery } from './query.ts'
 
 /** Streams the items as they are read (chapter 40, sections 4.1–4.5). */
 export async function list(call: Call): Promise<Answer> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Served } from '../contract/served.ts'
+import type { Served } from '../contract/apis.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { refuseMistyped } from './mistyped.ts'
 

@@ -1,4 +1,4 @@
-import type { Served } from '../contract/served.ts'
+import type { Served } from '../contract/apis.ts'
 import type { FieldError } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { DecodeError } from '../wire/metadata.ts'

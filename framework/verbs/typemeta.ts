@@ -1,4 +1,4 @@
-import type { Served } from '../contract/served.ts'
+import type { Served } from '../contract/apis.ts'
 import { badRequest, type FieldError, invalid } from '../meta/errors.ts'
 import { apiVersionOf } from '../meta/object.ts'
 import { DecodeError, jsonType, MissingKindError } from '../wire/metadata.ts'

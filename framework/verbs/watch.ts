@@ -1,14 +1,13 @@
 import { bodyOf, optional, soon } from '../async/streams.ts'
 import type { RequestContext } from '../contract/context.ts'
 import { StatusError } from '../meta/errors.ts'
+import { watchQuery } from '../query/selection.ts'
 import type { Answer } from '../request/response.ts'
-import { eventForm } from '../responses/forms.ts'
+import { eventForm, inProtobuf } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import { inProtobuf } from '../responses/protobufform.ts'
 import { jsonFrames, protobufFrames } from '../responses/watchframes.ts'
 import { watchStream } from '../responses/watchstream.ts'
 import { type Call, checkScope } from './call.ts'
-import { watchQuery } from './query.ts'
 
 const longestTimer = 2 ** 31 - 1
 

@@ -1,0 +1,85 @@
+import { type Awaitable, after, attempt } from '../async/awaitable.ts'
+import {
+  type Authorizer,
+  actionOf,
+  allow,
+  type Decision,
+  decisionBy,
+  forbiddenTo,
+} from '../contract/authorizer.ts'
+import type { RequestContext } from '../contract/context.ts'
+import type { VirtualWorkspace } from '../contract/workspace.ts'
+import { forbidden, StatusError, unauthorized } from '../meta/errors.ts'
+import type { ClusterName } from '../meta/object.ts'
+import type { Authenticator } from '../request/authenticator.ts'
+import type { Incoming } from '../request/incoming.ts'
+import { anonymous, isPrivileged, type UserInfo } from '../request/user.ts'
+import type { Exchange } from './serve.ts'
+
+/** The part of a URL that authentication depends on. */
+export interface AuthenticationScope {
+  readonly cluster?: ClusterName | undefined
+  /** The path below the logical cluster. */
+  readonly path: string
+}
+
+/** The user of a request. Bad credentials never become anonymous (rules.md 9.2); the reason is logged, not answered. */
+export const userOf = (
+  authenticator: Authenticator,
+  { incoming, record }: Exchange,
+  { cluster, path }: AuthenticationScope = incoming,
+): Awaitable<UserInfo> =>
+  attempt(
+    () => {
+      if (incoming.badCertificate) throw unauthorized('a certificate that no client authority has issued')
+      const found = authenticator.authenticate(incoming.credentials, cluster)
+      return after(found, user => user ?? unknown(authenticator, path))
+    },
+    error => {
+      if (error instanceof StatusError && error.code === 401)
+        record.log.warn({ reason: error.cause ?? 'bad credentials' }, 'a request could not be authenticated')
+      throw error
+    },
+  )
+
+function unknown(authenticator: Authenticator, path: string): UserInfo {
+  if (authenticator.admitsAnonymous?.(path) === false)
+    throw unauthorized('nobody is let in without credentials')
+  return anonymous
+}
+
+/** Throws 403 for impersonation headers: to ignore them would grant the requestor's own rights. */
+export function refuseImpersonation({ impersonates }: Incoming): void {
+  if (impersonates) throw forbidden(undefined, 'impersonation is not allowed for the requestor')
+}
+
+/**
+ * Lets a request pass or throws 403. In this order: `system:masters`, the view's own authorizer or, without one,
+ * the backend. Whatever else is thrown has not allowed: it ends as a 500.
+ */
+export function authorize(
+  ctx: RequestContext,
+  workspace: VirtualWorkspace,
+  authorizer: Authorizer,
+): Awaitable<void> {
+  if (isPrivileged(ctx.user)) return ctx.record.decided?.('request.auth.kcp.io', privileged)
+  return after(decide(ctx, workspace, authorizer), decision => enforce(ctx, decision))
+}
+
+function enforce(ctx: RequestContext, decision: Decision): void {
+  if (decision.authorizer !== undefined) ctx.record.annotate('authorizer', decision.authorizer)
+  ctx.record.annotate('decision', decision.effect)
+  ctx.record.decided?.('request.auth.kcp.io', decision)
+  if (decision.effect !== 'allow') throw forbiddenTo(ctx.user, ctx.info, decision.reason, decision.hint)
+}
+
+const privileged = allow('')
+
+function decide(
+  ctx: RequestContext,
+  workspace: VirtualWorkspace,
+  authorizer: Authorizer,
+): Awaitable<Decision> {
+  if (workspace.authorize !== undefined) return workspace.authorize(ctx)
+  return decisionBy(authorizer, { user: ctx.user, action: actionOf(ctx.info, ctx.cluster) }, ctx)
+}
