@@ -3,22 +3,22 @@ import type { Environment } from './checker/environment.ts'
 import { ProgramProblem } from './planner/plan.ts'
 import { programOf } from './planner/program.ts'
 import { CostExceeded, type Effort } from './values/meter.ts'
-import { sameType, type Type, typeText } from './values/type.ts'
-import { CelError, type Value } from './values/value.ts'
+import { type CelType, sameType, typeText } from './values/type.ts'
+import { CelError, type CelValue } from './values/value.ts'
 
 /** What evaluations of one request may still cost together. */
-export interface Allowance {
+export interface CostBudget {
   left: number
   readonly effort: Effort
 }
 
 /** An expression that is ready to be evaluated, or what is wrong with it. */
-export interface Expression {
+export interface CompiledExpression {
   readonly source: string
-  readonly type: Type | undefined
+  readonly type: CelType | undefined
   readonly problem: string | undefined
   /** Values of the environment's variables by name. Throws OutOfBudget when nothing more may be evaluated. */
-  evaluate(variables: Readonly<Record<string, Value>>, allowance: Allowance): Value
+  evaluate(variables: Readonly<Record<string, CelValue>>, allowance: CostBudget): CelValue
 }
 
 /** Thrown when the expressions of one request have cost more than they may together. */
@@ -34,9 +34,9 @@ const callLimit = 1_000_000
 export function compileExpression(
   source: string,
   environment: Environment,
-  types: readonly Type[] = [],
-): Expression {
-  const failed = (problem: string): Expression => ({
+  types: readonly CelType[] = [],
+): CompiledExpression {
+  const failed = (problem: string): CompiledExpression => ({
     source,
     type: undefined,
     problem,
@@ -53,7 +53,7 @@ export function compileExpression(
   const names = [...environment.variables.keys()]
   try {
     const program = programOf(checked.checked, names)
-    const evaluate: Expression['evaluate'] = (variables, allowance) => {
+    const evaluate: CompiledExpression['evaluate'] = (variables, allowance) => {
       const run = () =>
         program.run(
           names.map(name => variables[name]),
@@ -69,7 +69,10 @@ export function compileExpression(
   }
 }
 
-function within(allowance: Allowance, run: () => { readonly value: Value; readonly cost: number }): Value {
+function within(
+  allowance: CostBudget,
+  run: () => { readonly value: CelValue; readonly cost: number },
+): CelValue {
   try {
     const { value, cost } = run()
     if (cost > allowance.left) throw new OutOfBudget()

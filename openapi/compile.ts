@@ -10,24 +10,24 @@ import { isTooDeep } from '../framework/wire/parsebody.ts'
 import { compileRuleCheck, type RuleCheck } from './expressions/rules.ts'
 import { embeddedCheck } from './validation/embedded.ts'
 import { compilePruning, UnreadableError } from './validation/pruning.ts'
-import { type Checks, compileCheck, validate } from './validation/schema.ts'
+import { type CompiledChecks, compileCheck, validate } from './validation/schema.ts'
 import { compileStructure, type StructureCheck } from './validation/structure.ts'
 import { uniquenessCheck } from './validation/uniqueness.ts'
-import { type Check, maxErrors } from './validation/validation.ts'
+import { maxErrors, type ValueCheck } from './validation/validation.ts'
 
 /** What compiling makes, on first use. */
 interface Compiled {
   readonly prune: ReturnType<typeof compilePruning>
-  readonly check: Check
+  readonly check: ValueCheck
   /** undefined: nothing is said of a status. */
-  readonly status: Check | undefined
+  readonly status: ValueCheck | undefined
   readonly embedded: StructureCheck | undefined
   readonly uniqueness: StructureCheck | undefined
   readonly rules: RuleCheck | undefined
 }
 
 function compile(schema: JSONSchemaProps): Compiled {
-  const checks: Checks = new Map()
+  const checks: CompiledChecks = new Map()
   const { status } = schema.properties ?? {}
   return {
     prune: compilePruning(schema, { root: true }),

@@ -7,7 +7,7 @@ import {
   builtinKinds,
   type KindDefinition,
   kcpKinds,
-  mannersOf,
+  restStrategyOf,
   reviewKinds,
 } from '../openapi/index.ts'
 
@@ -22,7 +22,7 @@ export function commonApis(storage: Backend['storage']): ApiSet {
       storage: (version, subresource) =>
         storage({ group, version, resource: names.plural, ...(subresource && { subresource }) }),
       custom,
-      ...(custom ? {} : mannersOf(groupResource(group, names.plural))),
+      ...(custom ? {} : restStrategyOf(groupResource(group, names.plural))),
       ...(reviewKinds.includes(definition) ? { verbs: ['create'] } : {}),
     })
   }

@@ -1,28 +1,28 @@
-import { dynType, isOptional, paramOf, sameType, type Type } from '../values/type.ts'
+import { type CelType, dynType, isOptional, paramOf, sameType } from '../values/type.ts'
 
 /** What the type parameters that have been met stand for, by name. */
-export type Bindings = ReadonlyMap<string, Type>
+export type TypeMapping = ReadonlyMap<string, CelType>
 
-const isDyn = ({ kind }: Type): boolean => kind === 'dyn'
-const isDynOrError = ({ kind }: Type): boolean => kind === 'dyn' || kind === 'error'
+const isDyn = ({ kind }: CelType): boolean => kind === 'dyn'
+const isDynOrError = ({ kind }: CelType): boolean => kind === 'dyn' || kind === 'error'
 
 /** The bindings under which a value of each of `args` fits into the parameter at its place; undefined when none does. */
 export function unify(
-  bindings: Bindings,
-  params: readonly Type[],
-  args: readonly Type[],
-): Bindings | undefined {
+  bindings: TypeMapping,
+  params: readonly CelType[],
+  args: readonly CelType[],
+): TypeMapping | undefined {
   const next = new Map(bindings)
   return listFits(next, params, args) ? next : undefined
 }
 
-function listFits(bindings: Map<string, Type>, a: readonly Type[], b: readonly Type[]): boolean {
+function listFits(bindings: Map<string, CelType>, a: readonly CelType[], b: readonly CelType[]): boolean {
   return a.length === b.length && a.every((type, i) => fits(bindings, type, b[i] ?? dynType))
 }
 
 const structural: ReadonlySet<string> = new Set(['opaque', 'list', 'map'])
 
-function fits(bindings: Map<string, Type>, a: Type, b: Type): boolean {
+function fits(bindings: Map<string, CelType>, a: CelType, b: CelType): boolean {
   if (b.kind === 'param') {
     const found = substitutes(bindings, a, b)
     if (found !== 'unbound') return found
@@ -39,10 +39,10 @@ function fits(bindings: Map<string, Type>, a: Type, b: Type): boolean {
 
 const nullable: ReadonlySet<string> = new Set(['null', 'opaque', 'struct', 'duration', 'timestamp'])
 
-const isNullable = ({ kind }: Type): boolean => nullable.has(kind)
+const isNullable = ({ kind }: CelType): boolean => nullable.has(kind)
 
 /** Whether the parameter may stand for the type; `unbound` when it stands for nothing and may not for this. */
-function substitutes(bindings: Map<string, Type>, type: Type, param: Type): boolean | 'unbound' {
+function substitutes(bindings: Map<string, CelType>, type: CelType, param: CelType): boolean | 'unbound' {
   if (type.kind === 'param' && type.name === param.name) return true
   const bound = bindings.get(param.name)
   if (bound === undefined) {
@@ -58,7 +58,7 @@ function substitutes(bindings: Map<string, Type>, type: Type, param: Type): bool
 }
 
 /** Whether a type does not speak of the parameter: nothing may stand for a part of itself. */
-function isFree(bindings: Bindings, param: Type, type: Type): boolean {
+function isFree(bindings: TypeMapping, param: CelType, type: CelType): boolean {
   if (type.kind !== 'param') return type.params.every(inner => isFree(bindings, param, inner))
   if (type.name === param.name) return false
   const bound = bindings.get(type.name)
@@ -66,9 +66,9 @@ function isFree(bindings: Bindings, param: Type, type: Type): boolean {
 }
 
 /** The more general of two types that fit. */
-export const moreGeneral = (a: Type, b: Type): Type => (isLessSpecific(a, b) ? a : b)
+export const moreGeneral = (a: CelType, b: CelType): CelType => (isLessSpecific(a, b) ? a : b)
 
-function isLessSpecific(a: Type, b: Type): boolean {
+function isLessSpecific(a: CelType, b: CelType): boolean {
   if (isDyn(a) || a.kind === 'param') return true
   if (isDyn(b) || b.kind === 'param' || a.kind !== b.kind) return false
   if (a.kind === 'type') return true
@@ -80,7 +80,7 @@ function isLessSpecific(a: Type, b: Type): boolean {
 }
 
 /** The type with its bound parameters replaced; those that stand for nothing become dyn when `toDyn`. */
-export function substitute(bindings: Bindings, type: Type, toDyn = false): Type {
+export function substitute(bindings: TypeMapping, type: CelType, toDyn = false): CelType {
   if (type.kind === 'param') {
     const bound = bindings.get(type.name)
     if (bound !== undefined) return substitute(bindings, bound, toDyn)
@@ -91,5 +91,5 @@ export function substitute(bindings: Bindings, type: Type, toDyn = false): Type 
 }
 
 /** What an optional holds, and whether the type was one. */
-export const unwrapped = (type: Type): readonly [Type, boolean] =>
+export const unwrapped = (type: CelType): readonly [CelType, boolean] =>
   isOptional(type) ? [paramOf(type), true] : [type, false]

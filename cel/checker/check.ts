@@ -1,28 +1,30 @@
-import type { Call, Expr } from '../syntax/ast.ts'
+import type { CallExpr, Expr } from '../syntax/ast.ts'
 import { parse } from '../syntax/parser.ts'
 import { type Issue, issuesText, SyntaxProblem } from '../syntax/source.ts'
 import type { FunctionDecl, Overload } from '../values/declaration.ts'
-import { boolType, dynType, errorType, sameType, type Type, typeText } from '../values/type.ts'
+import { boolType, type CelType, dynType, errorType, sameType, typeText } from '../values/type.ts'
 import { substitute, unify } from './assign.ts'
 import {
-  type Check,
-  type CheckCall,
-  type Checked,
+  type CallChecker,
+  type CheckedExpr,
+  type CheckerState,
   checkExpr,
   dottedName,
   fieldType,
   mismatch,
-  newCheck,
+  newCheckerState,
   newParam,
   problem,
   undeclared,
-  type Visit,
+  type VisitExpr,
 } from './checker.ts'
 import type { Environment } from './environment.ts'
 import { literalIssues } from './literalcheck.ts'
 
 /** A checked expression with its type, or everything that is wrong with it in the words of cel-go. */
-export type CheckResult = { readonly checked: Checked; readonly type: Type } | { readonly issues: string }
+export type CheckResult =
+  | { readonly checked: CheckedExpr; readonly type: CelType }
+  | { readonly issues: string }
 
 /** Parses an expression and checks its types. */
 export function check(source: string, environment: Environment): CheckResult {
@@ -36,19 +38,19 @@ export function check(source: string, environment: Environment): CheckResult {
 
 function checkParsed(source: string, expr: Expr, environment: Environment): CheckResult {
   const issues: Issue[] = []
-  const state = newCheck(environment, issues)
+  const state = newCheckerState(environment, issues)
   checkExpr(state, expr, checkCall)
   if (issues.length > 0) return { issues: issuesText(source, issues) }
   const types = new Map(
     [...state.types].map(([node, type]) => [node, substitute(state.bindings, type, true)]),
   )
-  const checked: Checked = { expr, types, overloads: state.overloads, names: state.names }
+  const checked: CheckedExpr = { expr, types, overloads: state.overloads, names: state.names }
   const wrong = literalIssues(checked)
   if (wrong.length > 0) return { issues: issuesText(source, wrong) }
   return { checked, type: types.get(expr) ?? dynType }
 }
 
-const checkCall: CheckCall = (state, call, visit) => {
+const checkCall: CallChecker = (state, call, visit) => {
   if (call.name === '_?._') return checkOptionalSelect(state, call, visit)
   for (const arg of call.args) visit(arg)
   const { target } = call
@@ -63,7 +65,7 @@ const checkCall: CheckCall = (state, call, visit) => {
   return checkFunction(state, call, call.name, [target, ...call.args])
 }
 
-function checkFunction(state: Check, call: Call, name: string, args: readonly Expr[]): Type {
+function checkFunction(state: CheckerState, call: CallExpr, name: string, args: readonly Expr[]): CelType {
   const declared = state.environment.functions.get(name)
   if (declared === undefined) return undeclared(state, call.at, name)
   const types = args.map(arg => state.types.get(arg) ?? dynType)
@@ -75,7 +77,7 @@ function checkFunction(state: Check, call: Call, name: string, args: readonly Ex
 }
 
 /** Each side is told by itself when it is no boolean. */
-function checkLogic(state: Check, args: readonly Expr[], types: readonly Type[]): Type {
+function checkLogic(state: CheckerState, args: readonly Expr[], types: readonly CelType[]): CelType {
   let isGood = true
   types.forEach((type, i) => {
     const next = unify(state.bindings, [type], [boolType])
@@ -89,13 +91,18 @@ function checkLogic(state: Check, args: readonly Expr[], types: readonly Type[])
 }
 
 interface Signature {
-  readonly types: readonly Type[]
+  readonly types: readonly CelType[]
   readonly isMember: boolean
 }
 
-function resolve(state: Check, call: Call, declared: FunctionDecl, signature: Signature): Type | undefined {
+function resolve(
+  state: CheckerState,
+  call: CallExpr,
+  declared: FunctionDecl,
+  signature: Signature,
+): CelType | undefined {
   const matching: Overload[] = []
-  let result: Type | undefined
+  let result: CelType | undefined
   for (const overload of declared.overloads) {
     if (overload.member !== signature.isMember) continue
     const [of, ...params] = instantiated(state, overload)
@@ -112,9 +119,9 @@ function resolve(state: Check, call: Call, declared: FunctionDecl, signature: Si
 }
 
 /** The result and parameters of an overload, its type parameters replaced by new ones. */
-function instantiated(state: Check, { result, params }: Overload): readonly Type[] {
-  const fresh = new Map<string, Type>()
-  const replace = (type: Type): Type => {
+function instantiated(state: CheckerState, { result, params }: Overload): readonly CelType[] {
+  const fresh = new Map<string, CelType>()
+  const replace = (type: CelType): CelType => {
     if (type.kind === 'param') {
       const known = fresh.get(type.name) ?? newParam(state)
       fresh.set(type.name, known)
@@ -125,13 +132,18 @@ function instantiated(state: Check, { result, params }: Overload): readonly Type
   return [replace(result), ...params.map(replace)]
 }
 
-function noOverload(state: Check, { at }: Call, name: string, { types, isMember }: Signature): Type {
+function noOverload(
+  state: CheckerState,
+  { at }: CallExpr,
+  name: string,
+  { types, isMember }: Signature,
+): CelType {
   const [target, ...rest] = types.map(type => typeText(substitute(state.bindings, type, true)))
   const text = isMember ? `${target}.(${rest.join(', ')})` : `(${[target, ...rest].join(', ')})`
   return problem(state, at, `found no matching overload for '${name}' applied to '${text}'`)
 }
 
-function checkOptionalSelect(state: Check, { at, args }: Call, visit: Visit): Type {
+function checkOptionalSelect(state: CheckerState, { at, args }: CallExpr, visit: VisitExpr): CelType {
   const [operand, name] = args
   if (operand === undefined || name?.kind !== 'literal' || typeof name.value !== 'string') return errorType
   const field = fieldType(state, at, visit(operand), { name: name.value, optional: true })

@@ -1,9 +1,10 @@
-import type { Expr, Fold, ListExpr, MapExpr, Select, StructExpr } from '../syntax/ast.ts'
+import type { ComprehensionExpr, Expr, ListExpr, MapExpr, SelectExpr, StructExpr } from '../syntax/ast.ts'
 import type { Issue } from '../syntax/source.ts'
 import type { Overload } from '../values/declaration.ts'
 import {
   boolType,
   bytesType,
+  type CelType,
   doubleType,
   dynType,
   errorType,
@@ -16,19 +17,18 @@ import {
   paramType,
   stringType,
   structType,
-  type Type,
   typeOfType,
   typeText,
   uintType,
 } from '../values/type.ts'
-import { Double, Uint, type Value } from '../values/value.ts'
-import { type Bindings, moreGeneral, substitute, unify, unwrapped } from './assign.ts'
+import { type CelValue, Double, Uint } from '../values/value.ts'
+import { moreGeneral, substitute, type TypeMapping, unify, unwrapped } from './assign.ts'
 import { type Environment, typeNamed } from './environment.ts'
 
 /** What is known of a checked expression, by node. */
-export interface Checked {
+export interface CheckedExpr {
   readonly expr: Expr
-  readonly types: ReadonlyMap<Expr, Type>
+  readonly types: ReadonlyMap<Expr, CelType>
   /** The ways in which a call may go; one where the types tell. */
   readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
   /** Names with dots that are one name: a variable, a type, or the function of a call. */
@@ -36,18 +36,18 @@ export interface Checked {
 }
 
 /** A check under way. */
-export interface Check {
+export interface CheckerState {
   readonly environment: Environment
-  readonly types: Map<Expr, Type>
+  readonly types: Map<Expr, CelType>
   readonly overloads: Map<Expr, readonly Overload[]>
   readonly names: Map<Expr, string>
   readonly issues: Issue[]
-  bindings: Bindings
-  scopes: readonly ReadonlyMap<string, Type>[]
+  bindings: TypeMapping
+  scopes: readonly ReadonlyMap<string, CelType>[]
   params: number
 }
 
-export const newCheck = (environment: Environment, issues: Issue[]): Check => ({
+export const newCheckerState = (environment: Environment, issues: Issue[]): CheckerState => ({
   environment,
   types: new Map(),
   overloads: new Map(),
@@ -58,24 +58,28 @@ export const newCheck = (environment: Environment, issues: Issue[]): Check => ({
   params: 0,
 })
 
-export const problem = (check: Check, at: number, message: string): Type => {
+export const problem = (check: CheckerState, at: number, message: string): CelType => {
   check.issues.push({ at, message })
   return errorType
 }
 
-export const undeclared = (check: Check, at: number, name: string): Type =>
+export const undeclared = (check: CheckerState, at: number, name: string): CelType =>
   problem(check, at, `undeclared reference to '${name}' (in container '')`)
 
-export const newParam = (check: Check): Type => paramType(`_var${check.params++}`)
+export const newParam = (check: CheckerState): CelType => paramType(`_var${check.params++}`)
 
 /** Checks calls; in its own file, and handed in here because calls hold expressions. */
-export type CheckCall = (check: Check, expr: Extract<Expr, { kind: 'call' }>, visit: Visit) => Type
+export type CallChecker = (
+  check: CheckerState,
+  expr: Extract<Expr, { kind: 'call' }>,
+  visit: VisitExpr,
+) => CelType
 
-export type Visit = (expr: Expr) => Type
+export type VisitExpr = (expr: Expr) => CelType
 
 /** The type of an expression and of everything in it; adds to `issues` what is wrong. */
-export function checkExpr(check: Check, expr: Expr, checkCall: CheckCall): Type {
-  const visit: Visit = inner => {
+export function checkExpr(check: CheckerState, expr: Expr, checkCall: CallChecker): CelType {
+  const visit: VisitExpr = inner => {
     const type = visitNode(check, inner, visit, checkCall)
     check.types.set(inner, type)
     return type
@@ -83,7 +87,7 @@ export function checkExpr(check: Check, expr: Expr, checkCall: CheckCall): Type 
   return visit(expr)
 }
 
-function visitNode(check: Check, expr: Expr, visit: Visit, checkCall: CheckCall): Type {
+function visitNode(check: CheckerState, expr: Expr, visit: VisitExpr, checkCall: CallChecker): CelType {
   switch (expr.kind) {
     case 'literal':
       return literalType(expr.value)
@@ -99,12 +103,12 @@ function visitNode(check: Check, expr: Expr, visit: Visit, checkCall: CheckCall)
       return mapType(check, expr, visit)
     case 'struct':
       return structOf(check, expr, visit)
-    case 'fold':
+    case 'comprehension':
       return foldType(check, expr, visit)
   }
 }
 
-function literalType(value: Value): Type {
+function literalType(value: CelValue): CelType {
   if (value === null) return nullType
   if (typeof value === 'boolean') return boolType
   if (typeof value === 'string') return stringType
@@ -113,7 +117,7 @@ function literalType(value: Value): Type {
   return value instanceof Uint8Array ? bytesType : intType
 }
 
-function identType(check: Check, expr: Expr, written: string): Type | undefined {
+function identType(check: CheckerState, expr: Expr, written: string): CelType | undefined {
   const isGlobal = written.startsWith('.')
   const name = isGlobal ? written.slice(1) : written
   const local = isGlobal ? undefined : check.scopes.findLast(scope => scope.has(name))?.get(name)
@@ -128,7 +132,7 @@ function identType(check: Check, expr: Expr, written: string): Type | undefined 
   return typeOfType(named)
 }
 
-const structNamed = (check: Check, name: string): Type | undefined =>
+const structNamed = (check: CheckerState, name: string): CelType | undefined =>
   check.environment.struct(name)?.constructible === true ? structType(name) : undefined
 
 /** `a.b.c` for names with dots; undefined for anything else. */
@@ -139,7 +143,7 @@ export function dottedName(expr: Expr): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${expr.field}`
 }
 
-function selectType(check: Check, expr: Select, visit: Visit): Type {
+function selectType(check: CheckerState, expr: SelectExpr, visit: VisitExpr): CelType {
   const name = dottedName(expr)
   const isLocal = name !== undefined && check.scopes.some(scope => scope.has(name.split('.', 1)[0] ?? ''))
   const named = name === undefined || isLocal ? undefined : identType(check, expr, name)
@@ -154,13 +158,13 @@ interface Field {
 }
 
 /** The type of a field of a value of a type. */
-export function fieldType(check: Check, at: number, of: Type, { name, optional }: Field): Type {
+export function fieldType(check: CheckerState, at: number, of: CelType, { name, optional }: Field): CelType {
   const [target, isOptional] = unwrapped(substitute(check.bindings, of))
   const found = memberType(check, at, target, name)
   return isOptional || optional ? optionalOf(found) : found
 }
 
-function memberType(check: Check, at: number, target: Type, name: string): Type {
+function memberType(check: CheckerState, at: number, target: CelType, name: string): CelType {
   switch (target.kind) {
     case 'map':
       return paramOf(target, 1)
@@ -180,26 +184,26 @@ function memberType(check: Check, at: number, target: Type, name: string): Type 
   }
 }
 
-export const mismatch = (check: Check, at: number, expected: Type, found: Type): Type =>
+export const mismatch = (check: CheckerState, at: number, expected: CelType, found: CelType): CelType =>
   problem(check, at, `expected type '${shown(check, expected)}' but found '${shown(check, found)}'`)
 
-const shown = (check: Check, type: Type): string => typeText(substitute(check.bindings, type))
+const shown = (check: CheckerState, type: CelType): string => typeText(substitute(check.bindings, type))
 
 /** Whether the type fits where the other is expected; what that says of type parameters is kept. */
-export function assignable(check: Check, expected: Type, found: Type): boolean {
+export function assignable(check: CheckerState, expected: CelType, found: CelType): boolean {
   const next = unify(check.bindings, [expected], [found])
   if (next !== undefined) check.bindings = next
   return next !== undefined
 }
 
 /** The type of several values together: dyn when they have none. `literalIssues` refuses that in most places. */
-function joined(check: Check, previous: Type | undefined, current: Type): Type {
+function joined(check: CheckerState, previous: CelType | undefined, current: CelType): CelType {
   if (previous === undefined) return current
   return assignable(check, previous, current) ? moreGeneral(previous, current) : dynType
 }
 
 /** What an optional element holds. */
-function elementType(check: Check, value: Expr, optional: boolean, visit: Visit): Type {
+function elementType(check: CheckerState, value: Expr, optional: boolean, visit: VisitExpr): CelType {
   const type = visit(value)
   if (!optional) return type
   const [inner, isOptional] = unwrapped(type)
@@ -207,16 +211,16 @@ function elementType(check: Check, value: Expr, optional: boolean, visit: Visit)
   return inner
 }
 
-function listType(check: Check, { elements }: ListExpr, visit: Visit): Type {
-  let type: Type | undefined
+function listType(check: CheckerState, { elements }: ListExpr, visit: VisitExpr): CelType {
+  let type: CelType | undefined
   for (const { value, optional } of elements)
     type = joined(check, type, elementType(check, value, optional, visit))
   return listOf(type ?? newParam(check))
 }
 
-function mapType(check: Check, { entries }: MapExpr, visit: Visit): Type {
-  let keys: Type | undefined
-  let values: Type | undefined
+function mapType(check: CheckerState, { entries }: MapExpr, visit: VisitExpr): CelType {
+  let keys: CelType | undefined
+  let values: CelType | undefined
   for (const { key, value, optional } of entries) {
     keys = joined(check, keys, visit(key))
     values = joined(check, values, elementType(check, value, optional, visit))
@@ -224,7 +228,7 @@ function mapType(check: Check, { entries }: MapExpr, visit: Visit): Type {
   return mapOf(keys ?? newParam(check), values ?? newParam(check))
 }
 
-function structOf(check: Check, { at, type: written, fields }: StructExpr, visit: Visit): Type {
+function structOf(check: CheckerState, { at, type: written, fields }: StructExpr, visit: VisitExpr): CelType {
   const name = written.replace(/^\./, '')
   const info = check.environment.struct(name)
   const isKnown = info?.constructible === true
@@ -241,7 +245,7 @@ function structOf(check: Check, { at, type: written, fields }: StructExpr, visit
   return structType(name)
 }
 
-function foldType(check: Check, fold: Fold, visit: Visit): Type {
+function foldType(check: CheckerState, fold: ComprehensionExpr, visit: VisitExpr): CelType {
   const range = substitute(check.bindings, visit(fold.range))
   const init = visit(fold.init)
   const [first, second] = variableTypes(check, fold, range)
@@ -258,12 +262,16 @@ function foldType(check: Check, fold: Fold, visit: Visit): Type {
   return substitute(check.bindings, result)
 }
 
-function expectType(check: Check, { at }: Expr, found: Type, expected: Type): void {
+function expectType(check: CheckerState, { at }: Expr, found: CelType, expected: CelType): void {
   if (!assignable(check, expected, found)) mismatch(check, at, expected, found)
 }
 
 /** The types of the variables of a loop over a type. */
-function variableTypes(check: Check, { range: expr, variable2 }: Fold, range: Type): readonly [Type, Type] {
+function variableTypes(
+  check: CheckerState,
+  { range: expr, variable2 }: ComprehensionExpr,
+  range: CelType,
+): readonly [CelType, CelType] {
   switch (range.kind) {
     case 'list':
       return variable2 === undefined ? [paramOf(range), dynType] : [intType, paramOf(range)]

@@ -3,6 +3,7 @@ import type { FunctionDecl } from '../values/declaration.ts'
 import {
   boolType,
   bytesType,
+  type CelType,
   doubleType,
   durationType,
   dynType,
@@ -13,7 +14,6 @@ import {
   opaqueType,
   optionalOf,
   stringType,
-  type Type,
   timestampType,
   typeType,
   uintType,
@@ -21,27 +21,27 @@ import {
 
 /** The fields of an object type, by name. */
 export interface StructInfo {
-  field(name: string): Type | undefined
+  field(name: string): CelType | undefined
   /** Whether expressions may make one: `Object.spec{…}`. */
   readonly constructible?: boolean
 }
 
 /** What an expression may speak of. */
 export interface Environment {
-  readonly variables: ReadonlyMap<string, Type>
+  readonly variables: ReadonlyMap<string, CelType>
   readonly functions: ReadonlyMap<string, FunctionDecl>
   struct(name: string): StructInfo | undefined
 }
 
 /** An environment of Kubernetes: its functions, and these variables. */
 export const environment = (
-  variables: Readonly<Record<string, Type>>,
+  variables: Readonly<Record<string, CelType>>,
   struct: Environment['struct'] = () => undefined,
   functions: ReadonlyMap<string, FunctionDecl> = standardLibrary,
 ): Environment => ({ variables: new Map(Object.entries(variables)), functions, struct })
 
 /** Types that expressions can name. */
-const namedTypes: ReadonlyMap<string, Type> = new Map(
+const namedTypes: ReadonlyMap<string, CelType> = new Map(
   [
     boolType,
     bytesType,
@@ -65,4 +65,4 @@ const namedTypes: ReadonlyMap<string, Type> = new Map(
   ].map(type => [type.name, type]),
 )
 
-export const typeNamed = (name: string): Type | undefined => namedTypes.get(name)
+export const typeNamed = (name: string): CelType | undefined => namedTypes.get(name)

@@ -1,19 +1,19 @@
 import { patternError } from '../../framework/formats/pattern.ts'
 import { clauseKinds, clausesOf } from '../library/formatting.ts'
-import type { Call, Expr, ListExpr, MapExpr } from '../syntax/ast.ts'
+import type { CallExpr, Expr, ListExpr, MapExpr } from '../syntax/ast.ts'
 import type { Issue } from '../syntax/source.ts'
 import { parseDuration, parseTimestamp } from '../values/time.ts'
-import { dynType, paramOf, sameType, type Type, typeText } from '../values/type.ts'
-import type { Checked } from './checker.ts'
+import { type CelType, dynType, paramOf, sameType, typeText } from '../values/type.ts'
+import type { CheckedExpr } from './checker.ts'
 
 /** What is wrong with the literals of an expression whose types are right. */
-export function literalIssues(checked: Checked): readonly Issue[] {
+export function literalIssues(checked: CheckedExpr): readonly Issue[] {
   const issues: Issue[] = []
   walk(checked, checked.expr, false, issues)
   return issues
 }
 
-function walk(checked: Checked, expr: Expr, inFormat: boolean, issues: Issue[]): void {
+function walk(checked: CheckedExpr, expr: Expr, inFormat: boolean, issues: Issue[]): void {
   if (expr.kind === 'list' && !inFormat) issues.push(...listIssues(checked, expr))
   if (expr.kind === 'map' && !inFormat) issues.push(...mapIssues(checked, expr))
   if (expr.kind === 'call') issues.push(...callIssues(checked, expr))
@@ -33,25 +33,25 @@ function childrenOf(expr: Expr): readonly Expr[] {
       return expr.entries.flatMap(({ key, value }) => [key, value])
     case 'struct':
       return expr.fields.map(({ value }) => value)
-    case 'fold':
+    case 'comprehension':
       return [expr.range, expr.init, expr.condition, expr.step, expr.result]
     default:
       return []
   }
 }
 
-const typeOf = ({ types }: Checked, expr: Expr, optional = false): Type => {
+const typeOf = ({ types }: CheckedExpr, expr: Expr, optional = false): CelType => {
   const type = types.get(expr) ?? dynType
   return optional ? paramOf(type) : type
 }
 
-const mismatch = (at: number, expected: Type, found: Type): Issue => ({
+const mismatch = (at: number, expected: CelType, found: CelType): Issue => ({
   at,
   message: `expected type '${typeText(expected)}' but found '${typeText(found)}'`,
 })
 
 /** Items of a list are of one type. */
-function listIssues(checked: Checked, { elements: [first, ...others] }: ListExpr): readonly Issue[] {
+function listIssues(checked: CheckedExpr, { elements: [first, ...others] }: ListExpr): readonly Issue[] {
   if (first === undefined) return []
   const type = typeOf(checked, first.value, first.optional)
   const other = others.find(({ value, optional }) => !sameType(type, typeOf(checked, value, optional)))
@@ -60,7 +60,7 @@ function listIssues(checked: Checked, { elements: [first, ...others] }: ListExpr
 }
 
 /** So are the keys of a map, and its values. */
-function mapIssues(checked: Checked, { entries: [first, ...others] }: MapExpr): readonly Issue[] {
+function mapIssues(checked: CheckedExpr, { entries: [first, ...others] }: MapExpr): readonly Issue[] {
   if (first === undefined) return []
   const keys = typeOf(checked, first.key)
   const values = typeOf(checked, first.value, first.optional)
@@ -73,7 +73,7 @@ function mapIssues(checked: Checked, { entries: [first, ...others] }: MapExpr): 
   })
 }
 
-function callIssues(checked: Checked, call: Call): readonly Issue[] {
+function callIssues(checked: CheckedExpr, call: CallExpr): readonly Issue[] {
   switch (call.name) {
     case 'duration':
       return textIssues(call.args[0], text => (parseDuration(text) ? undefined : 'invalid duration argument'))
@@ -102,7 +102,7 @@ function textIssues(
 }
 
 /** A template that is known is checked against the list of its arguments. */
-function formatIssues(checked: Checked, { at, target, args }: Call): readonly Issue[] {
+function formatIssues(checked: CheckedExpr, { at, target, args }: CallExpr): readonly Issue[] {
   const [list] = args
   if (target?.kind !== 'literal' || typeof target.value !== 'string' || list?.kind !== 'list') return []
   const clauses = clausesOf(target.value)

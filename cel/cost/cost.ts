@@ -2,6 +2,7 @@ import { NamedFormat } from '../library/format.ts'
 import { sizeOfValue } from '../library/logic.ts'
 import {
   CelError,
+  type CelValue,
   isList,
   isMap,
   isOpaque,
@@ -9,24 +10,23 @@ import {
   itemsOf,
   type ListView,
   Optional,
-  type Value,
 } from '../values/value.ts'
 
 /** What a call costs, from its arguments (the target first) and its result. */
-export type CallCost = (args: readonly Value[], result: Value) => number
+export type CallCost = (args: readonly CelValue[], result: CelValue) => number
 
 const traversal = 0.1
 const regexLength = 0.25
 const newList = 10
 
 /** The size of a value as costs see it; 1 where there is none. */
-export function actualSize(value: Value): number {
+export function actualSize(value: CelValue): number {
   if (value instanceof Optional) return value.value === undefined ? 1 : actualSize(value.value)
   if (typeof value === 'object' && value !== null && isOpaque(value)) return value.size ?? 1
   return value instanceof CelError ? 1 : (sizeOfValue(value) ?? 1)
 }
 
-const sizeAt = (args: readonly Value[], index: number): number => actualSize(args[index] ?? null)
+const sizeAt = (args: readonly CelValue[], index: number): number => actualSize(args[index] ?? null)
 
 /** The same floating-point numbers as Go's: seventy tenths are a little more than seven, and cost 8. */
 const ceil = (size: number): number => Math.ceil(size * traversal)
@@ -50,7 +50,7 @@ const regex: CallCost = args => regexCost(sizeAt(args, 0), sizeAt(args, 1))
 
 const search: CallCost = args => ceil(sizeAt(args, 0)) * ceil(sizeAt(args, 1))
 
-function traversalCost(value: Value): number {
+function traversalCost(value: CelValue): number {
   if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) * traversal)
   if (value instanceof Uint8Array) return Math.floor(value.length * traversal)
   if (isList(value)) {
@@ -72,7 +72,7 @@ const resultList: CallCost = (_args, result) => actualSize(result) + 1 + newList
 const selfCompare =
   (index: number): CallCost =>
   args => {
-    const list = args[index] as readonly Value[] | ListView
+    const list = args[index] as readonly CelValue[] | ListView
     if (!isList(list)) return 1
     const size = sizeAt(args, index)
     const first = size === 0 ? null : itemAt(list, 0)
@@ -176,7 +176,7 @@ export function callCost(name: string, overload: string | undefined): CallCost {
 }
 
 /** What `==` and `!=` cost; values of libraries cost 1. */
-export const equalityCost = (a: Value, b: Value): number => {
+export const equalityCost = (a: CelValue, b: CelValue): number => {
   if (typeof a !== 'object' && typeof a !== 'string') return 1
   if (typeof a === 'object' && a !== null && isOpaque(a)) return 1
   return smaller([a, b], null)

@@ -1,14 +1,20 @@
-import { type Checked, dottedName } from '../checker/checker.ts'
-import type { Declaration } from '../schema/schematype.ts'
-import { type Call, type Expr, type Fold, isBinding, type Select } from '../syntax/ast.ts'
-import { nothing, product, type Range, range, sum, union, unknown, unlimited } from '../values/range.ts'
-import { estimateCall, type Node } from './estimatecall.ts'
+import { type CheckedExpr, dottedName } from '../checker/checker.ts'
+import type { SchemaDeclaration } from '../schema/schematype.ts'
 import {
-  type Entries,
+  type CallExpr,
+  type ComprehensionExpr,
+  type Expr,
+  isBinding,
+  type SelectExpr,
+} from '../syntax/ast.ts'
+import { type Estimate, estimate, nothing, product, sum, union, unknown, unlimited } from '../values/range.ts'
+import { type EstimatedNode, estimateCall } from './estimatecall.ts'
+import {
+  type EntrySizes,
+  type EstimatedVariable,
+  type EstimatorState,
   entriesOf,
-  type Local,
   pathOf,
-  type State,
   schemaSize,
   sizeOf,
   typeOf,
@@ -18,8 +24,8 @@ import {
  * What an expression costs at least and at most, whatever the values of the root's schema (chapter 40, rule 7.38).
  * `root` declares `self` and `oldSelf`.
  */
-export function estimateCost(checked: Checked, root: Declaration | undefined): Range {
-  const state: State = {
+export function estimateCost(checked: CheckedExpr, root: SchemaDeclaration | undefined): Estimate {
+  const state: EstimatorState = {
     checked,
     root,
     paths: new Map(),
@@ -30,13 +36,13 @@ export function estimateCost(checked: Checked, root: Declaration | undefined): R
   return cost(state, checked.expr)
 }
 
-function cost(state: State, expr: Expr): Range {
+function cost(state: EstimatorState, expr: Expr): Estimate {
   switch (expr.kind) {
     case 'literal':
       return nothing
     case 'ident':
       state.paths.set(expr, state.locals.get(expr.name)?.path ?? [expr.name])
-      return range(1)
+      return estimate(1)
     case 'select':
       return selectCost(state, expr)
     case 'call':
@@ -46,72 +52,72 @@ function cost(state: State, expr: Expr): Range {
     case 'map':
       return mapCost(state, expr)
     case 'struct':
-      return sum(range(40), ...expr.fields.map(({ value }) => cost(state, value)))
-    case 'fold':
+      return sum(estimate(40), ...expr.fields.map(({ value }) => cost(state, value)))
+    case 'comprehension':
       return isBinding(expr) ? bindingCost(state, expr) : foldCost(state, expr)
   }
 }
 
-function selectCost(state: State, expr: Select): Range {
+function selectCost(state: EstimatorState, expr: SelectExpr): Estimate {
   const { operand, field, test } = expr
   const named = state.checked.names.get(expr)
   if (named !== undefined && dottedName(expr) !== undefined) {
     state.paths.set(expr, [named])
-    return range(1)
+    return estimate(1)
   }
   const base = cost(state, operand)
   if (test) return base
   state.paths.set(expr, [...pathOf(state, operand), field])
   const isStep = ['map', 'struct', 'param'].includes(typeOf(state, operand).kind)
-  return isStep ? sum(base, range(1)) : base
+  return isStep ? sum(base, estimate(1)) : base
 }
 
 /** `dyn(x)` is x. */
-function dynCost(state: State, expr: Call): Range {
+function dynCost(state: EstimatorState, expr: CallExpr): Estimate {
   const [arg] = expr.args
   if (arg === undefined) return nothing
   const base = cost(state, arg)
   copySizes(state, expr, arg)
-  return sum(range(1), base)
+  return sum(estimate(1), base)
 }
 
-function copySizes(state: State, to: Expr, from: Expr): void {
+function copySizes(state: EstimatorState, to: Expr, from: Expr): void {
   const size = sizeOf(state, from)
   const entries = entriesOf(state, from)
   if (size !== undefined) state.sizes.set(to, size)
   if (entries !== undefined) state.entries.set(to, entries)
 }
 
-const joinedEntries = (a: Entries | undefined, b: Entries | undefined): Entries | undefined =>
+const joinedEntries = (a: EntrySizes | undefined, b: EntrySizes | undefined): EntrySizes | undefined =>
   a === undefined || b === undefined
     ? undefined
     : { isList: a.isList, keys: union(a.keys, b.keys), values: union(a.values, b.values) }
 
 /** Sizes of several parts together: any of them may be the one. */
-const anySize = (sizes: readonly Range[]): Range =>
-  sizes.reduce(union, sizes.length === 0 ? nothing : range(unlimited, 0))
+const anySize = (sizes: readonly Estimate[]): Estimate =>
+  sizes.reduce(union, sizes.length === 0 ? nothing : estimate(unlimited, 0))
 
-function listCost(state: State, expr: Extract<Expr, { kind: 'list' }>): Range {
+function listCost(state: EstimatorState, expr: Extract<Expr, { kind: 'list' }>): Estimate {
   const values = expr.elements.map(({ value }) => value)
   const costs = values.map(value => cost(state, value))
   const sizes = values.map(value => sizeOf(state, value) ?? unknown)
-  state.entries.set(expr, { isList: true, keys: range(1), values: anySize(sizes) })
-  return sum(range(10), ...costs)
+  state.entries.set(expr, { isList: true, keys: estimate(1), values: anySize(sizes) })
+  return sum(estimate(10), ...costs)
 }
 
-function mapCost(state: State, expr: Extract<Expr, { kind: 'map' }>): Range {
+function mapCost(state: EstimatorState, expr: Extract<Expr, { kind: 'map' }>): Estimate {
   const costs = expr.entries.flatMap(({ key, value }) => [cost(state, key), cost(state, value)])
-  const sizesOf = (parts: readonly Expr[]): Range =>
+  const sizesOf = (parts: readonly Expr[]): Estimate =>
     anySize(parts.map(part => sizeOf(state, part) ?? unknown))
   state.entries.set(expr, {
     isList: false,
     keys: sizesOf(expr.entries.map(({ key }) => key)),
     values: sizesOf(expr.entries.map(({ value }) => value)),
   })
-  return sum(range(30), ...costs)
+  return sum(estimate(30), ...costs)
 }
 
-function nodeOf(state: State, expr: Expr): Node {
+function nodeOf(state: EstimatorState, expr: Expr): EstimatedNode {
   const path = pathOf(state, expr)
   const shown = path[0] === '@result' ? [] : path
   const size = sizeOf(state, expr)
@@ -124,7 +130,7 @@ function nodeOf(state: State, expr: Expr): Node {
   }
 }
 
-function callCost(state: State, expr: Call): Range {
+function callCost(state: EstimatorState, expr: CallExpr): Estimate {
   const args = expr.args.map(arg => ({ cost: cost(state, arg), node: nodeOf(state, arg) }))
   const overloads = overloadsOf(state, expr)
   const { target } = expr
@@ -137,8 +143,8 @@ function callCost(state: State, expr: Call): Range {
     args: args.map(({ node }) => node),
     costs: args.map(arg => arg.cost),
   }
-  let total: Range | undefined
-  let size: Range | undefined
+  let total: Estimate | undefined
+  let size: Estimate | undefined
   for (const overload of overloads) {
     const estimate = estimateCall({ ...call, overload })
     total = total === undefined ? estimate.cost : union(total, estimate.cost)
@@ -150,14 +156,14 @@ function callCost(state: State, expr: Call): Range {
   return sum(base, total ?? nothing)
 }
 
-const overloadsOf = ({ checked }: State, expr: Call): readonly string[] => {
+const overloadsOf = ({ checked }: EstimatorState, expr: CallExpr): readonly string[] => {
   if (expr.name === '_&&_' || expr.name === '_||_') return ['logic']
   if (expr.name === '_?._') return ['select_optional_field']
   return (checked.overloads.get(expr) ?? []).map(({ id }) => id)
 }
 
 /** Conditions and additions hold what their parts hold. */
-function noteEntries(state: State, expr: Call, overload: string): void {
+function noteEntries(state: EstimatorState, expr: CallExpr, overload: string): void {
   const [first, second, third] = expr.args
   const parts =
     overload === 'conditional'
@@ -171,7 +177,7 @@ function noteEntries(state: State, expr: Call, overload: string): void {
   if (entries !== undefined) state.entries.set(expr, entries)
 }
 
-function indexSize(state: State, expr: Call, overload: string): Range | undefined {
+function indexSize(state: EstimatorState, expr: CallExpr, overload: string): Estimate | undefined {
   const [container] = expr.args
   if (container === undefined || (overload !== 'index_list' && overload !== 'index_map')) return undefined
   state.paths.set(expr, [...pathOf(state, container), overload === 'index_list' ? '@items' : '@values'])
@@ -179,7 +185,11 @@ function indexSize(state: State, expr: Call, overload: string): Range | undefine
 }
 
 /** Runs with more local names. */
-function withLocals<T>(state: State, locals: readonly (readonly [string, Local])[], run: () => T): T {
+function withLocals<T>(
+  state: EstimatorState,
+  locals: readonly (readonly [string, EstimatedVariable])[],
+  run: () => T,
+): T {
   const outer = state.locals
   state.locals = new Map([...outer, ...locals])
   const result = run()
@@ -187,13 +197,13 @@ function withLocals<T>(state: State, locals: readonly (readonly [string, Local])
   return result
 }
 
-const localOf = (state: State, expr: Expr): Local => ({
+const localOf = (state: EstimatorState, expr: Expr): EstimatedVariable => ({
   path: pathOf(state, expr),
   size: sizeOf(state, expr),
   entries: entriesOf(state, expr),
 })
 
-function bindingCost(state: State, fold: Fold): Range {
+function bindingCost(state: EstimatorState, fold: ComprehensionExpr): Estimate {
   const base = sum(cost(state, fold.range), cost(state, fold.init))
   const local = localOf(state, fold.init)
   return withLocals(state, [[fold.accumulator, local]], () => {
@@ -203,9 +213,9 @@ function bindingCost(state: State, fold: Fold): Range {
   })
 }
 
-function foldCost(state: State, fold: Fold): Range {
+function foldCost(state: EstimatorState, fold: ComprehensionExpr): Estimate {
   const base = sum(cost(state, fold.range), cost(state, fold.init))
-  const accumulator: readonly [string, Local] = [fold.accumulator, localOf(state, fold.init)]
+  const accumulator: readonly [string, EstimatedVariable] = [fold.accumulator, localOf(state, fold.init)]
   const loop = withLocals(state, [accumulator, ...variables(state, fold)], () =>
     sum(cost(state, fold.step), cost(state, fold.condition)),
   )
@@ -215,7 +225,7 @@ function foldCost(state: State, fold: Fold): Range {
   return sum(base, result, product(turns, loop))
 }
 
-function noteFoldSize(state: State, fold: Fold, turns: Range): void {
+function noteFoldSize(state: EstimatorState, fold: ComprehensionExpr, turns: Estimate): void {
   const size = fold.init.kind === 'literal' ? sizeOf(state, fold.init) : turns
   if (size !== undefined && ['literal', 'list', 'map'].includes(fold.init.kind)) state.sizes.set(fold, size)
   const step = fold.init.kind === 'literal' ? undefined : entriesOf(state, fold.step)
@@ -224,13 +234,13 @@ function noteFoldSize(state: State, fold: Fold, turns: Range): void {
 
 /** The variables of a loop come from its range. */
 function variables(
-  state: State,
-  { range: expr, variable, variable2 }: Fold,
-): readonly (readonly [string, Local])[] {
+  state: EstimatorState,
+  { range: expr, variable, variable2 }: ComprehensionExpr,
+): readonly (readonly [string, EstimatedVariable])[] {
   const entries = entriesOf(state, expr)
   const isList = entries?.isList ?? typeOf(state, expr).kind === 'list'
   const path = pathOf(state, expr)
-  const local = (step: string, size: Range | undefined): Local => ({
+  const local = (step: string, size: Estimate | undefined): EstimatedVariable => ({
     path: [...path, step],
     size,
     entries: undefined,

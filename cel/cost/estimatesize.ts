@@ -1,49 +1,49 @@
-import type { Checked } from '../checker/checker.ts'
+import type { CheckedExpr } from '../checker/checker.ts'
 import { sizeOfValue } from '../library/logic.ts'
-import type { Declaration } from '../schema/schematype.ts'
+import type { SchemaDeclaration } from '../schema/schematype.ts'
 import type { Expr } from '../syntax/ast.ts'
-import { type Range, range } from '../values/range.ts'
-import { dynType, isOptional, paramOf, type Type } from '../values/type.ts'
-import type { Value } from '../values/value.ts'
+import { type Estimate, estimate } from '../values/range.ts'
+import { type CelType, dynType, isOptional, paramOf } from '../values/type.ts'
+import type { CelValue } from '../values/value.ts'
 
 /** Where a value comes from: `self`, then fields, `@items`, `@values` or `@keys`. */
-export type Path = readonly string[]
+export type ValuePath = readonly string[]
 
 /** The sizes of what a list or map holds. */
-export interface Entries {
+export interface EntrySizes {
   readonly isList: boolean
-  readonly keys: Range
-  readonly values: Range
+  readonly keys: Estimate
+  readonly values: Estimate
 }
 
-export interface Local {
-  readonly path: Path | undefined
-  readonly size: Range | undefined
-  readonly entries: Entries | undefined
+export interface EstimatedVariable {
+  readonly path: ValuePath | undefined
+  readonly size: Estimate | undefined
+  readonly entries: EntrySizes | undefined
 }
 
-export interface State {
-  readonly checked: Checked
-  readonly root: Declaration | undefined
-  readonly paths: Map<Expr, Path>
-  readonly sizes: Map<Expr, Range>
-  readonly entries: Map<Expr, Entries>
-  locals: ReadonlyMap<string, Local>
+export interface EstimatorState {
+  readonly checked: CheckedExpr
+  readonly root: SchemaDeclaration | undefined
+  readonly paths: Map<Expr, ValuePath>
+  readonly sizes: Map<Expr, Estimate>
+  readonly entries: Map<Expr, EntrySizes>
+  locals: ReadonlyMap<string, EstimatedVariable>
 }
 
-export const typeOf = ({ checked }: State, expr: Expr): Type => checked.types.get(expr) ?? dynType
+export const typeOf = ({ checked }: EstimatorState, expr: Expr): CelType => checked.types.get(expr) ?? dynType
 
-export function pathOf(state: State, expr: Expr): Path {
+export function pathOf(state: EstimatorState, expr: Expr): ValuePath {
   const local = expr.kind === 'ident' ? state.locals.get(expr.name)?.path : undefined
   return local ?? state.paths.get(expr) ?? []
 }
 
-const isScalar = (type: Type): boolean =>
+const isScalar = (type: CelType): boolean =>
   ['bool', 'double', 'duration', 'int', 'timestamp', 'uint'].includes(type.kind) ||
   (isOptional(type) && isScalar(paramOf(type)))
 
 /** The size of a part, from itself, from the schema, or from its type; undefined when nothing tells. */
-export function sizeOf(state: State, expr: Expr): Range | undefined {
+export function sizeOf(state: EstimatorState, expr: Expr): Estimate | undefined {
   const known = state.sizes.get(expr) ?? literalSize(expr)
   if (known !== undefined) return known
   const declared = schemaSize(state.root, pathOf(state, expr))
@@ -51,19 +51,19 @@ export function sizeOf(state: State, expr: Expr): Range | undefined {
     state.sizes.set(expr, declared)
     return declared
   }
-  if (isScalar(typeOf(state, expr))) return range(1)
+  if (isScalar(typeOf(state, expr))) return estimate(1)
   return expr.kind === 'ident' ? state.locals.get(expr.name)?.size : undefined
 }
 
-function literalSize(expr: Expr): Range | undefined {
-  if (expr.kind === 'literal') return range(valueSize(expr.value))
-  if (expr.kind === 'list') return range(expr.elements.length)
-  return expr.kind === 'map' ? range(expr.entries.length) : undefined
+function literalSize(expr: Expr): Estimate | undefined {
+  if (expr.kind === 'literal') return estimate(valueSize(expr.value))
+  if (expr.kind === 'list') return estimate(expr.elements.length)
+  return expr.kind === 'map' ? estimate(expr.entries.length) : undefined
 }
 
-const valueSize = (value: Value): number => sizeOfValue(value) ?? 1
+const valueSize = (value: CelValue): number => sizeOfValue(value) ?? 1
 
-const keys: Declaration = {
+const keys: SchemaDeclaration = {
   type: { kind: 'string', name: 'string', params: [] },
   adapt: () => null,
   maxElements: 0,
@@ -71,17 +71,17 @@ const keys: Declaration = {
 }
 
 /** At most as large as the schema at the end of the path allows. */
-export function schemaSize(root: Declaration | undefined, path: Path): Range | undefined {
+export function schemaSize(root: SchemaDeclaration | undefined, path: ValuePath): Estimate | undefined {
   if (path.length === 0 || root === undefined) return undefined
-  let node: Declaration | undefined = root
+  let node: SchemaDeclaration | undefined = root
   for (const step of path.slice(1)) {
     if (step === '@items' || step === '@values') node = node.items
     else if (step === '@keys') node = node.items !== undefined && node.type.kind === 'map' ? keys : undefined
     else node = node.fields?.get(step)
     if (node === undefined) return undefined
   }
-  return range(0, node.maxElements)
+  return estimate(0, node.maxElements)
 }
 
-export const entriesOf = (state: State, expr: Expr): Entries | undefined =>
+export const entriesOf = (state: EstimatorState, expr: Expr): EntrySizes | undefined =>
   state.entries.get(expr) ?? (expr.kind === 'ident' ? state.locals.get(expr.name)?.entries : undefined)

@@ -1,4 +1,4 @@
-import { declare, type FunctionDecl, overload, type Run } from '../values/declaration.ts'
+import { declare, type FunctionDecl, type FunctionOp, overload } from '../values/declaration.ts'
 import {
   addInts,
   divideInts,
@@ -23,19 +23,19 @@ import {
   uintType,
 } from '../values/type.ts'
 import {
+  CelDuration,
   CelError,
+  type CelTimestamp,
+  type CelValue,
   Double,
-  Duration,
   type ListView,
-  type Timestamp,
   Uint,
-  type Value,
 } from '../values/value.ts'
 import { addLists } from './concat.ts'
 import { textOf } from './text.ts'
 
 const ints =
-  (compute: (a: Int, b: Int) => Value): Run =>
+  (compute: (a: Int, b: Int) => CelValue): FunctionOp =>
   ([a, b]) =>
     compute(a as Int, b as Int)
 
@@ -43,35 +43,35 @@ const uintOverflow = new CelError('unsigned integer overflow')
 const durationOverflow = new CelError('duration overflow')
 const timestampOverflow = new CelError('timestamp overflow')
 
-const toUint = (value: bigint): Value => (inUint64(value) ? new Uint(value) : uintOverflow)
+const toUint = (value: bigint): CelValue => (inUint64(value) ? new Uint(value) : uintOverflow)
 
 const uints =
-  (compute: (a: bigint, b: bigint) => bigint): Run =>
+  (compute: (a: bigint, b: bigint) => bigint): FunctionOp =>
   ([a, b]) =>
     toUint(compute((a as Uint).value, (b as Uint).value))
 
 const divided =
-  (compute: (a: bigint, b: bigint) => bigint, error: string): Run =>
+  (compute: (a: bigint, b: bigint) => bigint, error: string): FunctionOp =>
   ([a, b]) =>
     (b as Uint).value === 0n ? new CelError(error) : toUint(compute((a as Uint).value, (b as Uint).value))
 
 const doubles =
-  (compute: (a: number, b: number) => number): Run =>
+  (compute: (a: number, b: number) => number): FunctionOp =>
   ([a, b]) =>
     new Double(compute((a as Double).value, (b as Double).value))
 
-const nanosOf = (value: Value | undefined): bigint =>
-  value instanceof Duration ? value.nanos : timestampNanos(value as Timestamp)
+const nanosOf = (value: CelValue | undefined): bigint =>
+  value instanceof CelDuration ? value.nanos : timestampNanos(value as CelTimestamp)
 
-const toDuration = (nanos: bigint): Value => (inInt64(nanos) ? new Duration(nanos) : durationOverflow)
+const toDuration = (nanos: bigint): CelValue => (inInt64(nanos) ? new CelDuration(nanos) : durationOverflow)
 
-function toTimestamp(nanos: bigint): Value {
+function toTimestamp(nanos: bigint): CelValue {
   const timestamp = timestampOfNanos(nanos)
   return isTimestamp(timestamp) ? timestamp : timestampOverflow
 }
 
 const times =
-  (make: (nanos: bigint) => Value, compute: (a: bigint, b: bigint) => bigint): Run =>
+  (make: (nanos: bigint) => CelValue, compute: (a: bigint, b: bigint) => bigint): FunctionOp =>
   ([a, b]) =>
     make(compute(nanosOf(a), nanosOf(b)))
 
@@ -86,7 +86,7 @@ const add = declare(
     'add_bytes',
     [bytesType, bytesType],
     bytesType,
-    ([a, b], meter) => new Uint8Array(Buffer.concat([a as Uint8Array, textOf(b as Uint8Array, meter)])),
+    ([a, b], tracker) => new Uint8Array(Buffer.concat([a as Uint8Array, textOf(b as Uint8Array, tracker)])),
   ),
   overload(
     'add_double',
@@ -98,10 +98,12 @@ const add = declare(
   overload('add_duration_timestamp', [durationType, timestampType], timestampType, times(toTimestamp, plus)),
   overload('add_timestamp_duration', [timestampType, durationType], timestampType, times(toTimestamp, plus)),
   overload('add_int64', [intType, intType], intType, ints(addInts)),
-  overload('add_list', [listOfA, listOfA], listOfA, ([a, b], meter) =>
-    addLists(a as readonly Value[] | ListView, b as readonly Value[] | ListView, meter),
+  overload('add_list', [listOfA, listOfA], listOfA, ([a, b], tracker) =>
+    addLists(a as readonly CelValue[] | ListView, b as readonly CelValue[] | ListView, tracker),
   ),
-  overload('add_string', [stringType, stringType], stringType, ([a, b], meter) => textOf(`${a}${b}`, meter)),
+  overload('add_string', [stringType, stringType], stringType, ([a, b], tracker) =>
+    textOf(`${a}${b}`, tracker),
+  ),
   overload('add_uint64', [uintType, uintType], uintType, uints(plus)),
 )
 

@@ -1,10 +1,10 @@
 import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../framework/meta/names.ts'
-import { declare, type FunctionDecl, member, type Run } from '../values/declaration.ts'
-import { boolType, opaqueType, stringType, type Type } from '../values/type.ts'
-import { CelError, type Opaque, type Value } from '../values/value.ts'
+import { declare, type FunctionDecl, type FunctionOp, member } from '../values/declaration.ts'
+import { boolType, type CelType, opaqueType, stringType } from '../values/type.ts'
+import { CelError, type CelValue, type OpaqueValue } from '../values/value.ts'
 
 /** What an expression asks about: may somebody do `verb`? */
-export interface Question {
+export interface AuthorizationCheck {
   /** Instead of who makes the request. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string }
   readonly verb: string
@@ -19,16 +19,16 @@ export interface Question {
   readonly labelSelector?: string
 }
 
-export interface Answer {
+export interface AuthorizationDecision {
   readonly allowed: boolean
   readonly reason: string
   /** Why there is no decision; '' when there is one. */
   readonly error: string
 }
 
-export type Ask = (question: Question) => Answer
+export type Authorize = (question: AuthorizationCheck) => AuthorizationDecision
 
-const typeNamed = (name: string): Type => opaqueType(`kubernetes.authorization.${name}`)
+const typeNamed = (name: string): CelType => opaqueType(`kubernetes.authorization.${name}`)
 export const authorizerType = typeNamed('Authorizer')
 export const resourceCheckType = typeNamed('ResourceCheck')
 const pathCheckType = typeNamed('PathCheck')
@@ -36,70 +36,72 @@ const groupCheckType = typeNamed('GroupCheck')
 const decisionType = typeNamed('Decision')
 
 /** A question on its way: who is asked, and what is known of it. */
-class Check implements Opaque {
-  readonly opaque: Type
-  readonly ask: Ask
-  readonly about: Omit<Question, 'verb'>
-  constructor(type: Type, ask: Ask, about: Omit<Question, 'verb'>) {
+class AuthorizerValue implements OpaqueValue {
+  readonly opaque: CelType
+  readonly ask: Authorize
+  readonly about: Omit<AuthorizationCheck, 'verb'>
+  constructor(type: CelType, ask: Authorize, about: Omit<AuthorizationCheck, 'verb'>) {
     this.opaque = type
     this.ask = ask
     this.about = about
   }
-  with(type: Type, more: Partial<Question>): Check {
-    return new Check(type, this.ask, { ...this.about, ...more })
+  with(type: CelType, more: Partial<AuthorizationCheck>): AuthorizerValue {
+    return new AuthorizerValue(type, this.ask, { ...this.about, ...more })
   }
-  equals(other: Opaque): boolean {
+  equals(other: OpaqueValue): boolean {
     return other === this
   }
 }
 
-class Decision implements Opaque {
+class DecisionValue implements OpaqueValue {
   readonly opaque = decisionType
-  readonly answer: Answer
-  constructor(answer: Answer) {
+  readonly answer: AuthorizationDecision
+  constructor(answer: AuthorizationDecision) {
     this.answer = answer
   }
-  equals(other: Opaque): boolean {
+  equals(other: OpaqueValue): boolean {
     return other === this
   }
 }
 
 /** The values of `authorizer` and `authorizer.requestResource`. */
-export const authorizerValue = (ask: Ask): Value => new Check(authorizerType, ask, {})
-export const resourceCheckValue = (ask: Ask, about: Omit<Question, 'verb'>): Value =>
-  new Check(resourceCheckType, ask, about)
+export const authorizerValue = (ask: Authorize): CelValue => new AuthorizerValue(authorizerType, ask, {})
+export const resourceCheckValue = (ask: Authorize, about: Omit<AuthorizationCheck, 'verb'>): CelValue =>
+  new AuthorizerValue(resourceCheckType, ask, about)
 
 /** A function that says more of a question. `mustBe`: what is said may not be blank. */
 const saying = (
   name: string,
   id: string,
-  [from, to]: readonly [from: Type, to: Type],
+  [from, to]: readonly [from: CelType, to: CelType],
   mustBe = false,
 ): FunctionDecl => {
-  const run: Run = ([check, text]) =>
+  const run: FunctionOp = ([check, text]) =>
     mustBe && String(text).trim() === ''
       ? new CelError(`${name} must not be empty`)
-      : (check as Check).with(to, { [name]: String(text) })
+      : (check as AuthorizerValue).with(to, { [name]: String(text) })
   return declare(name, member(id, [from, stringType], to, run))
 }
 
-const serviceAccount: Run = ([check, namespace, name]) => {
+const serviceAccount: FunctionOp = ([check, namespace, name]) => {
   if (dns1123SubdomainErrors(String(name)).length > 0) return new CelError('Invalid service account name')
   if (dns1123LabelErrors(String(namespace)).length > 0)
     return new CelError('Invalid service account namespace')
   const account = { namespace: String(namespace), name: String(name) }
-  return (check as Check).with(authorizerType, { serviceAccount: account })
+  return (check as AuthorizerValue).with(authorizerType, { serviceAccount: account })
 }
 
-const check: Run = ([asked, verb]) => {
-  const { ask, about } = asked as Check
-  return new Decision(ask({ ...about, verb: String(verb) }))
+const check: FunctionOp = ([asked, verb]) => {
+  const { ask, about } = asked as AuthorizerValue
+  return new DecisionValue(ask({ ...about, verb: String(verb) }))
 }
 
-const told = (name: string, type: Type, read: (answer: Answer) => Value): FunctionDecl =>
+const told = (name: string, type: CelType, read: (answer: AuthorizationDecision) => CelValue): FunctionDecl =>
   declare(
     name,
-    member(`decision_${name}`, [decisionType], type, ([decision]) => read((decision as Decision).answer)),
+    member(`decision_${name}`, [decisionType], type, ([decision]) =>
+      read((decision as DecisionValue).answer),
+    ),
   )
 
 /** May somebody do something else too? For expressions of admission, which have an `authorizer`. */

@@ -1,22 +1,22 @@
 import { compareValues } from '../values/compare.ts'
-import { declare, type FunctionDecl, overload, type Run } from '../values/declaration.ts'
+import { declare, type FunctionDecl, type FunctionOp, overload } from '../values/declaration.ts'
 import { equalValues } from '../values/equal.ts'
 import {
   boolType,
   bytesType,
+  type CelType,
   doubleType,
   durationType,
   intType,
   paramType,
   stringType,
-  type Type,
   timestampType,
   uintType,
 } from '../values/type.ts'
-import { noSuchOverload, type Value } from '../values/value.ts'
+import { type CelValue, noSuchOverload } from '../values/value.ts'
 
 /** Pairs of types that have an order, and how overloads of them are called. */
-const ordered: readonly (readonly [string, Type, Type])[] = [
+const ordered: readonly (readonly [string, CelType, CelType])[] = [
   ['bool', boolType, boolType],
   ['int64', intType, intType],
   ['int64_double', intType, doubleType],
@@ -34,7 +34,7 @@ const ordered: readonly (readonly [string, Type, Type])[] = [
 ]
 
 function comparison(name: string, prefix: string, holds: (order: number) => boolean): FunctionDecl {
-  const run: Run = ([a = null, b = null]) => {
+  const run: FunctionOp = ([a = null, b = null]) => {
     const order = compareValues(a, b)
     return order === undefined ? noSuchOverload : holds(order)
   }
@@ -46,7 +46,7 @@ function comparison(name: string, prefix: string, holds: (order: number) => bool
 
 const a = paramType('A')
 
-const equality: Run = ([x = null, y = null], meter): Value => equalValues(x, y, meter)
+const equality: FunctionOp = ([x = null, y = null], tracker): CelValue => equalValues(x, y, tracker)
 
 export const comparisons: readonly FunctionDecl[] = [
   comparison('_<_', 'less', order => order < 0),
@@ -56,6 +56,6 @@ export const comparisons: readonly FunctionDecl[] = [
   declare('_==_', overload('equals', [a, a], boolType, equality)),
   declare(
     '_!=_',
-    overload('not_equals', [a, a], boolType, (args, meter) => equality(args, meter) !== true),
+    overload('not_equals', [a, a], boolType, (args, tracker) => equality(args, tracker) !== true),
   ),
 ]

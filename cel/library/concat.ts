@@ -1,21 +1,29 @@
 import { scalarKey } from '../values/equal.ts'
-import { type Meter, spend } from '../values/meter.ts'
-import { itemsOf, type ListKind, ListView, MapView, ObjectView, sizeOf, type Value } from '../values/value.ts'
+import { type CostTracker, spend } from '../values/meter.ts'
+import {
+  type CelValue,
+  itemsOf,
+  type ListKind,
+  ListView,
+  MapView,
+  ObjectView,
+  sizeOf,
+} from '../values/value.ts'
 
-type List = readonly Value[] | ListView
+type List = readonly CelValue[] | ListView
 
 /** `a + b`. Sets add what is new, lists of type map replace what has the same key. */
-export function addLists(a: List, b: List, meter: Meter): Value {
+export function addLists(a: List, b: List, tracker: CostTracker): CelValue {
   const size = sizeOf(a) + sizeOf(b)
   if (a instanceof ListView && a.kind.type !== 'atomic') {
-    spend(meter, size * 128)
+    spend(tracker, size * 128)
     return merge(a, b, a.kind)
   }
-  spend(meter, size * 4)
+  spend(tracker, size * 4)
   return [...itemsOf(a), ...itemsOf(b)]
 }
 
-const rawOf = (value: Value): unknown =>
+const rawOf = (value: CelValue): unknown =>
   value instanceof ObjectView || value instanceof MapView || value instanceof ListView ? value.raw : value
 
 function merge(a: ListView, b: List, kind: ListKind): ListView {

@@ -1,4 +1,4 @@
-import { declare, type FunctionDecl, overload, type Run } from '../values/declaration.ts'
+import { declare, type FunctionDecl, type FunctionOp, overload } from '../values/declaration.ts'
 import { goFloat } from '../values/float.ts'
 import { type Int, inInt64, inUint64, normalInt } from '../values/int.ts'
 import { typeNameOf } from '../values/kind.ts'
@@ -14,27 +14,35 @@ import {
 import {
   boolType,
   bytesType,
+  type CelType,
   doubleType,
   durationType,
   dynType,
   intType,
   paramType,
   stringType,
-  type Type,
   timestampType,
   typeOfType,
   uintType,
 } from '../values/type.ts'
-import { CelError, Double, type Duration, Timestamp, TypeValue, Uint, type Value } from '../values/value.ts'
+import {
+  type CelDuration,
+  CelError,
+  CelTimestamp,
+  type CelValue,
+  Double,
+  TypeValue,
+  Uint,
+} from '../values/value.ts'
 
-const noConversion = (from: string, to: Type): CelError =>
+const noConversion = (from: string, to: CelType): CelError =>
   new CelError(`type conversion error from '${from}' to '${to.name}'`)
 
-const identity: Run = ([value = null]) => value
+const identity: FunctionOp = ([value = null]) => value
 
 /** A text read as something else. */
 const read =
-  (to: Type, parse: (text: string) => Value | undefined): Run =>
+  (to: CelType, parse: (text: string) => CelValue | undefined): FunctionOp =>
   ([text]) =>
     parse(String(text)) ?? noConversion('string', to)
 
@@ -75,41 +83,41 @@ function readDouble(text: string): Double | undefined {
   return Number.isFinite(value) ? new Double(value) : undefined
 }
 
-function readTimestamp(text: string): Timestamp | CelError | undefined {
+function readTimestamp(text: string): CelTimestamp | CelError | undefined {
   const timestamp = parseTimestamp(text)
   return timestamp === undefined || isTimestamp(timestamp) ? timestamp : new CelError('timestamp overflow')
 }
 
 const intOverflow = new CelError('integer overflow')
 
-const doubleToInt: Run = ([value]) => {
+const doubleToInt: FunctionOp = ([value]) => {
   const double = (value as Double).value
   if (!(double > -(2 ** 63) && double < 2 ** 63)) return intOverflow
   return normalInt(BigInt(Math.trunc(double)))
 }
 
-const doubleToUint: Run = ([value]) => {
+const doubleToUint: FunctionOp = ([value]) => {
   const double = (value as Double).value
   if (!(double >= 0 && double < 2 ** 64)) return new CelError('unsigned integer overflow')
   return new Uint(BigInt(Math.trunc(double)))
 }
 
-const intToUint: Run = ([value]) =>
+const intToUint: FunctionOp = ([value]) =>
   (value as Int) < 0 ? new CelError('unsigned integer overflow') : new Uint(BigInt(value as Int))
 
-const uintToInt: Run = ([value]) => {
+const uintToInt: FunctionOp = ([value]) => {
   const uint = (value as Uint).value
   return inInt64(uint) ? normalInt(uint) : intOverflow
 }
 
-const intToTimestamp: Run = ([value]) => {
+const intToTimestamp: FunctionOp = ([value]) => {
   const seconds = Number(value)
   return seconds < minSeconds || seconds > maxSeconds
     ? new CelError('timestamp overflow')
-    : new Timestamp(seconds, 0)
+    : new CelTimestamp(seconds, 0)
 }
 
-const bytesToString: Run = ([value]) => {
+const bytesToString: FunctionOp = ([value]) => {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value as Uint8Array)
   } catch {
@@ -156,9 +164,11 @@ export const conversions: readonly FunctionDecl[] = [
     'int',
     overload('int64_to_int64', [intType], intType, identity),
     overload('double_to_int64', [doubleType], intType, doubleToInt),
-    overload('duration_to_int64', [durationType], intType, ([value]) => normalInt((value as Duration).nanos)),
+    overload('duration_to_int64', [durationType], intType, ([value]) =>
+      normalInt((value as CelDuration).nanos),
+    ),
     overload('string_to_int64', [stringType], intType, read(intType, readInt)),
-    overload('timestamp_to_int64', [timestampType], intType, ([value]) => (value as Timestamp).seconds),
+    overload('timestamp_to_int64', [timestampType], intType, ([value]) => (value as CelTimestamp).seconds),
     overload('uint64_to_int64', [uintType], intType, uintToInt),
   ),
   declare(
@@ -167,10 +177,12 @@ export const conversions: readonly FunctionDecl[] = [
     overload('bool_to_string', [boolType], stringType, ([value]) => String(value)),
     overload('bytes_to_string', [bytesType], stringType, bytesToString),
     overload('double_to_string', [doubleType], stringType, ([value]) => goFloat((value as Double).value)),
-    overload('duration_to_string', [durationType], stringType, ([value]) => durationText(value as Duration)),
+    overload('duration_to_string', [durationType], stringType, ([value]) =>
+      durationText(value as CelDuration),
+    ),
     overload('int64_to_string', [intType], stringType, ([value]) => String(value)),
     overload('timestamp_to_string', [timestampType], stringType, ([value]) =>
-      timestampText(value as Timestamp),
+      timestampText(value as CelTimestamp),
     ),
     overload('uint64_to_string', [uintType], stringType, ([value]) => String((value as Uint).value)),
   ),

@@ -8,12 +8,12 @@ import {
 } from '../../framework/meta/names.ts'
 import { declare, type FunctionDecl, member, overload } from '../values/declaration.ts'
 import { listOf, opaqueType, optionalOf, stringType } from '../values/type.ts'
-import { type Opaque, Optional } from '../values/value.ts'
+import { type OpaqueValue, Optional } from '../values/value.ts'
 
 const formatType = opaqueType('kubernetes.NamedFormat')
 
 /** A format by name: what is wrong with a text, and how long an expression of it would be, for costs. */
-export class NamedFormat implements Opaque {
+export class NamedFormat implements OpaqueValue {
   readonly opaque = formatType
   readonly name: string
   readonly maxRegexSize: number
@@ -23,7 +23,7 @@ export class NamedFormat implements Opaque {
     this.maxRegexSize = maxRegexSize
     this.errors = errors
   }
-  equals(other: Opaque): boolean {
+  equals(other: OpaqueValue): boolean {
     return other instanceof NamedFormat && other.name === this.name
   }
 }

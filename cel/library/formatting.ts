@@ -1,26 +1,30 @@
 import { goFloat } from '../values/float.ts'
 import { kindOf, typeNameOf } from '../values/kind.ts'
-import type { Meter } from '../values/meter.ts'
+import type { CostTracker } from '../values/meter.ts'
 import { durationText, timestampText } from '../values/time.ts'
 import {
+  CelDuration,
   CelError,
+  CelTimestamp,
+  type CelValue,
   Double,
-  Duration,
   isList,
   isMap,
   itemAt,
   itemsOf,
   type ListView,
   sizeOf,
-  Timestamp,
   TypeValue,
   Uint,
-  type Value,
 } from '../values/value.ts'
 import { textOf, willMake } from './text.ts'
 
 /** `'%s is %.2f'.format([…])` as version 2 of the strings library has it, in American English. */
-export function formatText(template: string, args: readonly Value[] | ListView, meter: Meter): Value {
+export function formatText(
+  template: string,
+  args: readonly CelValue[] | ListView,
+  tracker: CostTracker,
+): CelValue {
   const parts: string[] = []
   let used = 0
   let length = 0
@@ -32,10 +36,10 @@ export function formatText(template: string, args: readonly Value[] | ListView, 
     const text = clause === '%%' ? '%' : formatArg({ args, index: used++, precision, letter })
     if (text instanceof CelError) return text
     length += text.length
-    willMake(length, { ...meter, effort: { left: Number.MAX_SAFE_INTEGER } })
+    willMake(length, { ...tracker, effort: { left: Number.MAX_SAFE_INTEGER } })
     parts.push(text)
   }
-  return textOf(parts.join('') + template.slice(last), meter)
+  return textOf(parts.join('') + template.slice(last), tracker)
 }
 
 /** The clauses of a template, and how many arguments they take; what is wrong with it otherwise. */
@@ -65,7 +69,7 @@ export const clauseKinds: Readonly<Record<string, readonly [kinds: string, probl
 }
 
 interface Argument {
-  readonly args: readonly Value[] | ListView
+  readonly args: readonly CelValue[] | ListView
   readonly index: number
   readonly precision: string | undefined
   readonly letter: string | undefined
@@ -82,12 +86,12 @@ function formatArg({ args, index, precision, letter }: Argument): string | CelEr
   return new CelError(`error during formatting: ${text.message}`)
 }
 
-type Clause = (value: Value, digits: number) => string | CelError
+type Clause = (value: CelValue, digits: number) => string | CelError
 
-const wrong = (problem: string, value: Value): CelError =>
+const wrong = (problem: string, value: CelValue): CelError =>
   new CelError(`${problem}, was given ${typeNameOf(value)}`)
 
-const integerOf = (value: Value): bigint | undefined =>
+const integerOf = (value: CelValue): bigint | undefined =>
   typeof value === 'number' || typeof value === 'bigint'
     ? BigInt(value)
     : value instanceof Uint
@@ -98,7 +102,7 @@ const decimal: Clause = value =>
   integerOf(value)?.toString() ?? wrong('decimal clause can only be used on integers', value)
 
 /** NaN and infinities may be written as texts. */
-const doubleOf = (value: Value): number | undefined =>
+const doubleOf = (value: CelValue): number | undefined =>
   value instanceof Double
     ? value.value
     : value === 'NaN' || value === 'Infinity' || value === '-Infinity'
@@ -176,25 +180,25 @@ const text: Clause = value => {
   if (typeof value === 'string') return value
   if (value instanceof Double) return special(value.value) ?? goFloat(value.value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString()
-  if (value instanceof Duration) return durationText(value)
-  if (value instanceof Timestamp) return timestampText({ ...value, offset: 0 })
+  if (value instanceof CelDuration) return durationText(value)
+  if (value instanceof CelTimestamp) return timestampText({ ...value, offset: 0 })
   return value instanceof TypeValue ? value.name : nestedText(value)
 }
 
-function nestedText(value: Value): string | CelError {
+function nestedText(value: CelValue): string | CelError {
   if (typeof value === 'string') return JSON.stringify(value)
   if (value instanceof Double) return special(value.value) ?? toFixed(value.value, 6)
   if (value === null || typeof value !== 'object') return String(value)
   if (value instanceof Uint) return String(value.value)
   if (value instanceof Uint8Array) return `b${JSON.stringify(Buffer.from(value).toString())}`
-  if (value instanceof Duration) return `duration("${durationText(value)}")`
-  if (value instanceof Timestamp) return `timestamp("${timestampText({ ...value, offset: 0 })}")`
+  if (value instanceof CelDuration) return `duration("${durationText(value)}")`
+  if (value instanceof CelTimestamp) return `timestamp("${timestampText({ ...value, offset: 0 })}")`
   if (value instanceof TypeValue) return `type(${value.name})`
   if (isList(value)) return listText(value)
   return isMap(value) ? mapText(value) : wrong(stringKinds, value)
 }
 
-function listText(list: readonly Value[] | ListView): string | CelError {
+function listText(list: readonly CelValue[] | ListView): string | CelError {
   const parts: string[] = []
   for (const item of itemsOf(list)) {
     const part = nestedText(item)
@@ -204,7 +208,7 @@ function listText(list: readonly Value[] | ListView): string | CelError {
   return `[${parts.join(', ')}]`
 }
 
-function mapText(map: Extract<Value, { isMap: true }>): string | CelError {
+function mapText(map: Extract<CelValue, { isMap: true }>): string | CelError {
   const parts: (readonly [string, string])[] = []
   for (const key of map.keys()) {
     const name = kindOf(key) === 'double' ? wrong(stringKinds, key) : nestedText(key)

@@ -10,16 +10,16 @@ import {
   masked,
   parseAddress,
 } from '../../framework/formats/ip.ts'
-import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
+import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import { boolType, intType, opaqueType, stringType } from '../values/type.ts'
-import { CelError, type Opaque, type Value } from '../values/value.ts'
+import { CelError, type CelValue, type OpaqueValue } from '../values/value.ts'
 
 const ipType = opaqueType('net.IP')
 const cidrType = opaqueType('net.CIDR')
 
 const sameBytes = (a: Address, b: Address): boolean => Buffer.compare(a, b) === 0
 
-class Ip implements Opaque {
+class Ip implements OpaqueValue {
   readonly opaque = ipType
   readonly address: Address
   constructor(address: Address) {
@@ -28,12 +28,12 @@ class Ip implements Opaque {
   get size(): number {
     return Math.ceil(this.address.length)
   }
-  equals(other: Opaque): boolean {
+  equals(other: OpaqueValue): boolean {
     return other instanceof Ip && sameBytes(other.address, this.address)
   }
 }
 
-class Cidr implements Opaque {
+class Cidr implements OpaqueValue {
   readonly opaque = cidrType
   readonly address: Address
   readonly bits: number
@@ -44,7 +44,7 @@ class Cidr implements Opaque {
   get size(): number {
     return Math.ceil(this.bits / 8)
   }
-  equals(other: Opaque): boolean {
+  equals(other: OpaqueValue): boolean {
     return other instanceof Cidr && this.bits === other.bits && sameBytes(other.address, this.address)
   }
   contains(address: Address): boolean {
@@ -83,19 +83,19 @@ function readCidr(text: string): Cidr | CelError {
   return new Cidr(address, Number(bits))
 }
 
-const isCanonical: Run = ([text]) => {
+const isCanonical: FunctionOp = ([text]) => {
   const ip = readIp(String(text))
   return ip instanceof CelError ? ip : addressText(ip.address) === text
 }
 
-const containsIp: Run = ([cidr, other]) => {
+const containsIp: FunctionOp = ([cidr, other]) => {
   const ip = typeof other === 'string' ? readIp(other) : other
-  return ip instanceof Ip ? (cidr as Cidr).contains(ip.address) : (ip as Value)
+  return ip instanceof Ip ? (cidr as Cidr).contains(ip.address) : (ip as CelValue)
 }
 
-const containsCidr: Run = ([cidr, other]) => {
+const containsCidr: FunctionOp = ([cidr, other]) => {
   const inner = typeof other === 'string' ? readCidr(other) : other
-  if (!(inner instanceof Cidr)) return inner as Value
+  if (!(inner instanceof Cidr)) return inner as CelValue
   return (cidr as Cidr).bits <= inner.bits && (cidr as Cidr).contains(inner.address)
 }
 

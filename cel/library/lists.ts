@@ -2,18 +2,19 @@ import { compareValues } from '../values/compare.ts'
 import {
   declare,
   type FunctionDecl,
+  type FunctionOp,
   member,
   type Overload,
   overload,
-  type Run,
 } from '../values/declaration.ts'
 import { equalValues } from '../values/equal.ts'
 import { addInts, type Int } from '../values/int.ts'
 import { kindOf } from '../values/kind.ts'
-import { type Meter, spend } from '../values/meter.ts'
+import { type CostTracker, spend } from '../values/meter.ts'
 import {
   boolType,
   bytesType,
+  type CelType,
   doubleType,
   durationType,
   dynType,
@@ -22,14 +23,14 @@ import {
   optionalOf,
   paramType,
   stringType,
-  type Type,
   timestampType,
   uintType,
 } from '../values/type.ts'
 import {
+  CelDuration,
   CelError,
+  type CelValue,
   Double,
-  Duration,
   isList,
   itemAt,
   itemsOf,
@@ -38,13 +39,12 @@ import {
   Optional,
   sizeOf,
   Uint,
-  type Value,
 } from '../values/value.ts'
 import { arithmetic } from './arithmetic.ts'
 
-type List = readonly Value[] | ListView
+type List = readonly CelValue[] | ListView
 
-const comparable: readonly (readonly [string, Type])[] = [
+const comparable: readonly (readonly [string, CelType])[] = [
   ['int', intType],
   ['uint', uintType],
   ['double', doubleType],
@@ -56,12 +56,12 @@ const comparable: readonly (readonly [string, Type])[] = [
 ]
 
 const forEach = (
-  types: readonly (readonly [string, Type])[],
-  make: (name: string, type: Type) => Overload,
+  types: readonly (readonly [string, CelType])[],
+  make: (name: string, type: CelType) => Overload,
 ): readonly Overload[] => types.map(([name, type]) => make(name, type))
 
-const isSorted: Run = ([list]) => {
-  let previous: Value | undefined
+const isSorted: FunctionOp = ([list]) => {
+  let previous: CelValue | undefined
   for (const item of itemsOf(list as List)) {
     const order = previous === undefined ? -1 : compareValues(previous, item)
     if (order === undefined) return noSuchOverload
@@ -73,9 +73,9 @@ const isSorted: Run = ([list]) => {
 
 /** The largest item when `sign` is 1, the smallest when it is -1. */
 const extreme =
-  (name: string, sign: number): Run =>
+  (name: string, sign: number): FunctionOp =>
   ([list]) => {
-    let best: Value | undefined
+    let best: CelValue | undefined
     for (const item of itemsOf(list as List)) {
       const order = best === undefined ? sign : compareValues(item, best)
       if (order === undefined) return noSuchOverload
@@ -87,34 +87,34 @@ const extreme =
 const add = arithmetic.find(({ name }) => name === '_+_')?.overloads ?? []
 
 const sum =
-  (zero: Value, id: string): Run =>
-  ([list], meter) => {
+  (zero: CelValue, id: string): FunctionOp =>
+  ([list], tracker) => {
     const run = add.find(one => one.id === id)?.run
     let total = zero
     for (const item of itemsOf(list as List)) {
       if (kindOf(item) !== kindOf(zero)) return noSuchOverload
-      total = run === undefined ? addInts(total as Int, item as Int) : run([total, item], meter)
+      total = run === undefined ? addInts(total as Int, item as Int) : run([total, item], tracker)
       if (total instanceof CelError) return total
     }
     return total
   }
 
-const indexOf: Run = ([list, wanted = null], meter) => {
+const indexOf: FunctionOp = ([list, wanted = null], tracker) => {
   let index = 0
   for (const item of itemsOf(list as List)) {
-    if (equalValues(item, wanted, meter)) return index
+    if (equalValues(item, wanted, tracker)) return index
     index++
   }
   return -1
 }
 
-const lastIndexOf: Run = ([list, wanted = null], meter) => {
+const lastIndexOf: FunctionOp = ([list, wanted = null], tracker) => {
   for (let i = sizeOf(list as List) - 1; i >= 0; i--)
-    if (equalValues(itemAt(list as List, i), wanted, meter)) return i
+    if (equalValues(itemAt(list as List, i), wanted, tracker)) return i
   return -1
 }
 
-const slice: Run = ([list, start, end]) => {
+const slice: FunctionOp = ([list, start, end]) => {
   const [from, to] = [Number(start), Number(end)]
   const length = sizeOf(list as List)
   const wrong = (why: string): CelError => new CelError(`cannot slice(${start}, ${end}), ${why}`)
@@ -124,23 +124,23 @@ const slice: Run = ([list, start, end]) => {
   return [...itemsOf(list as List)].slice(from, to)
 }
 
-function flattened(list: List, depth: number, meter: Meter): Value[] {
-  spend(meter, sizeOf(list))
-  const items: Value[] = []
+function flattened(list: List, depth: number, tracker: CostTracker): CelValue[] {
+  spend(tracker, sizeOf(list))
+  const items: CelValue[] = []
   for (const item of itemsOf(list)) {
     if (depth === 0 || !isList(item)) items.push(item)
-    else for (const inner of flattened(item, depth - 1, meter)) items.push(inner)
+    else for (const inner of flattened(item, depth - 1, tracker)) items.push(inner)
   }
   return items
 }
 
-const flatten: Run = ([list, depth = 1], meter) =>
+const flatten: FunctionOp = ([list, depth = 1], tracker) =>
   (depth as Int) < 0
     ? new CelError('level must be non-negative')
-    : flattened(list as List, Number(depth), meter)
+    : flattened(list as List, Number(depth), tracker)
 
 /** Items in the order of their keys. */
-function sorted(list: List, keys: List): Value {
+function sorted(list: List, keys: List): CelValue {
   if (sizeOf(list) !== sizeOf(keys)) return noSuchOverload
   const keyed = [...itemsOf(keys)].map((key, i) => [key, itemAt(list, i)] as const)
   const [first] = keyed
@@ -153,21 +153,21 @@ function sorted(list: List, keys: List): Value {
 
 const maxRange = 1_000_000
 
-const range: Run = ([size]) => {
+const range: FunctionOp = ([size]) => {
   const count = Number(size)
   if (count < 0) return new CelError(`lists.range: size must be non-negative, got ${size}`)
   return Array.from({ length: Math.min(count, maxRange + 1) }, (_, i) => i)
 }
 
-const distinct: Run = ([list], meter) => {
-  const found: Value[] = []
+const distinct: FunctionOp = ([list], tracker) => {
+  const found: CelValue[] = []
   for (const item of itemsOf(list as List))
-    if (!found.some(other => equalValues(item, other, meter))) found.push(item)
+    if (!found.some(other => equalValues(item, other, tracker))) found.push(item)
   return found
 }
 
 const end =
-  (index: 0 | -1): Run =>
+  (index: 0 | -1): FunctionOp =>
   ([list]) => {
     const size = sizeOf(list as List)
     return size === 0 ? Optional.none : Optional.of(itemAt(list as List, index === 0 ? 0 : size - 1))
@@ -192,7 +192,7 @@ export const lists: readonly FunctionDecl[] = [
       'list_duration_sum_duration',
       [listOf(durationType)],
       durationType,
-      sum(new Duration(0n), 'add_duration_duration'),
+      sum(new CelDuration(0n), 'add_duration_duration'),
     ),
   ),
   declare(

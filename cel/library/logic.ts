@@ -1,7 +1,7 @@
 import { codePoints } from '../../framework/formats/values.ts'
-import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
+import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import { equalValues } from '../values/equal.ts'
-import type { Meter } from '../values/meter.ts'
+import type { CostTracker } from '../values/meter.ts'
 import {
   boolType,
   bytesType,
@@ -14,6 +14,7 @@ import {
   stringType,
 } from '../values/type.ts'
 import {
+  type CelValue,
   isList,
   isMap,
   itemsOf,
@@ -21,7 +22,6 @@ import {
   type MapValue,
   noSuchOverload,
   sizeOf,
-  type Value,
 } from '../values/value.ts'
 
 const a = paramType('A')
@@ -30,22 +30,26 @@ const listOfA = listOf(a)
 const mapOfAB = mapOf(a, b)
 
 /** These are compiled on their own, since they do not evaluate all of their arguments or are attributes. */
-const special: Run = () => noSuchOverload
+const special: FunctionOp = () => noSuchOverload
 
-export function contains(list: readonly Value[] | ListView, value: Value, meter: Meter): boolean {
-  for (const item of itemsOf(list)) if (equalValues(item, value, meter)) return true
+export function contains(
+  list: readonly CelValue[] | ListView,
+  value: CelValue,
+  tracker: CostTracker,
+): boolean {
+  for (const item of itemsOf(list)) if (equalValues(item, value, tracker)) return true
   return false
 }
 
 /** The size of a text in code points, of anything else in items; undefined for what has none. */
-export function sizeOfValue(value: Value): number | undefined {
+export function sizeOfValue(value: CelValue): number | undefined {
   if (typeof value === 'string') return codePoints(value)
   if (value instanceof Uint8Array) return value.length
   if (isList(value)) return sizeOf(value)
   return isMap(value) ? value.size : undefined
 }
 
-const size: Run = ([value = null]) => sizeOfValue(value) ?? noSuchOverload
+const size: FunctionOp = ([value = null]) => sizeOfValue(value) ?? noSuchOverload
 
 export const logic: readonly FunctionDecl[] = [
   declare('_?_:_', overload('conditional', [boolType, a, a], a, special)),
@@ -73,8 +77,8 @@ export const logic: readonly FunctionDecl[] = [
   declare('_?._', overload('select_optional_field', [dynType, stringType], optionalOf(a), special)),
   declare(
     '@in',
-    overload('in_list', [a, listOfA], boolType, ([value = null, list], meter) =>
-      contains(list as readonly Value[] | ListView, value, meter),
+    overload('in_list', [a, listOfA], boolType, ([value = null, list], tracker) =>
+      contains(list as readonly CelValue[] | ListView, value, tracker),
     ),
     overload(
       'in_map',

@@ -1,9 +1,10 @@
-import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
+import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import { boolType, listOf, mapOf, optionalOf, paramType } from '../values/type.ts'
 import {
+  CelDuration,
   CelError,
+  type CelValue,
   Double,
-  Duration,
   isList,
   isMap,
   itemsOf,
@@ -14,7 +15,6 @@ import {
   Optional,
   sizeOf,
   Uint,
-  type Value,
 } from '../values/value.ts'
 
 const v = paramType('V')
@@ -22,19 +22,19 @@ const k = paramType('K')
 const optionalV = optionalOf(v)
 const mapKV = mapOf(k, v)
 
-function isZero(value: Value): boolean {
+function isZero(value: CelValue): boolean {
   if (value === null || value === false || value === '' || value === 0) return true
   if (value instanceof Double) return value.value === 0
   if (value instanceof Uint) return value.value === 0n
-  if (value instanceof Duration) return value.nanos === 0n
+  if (value instanceof CelDuration) return value.nanos === 0n
   if (value instanceof Uint8Array) return value.length === 0
   if (value instanceof Optional) return value.value === undefined
   return (isList(value) && sizeOf(value) === 0) || (isMap(value) && value.size === 0)
 }
 
-const unwrap: Run = ([list]) => {
-  const values: Value[] = []
-  for (const item of itemsOf(list as readonly Value[] | ListView)) {
+const unwrap: FunctionOp = ([list]) => {
+  const values: CelValue[] = []
+  for (const item of itemsOf(list as readonly CelValue[] | ListView)) {
     if (!(item instanceof Optional)) return noSuchOverload
     if (item.value !== undefined) values.push(item.value)
   }
@@ -42,19 +42,20 @@ const unwrap: Run = ([list]) => {
 }
 
 /** These are compiled on their own: they evaluate their argument only when they need it. */
-const special: Run = () => noSuchOverload
+const special: FunctionOp = () => noSuchOverload
 
 const dereference = new CelError('optional.none() dereference')
 
 /** The accumulator is a map of its own: what an expression can see is never changed. */
-const owned = (map: Value): LiteralMap => (map instanceof LiteralMap ? map.copy() : LiteralMap.empty.copy())
+const owned = (map: CelValue): LiteralMap =>
+  map instanceof LiteralMap ? map.copy() : LiteralMap.empty.copy()
 
-const insert: Run = ([map = null, key = null, value = null]) => {
+const insert: FunctionOp = ([map = null, key = null, value = null]) => {
   const next = owned(map)
   return next.insert(key, value) ?? next
 }
 
-const insertAll: Run = ([map = null, entries]) => {
+const insertAll: FunctionOp = ([map = null, entries]) => {
   const next = owned(map)
   for (const key of (entries as MapValue).keys()) {
     const problem = next.insert(key, (entries as MapValue).get(key) ?? null)

@@ -1,30 +1,30 @@
 import { parseQuantity, type Quantity } from '../../framework/formats/quantity.ts'
-import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
+import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import { type Int, normalInt } from '../values/int.ts'
 import { boolType, doubleType, intType, opaqueType, stringType } from '../values/type.ts'
-import { CelError, Double, type Opaque } from '../values/value.ts'
+import { CelError, Double, type OpaqueValue } from '../values/value.ts'
 
 const quantityType = opaqueType('kubernetes.Quantity')
 
-class QuantityValue implements Opaque {
+class QuantityValue implements OpaqueValue {
   readonly opaque = quantityType
   readonly quantity: Quantity
   constructor(quantity: Quantity) {
     this.quantity = quantity
   }
-  equals(other: Opaque): boolean {
+  equals(other: OpaqueValue): boolean {
     return other instanceof QuantityValue && other.quantity.nanos === this.quantity.nanos
   }
 }
 
 const nanosOf = (value: unknown): bigint => (value as QuantityValue).quantity.nanos
 
-const toQuantity: Run = ([text]) => {
+const toQuantity: FunctionOp = ([text]) => {
   const quantity = parseQuantity(String(text))
   return typeof quantity === 'string' ? new CelError(quantity) : new QuantityValue(quantity)
 }
 
-const compare: Run = ([a, b]) => Number(nanosOf(a) > nanosOf(b)) - Number(nanosOf(a) < nanosOf(b))
+const compare: FunctionOp = ([a, b]) => Number(nanosOf(a) > nanosOf(b)) - Number(nanosOf(a) < nanosOf(b))
 
 /** A quantity knows that it is an int only when it was written as one. */
 const asInt = ({ nanos, scale }: Quantity): Int | undefined =>
@@ -36,7 +36,7 @@ const operand = (value: unknown): Quantity =>
   value instanceof QuantityValue ? value.quantity : { nanos: BigInt(value as Int) * billion, scale: 0 }
 
 const combined =
-  (sign: bigint): Run =>
+  (sign: bigint): FunctionOp =>
   ([a, b]) => {
     const [x, y] = [operand(a), operand(b)]
     const nanos = x.nanos + sign * y.nanos

@@ -1,33 +1,33 @@
 import { compilePattern, type Expression } from '../../framework/formats/pattern.ts'
-import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
-import { type Meter, spend } from '../values/meter.ts'
+import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
+import { type CostTracker, spend } from '../values/meter.ts'
 import { boolType, intType, listOf, stringType } from '../values/type.ts'
-import { CelError, type Value } from '../values/value.ts'
+import { CelError, type CelValue } from '../values/value.ts'
 
 /** Runs an expression on a text; how long that may take is known before. */
 function matched(
-  text: Value | undefined,
-  pattern: Value | undefined,
-  meter: Meter,
-  use: (expression: Expression, text: string) => Value,
-): Value {
-  spend(meter, String(pattern).length * 10)
+  text: CelValue | undefined,
+  pattern: CelValue | undefined,
+  tracker: CostTracker,
+  use: (expression: Expression, text: string) => CelValue,
+): CelValue {
+  spend(tracker, String(pattern).length * 10)
   const expression = compilePattern(String(pattern))
   if (typeof expression === 'string') return new CelError(expression)
-  spend(meter, expression.steps(String(text)))
+  spend(tracker, expression.steps(String(text)))
   return use(expression, String(text))
 }
 
-const matches: Run = ([text, pattern], meter) =>
-  matched(text, pattern, meter, (expression, value) => expression.test(value))
+const matches: FunctionOp = ([text, pattern], tracker) =>
+  matched(text, pattern, tracker, (expression, value) => expression.test(value))
 
-const find: Run = ([text, pattern], meter) =>
-  illegal(matched(text, pattern, meter, (expression, value) => expression.find(value, 1)[0] ?? ''))
+const find: FunctionOp = ([text, pattern], tracker) =>
+  illegal(matched(text, pattern, tracker, (expression, value) => expression.find(value, 1)[0] ?? ''))
 
-const findAll: Run = ([text, pattern, count = -1], meter) =>
-  illegal(matched(text, pattern, meter, (expression, value) => expression.find(value, Number(count))))
+const findAll: FunctionOp = ([text, pattern, count = -1], tracker) =>
+  illegal(matched(text, pattern, tracker, (expression, value) => expression.find(value, Number(count))))
 
-const illegal = (value: Value): Value =>
+const illegal = (value: CelValue): CelValue =>
   value instanceof CelError ? new CelError(`Illegal regex: ${value.message}`) : value
 
 export const regex: readonly FunctionDecl[] = [

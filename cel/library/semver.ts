@@ -1,10 +1,10 @@
-import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
+import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import { boolType, intType, opaqueType, stringType } from '../values/type.ts'
-import { CelError, type Opaque } from '../values/value.ts'
+import { CelError, type OpaqueValue } from '../values/value.ts'
 
 const semverType = opaqueType('kubernetes.Semver')
 
-class Semver implements Opaque {
+class Semver implements OpaqueValue {
   readonly opaque = semverType
   readonly numbers: readonly number[]
   readonly prerelease: readonly string[]
@@ -12,7 +12,7 @@ class Semver implements Opaque {
     this.numbers = numbers
     this.prerelease = prerelease
   }
-  equals(other: Opaque): boolean {
+  equals(other: OpaqueValue): boolean {
     return other instanceof Semver && compareVersions(this, other) === 0
   }
 }
@@ -116,7 +116,7 @@ function compareIdentifiers(a: string, b: string | undefined): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-const compare: Run = ([a, b]) => compareVersions(a as Semver, b as Semver)
+const compare: FunctionOp = ([a, b]) => compareVersions(a as Semver, b as Semver)
 const pair = [semverType, semverType]
 
 const numberAt = (name: string, index: number): FunctionDecl =>
@@ -125,8 +125,9 @@ const numberAt = (name: string, index: number): FunctionDecl =>
     member(`semver_${name}`, [semverType], intType, ([version]) => (version as Semver).numbers[index] ?? 0),
   )
 
-const toSemver: Run = ([text, normalize = false]) => read(String(text), normalize === true)
-const isSemver: Run = ([text, normalize = false]) => read(String(text), normalize === true) instanceof Semver
+const toSemver: FunctionOp = ([text, normalize = false]) => read(String(text), normalize === true)
+const isSemver: FunctionOp = ([text, normalize = false]) =>
+  read(String(text), normalize === true) instanceof Semver
 
 export const semver: readonly FunctionDecl[] = [
   declare(
@@ -142,11 +143,11 @@ export const semver: readonly FunctionDecl[] = [
   declare('compareTo', member('semver_compare_to', pair, intType, compare)),
   declare(
     'isGreaterThan',
-    member('semver_is_greater_than', pair, boolType, (args, meter) => compare(args, meter) === 1),
+    member('semver_is_greater_than', pair, boolType, (args, tracker) => compare(args, tracker) === 1),
   ),
   declare(
     'isLessThan',
-    member('semver_is_less_than', pair, boolType, (args, meter) => compare(args, meter) === -1),
+    member('semver_is_less_than', pair, boolType, (args, tracker) => compare(args, tracker) === -1),
   ),
   numberAt('major', 0),
   numberAt('minor', 1),

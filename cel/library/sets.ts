@@ -1,18 +1,18 @@
-import { declare, type FunctionDecl, overload, type Run } from '../values/declaration.ts'
-import type { Meter } from '../values/meter.ts'
+import { declare, type FunctionDecl, type FunctionOp, overload } from '../values/declaration.ts'
+import type { CostTracker } from '../values/meter.ts'
 import { boolType, listOf, paramType } from '../values/type.ts'
-import { itemsOf, type ListView, type Value } from '../values/value.ts'
+import { type CelValue, itemsOf, type ListView } from '../values/value.ts'
 import { contains } from './logic.ts'
 
-type List = readonly Value[] | ListView
+type List = readonly CelValue[] | ListView
 
-function containsAll(list: List, sublist: List, meter: Meter): boolean {
-  for (const item of itemsOf(sublist)) if (!contains(list, item, meter)) return false
+function containsAll(list: List, sublist: List, tracker: CostTracker): boolean {
+  for (const item of itemsOf(sublist)) if (!contains(list, item, tracker)) return false
   return true
 }
 
-const intersects: Run = ([a, b], meter) => {
-  for (const item of itemsOf(a as List)) if (contains(b as List, item, meter)) return true
+const intersects: FunctionOp = ([a, b], tracker) => {
+  for (const item of itemsOf(a as List)) if (contains(b as List, item, tracker)) return true
   return false
 }
 
@@ -21,8 +21,8 @@ const list = listOf(paramType('T'))
 export const sets: readonly FunctionDecl[] = [
   declare(
     'sets.contains',
-    overload('list_sets_contains_list', [list, list], boolType, ([a, b], meter) =>
-      containsAll(a as List, b as List, meter),
+    overload('list_sets_contains_list', [list, list], boolType, ([a, b], tracker) =>
+      containsAll(a as List, b as List, tracker),
     ),
   ),
   declare(
@@ -31,7 +31,8 @@ export const sets: readonly FunctionDecl[] = [
       'list_sets_equivalent_list',
       [list, list],
       boolType,
-      ([a, b], meter) => containsAll(a as List, b as List, meter) && containsAll(b as List, a as List, meter),
+      ([a, b], tracker) =>
+        containsAll(a as List, b as List, tracker) && containsAll(b as List, a as List, tracker),
     ),
   ),
   declare('sets.intersects', overload('list_sets_intersects_list', [list, list], boolType, intersects)),

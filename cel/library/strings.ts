@@ -1,8 +1,8 @@
-import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
+import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import type { Int } from '../values/int.ts'
-import type { Meter } from '../values/meter.ts'
+import type { CostTracker } from '../values/meter.ts'
 import { boolType, dynType, intType, listOf, stringType } from '../values/type.ts'
-import { CelError, itemsOf, type ListView, type Value } from '../values/value.ts'
+import { CelError, type CelValue, itemsOf, type ListView } from '../values/value.ts'
 import { formatText } from './formatting.ts'
 import { textOf, willMake } from './text.ts'
 
@@ -14,7 +14,7 @@ const pointsOf = (text: string): ArrayLike<string> => (isPlain(text) ? text : [.
 const slice = (text: string, from: number, to?: number): string =>
   isPlain(text) ? text.slice(from, to) : [...text].slice(from, to).join('')
 
-const charAt: Run = ([text, index]) => {
+const charAt: FunctionOp = ([text, index]) => {
   const points = pointsOf(String(text))
   const at = Number(index)
   return at < 0 || at > points.length ? outOfRange(index as Int) : (points[at] ?? '')
@@ -24,7 +24,7 @@ const charAt: Run = ([text, index]) => {
 const pointIndex = (text: string, unit: number): number =>
   unit < 0 ? -1 : pointsOf(text.slice(0, unit)).length
 
-const indexOf: Run = ([value, part, offset = 0]) => {
+const indexOf: FunctionOp = ([value, part, offset = 0]) => {
   const text = String(value)
   const from = Number(offset)
   const { length } = pointsOf(text)
@@ -34,7 +34,7 @@ const indexOf: Run = ([value, part, offset = 0]) => {
   return pointIndex(text, text.indexOf(String(part), slice(text, 0, from).length))
 }
 
-const lastIndexOf: Run = ([value, part, offset]) => {
+const lastIndexOf: FunctionOp = ([value, part, offset]) => {
   const text = String(value)
   const { length } = pointsOf(text)
   const from = offset === undefined ? length : Number(offset)
@@ -44,7 +44,7 @@ const lastIndexOf: Run = ([value, part, offset]) => {
   return pointIndex(text, text.lastIndexOf(String(part), slice(text, 0, from).length))
 }
 
-const substring: Run = ([value, start, end]) => {
+const substring: FunctionOp = ([value, start, end]) => {
   const text = String(value)
   const { length } = pointsOf(text)
   const from = Number(start)
@@ -61,10 +61,10 @@ function occurrences(text: string, part: string, limit: number): number {
   return limit < 0 ? found : Math.min(found, limit)
 }
 
-const replace: Run = ([value, part, by, count = -1], meter) => {
+const replace: FunctionOp = ([value, part, by, count = -1], tracker) => {
   const [text, old, next] = [String(value), String(part), String(by)]
   const times = occurrences(text, old, Number(count))
-  willMake(text.length + times * Math.max(0, next.length - old.length), meter)
+  willMake(text.length + times * Math.max(0, next.length - old.length), tracker)
   if (times === 0) return text
   if (old === '') return replaceAround(text, next, times)
   const parts = text.split(old)
@@ -83,31 +83,31 @@ function replaceAround(text: string, next: string, times: number): string {
   return changed.join('') + (times > points.length ? next : points.slice(times).join(''))
 }
 
-const split: Run = ([value, separator, count = -1], meter) => {
+const split: FunctionOp = ([value, separator, count = -1], tracker) => {
   const [text, by, limit] = [String(value), String(separator), Number(count)]
-  willMake(text.length, meter)
+  willMake(text.length, tracker)
   if (limit === 0) return []
   const parts = by === '' ? [...text] : text.split(by)
   if (limit < 0 || parts.length <= limit) return parts
   return [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(by)]
 }
 
-const join: Run = ([list, separator = ''], meter) => {
+const join: FunctionOp = ([list, separator = ''], tracker) => {
   const texts: string[] = []
   let length = 0
-  for (const item of itemsOf(list as readonly Value[] | ListView)) {
+  for (const item of itemsOf(list as readonly CelValue[] | ListView)) {
     if (typeof item !== 'string') return new CelError(`join: invalid input: ${item}`)
     length += item.length + String(separator).length
-    willMake(length, { ...meter, effort: { left: Number.MAX_SAFE_INTEGER } })
+    willMake(length, { ...tracker, effort: { left: Number.MAX_SAFE_INTEGER } })
     texts.push(item)
   }
-  return textOf(texts.join(String(separator)), meter)
+  return textOf(texts.join(String(separator)), tracker)
 }
 
 /** What Unicode calls white space, as Go trims it; JavaScript has one more. */
 const isSpace = (char: string): boolean => char === '\x85' || (char !== '\ufeff' && char.trim() === '')
 
-const trim: Run = ([value]) => {
+const trim: FunctionOp = ([value]) => {
   const text = String(value)
   let [start, end] = [0, text.length]
   while (start < end && isSpace(text.charAt(start))) start++
@@ -127,16 +127,16 @@ const quotes: Readonly<Record<string, string>> = {
   '"': '\\"',
 }
 
-const quote: Run = ([text]) =>
+const quote: FunctionOp = ([text]) =>
   `"${String(text)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is quoted
     .replace(/[\x07\b\f\n\r\t\v\\"]/g, char => quotes[char] ?? char)}"`
 
-const lower: Run = ([text]) => String(text).replace(/[A-Z]+/g, part => part.toLowerCase())
-const upper: Run = ([text]) => String(text).replace(/[a-z]+/g, part => part.toUpperCase())
+const lower: FunctionOp = ([text]) => String(text).replace(/[A-Z]+/g, part => part.toLowerCase())
+const upper: FunctionOp = ([text]) => String(text).replace(/[a-z]+/g, part => part.toUpperCase())
 
-const format: Run = ([template, list], meter: Meter) =>
-  formatText(String(template), list as readonly Value[] | ListView, meter)
+const format: FunctionOp = ([template, list], tracker: CostTracker) =>
+  formatText(String(template), list as readonly CelValue[] | ListView, tracker)
 
 const texts = listOf(stringType)
 

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { declare, type FunctionDecl, member, type Overload, type Run } from '../values/declaration.ts'
+import { declare, type FunctionDecl, type FunctionOp, member, type Overload } from '../values/declaration.ts'
 import { spend } from '../values/meter.ts'
 import { durationType, intType, stringType, timestampType } from '../values/type.ts'
-import { CelError, type Duration, type Timestamp, type Value } from '../values/value.ts'
+import { type CelDuration, CelError, type CelTimestamp, type CelValue } from '../values/value.ts'
 
 /** The local date and time in a zone, as if it were UTC; an error for zones that are none. */
-function inZone(timestamp: Timestamp, zone: Value | undefined): Date | CelError {
+function inZone(timestamp: CelTimestamp, zone: CelValue | undefined): Date | CelError {
   const utc = new Date(timestamp.seconds * 1000)
   if (zone === undefined) return utc
   const seconds = String(zone).includes(':') ? offsetSeconds(String(zone)) : zoneSeconds(utc, String(zone))
@@ -49,11 +49,11 @@ function zoneSeconds(utc: Date, zone: string): number | CelError {
 }
 
 const part =
-  (read: (date: Date, timestamp: Timestamp) => number): Run =>
-  ([timestamp, zone], meter) => {
-    if (zone !== undefined) spend(meter, 500)
-    const date = inZone(timestamp as Timestamp, zone)
-    return date instanceof CelError ? date : read(date, timestamp as Timestamp)
+  (read: (date: Date, timestamp: CelTimestamp) => number): FunctionOp =>
+  ([timestamp, zone], tracker) => {
+    if (zone !== undefined) spend(tracker, 500)
+    const date = inZone(timestamp as CelTimestamp, zone)
+    return date instanceof CelError ? date : read(date, timestamp as CelTimestamp)
   }
 
 const dayOfYear = (date: Date): number => {
@@ -63,7 +63,10 @@ const dayOfYear = (date: Date): number => {
 }
 
 /** A part of a timestamp, in UTC or in a zone. */
-const ofTimestamp = (id: string, read: (date: Date, timestamp: Timestamp) => number): readonly Overload[] => [
+const ofTimestamp = (
+  id: string,
+  read: (date: Date, timestamp: CelTimestamp) => number,
+): readonly Overload[] => [
   member(`timestamp_to_${id}`, [timestampType], intType, part(read)),
   member(`timestamp_to_${id}_with_tz`, [timestampType, stringType], intType, part(read)),
 ]
@@ -71,7 +74,7 @@ const ofTimestamp = (id: string, read: (date: Date, timestamp: Timestamp) => num
 /** A duration in whole units of so many nanoseconds. */
 const ofDuration = (id: string, unit: bigint): Overload =>
   member(`duration_to_${id}`, [durationType], intType, ([duration]) =>
-    Number((duration as Duration).nanos / unit),
+    Number((duration as CelDuration).nanos / unit),
   )
 
 export const timestamps: readonly FunctionDecl[] = [

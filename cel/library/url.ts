@@ -1,11 +1,16 @@
 import { requestUriError } from '../../framework/formats/formats.ts'
-import { declare, type FunctionDecl, member, overload, type Run } from '../values/declaration.ts'
+import { declare } from '../values/declaration.ts'
+import type { FunctionDecl } from '../values/declaration.ts'
+import type { FunctionOp } from '../values/declaration.ts'
+import { member } from '../values/declaration.ts'
+import { overload } from '../values/declaration.ts'
+import type { Run } from '../values/declaration.ts'
 import { boolType, listOf, mapOf, opaqueType, stringType } from '../values/type.ts'
-import { CelError, LiteralMap, type Opaque } from '../values/value.ts'
+import { CelError, LiteralMap, type OpaqueValue } from '../values/value.ts'
 
 const urlType = opaqueType('kubernetes.URL')
 
-class Url implements Opaque {
+class Url implements OpaqueValue {
   readonly opaque = urlType
   readonly text: string
   readonly scheme: string
@@ -23,7 +28,7 @@ class Url implements Opaque {
     this.path = scheme !== '' && authority === undefined && !path.startsWith('/') ? '' : path
     this.query = query
   }
-  equals(other: Opaque): boolean {
+  equals(other: OpaqueValue): boolean {
     return other instanceof Url && other.text === this.text
   }
 }
@@ -33,7 +38,7 @@ function splitOnce(text: string, separator: string): readonly [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-const toUrl: Run = ([value]) => {
+const toUrl: FunctionOp = ([value]) => {
   const problem = requestUriError(String(value))
   if (problem === undefined) return new Url(String(value))
   return new CelError(`URL parse error during conversion from string: ${problem}`)
@@ -52,7 +57,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-const query: Run = ([url]) => {
+const query: FunctionOp = ([url]) => {
   const values = new Map<string, string[]>()
   for (const pair of (url as Url).query.split('&')) {
     if (pair === '' || pair.includes(';')) continue

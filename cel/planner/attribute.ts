@@ -1,7 +1,8 @@
-import type { Call, Expr, Ident, Select } from '../syntax/ast.ts'
+import type { CallExpr, Expr, IdentExpr, SelectExpr } from '../syntax/ast.ts'
 import { charge } from '../values/meter.ts'
 import {
   CelError,
+  type CelValue,
   Double,
   isList,
   isMap,
@@ -11,22 +12,21 @@ import {
   sizeOf,
   TypeValue,
   Uint,
-  type Value,
 } from '../values/value.ts'
-import { constantOf, type Eval, isError, type Plan, type Planned, slotOf } from './plan.ts'
+import { constantOf, type Eval, type Interpretable, isError, type Planner, slotOf } from './plan.ts'
 
 /**
  * Names, fields and items are attributes: a whole chain `a.b[0].c` costs 1 and 1 for each step. Steps are counted where
  * they happen, and the 1 by whoever evaluates the chain as a value.
  */
-export const isAttribute = (plan: Plan, expr: Expr): boolean => {
+export const isAttribute = (plan: Planner, expr: Expr): boolean => {
   if (plan.checked.names.get(expr)?.startsWith('type ') === true) return false
   if (expr.kind === 'ident' || expr.kind === 'select') return true
   return expr.kind === 'call' && ['_[_]', '_[?_]', '_?._', '_?_:_'].includes(expr.name)
 }
 
 /** A value of an attribute, with the cost of the chain. A condition and a test cost nothing themselves. */
-export function planAttribute(plan: Plan, expr: Ident | Select | Call): Planned {
+export function planAttribute(plan: Planner, expr: IdentExpr | SelectExpr | CallExpr): Interpretable {
   const named = plan.checked.names.get(expr)
   if (named?.startsWith('type ')) return constantOf(new TypeValue(named.slice('type '.length)))
   const run = bare(plan, expr)
@@ -50,7 +50,7 @@ function isFree(expr: Expr): boolean {
 }
 
 /** An attribute without the cost of its chain; of anything else, the value. */
-export function bare(plan: Plan, expr: Expr): Eval {
+export function bare(plan: Planner, expr: Expr): Eval {
   if (!isAttribute(plan, expr)) return plan.plan(expr).run
   if (expr.kind === 'ident') return variable(plan, plan.checked.names.get(expr) ?? expr.name)
   if (expr.kind === 'select') {
@@ -65,7 +65,7 @@ export function bare(plan: Plan, expr: Expr): Eval {
   return index(plan, [first, second], expr.name === '_[?_]')
 }
 
-function variable(plan: Plan, name: string): Eval {
+function variable(plan: Planner, name: string): Eval {
   const slot = slotOf(plan, name)
   return ({ slots }) => {
     const value = slots[slot]
@@ -74,7 +74,7 @@ function variable(plan: Plan, name: string): Eval {
 }
 
 /** Only the branch that is taken costs. */
-function conditional(plan: Plan, [test, yes, no]: readonly [Expr, Expr, Expr]): Eval {
+function conditional(plan: Planner, [test, yes, no]: readonly [Expr, Expr, Expr]): Eval {
   const condition = plan.plan(test).run
   const [ifTrue, ifFalse] = [bare(plan, yes), bare(plan, no)]
   return frame => {
@@ -85,7 +85,7 @@ function conditional(plan: Plan, [test, yes, no]: readonly [Expr, Expr, Expr]): 
   }
 }
 
-function select(plan: Plan, { operand, field, test }: Select): Eval {
+function select(plan: Planner, { operand, field, test }: SelectExpr): Eval {
   const target = bare(plan, operand)
   if (test) return presence(target, field)
   const missing = new CelError(`no such key: ${field}`)
@@ -98,7 +98,7 @@ function select(plan: Plan, { operand, field, test }: Select): Eval {
   }
 }
 
-function member(value: Value, field: string): Value | undefined {
+function member(value: CelValue, field: string): CelValue | undefined {
   if (value instanceof StructValue) return value.fields.get(field)
   return isMap(value) ? value.get(field) : undefined
 }
@@ -116,7 +116,7 @@ function presence(target: Eval, field: string): Eval {
 type FrameOf = Parameters<Eval>[0]
 
 /** A step into an optional is one itself, and costs only where there is something. */
-function ifPresent(frame: FrameOf, value: Value, step: (of: Value) => Value | undefined): Value {
+function ifPresent(frame: FrameOf, value: CelValue, step: (of: CelValue) => CelValue | undefined): CelValue {
   const of = value instanceof Optional ? value.value : value
   const found = of === undefined ? undefined : step(of)
   if (found === undefined) return Optional.none
@@ -124,7 +124,7 @@ function ifPresent(frame: FrameOf, value: Value, step: (of: Value) => Value | un
   return isError(found) || found instanceof Optional ? found : Optional.of(found)
 }
 
-function optionalSelect(plan: Plan, operand: Expr, name: Expr): Eval {
+function optionalSelect(plan: Planner, operand: Expr, name: Expr): Eval {
   const target = bare(plan, operand)
   const field = name.kind === 'literal' ? String(name.value) : ''
   return frame => {
@@ -133,7 +133,7 @@ function optionalSelect(plan: Plan, operand: Expr, name: Expr): Eval {
   }
 }
 
-function index(plan: Plan, [operand, at]: readonly [Expr, Expr], optional: boolean): Eval {
+function index(plan: Planner, [operand, at]: readonly [Expr, Expr], optional: boolean): Eval {
   const [target, key] = [bare(plan, operand), bare(plan, at)]
   return frame => {
     const value = target(frame)
@@ -149,24 +149,24 @@ function index(plan: Plan, [operand, at]: readonly [Expr, Expr], optional: boole
 }
 
 /** The place in a list that a number of any kind means. */
-function position(key: Value): number | undefined {
+function position(key: CelValue): number | undefined {
   if (typeof key === 'number') return key
   if (key instanceof Uint) return Number(key.value)
   return key instanceof Double && Number.isInteger(key.value) ? key.value : undefined
 }
 
-function itemOrUndefined(value: Value, key: Value): Value | undefined {
+function itemOrUndefined(value: CelValue, key: CelValue): CelValue | undefined {
   if (isMap(value)) return value.get(key)
   const at = isList(value) ? position(key) : undefined
   return isList(value) && at !== undefined && at >= 0 && at < sizeOf(value) ? itemAt(value, at) : undefined
 }
 
-export const keyText = (key: Value): string => {
+export const keyText = (key: CelValue): string => {
   if (key instanceof Uint || key instanceof Double) return String(key.value)
   return key instanceof TypeValue ? key.name : String(key)
 }
 
-function item(value: Value, key: Value): Value {
+function item(value: CelValue, key: CelValue): CelValue {
   const found = itemOrUndefined(value, key)
   if (found !== undefined) return found
   if (!isList(value)) return new CelError(`no such key: ${keyText(key)}`)

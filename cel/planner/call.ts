@@ -1,20 +1,20 @@
 import { compilePattern } from '../../framework/formats/pattern.ts'
 import { type CallCost, callCost, equalityCost } from '../cost/cost.ts'
-import type { Call } from '../syntax/ast.ts'
+import type { CallExpr } from '../syntax/ast.ts'
 import type { Overload } from '../values/declaration.ts'
 import { equalValues } from '../values/equal.ts'
 import { isOfType } from '../values/kind.ts'
 import { charge, spend } from '../values/meter.ts'
 import {
   type CelError,
+  type CelValue,
   Double,
   isList,
   itemsOf,
   noSuchOverload,
   Optional,
-  type Value,
 } from '../values/value.ts'
-import { constantOf, type Eval, isError, type Plan, type Planned, ProgramProblem } from './plan.ts'
+import { constantOf, type Eval, type Interpretable, isError, type Planner, ProgramProblem } from './plan.ts'
 
 const conversions: ReadonlySet<string> = new Set(
   'bool bytes double duration dyn int string timestamp type uint'.split(' '),
@@ -24,7 +24,7 @@ const conversions: ReadonlySet<string> = new Set(
 const withPattern: ReadonlySet<string> = new Set(['matches', 'find', 'findAll'])
 
 /** A call of a function; operators that do not evaluate all of their arguments are on their own. */
-export function planCall(plan: Plan, call: Call): Planned {
+export function planCall(plan: Planner, call: CallExpr): Interpretable {
   const name = plan.checked.names.get(call) ?? call.name.replace(/^\./, '')
   const isQualified = plan.checked.names.has(call)
   const args = call.target === undefined || isQualified ? call.args : [call.target, ...call.args]
@@ -48,13 +48,13 @@ export function planCall(plan: Plan, call: Call): Planned {
 }
 
 /** A pattern that is known must be a good one. */
-function checkPattern(pattern: Value | undefined): void {
+function checkPattern(pattern: CelValue | undefined): void {
   const compiled = typeof pattern === 'string' ? compilePattern(pattern) : undefined
   if (typeof compiled === 'string') throw new ProgramProblem(compiled)
 }
 
 /** A conversion of a constant is done once, and for nothing. */
-function folded(run: Eval): Planned {
+function folded(run: Eval): Interpretable {
   const effort = { left: 1_000_000 }
   const value = run({ cost: 0, limit: 1_000_000, effort, slots: [] })
   if (isError(value)) throw new ProgramProblem(value.message)
@@ -62,10 +62,10 @@ function folded(run: Eval): Planned {
 }
 
 /** A call that needs all of its arguments. All are evaluated and the call is paid even when one is an error. */
-function strict(planned: readonly Planned[], overloads: readonly Overload[], cost: CallCost): Eval {
+function strict(planned: readonly Interpretable[], overloads: readonly Overload[], cost: CallCost): Eval {
   const runs = planned.map(({ run }) => run)
   return frame => {
-    const args: Value[] = []
+    const args: CelValue[] = []
     let error: CelError | undefined
     for (const run of runs) {
       const value = run(frame)
@@ -79,13 +79,17 @@ function strict(planned: readonly Planned[], overloads: readonly Overload[], cos
   }
 }
 
-function dispatch(overloads: readonly Overload[], args: readonly Value[], frame: Parameters<Eval>[0]): Value {
+function dispatch(
+  overloads: readonly Overload[],
+  args: readonly CelValue[],
+  frame: Parameters<Eval>[0],
+): CelValue {
   for (const { params, run } of overloads)
     if (params.every((type, i) => isOfType(args[i] ?? null, type))) return run(args, frame)
   return noSuchOverload
 }
 
-type Lazy = (args: readonly Planned[]) => Eval | undefined
+type Lazy = (args: readonly Interpretable[]) => Eval | undefined
 
 const never: Eval = () => noSuchOverload
 
@@ -128,7 +132,7 @@ const notStrictlyFalse: Lazy = ([planned]) => {
 
 /** The second argument is evaluated only where the first holds nothing. */
 const alternative =
-  (found: (optional: Optional) => Value): Lazy =>
+  (found: (optional: Optional) => CelValue): Lazy =>
   ([left, right]) => {
     const [a, b] = [left?.run ?? never, right?.run ?? never]
     return frame => {
@@ -152,8 +156,8 @@ const lazy: Readonly<Record<string, Lazy>> = {
 /** Whether a value is in a constant list of simple ones costs nothing: it is one look-up. */
 function setMembership(
   overloads: readonly Overload[],
-  [value, list]: readonly Planned[],
-): Planned | undefined {
+  [value, list]: readonly Interpretable[],
+): Interpretable | undefined {
   const constant = list?.constant
   if (overloads.length !== 1 || overloads[0]?.id !== 'in_list') return undefined
   if (constant === undefined || !isList(constant) || value === undefined) return undefined
@@ -171,7 +175,7 @@ function setMembership(
 }
 
 /** Equal values have equal keys; undefined for what is compared otherwise. */
-function primitiveKey(value: Value): string | undefined {
+function primitiveKey(value: CelValue): string | undefined {
   if (value instanceof Double) return `number:${value.value}`
   switch (typeof value) {
     case 'string':

@@ -1,7 +1,21 @@
 import type { ListExpr, MapExpr, StructExpr } from '../syntax/ast.ts'
 import { charge } from '../values/meter.ts'
-import { CelError, LiteralMap, noSuchOverload, Optional, StructValue, type Value } from '../values/value.ts'
-import { constantOf, type Eval, type Frame, isError, type Plan, type Planned } from './plan.ts'
+import {
+  CelError,
+  type CelValue,
+  LiteralMap,
+  noSuchOverload,
+  Optional,
+  StructValue,
+} from '../values/value.ts'
+import {
+  constantOf,
+  type Eval,
+  type ExecutionFrame,
+  type Interpretable,
+  isError,
+  type Planner,
+} from './plan.ts'
 
 const listCost = 10
 const mapCost = 30
@@ -13,19 +27,19 @@ interface Part {
 }
 
 /** The value of a part; undefined for an optional one that holds nothing. */
-function partValue(frame: Frame, { run, optional }: Part): Value | undefined {
+function partValue(frame: ExecutionFrame, { run, optional }: Part): CelValue | undefined {
   const value = run(frame)
   if (!optional || isError(value)) return value
   return value instanceof Optional ? value.value : noSuchOverload
 }
 
-export function planList(plan: Plan, { elements }: ListExpr): Planned {
+export function planList(plan: Planner, { elements }: ListExpr): Interpretable {
   const planned = elements.map(({ value, optional }) => ({ ...plan.plan(value), optional }))
   if (planned.every(({ constant, optional }) => constant !== undefined && !optional))
     return constantOf(planned.map(({ constant = null }) => constant))
   return {
     run: frame => {
-      const values: Value[] = []
+      const values: CelValue[] = []
       for (const part of planned) {
         const value = partValue(frame, part)
         if (value !== undefined && isError(value)) return value
@@ -37,7 +51,7 @@ export function planList(plan: Plan, { elements }: ListExpr): Planned {
   }
 }
 
-export function planMap(plan: Plan, { entries }: MapExpr): Planned {
+export function planMap(plan: Planner, { entries }: MapExpr): Interpretable {
   const planned = entries.map(({ key, value, optional }) => ({
     key: plan.plan(key),
     value: { ...plan.plan(value), optional },
@@ -46,7 +60,7 @@ export function planMap(plan: Plan, { entries }: MapExpr): Planned {
     ({ key, value }) => key.constant !== undefined && value.constant !== undefined && !value.optional,
   )
   const run: Eval = frame => {
-    const pairs: (readonly [Value, Value])[] = []
+    const pairs: (readonly [CelValue, CelValue])[] = []
     for (const { key, value } of planned) {
       const name = key.run(frame)
       if (isError(name)) return name
@@ -66,7 +80,7 @@ export function planMap(plan: Plan, { entries }: MapExpr): Planned {
   }
 }
 
-export function planStruct(plan: Plan, { type, fields }: StructExpr): Planned {
+export function planStruct(plan: Planner, { type, fields }: StructExpr): Interpretable {
   const name = type.replace(/^\./, '')
   const planned = fields.map(({ name: field, value, optional }) => ({
     field,
@@ -74,7 +88,7 @@ export function planStruct(plan: Plan, { type, fields }: StructExpr): Planned {
   }))
   return {
     run: frame => {
-      const values = new Map<string, Value>()
+      const values = new Map<string, CelValue>()
       for (const { field, part } of planned) {
         const value = partValue(frame, part)
         if (value !== undefined && isError(value)) return value

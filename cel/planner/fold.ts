@@ -1,7 +1,8 @@
-import { type Call, type Expr, type Fold, isBinding } from '../syntax/ast.ts'
+import { type CallExpr, type ComprehensionExpr, type Expr, isBinding } from '../syntax/ast.ts'
 import { charge, spend } from '../values/meter.ts'
 import {
   CelError,
+  type CelValue,
   isList,
   isMap,
   itemAt,
@@ -9,10 +10,9 @@ import {
   LiteralMap,
   type MapValue,
   sizeOf,
-  type Value,
 } from '../values/value.ts'
 import { bare, isAttribute } from './attribute.ts'
-import { type Eval, type Frame, isError, type Plan, type Planned, slotOf } from './plan.ts'
+import { type Eval, type ExecutionFrame, type Interpretable, isError, type Planner, slotOf } from './plan.ts'
 
 /** The slots of a loop. */
 interface Loop {
@@ -24,7 +24,7 @@ interface Loop {
 }
 
 /** A loop over a list or map, or a value with a name. */
-export function planFold(plan: Plan, fold: Fold): Planned {
+export function planComprehension(plan: Planner, fold: ComprehensionExpr): Interpretable {
   const range = plan.plan(fold.range).run
   const init = initial(plan, fold)
   const outer = plan.within([fold.accumulator])
@@ -61,13 +61,13 @@ const bound =
   }
 
 /** What grows in the loop is made anew each time: nobody else sees it, so that it may grow in place. */
-function initial(plan: Plan, { init }: Fold): Eval {
+function initial(plan: Planner, { init }: ComprehensionExpr): Eval {
   if (init.kind === 'list' && init.elements.length === 0) return () => []
   if (init.kind === 'map' && init.entries.length === 0) return () => LiteralMap.empty.copy()
   return plan.plan(init).run
 }
 
-function overList(frame: Frame, loop: Loop, list: readonly Value[] | ListView): void {
+function overList(frame: ExecutionFrame, loop: Loop, list: readonly CelValue[] | ListView): void {
   const size = sizeOf(list)
   for (let i = 0; i < size; i++) {
     const item = itemAt(list, i)
@@ -75,7 +75,7 @@ function overList(frame: Frame, loop: Loop, list: readonly Value[] | ListView): 
   }
 }
 
-function overMap(frame: Frame, loop: Loop, map: MapValue): void {
+function overMap(frame: ExecutionFrame, loop: Loop, map: MapValue): void {
   for (const key of map.keys()) {
     const value = loop.second === undefined ? key : (map.get(key) ?? null)
     if (!turn(frame, loop, key, value)) return
@@ -83,7 +83,7 @@ function overMap(frame: Frame, loop: Loop, map: MapValue): void {
 }
 
 /** One turn; false when the loop is over. */
-function turn(frame: Frame, loop: Loop, first: Value, second: Value): boolean {
+function turn(frame: ExecutionFrame, loop: Loop, first: CelValue, second: CelValue): boolean {
   const { slots } = frame
   slots[loop.first] = first
   if (loop.second !== undefined) slots[loop.second] = second
@@ -94,7 +94,7 @@ function turn(frame: Frame, loop: Loop, first: Value, second: Value): boolean {
 }
 
 /** Steps that add to the accumulated list or map do so in place. */
-function planStep(plan: Plan, fold: Fold): Eval {
+function planStep(plan: Planner, fold: ComprehensionExpr): Eval {
   const { step } = fold
   if (step.kind !== 'call') return plan.plan(step).run
   const [test, yes, no] = step.args
@@ -112,10 +112,10 @@ function planStep(plan: Plan, fold: Fold): Eval {
   }
 }
 
-const isAccumulator = (expr: Expr | undefined, { accumulator }: Fold): boolean =>
+const isAccumulator = (expr: Expr | undefined, { accumulator }: ComprehensionExpr): boolean =>
   expr?.kind === 'ident' && expr.name === accumulator
 
-function growing(plan: Plan, fold: Fold, { name, args }: Call): Eval | undefined {
+function growing(plan: Planner, fold: ComprehensionExpr, { name, args }: CallExpr): Eval | undefined {
   const [target, ...added] = args
   if (!isAccumulator(target, fold)) return undefined
   const slot = slotOf(plan, fold.accumulator)
@@ -126,7 +126,7 @@ function growing(plan: Plan, fold: Fold, { name, args }: Call): Eval | undefined
 
 const newList = 10
 
-function append(plan: Plan, slot: number, list: Extract<Expr, { kind: 'list' }>): Eval {
+function append(plan: Planner, slot: number, list: Extract<Expr, { kind: 'list' }>): Eval {
   const [element] = list.elements
   const planned = element === undefined ? undefined : plan.plan(element.value)
   // A list of constants is one itself, and costs nothing to make.
@@ -143,7 +143,7 @@ function append(plan: Plan, slot: number, list: Extract<Expr, { kind: 'list' }>)
   }
 }
 
-function insert(plan: Plan, slot: number, added: readonly Expr[]): Eval {
+function insert(plan: Planner, slot: number, added: readonly Expr[]): Eval {
   const runs = added.map(expr => plan.plan(expr).run)
   return frame => {
     const grown = frame.slots[slot]
@@ -159,7 +159,7 @@ function insert(plan: Plan, slot: number, added: readonly Expr[]): Eval {
   }
 }
 
-function insertAll(grown: LiteralMap, entries: Value): Value {
+function insertAll(grown: LiteralMap, entries: CelValue): CelValue {
   if (!isMap(entries)) return new CelError('no such overload')
   for (const key of entries.keys()) {
     const problem = grown.insert(key, entries.get(key) ?? null)

@@ -1,43 +1,47 @@
-import type { Checked } from '../checker/checker.ts'
+import type { CheckedExpr } from '../checker/checker.ts'
 import type { Expr } from '../syntax/ast.ts'
 import type { Effort } from '../values/meter.ts'
-import type { Value } from '../values/value.ts'
+import type { CelValue } from '../values/value.ts'
 import { planAttribute } from './attribute.ts'
 import { planCall } from './call.ts'
 import { planList, planMap, planStruct } from './construct.ts'
-import { planFold } from './fold.ts'
-import { constantOf, newFrame, type Plan, type Planned } from './plan.ts'
+import { planComprehension } from './fold.ts'
+import { constantOf, type Interpretable, newExecutionFrame, type Planner } from './plan.ts'
 
 /** A compiled expression, to be evaluated any number of times. */
-export interface Program {
+export interface CelProgram {
   /**
    * The value, and what it cost. The variables are in the order they were compiled with; undefined is a variable that
    * has no value. Throws CostExceeded when it costs more than `limit` or takes too much effort.
    */
-  run(variables: readonly (Value | undefined)[], limit: number, effort: Effort): Outcome
+  run(variables: readonly (CelValue | undefined)[], limit: number, effort: Effort): EvalResult
 }
 
-export interface Outcome {
-  readonly value: Value
+export interface EvalResult {
+  readonly value: CelValue
   readonly cost: number
 }
 
 /** Compiles a checked expression. Throws a ProgramProblem for what can be seen to fail. */
-export function programOf(checked: Checked, variables: readonly string[]): Program {
+export function programOf(checked: CheckedExpr, variables: readonly string[]): CelProgram {
   const counter = { next: variables.length }
   const slots = new Map(variables.map((name, i) => [name, i]))
   const { run } = planner(checked, slots, counter).plan(checked.expr)
   return {
     run: (values, limit, effort) => {
-      const frame = newFrame([...values], limit, effort)
+      const frame = newExecutionFrame([...values], limit, effort)
       const value = run(frame)
       return { value, cost: frame.cost }
     },
   }
 }
 
-function planner(checked: Checked, slots: ReadonlyMap<string, number>, counter: { next: number }): Plan {
-  const plan: Plan = {
+function planner(
+  checked: CheckedExpr,
+  slots: ReadonlyMap<string, number>,
+  counter: { next: number },
+): Planner {
+  const plan: Planner = {
     checked,
     slots,
     counter,
@@ -51,7 +55,7 @@ function planner(checked: Checked, slots: ReadonlyMap<string, number>, counter: 
   return plan
 }
 
-function planExpr(plan: Plan, expr: Expr): Planned {
+function planExpr(plan: Planner, expr: Expr): Interpretable {
   switch (expr.kind) {
     case 'literal':
       return constantOf(expr.value)
@@ -68,7 +72,7 @@ function planExpr(plan: Plan, expr: Expr): Planned {
       return planMap(plan, expr)
     case 'struct':
       return planStruct(plan, expr)
-    case 'fold':
-      return planFold(plan, expr)
+    case 'comprehension':
+      return planComprehension(plan, expr)
   }
 }

@@ -2,21 +2,21 @@ import { memberOf } from '../../framework/formats/values.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { parseDuration, parseTimestamp } from '../values/time.ts'
 import {
-  type Adapt,
+  CelDuration,
   CelError,
+  CelTimestamp,
+  type CelValue,
   Double,
-  Duration,
   type ListKind,
-  Timestamp,
-  Unknown,
-  type Value,
+  type TypeAdapter,
+  UntypedValue,
 } from '../values/value.ts'
 
 const invalid = (expected: string, raw: unknown): CelError =>
   new CelError(`invalid data, expected ${expected}, got ${raw === null ? '<nil>' : typeof raw}`)
 
 const textAs =
-  (read: (text: string) => Value): Adapt =>
+  (read: (text: string) => CelValue): TypeAdapter =>
   raw =>
     typeof raw === 'string' ? read(raw) : raw === null ? null : invalid('string', raw)
 
@@ -32,7 +32,7 @@ const unitNames: readonly (readonly [names: RegExp, nanos: bigint])[] = [
 ]
 
 /** `1h30m`, or in words: `3 days`. */
-function readDuration(text: string): Value {
+function readDuration(text: string): CelValue {
   const duration = parseDuration(text)
   if (duration !== undefined) return duration
   let nanos: bigint | undefined
@@ -40,57 +40,57 @@ function readDuration(text: string): Value {
     const unit = unitNames.find(([names]) => names.test(name))
     if (unit !== undefined) nanos = (nanos ?? 0n) + BigInt(count) * unit[1]
   }
-  if (nanos !== undefined) return new Duration(nanos)
+  if (nanos !== undefined) return new CelDuration(nanos)
   return new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`)
 }
 
-function readDate(text: string): Value {
+function readDate(text: string): CelValue {
   return (
     (/^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined) ??
     new CelError(`Invalid date formatted string ${text}: cannot parse "${text}"`)
   )
 }
 
-function readDateTime(text: string): Value {
-  if (text === '') return new Timestamp(0, 0)
+function readDateTime(text: string): CelValue {
+  if (text === '') return new CelTimestamp(0, 0)
   return (
     parseTimestamp(text.toUpperCase()) ??
     new CelError(`Invalid date-time formatted string ${text}: cannot parse "${text}"`)
   )
 }
 
-const byFormat: Readonly<Record<string, Adapt>> = {
+const byFormat: Readonly<Record<string, TypeAdapter>> = {
   duration: textAs(readDuration),
   date: textAs(readDate),
   'date-time': textAs(readDateTime),
   byte: textAs(text => new Uint8Array(Buffer.from(text, 'base64'))),
 }
 
-const plainText: Adapt = textAs(text => text)
+const plainText: TypeAdapter = textAs(text => text)
 
-export const adaptString = ({ format = '' }: JSONSchemaProps): Adapt =>
+export const adaptString = ({ format = '' }: JSONSchemaProps): TypeAdapter =>
   Object.hasOwn(byFormat, format) ? (byFormat[format] ?? plainText) : plainText
 
-export const adaptInteger: Adapt = raw =>
-  typeof raw === 'bigint' || Number.isInteger(raw) || raw === null ? (raw as Value) : invalid('int', raw)
+export const adaptInteger: TypeAdapter = raw =>
+  typeof raw === 'bigint' || Number.isInteger(raw) || raw === null ? (raw as CelValue) : invalid('int', raw)
 
-export const adaptNumber: Adapt = raw => {
+export const adaptNumber: TypeAdapter = raw => {
   if (raw === null) return null
   return typeof raw === 'number' || typeof raw === 'bigint' ? new Double(Number(raw)) : invalid('float', raw)
 }
 
-export const adaptBoolean: Adapt = raw =>
+export const adaptBoolean: TypeAdapter = raw =>
   typeof raw === 'boolean' || raw === null ? raw : invalid('bool', raw)
 
 /** A number or a text, as it comes. */
-export const adaptIntOrString: Adapt = raw =>
+export const adaptIntOrString: TypeAdapter = raw =>
   typeof raw === 'string'
     ? raw
     : typeof raw === 'number' || typeof raw === 'bigint' || raw === null
       ? raw
       : invalid('XIntOrString value to be either a string or integer', raw)
 
-export const adaptUnknown: Adapt = raw => (raw === null ? null : new Unknown(raw))
+export const adaptUnknown: TypeAdapter = raw => (raw === null ? null : new UntypedValue(raw))
 
 /** How lists of a schema are compared and added. */
 export function listKind(schema: JSONSchemaProps): ListKind {

@@ -4,7 +4,7 @@ import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 export const maxRequestSize = 3 * 1024 * 1024
 
 /** How large values of a scalar schema can be, and how small in JSON. */
-export interface Size {
+export interface SchemaSize {
   /** Of strings the most characters, 0 for what has no length. */
   readonly maxElements: number
   readonly minSize: number
@@ -16,18 +16,18 @@ const atLeastZero = (count: number): number => Math.max(0, count)
 const lengthSize = (schema: JSONSchemaProps): number | undefined =>
   schema.maxLength === undefined ? undefined : atLeastZero(schema.maxLength) * 4
 
-export const intOrStringSize = (schema: JSONSchemaProps): Size => ({
+export const intOrStringSize = (schema: JSONSchemaProps): SchemaSize => ({
   maxElements: lengthSize(schema) ?? maxRequestSize - 2,
   minSize: 1,
 })
 
-const formats: Readonly<Record<string, Size>> = {
+const formats: Readonly<Record<string, SchemaSize>> = {
   duration: { maxElements: 32, minSize: 3 },
   date: { maxElements: 12, minSize: 12 },
   'date-time': { maxElements: 32, minSize: 21 },
 }
 
-export function stringSize(schema: JSONSchemaProps): Size {
+export function stringSize(schema: JSONSchemaProps): SchemaSize {
   const { format = '', maxLength, enum: values = [] } = schema
   const known = formats[format]
   if (known !== undefined) return known

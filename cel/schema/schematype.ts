@@ -5,6 +5,7 @@ import { escapedName } from '../values/escape.ts'
 import {
   boolType,
   bytesType,
+  type CelType,
   doubleType,
   durationType,
   dynType,
@@ -13,10 +14,9 @@ import {
   mapOf,
   stringType,
   structType,
-  type Type,
   timestampType,
 } from '../values/type.ts'
-import { type Adapt, CelError, type FieldView, ListView, MapView, ObjectView } from '../values/value.ts'
+import { CelError, type FieldView, ListView, MapView, ObjectView, type TypeAdapter } from '../values/value.ts'
 import {
   adaptBoolean,
   adaptInteger,
@@ -29,29 +29,29 @@ import {
 import { intOrStringSize, listMax, mapMax, stringSize } from './schemasize.ts'
 
 /** What expressions know of values of a schema (chapter 40, rule 7.33). */
-export interface Declaration {
-  readonly type: Type
-  readonly adapt: Adapt
+export interface SchemaDeclaration {
+  readonly type: CelType
+  readonly adapt: TypeAdapter
   /** The most items, keys or characters; 0 where there are none to count. */
   readonly maxElements: number
   /** The fewest bytes in JSON. */
   readonly minSize: number
   /** Of objects, by the name that expressions use. */
-  readonly fields?: ReadonlyMap<string, Declaration>
+  readonly fields?: ReadonlyMap<string, SchemaDeclaration>
   /** Of lists and maps. */
-  readonly items?: Declaration
+  readonly items?: SchemaDeclaration
 }
 
-export interface RootDeclaration extends Declaration {
+export interface RootDeclaration extends SchemaDeclaration {
   /** The object types within, by name. */
   struct(name: string): StructInfo | undefined
   /** What a schema within declares; undefined for what expressions cannot see. */
-  of(schema: JSONSchemaProps): Declaration | undefined
+  of(schema: JSONSchemaProps): SchemaDeclaration | undefined
 }
 
 interface Build {
   readonly structs: Map<string, StructInfo>
-  readonly declarations: Map<JSONSchemaProps, Declaration>
+  readonly declarations: Map<JSONSchemaProps, SchemaDeclaration>
 }
 
 /** Declares a schema and everything within; undefined when expressions cannot see values of it. */
@@ -75,13 +75,13 @@ function declareSchema(
   schema: JSONSchemaProps,
   name: string,
   isResource = schema['x-kubernetes-embedded-resource'] === true,
-): Declaration | undefined {
+): SchemaDeclaration | undefined {
   const declared = declareNode(build, isResource ? withMetadata(schema) : schema, name)
   if (declared !== undefined) build.declarations.set(schema, declared)
   return declared
 }
 
-function declareNode(build: Build, schema: JSONSchemaProps, name: string): Declaration | undefined {
+function declareNode(build: Build, schema: JSONSchemaProps, name: string): SchemaDeclaration | undefined {
   if (schema['x-kubernetes-int-or-string'] === true)
     return { type: dynType, adapt: adaptIntOrString, ...intOrStringSize(schema) }
   switch (schema.type) {
@@ -104,21 +104,21 @@ function declareNode(build: Build, schema: JSONSchemaProps, name: string): Decla
   }
 }
 
-const formatTypes: Readonly<Record<string, Type>> = {
+const formatTypes: Readonly<Record<string, CelType>> = {
   byte: bytesType,
   duration: durationType,
   date: timestampType,
   'date-time': timestampType,
 }
 
-const stringFormat = ({ format = '' }: JSONSchemaProps): Type =>
+const stringFormat = ({ format = '' }: JSONSchemaProps): CelType =>
   Object.hasOwn(formatTypes, format) ? (formatTypes[format] ?? stringType) : stringType
 
-function declareList(build: Build, schema: JSONSchemaProps, name: string): Declaration | undefined {
+function declareList(build: Build, schema: JSONSchemaProps, name: string): SchemaDeclaration | undefined {
   const items = schema.items === undefined ? undefined : declareSchema(build, schema.items, `${name}.@idx`)
   if (items === undefined) return undefined
   const kind = listKind(schema)
-  const adapt: Adapt = raw =>
+  const adapt: TypeAdapter = raw =>
     Array.isArray(raw)
       ? new ListView(raw, items.adapt, kind)
       : raw === null
@@ -134,17 +134,17 @@ function declareMap(
   schema: JSONSchemaProps,
   values: JSONSchemaProps,
   name: string,
-): Declaration | undefined {
+): SchemaDeclaration | undefined {
   const items = declareSchema(build, values, `${name}.@elem`)
   if (items === undefined) return undefined
-  const adapt: Adapt = raw =>
+  const adapt: TypeAdapter = raw =>
     isObject(raw) ? new MapView(raw, items.adapt) : raw === null ? null : notAnObject
   const maxElements = mapMax(schema, items.minSize)
   return { type: mapOf(stringType, items.type), adapt, maxElements, minSize: 2, items }
 }
 
-function declareObject(build: Build, schema: JSONSchemaProps, name: string): Declaration {
-  const fields = new Map<string, Declaration>()
+function declareObject(build: Build, schema: JSONSchemaProps, name: string): SchemaDeclaration {
+  const fields = new Map<string, SchemaDeclaration>()
   const views = new Map<string, FieldView>()
   let minSize = 2
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
@@ -162,7 +162,8 @@ function declareObject(build: Build, schema: JSONSchemaProps, name: string): Dec
     if (isAlways) minSize += Buffer.byteLength(key) + field.minSize + 4
   }
   build.structs.set(name, { field: wanted => fields.get(wanted)?.type })
-  const adapt: Adapt = raw => (isObject(raw) ? new ObjectView(raw, views) : raw === null ? null : notAnObject)
+  const adapt: TypeAdapter = raw =>
+    isObject(raw) ? new ObjectView(raw, views) : raw === null ? null : notAnObject
   return { type: structType(name), adapt, maxElements: 0, minSize, fields }
 }
 

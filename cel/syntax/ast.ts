@@ -1,24 +1,32 @@
-import type { Value } from '../values/value.ts'
+import type { CelValue } from '../values/value.ts'
 
 /** A node of a parsed expression. `at` is its offset in the source, where errors point. */
-export type Expr = Literal | Ident | Select | Call | ListExpr | MapExpr | StructExpr | Fold
+export type Expr =
+  | LiteralExpr
+  | IdentExpr
+  | SelectExpr
+  | CallExpr
+  | ListExpr
+  | MapExpr
+  | StructExpr
+  | ComprehensionExpr
 
-interface Node {
+interface AstNode {
   readonly at: number
 }
 
-export interface Literal extends Node {
+export interface LiteralExpr extends AstNode {
   readonly kind: 'literal'
-  readonly value: Value
+  readonly value: CelValue
 }
 
-export interface Ident extends Node {
+export interface IdentExpr extends AstNode {
   readonly kind: 'ident'
   readonly name: string
 }
 
 /** `operand.field`, or `has(operand.field)` when `test`. */
-export interface Select extends Node {
+export interface SelectExpr extends AstNode {
   readonly kind: 'select'
   readonly operand: Expr
   readonly field: string
@@ -26,50 +34,50 @@ export interface Select extends Node {
 }
 
 /** Operators are calls of functions such as `_+_`. */
-export interface Call extends Node {
+export interface CallExpr extends AstNode {
   readonly kind: 'call'
   readonly name: string
   readonly target?: Expr
   readonly args: readonly Expr[]
 }
 
-export interface ListExpr extends Node {
+export interface ListExpr extends AstNode {
   readonly kind: 'list'
-  readonly elements: readonly Element[]
+  readonly elements: readonly ListElement[]
 }
 
 /** `?value` when optional. */
-export interface Element {
+export interface ListElement {
   readonly value: Expr
   readonly optional: boolean
 }
 
-export interface MapExpr extends Node {
+export interface MapExpr extends AstNode {
   readonly kind: 'map'
   readonly entries: readonly MapEntry[]
 }
 
-export interface MapEntry extends Node {
+export interface MapEntry extends AstNode {
   readonly key: Expr
   readonly value: Expr
   readonly optional: boolean
 }
 
-export interface StructExpr extends Node {
+export interface StructExpr extends AstNode {
   readonly kind: 'struct'
   readonly type: string
   readonly fields: readonly StructField[]
 }
 
-export interface StructField extends Node {
+export interface StructField extends AstNode {
   readonly name: string
   readonly value: Expr
   readonly optional: boolean
 }
 
 /** What macros such as `all` and `map` become: a loop over a list or map with one accumulated value. */
-export interface Fold extends Node {
-  readonly kind: 'fold'
+export interface ComprehensionExpr extends AstNode {
+  readonly kind: 'comprehension'
   readonly range: Expr
   readonly variable: string
   /** With two variables: index and item, or key and value. */
@@ -85,7 +93,7 @@ export interface Fold extends Node {
 export const accumulator = '@result'
 
 /** A fold over nothing, which only gives a value a name. */
-export const isBinding = (fold: Fold): boolean =>
+export const isBinding = (fold: ComprehensionExpr): boolean =>
   fold.range.kind === 'list' &&
   fold.range.elements.length === 0 &&
   fold.condition.kind === 'literal' &&

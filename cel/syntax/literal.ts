@@ -1,5 +1,5 @@
 import { inInt64, normalInt } from '../values/int.ts'
-import { Double, Uint, type Value } from '../values/value.ts'
+import { type CelValue, Double, Uint } from '../values/value.ts'
 import type { Token } from './lexer.ts'
 
 const simpleEscapes: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
 }
 
 /** The value of a literal, or what is wrong with it. `sign` is '-' or ''. */
-export function literalOf(token: Token, sign: string): { readonly value: Value } | string {
+export function literalOf(token: Token, sign: string): { readonly value: CelValue } | string {
   switch (token.type) {
     case 'int':
       return intLiteral(token.text, sign)
@@ -32,12 +32,12 @@ export function literalOf(token: Token, sign: string): { readonly value: Value }
   }
 }
 
-function intLiteral(text: string, sign: string): { readonly value: Value } | string {
+function intLiteral(text: string, sign: string): { readonly value: CelValue } | string {
   const value = sign === '-' ? -BigInt(text) : BigInt(text)
   return inInt64(value) ? { value: normalInt(value) } : 'invalid int literal'
 }
 
-function uintLiteral(text: string): { readonly value: Value } | string {
+function uintLiteral(text: string): { readonly value: CelValue } | string {
   const value = BigInt(text)
   return value < 2n ** 64n ? { value: new Uint(value) } : 'invalid uint literal'
 }
@@ -56,7 +56,7 @@ function unquote(text: string): Quoted {
 
 const escapeSequence = /\\(?:([0-3][0-7][0-7])|[xX](..)|u(....)|U(........)|(.))/gs
 
-function textLiteral(text: string): { readonly value: Value } | string {
+function textLiteral(text: string): { readonly value: CelValue } | string {
   const { raw, body } = unquote(text)
   const clean = body.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
   if (raw || !clean.includes('\\')) return { value: clean }

@@ -1,5 +1,5 @@
-import type { Value } from '../values/value.ts'
-import { accumulator, type Expr, type Fold, type Select } from './ast.ts'
+import type { CelValue } from '../values/value.ts'
+import { accumulator, type ComprehensionExpr, type Expr, type SelectExpr } from './ast.ts'
 
 /** A macro call whose arguments are not what they must be. */
 export interface MacroProblem {
@@ -10,7 +10,7 @@ export interface MacroProblem {
 /** `at` is where the call stands: what a macro makes stands there too. */
 type Expand = (at: number, target: Expr, args: readonly Expr[]) => Expr | MacroProblem
 
-const literal = (at: number, value: Value): Expr => ({ kind: 'literal', at, value })
+const literal = (at: number, value: CelValue): Expr => ({ kind: 'literal', at, value })
 const ident = (at: number, name: string): Expr => ({ kind: 'ident', at, name })
 const accu = (at: number): Expr => ident(at, accumulator)
 const call = (at: number, name: string, ...args: readonly Expr[]): Expr => ({ kind: 'call', at, name, args })
@@ -20,7 +20,7 @@ const listWith = (at: number, ...values: readonly Expr[]): Expr => ({
   elements: values.map(value => ({ value, optional: false })),
 })
 
-type Loop = Pick<Fold, 'init' | 'condition' | 'step' | 'result'>
+type Loop = Pick<ComprehensionExpr, 'init' | 'condition' | 'step' | 'result'>
 
 const all = (at: number, predicate: Expr): Loop => ({
   init: literal(at, true),
@@ -78,7 +78,14 @@ const oneVariable =
   (at, range, [variable = range, ...args]) => {
     const names = namesOf([variable], wrong)
     if (isProblem(names)) return names
-    return { kind: 'fold', at, range, variable: names[0] ?? '', accumulator, ...loop(at, args, variable) }
+    return {
+      kind: 'comprehension',
+      at,
+      range,
+      variable: names[0] ?? '',
+      accumulator,
+      ...loop(at, args, variable),
+    }
   }
 
 /** A macro with two variables. */
@@ -88,7 +95,7 @@ const twoVariables =
     const names = namesOf([first, second], 'argument must be a simple name')
     if (isProblem(names)) return names
     const [variable = '', variable2 = ''] = names
-    return { kind: 'fold', at, range, variable, variable2, accumulator, ...loop(at, args, first) }
+    return { kind: 'comprehension', at, range, variable, variable2, accumulator, ...loop(at, args, first) }
   }
 
 const simpleName = 'argument must be a simple name'
@@ -136,7 +143,7 @@ const member = (at: number, name: string, target: Expr, ...args: readonly Expr[]
 
 /** Gives a value a name within an expression. */
 const binding = (at: number, name: string, value: Expr, result: Expr): Expr => ({
-  kind: 'fold',
+  kind: 'comprehension',
   at,
   range: listWith(at),
   variable: '#unused',
@@ -213,6 +220,6 @@ export function expandGlobal(
   const [argument] = args
   if (name !== 'has' || args.length !== 1 || argument === undefined) return undefined
   if (argument.kind !== 'select') return { at: argument.at, problem: 'invalid argument to has() macro' }
-  const test: Select = { ...argument, at, test: true }
+  const test: SelectExpr = { ...argument, at, test: true }
   return test
 }

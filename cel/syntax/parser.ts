@@ -2,7 +2,7 @@ import type { Expr } from './ast.ts'
 import { tokensOf } from './lexer.ts'
 import { expandMember } from './macro.ts'
 import { expanded, parseArgs, parsePrimary } from './primary.ts'
-import { checkChain, expect, fail, isSymbol, nested, peek, type Reader, take, takeIf } from './reader.ts'
+import { checkChain, expect, fail, isSymbol, nested, peek, type TokenReader, take, takeIf } from './reader.ts'
 import { type Issue, nowhere, SyntaxProblem } from './source.ts'
 
 const maxLength = 100_000
@@ -16,7 +16,7 @@ export function parse(source: string): Expr {
   }
   const issues: Issue[] = []
   const tokens = tokensOf(source, issues)
-  const reader: Reader = { tokens, next: 0, depth: 0, issues, expr: () => parseExpr(reader) }
+  const reader: TokenReader = { tokens, next: 0, depth: 0, issues, expr: () => parseExpr(reader) }
   try {
     const expr = reader.expr()
     if (peek(reader).type !== 'end') tooMuch(reader)
@@ -28,13 +28,13 @@ export function parse(source: string): Expr {
 }
 
 /** Something follows that does not belong to the expression. */
-function tooMuch(reader: Reader): never {
+function tooMuch(reader: TokenReader): never {
   const token = peek(reader)
   const word = peek(reader, 1).type === 'end' ? 'extraneous' : 'mismatched'
   return fail(token, `${word} input '${token.text}' expecting <EOF>`)
 }
 
-const parseExpr = (reader: Reader): Expr =>
+const parseExpr = (reader: TokenReader): Expr =>
   nested(reader, () => {
     const condition = parseOr(reader)
     const question = takeIf(reader, '?')
@@ -46,11 +46,11 @@ const parseExpr = (reader: Reader): Expr =>
 
 const call = (at: number, name: string, args: readonly Expr[]): Expr => ({ kind: 'call', at, name, args })
 
-const parseOr = (reader: Reader): Expr => parseLogic(reader, '||', parseAnd)
-const parseAnd = (reader: Reader): Expr => parseLogic(reader, '&&', parseRelation)
+const parseOr = (reader: TokenReader): Expr => parseLogic(reader, '||', parseAnd)
+const parseAnd = (reader: TokenReader): Expr => parseLogic(reader, '&&', parseRelation)
 
 /** Terms of && or ||; they become a balanced tree, so that long chains are not deep. */
-function parseLogic(reader: Reader, operator: '||' | '&&', read: (reader: Reader) => Expr): Expr {
+function parseLogic(reader: TokenReader, operator: '||' | '&&', read: (reader: TokenReader) => Expr): Expr {
   const terms = [read(reader)]
   const operators: number[] = []
   for (let token = takeIf(reader, operator); token; token = takeIf(reader, operator)) {
@@ -70,7 +70,7 @@ function balanced(name: string, terms: readonly Expr[], operators: readonly numb
 }
 
 /** Operators of equal rank, from the left. */
-function parseChain(reader: Reader, operators: readonly string[], read: () => Expr): Expr {
+function parseChain(reader: TokenReader, operators: readonly string[], read: () => Expr): Expr {
   let left = read()
   for (let length = 1; isSymbol(reader, ...operators); length++) {
     checkChain(length)
@@ -80,12 +80,12 @@ function parseChain(reader: Reader, operators: readonly string[], read: () => Ex
   return left
 }
 
-const parseRelation = (reader: Reader): Expr =>
+const parseRelation = (reader: TokenReader): Expr =>
   parseChain(reader, ['<', '<=', '>=', '>', '==', '!=', 'in'], () =>
     parseChain(reader, ['+', '-'], () => parseChain(reader, ['*', '/', '%'], () => parseUnary(reader))),
   )
 
-function parseUnary(reader: Reader): Expr {
+function parseUnary(reader: TokenReader): Expr {
   if (!isSymbol(reader, '!', '-')) return parseMember(reader)
   const { at, text } = peek(reader)
   if (text === '-' && ['int', 'float'].includes(peek(reader, 1).type)) return parseMember(reader)
@@ -95,7 +95,7 @@ function parseUnary(reader: Reader): Expr {
   return count % 2 === 0 ? operand : call(at, text === '!' ? '!_' : '-_', [operand])
 }
 
-function parseMember(reader: Reader): Expr {
+function parseMember(reader: TokenReader): Expr {
   let expr = parsePrimary(reader)
   for (let length = 1; isSymbol(reader, '.', '['); length++) {
     checkChain(length)
@@ -104,7 +104,7 @@ function parseMember(reader: Reader): Expr {
   return expr
 }
 
-function parseIndex(reader: Reader, operand: Expr): Expr {
+function parseIndex(reader: TokenReader, operand: Expr): Expr {
   const { at } = take(reader)
   const optional = takeIf(reader, '?') !== undefined
   const index = reader.expr()
@@ -112,7 +112,7 @@ function parseIndex(reader: Reader, operand: Expr): Expr {
   return call(at, optional ? '_[?_]' : '_[_]', [operand, index])
 }
 
-function parseSelect(reader: Reader, operand: Expr): Expr {
+function parseSelect(reader: TokenReader, operand: Expr): Expr {
   const { at } = take(reader)
   const optional = takeIf(reader, '?') !== undefined
   const token = peek(reader)
@@ -127,7 +127,7 @@ function parseSelect(reader: Reader, operand: Expr): Expr {
   return macro ?? { kind: 'call', at: open.at, name: field, target: operand, args }
 }
 
-function wrongName(reader: Reader): never {
+function wrongName(reader: TokenReader): never {
   const token = peek(reader)
   if (token.type === 'symbol' && ['true', 'false', 'null'].includes(token.text))
     return fail(token, `mismatched input '${token.text}' expecting IDENTIFIER`)

@@ -1,8 +1,8 @@
-import type { Element, Expr, MapEntry, StructField } from './ast.ts'
+import type { Expr, ListElement, MapEntry, StructField } from './ast.ts'
 import type { Token } from './lexer.ts'
 import { literalOf } from './literal.ts'
 import { expandGlobal, type MacroProblem } from './macro.ts'
-import { expect, fail, isSymbol, peek, type Reader, start, take, takeIf, unexpected } from './reader.ts'
+import { expect, fail, isSymbol, peek, start, type TokenReader, take, takeIf, unexpected } from './reader.ts'
 
 const reserved: ReadonlySet<string> = new Set(
   (
@@ -13,7 +13,7 @@ const reserved: ReadonlySet<string> = new Set(
 
 /** What a macro became; one that went wrong is told, and reading goes on. */
 export function expanded(
-  reader: Reader,
+  reader: TokenReader,
   at: number,
   macro: Expr | MacroProblem | undefined,
 ): Expr | undefined {
@@ -23,7 +23,7 @@ export function expanded(
 }
 
 /** The arguments of a call, after its opening bracket. */
-export function parseArgs(reader: Reader): readonly Expr[] {
+export function parseArgs(reader: TokenReader): readonly Expr[] {
   if (takeIf(reader, ')')) return []
   if (peek(reader).type === 'end') return unexpected(reader, start.replace("'(', ", "'(', ')', "))
   const args = [reader.expr()]
@@ -33,7 +33,7 @@ export function parseArgs(reader: Reader): readonly Expr[] {
 }
 
 /** A name, a literal, a list, a map, an object, or an expression in brackets. */
-export function parsePrimary(reader: Reader): Expr {
+export function parsePrimary(reader: TokenReader): Expr {
   const token = peek(reader)
   if (token.type === 'symbol') return parseSymbol(reader, token)
   if (token.type === 'name') return parseName(reader, '')
@@ -41,7 +41,7 @@ export function parsePrimary(reader: Reader): Expr {
   return parseLiteral(reader, take(reader), '')
 }
 
-function parseSymbol(reader: Reader, token: Token): Expr {
+function parseSymbol(reader: TokenReader, token: Token): Expr {
   switch (token.text) {
     case '(':
       return parseBrackets(reader)
@@ -64,7 +64,7 @@ function parseSymbol(reader: Reader, token: Token): Expr {
   }
 }
 
-function parseBrackets(reader: Reader): Expr {
+function parseBrackets(reader: TokenReader): Expr {
   take(reader)
   const expr = reader.expr()
   const next = peek(reader)
@@ -73,14 +73,14 @@ function parseBrackets(reader: Reader): Expr {
   return expr
 }
 
-function parseLiteral(reader: Reader, token: Token, sign: string, at = token.at): Expr {
+function parseLiteral(reader: TokenReader, token: Token, sign: string, at = token.at): Expr {
   const literal = literalOf(token, sign)
   if (typeof literal === 'object') return { kind: 'literal', at, value: literal.value }
   reader.issues.push({ at, message: literal })
   return { kind: 'literal', at, value: null }
 }
 
-function parseName(reader: Reader, dot: string): Expr {
+function parseName(reader: TokenReader, dot: string): Expr {
   const token = take(reader)
   const struct = parseStruct(reader, token, dot)
   if (struct !== undefined) return struct
@@ -95,7 +95,7 @@ function parseName(reader: Reader, dot: string): Expr {
 }
 
 /** `a.b.C{field: value}` */
-function parseStruct(reader: Reader, first: Token, dot: string): Expr | undefined {
+function parseStruct(reader: TokenReader, first: Token, dot: string): Expr | undefined {
   let ahead = 0
   while (peek(reader, ahead).text === '.' && peek(reader, ahead + 1).type === 'name') ahead += 2
   const open = peek(reader, ahead)
@@ -108,7 +108,7 @@ function parseStruct(reader: Reader, first: Token, dot: string): Expr | undefine
 }
 
 /** Up to the closing brace. */
-function parseEntries<T>(reader: Reader, read: (reader: Reader) => T): readonly T[] {
+function parseEntries<T>(reader: TokenReader, read: (reader: TokenReader) => T): readonly T[] {
   const entries: T[] = []
   while (!isSymbol(reader, '}')) {
     entries.push(read(reader))
@@ -118,7 +118,7 @@ function parseEntries<T>(reader: Reader, read: (reader: Reader) => T): readonly 
   return entries
 }
 
-function parseField(reader: Reader): StructField {
+function parseField(reader: TokenReader): StructField {
   const optional = takeIf(reader, '?') !== undefined
   const token = take(reader)
   if (token.type !== 'name' && token.type !== 'quoted name') {
@@ -130,21 +130,21 @@ function parseField(reader: Reader): StructField {
   return { at, name, value: reader.expr(), optional }
 }
 
-function parseMap(reader: Reader): Expr {
+function parseMap(reader: TokenReader): Expr {
   const { at } = take(reader)
   return { kind: 'map', at, entries: parseEntries(reader, parseEntry) }
 }
 
-function parseEntry(reader: Reader): MapEntry {
+function parseEntry(reader: TokenReader): MapEntry {
   const optional = takeIf(reader, '?') !== undefined
   const key = reader.expr()
   const { at } = expect(reader, ':', "':'")
   return { at, key, value: reader.expr(), optional }
 }
 
-function parseList(reader: Reader): Expr {
+function parseList(reader: TokenReader): Expr {
   const { at } = take(reader)
-  const elements: Element[] = []
+  const elements: ListElement[] = []
   while (!isSymbol(reader, ']')) {
     const optional = takeIf(reader, '?') !== undefined
     elements.push({ value: reader.expr(), optional })

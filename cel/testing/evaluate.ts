@@ -6,7 +6,7 @@ import { ProgramProblem } from '../planner/plan.ts'
 import { programOf } from '../planner/program.ts'
 import { declarationOf } from '../schema/schematype.ts'
 import { CostExceeded, newEffort } from '../values/meter.ts'
-import type { Range } from '../values/range.ts'
+import type { Estimate } from '../values/range.ts'
 import { show } from './show.ts'
 
 /** Data and its schema, called `self` in expressions. */
@@ -19,7 +19,7 @@ export interface Evaluated {
   /** The value, `error: …`, or what is wrong with the expression. */
   readonly text: string
   readonly cost?: number
-  readonly estimate?: Range
+  readonly estimate?: Estimate
 }
 
 /** Everything that an expression comes to. */

@@ -1,20 +1,20 @@
 import { durationText, timestampText } from '../values/time.ts'
 import {
+  CelDuration,
   CelError,
+  CelTimestamp,
+  type CelValue,
   Double,
-  Duration,
   isList,
   isMap,
   itemsOf,
   Optional,
-  Timestamp,
   TypeValue,
   Uint,
-  type Value,
 } from '../values/value.ts'
 
 /** A value as text, as cel-go shows it: `[1, 2.0, "a"]`; an error as `error: …`. */
-export function show(value: Value): string {
+export function show(value: CelValue): string {
   if (value === null) return 'null'
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value !== 'object') return String(value)
@@ -22,8 +22,8 @@ export function show(value: Value): string {
   if (value instanceof Double) return Number.isInteger(value.value) ? `${value.value}.0` : String(value.value)
   if (value instanceof Uint) return `${value.value}u`
   if (value instanceof TypeValue) return value.name
-  if (value instanceof Timestamp) return `timestamp("${timestampText(value)}")`
-  if (value instanceof Duration) return `duration("${durationText(value)}")`
+  if (value instanceof CelTimestamp) return `timestamp("${timestampText(value)}")`
+  if (value instanceof CelDuration) return `duration("${durationText(value)}")`
   if (value instanceof Optional)
     return value.value === undefined ? 'optional.none()' : `optional.of(${show(value.value)})`
   if (isList(value)) return `[${[...itemsOf(value)].map(show).join(', ')}]`

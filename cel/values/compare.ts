@@ -1,5 +1,5 @@
 import { timestampNanos } from './time.ts'
-import { Double, Duration, Timestamp, Uint, type Value } from './value.ts'
+import { CelDuration, CelTimestamp, type CelValue, Double, Uint } from './value.ts'
 
 type Order = -1 | 0 | 1
 
@@ -18,11 +18,11 @@ function orderTexts(a: string, b: string): Order {
   return order(a.length, b.length)
 }
 
-const isInt = (value: Value): value is number | bigint =>
+const isInt = (value: CelValue): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint'
 
 /** Numbers of any kind; undefined when one is none. NaN is equal to nothing and ordered with nothing: 0 here. */
-function orderNumbers(a: Value, b: Value): Order | undefined {
+function orderNumbers(a: CelValue, b: CelValue): Order | undefined {
   if (isInt(a) && isInt(b)) return a < b ? -1 : a > b ? 1 : 0
   const x = numberOf(a)
   const y = numberOf(b)
@@ -30,26 +30,26 @@ function orderNumbers(a: Value, b: Value): Order | undefined {
   return x < y ? -1 : x > y ? 1 : 0
 }
 
-function numberOf(value: Value): number | bigint | undefined {
+function numberOf(value: CelValue): number | bigint | undefined {
   if (isInt(value)) return value
   if (value instanceof Double) return value.value
   return value instanceof Uint ? value.value : undefined
 }
 
 /** Which of two values comes first; undefined when they have no order. */
-export function compareValues(a: Value, b: Value): Order | undefined {
+export function compareValues(a: CelValue, b: CelValue): Order | undefined {
   if (typeof a === 'number' && typeof b === 'number') return order(a, b)
   if (typeof a === 'string') return typeof b === 'string' ? orderTexts(a, b) : undefined
   if (typeof a === 'boolean') return typeof b === 'boolean' ? order(Number(a), Number(b)) : undefined
-  if (a instanceof Timestamp)
-    return b instanceof Timestamp ? order(timestampNanos(a), timestampNanos(b)) : undefined
-  if (a instanceof Duration) return b instanceof Duration ? order(a.nanos, b.nanos) : undefined
+  if (a instanceof CelTimestamp)
+    return b instanceof CelTimestamp ? order(timestampNanos(a), timestampNanos(b)) : undefined
+  if (a instanceof CelDuration) return b instanceof CelDuration ? order(a.nanos, b.nanos) : undefined
   if (a instanceof Uint8Array) return b instanceof Uint8Array ? Buffer.compare(a, b) : undefined
   return orderNumbers(a, b)
 }
 
 /** Whether two numbers of any kinds are equal; undefined when one is no number. */
-export function equalNumbers(a: Value, b: Value): boolean | undefined {
+export function equalNumbers(a: CelValue, b: CelValue): boolean | undefined {
   const x = numberOf(a)
   const y = numberOf(b)
   // biome-ignore lint/suspicious/noDoubleEquals: an int and a double are equal when their numbers are

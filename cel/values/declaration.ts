@@ -1,18 +1,18 @@
-import type { Meter } from './meter.ts'
-import type { Type } from './type.ts'
-import type { Value } from './value.ts'
+import type { CostTracker } from './meter.ts'
+import type { CelType } from './type.ts'
+import type { CelValue } from './value.ts'
 
 /** Computes a call. The arguments are of the declared kinds, the target first; none is an error. */
-export type Run = (args: readonly Value[], meter: Meter) => Value
+export type FunctionOp = (args: readonly CelValue[], tracker: CostTracker) => CelValue
 
 /** One way to call a function. */
 export interface Overload {
   readonly id: string
   /** Called as `target.name(…)`; the target is the first of `params`. */
   readonly member: boolean
-  readonly params: readonly Type[]
-  readonly result: Type
-  readonly run: Run
+  readonly params: readonly CelType[]
+  readonly result: CelType
+  readonly run: FunctionOp
 }
 
 export interface FunctionDecl {
@@ -20,7 +20,12 @@ export interface FunctionDecl {
   readonly overloads: readonly Overload[]
 }
 
-export const overload = (id: string, params: readonly Type[], result: Type, run: Run): Overload => ({
+export const overload = (
+  id: string,
+  params: readonly CelType[],
+  result: CelType,
+  run: FunctionOp,
+): Overload => ({
   id,
   member: false,
   params,
@@ -28,7 +33,12 @@ export const overload = (id: string, params: readonly Type[], result: Type, run:
   run,
 })
 
-export const member = (id: string, params: readonly Type[], result: Type, run: Run): Overload => ({
+export const member = (
+  id: string,
+  params: readonly CelType[],
+  result: CelType,
+  run: FunctionOp,
+): Overload => ({
   id,
   member: true,
   params,

@@ -1,6 +1,6 @@
 import { isObject } from '../../framework/formats/values.ts'
 import {
-  type Adapt,
+  type CelValue,
   Double,
   isList,
   isMap,
@@ -10,19 +10,19 @@ import {
   ObjectView,
   Optional,
   StructValue,
-  type Value,
+  type TypeAdapter,
 } from './value.ts'
 
 /** JSON of any shape: what it is is found out when it is looked at. */
-export const adaptDynamic: Adapt = raw => {
+export const adaptDynamic: TypeAdapter = raw => {
   if (typeof raw === 'number') return Number.isInteger(raw) ? raw : new Double(raw)
   if (Array.isArray(raw)) return new ListView(raw, adaptDynamic, { type: 'atomic' })
   if (isObject(raw)) return new MapView(raw, adaptDynamic)
-  return raw === undefined ? null : (raw as Value)
+  return raw === undefined ? null : (raw as CelValue)
 }
 
 /** The JSON that a value is; undefined for what has none, such as types. */
-export function toJson(value: Value): unknown {
+export function toJson(value: CelValue): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' || typeof value === 'bigint') return value
   if (value instanceof Double) return value.value

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { equalNumbers } from './compare.ts'
-import { type Meter, spend } from './meter.ts'
+import { type CostTracker, spend } from './meter.ts'
 import { timestampNanos } from './time.ts'
 import {
-  Duration,
+  CelDuration,
+  CelTimestamp,
+  type CelValue,
   isList,
   isMap,
   isOpaque,
@@ -14,53 +16,53 @@ import {
   Optional,
   StructValue,
   sizeOf,
-  Timestamp,
   TypeValue,
-  Unknown,
-  type Value,
+  UntypedValue,
 } from './value.ts'
 
 /** Whether two values are equal; values of different kinds never are. Deep comparing is work. */
-export function equalValues(a: Value, b: Value, meter: Meter): boolean {
+export function equalValues(a: CelValue, b: CelValue, tracker: CostTracker): boolean {
   if (typeof a === 'string' && typeof b === 'string') {
-    if (a.length > 64) spend(meter, a.length >> 6)
+    if (a.length > 64) spend(tracker, a.length >> 6)
     return a === b
   }
   if (a === b) return true
   if (typeof a === 'string' || typeof a === 'boolean' || a === null || b === null) return false
   const numbers = equalNumbers(a, b)
   if (numbers !== undefined) return numbers
-  spend(meter, 1)
-  if (isList(a)) return isList(b) && equalLists(a, b, meter)
-  if (isMap(a)) return isMap(b) && equalMaps(a, b, meter)
-  return equalObjects(a, b, meter)
+  spend(tracker, 1)
+  if (isList(a)) return isList(b) && equalLists(a, b, tracker)
+  if (isMap(a)) return isMap(b) && equalMaps(a, b, tracker)
+  return equalObjects(a, b, tracker)
 }
 
-function equalObjects(a: Value, b: Value, meter: Meter): boolean {
-  if (a instanceof Timestamp) return b instanceof Timestamp && timestampNanos(a) === timestampNanos(b)
-  if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
+function equalObjects(a: CelValue, b: CelValue, tracker: CostTracker): boolean {
+  if (a instanceof CelTimestamp) return b instanceof CelTimestamp && timestampNanos(a) === timestampNanos(b)
+  if (a instanceof CelDuration) return b instanceof CelDuration && a.nanos === b.nanos
   if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0
   if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name
-  if (a instanceof Unknown) return b instanceof Unknown && equalRaw(a.raw, b.raw, meter)
-  if (a instanceof Optional) return b instanceof Optional && equalOptionals(a, b, meter)
-  if (a instanceof StructValue) return b instanceof StructValue && equalStructs(a, b, meter)
+  if (a instanceof UntypedValue) return b instanceof UntypedValue && equalRaw(a.raw, b.raw, tracker)
+  if (a instanceof Optional) return b instanceof Optional && equalOptionals(a, b, tracker)
+  if (a instanceof StructValue) return b instanceof StructValue && equalStructs(a, b, tracker)
   return isOpaque(a) && isOpaque(b) && a.opaque.name === b.opaque.name && a.equals(b)
 }
 
-const equalOptionals = (a: Optional, b: Optional, meter: Meter): boolean =>
-  a.value === undefined || b.value === undefined ? a.value === b.value : equalValues(a.value, b.value, meter)
+const equalOptionals = (a: Optional, b: Optional, tracker: CostTracker): boolean =>
+  a.value === undefined || b.value === undefined
+    ? a.value === b.value
+    : equalValues(a.value, b.value, tracker)
 
-const equalStructs = (a: StructValue, b: StructValue, meter: Meter): boolean =>
+const equalStructs = (a: StructValue, b: StructValue, tracker: CostTracker): boolean =>
   a.type === b.type &&
   a.fields.size === b.fields.size &&
   [...a.fields].every(([name, value]) => {
     const other = b.fields.get(name)
-    return other !== undefined && equalValues(value, other, meter)
+    return other !== undefined && equalValues(value, other, tracker)
   })
 
 /** What cannot be seen is compared as JSON. */
-function equalRaw(a: unknown, b: unknown, meter: Meter): boolean {
-  spend(meter, rawSize(a))
+function equalRaw(a: unknown, b: unknown, tracker: CostTracker): boolean {
+  spend(tracker, rawSize(a))
   return isDeepStrictEqual(a, b)
 }
 
@@ -69,51 +71,51 @@ const rawSize = (raw: unknown): number =>
     ? 1
     : Object.values(raw).reduce<number>((sum, value) => sum + rawSize(value), 1)
 
-type List = readonly Value[] | ListView
+type List = readonly CelValue[] | ListView
 
-function equalLists(a: List, b: List, meter: Meter): boolean {
+function equalLists(a: List, b: List, tracker: CostTracker): boolean {
   const size = sizeOf(a)
   if (size !== sizeOf(b)) return false
-  if (a instanceof ListView && a.kind.type !== 'atomic') return equalKeyed(a, b, meter)
-  spend(meter, size)
-  for (let i = 0; i < size; i++) if (!equalValues(itemAt(a, i), itemAt(b, i), meter)) return false
+  if (a instanceof ListView && a.kind.type !== 'atomic') return equalKeyed(a, b, tracker)
+  spend(tracker, size)
+  for (let i = 0; i < size; i++) if (!equalValues(itemAt(a, i), itemAt(b, i), tracker)) return false
   return true
 }
 
 /** Sets and lists of type map are equal whatever their order. */
-function equalKeyed(a: ListView, b: List, meter: Meter): boolean {
+function equalKeyed(a: ListView, b: List, tracker: CostTracker): boolean {
   const { kind } = a
   const keyOf = kind.type === 'map' ? kind.keyOf : scalarKey
   // A map of keys is made.
-  spend(meter, sizeOf(a) * 64)
+  spend(tracker, sizeOf(a) * 64)
   const byKey = new Map(a.raw.map((raw, i) => [keyOf(raw), i]))
   const others = b instanceof ListView ? b.raw : b.map(item => (item instanceof ObjectView ? item.raw : item))
   return others.every((raw, i) => {
     const index = byKey.get(keyOf(raw))
     if (index === undefined) return false
-    return kind.type === 'set' || equalValues(itemAt(a, index), itemAt(b, i), meter)
+    return kind.type === 'set' || equalValues(itemAt(a, index), itemAt(b, i), tracker)
   })
 }
 
 /** A text for an item of a set: equal items have equal texts. */
 export const scalarKey = (raw: unknown): string => `${typeof raw === 'bigint' ? 'number' : typeof raw}:${raw}`
 
-function equalMaps(a: MapValue, b: MapValue, meter: Meter): boolean {
+function equalMaps(a: MapValue, b: MapValue, tracker: CostTracker): boolean {
   if (a.size !== b.size) return false
   const keys = a.keys()
-  spend(meter, keys.length * 8)
+  spend(tracker, keys.length * 8)
   const isSame = keys.every(key => {
     const [mine, other] = [a.get(key), b.get(key)]
     if (mine === undefined || other === undefined) return mine === other
-    return equalValues(mine, other, meter)
+    return equalValues(mine, other, tracker)
   })
-  return isSame && (!(a instanceof ObjectView) || !(b instanceof ObjectView) || equalHidden(a, b, meter))
+  return isSame && (!(a instanceof ObjectView) || !(b instanceof ObjectView) || equalHidden(a, b, tracker))
 }
 
 /** Members that no field declares are compared as JSON, where both have them. */
-function equalHidden(a: ObjectView, b: ObjectView, meter: Meter): boolean {
+function equalHidden(a: ObjectView, b: ObjectView, tracker: CostTracker): boolean {
   const known = new Set([...a.fields.values()].map(field => field.key))
   return Object.entries(a.raw).every(
-    ([key, raw]) => known.has(key) || !Object.hasOwn(b.raw, key) || equalRaw(raw, b.raw[key], meter),
+    ([key, raw]) => known.has(key) || !Object.hasOwn(b.raw, key) || equalRaw(raw, b.raw[key], tracker),
   )
 }

@@ -1,4 +1,4 @@
-import { CelError, type Value } from './value.ts'
+import { CelError, type CelValue } from './value.ts'
 
 /** A CEL int: 64 bits, a number where that is exact. */
 export type Int = number | bigint
@@ -17,12 +17,12 @@ export const normalInt = (value: bigint): Int => (value <= safe && value >= -saf
 
 const overflow = new CelError('integer overflow')
 
-const wide = (value: bigint): Value => (inInt64(value) ? normalInt(value) : overflow)
+const wide = (value: bigint): CelValue => (inInt64(value) ? normalInt(value) : overflow)
 
 /** -0 would be another value than 0 for `Object.is`, and divides differently. */
 const exact = (value: number): value is number => Number.isSafeInteger(value)
 
-export function addInts(a: Int, b: Int): Value {
+export function addInts(a: Int, b: Int): CelValue {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b
     if (exact(sum)) return sum
@@ -30,7 +30,7 @@ export function addInts(a: Int, b: Int): Value {
   return wide(BigInt(a) + BigInt(b))
 }
 
-export function subtractInts(a: Int, b: Int): Value {
+export function subtractInts(a: Int, b: Int): CelValue {
   if (typeof a === 'number' && typeof b === 'number') {
     const difference = a - b
     if (exact(difference)) return difference
@@ -38,7 +38,7 @@ export function subtractInts(a: Int, b: Int): Value {
   return wide(BigInt(a) - BigInt(b))
 }
 
-export function multiplyInts(a: Int, b: Int): Value {
+export function multiplyInts(a: Int, b: Int): CelValue {
   if (typeof a === 'number' && typeof b === 'number') {
     const product = a * b
     if (exact(product)) return product + 0
@@ -46,14 +46,14 @@ export function multiplyInts(a: Int, b: Int): Value {
   return wide(BigInt(a) * BigInt(b))
 }
 
-export function divideInts(a: Int, b: Int): Value {
+export function divideInts(a: Int, b: Int): CelValue {
   if (BigInt(b) === 0n) return new CelError('division by zero')
   return wide(BigInt(a) / BigInt(b))
 }
 
-export function moduloInts(a: Int, b: Int): Value {
+export function moduloInts(a: Int, b: Int): CelValue {
   if (BigInt(b) === 0n) return new CelError('modulus by zero')
   return wide(BigInt(a) % BigInt(b))
 }
 
-export const negateInt = (a: Int): Value => (typeof a === 'number' ? 0 - a : wide(-a))
+export const negateInt = (a: Int): CelValue => (typeof a === 'number' ? 0 - a : wide(-a))

@@ -1,21 +1,21 @@
-import type { Kind, Type } from './type.ts'
+import type { CelKind, CelType } from './type.ts'
 import {
+  CelDuration,
   CelError,
+  CelTimestamp,
+  type CelValue,
   Double,
-  Duration,
   isList,
   isMap,
   isOpaque,
   Optional,
   StructValue,
-  Timestamp,
   TypeValue,
   Uint,
-  type Value,
 } from './value.ts'
 
 /** The kind of a value. */
-export function kindOf(value: Value): Kind {
+export function kindOf(value: CelValue): CelKind {
   switch (typeof value) {
     case 'string':
       return 'string'
@@ -29,28 +29,28 @@ export function kindOf(value: Value): Kind {
   }
 }
 
-function objectKind(value: Exclude<Value, string | number | bigint | boolean | null>): Kind {
+function objectKind(value: Exclude<CelValue, string | number | bigint | boolean | null>): CelKind {
   if (isList(value)) return 'list'
   if (isMap(value)) return 'map'
   if (value instanceof Double) return 'double'
   if (value instanceof Uint) return 'uint'
   if (value instanceof Uint8Array) return 'bytes'
-  if (value instanceof Timestamp) return 'timestamp'
-  if (value instanceof Duration) return 'duration'
+  if (value instanceof CelTimestamp) return 'timestamp'
+  if (value instanceof CelDuration) return 'duration'
   if (value instanceof TypeValue) return 'type'
   if (value instanceof StructValue) return 'struct'
   if (value instanceof CelError) return 'error'
   return value instanceof Optional || isOpaque(value) ? 'opaque' : 'dyn'
 }
 
-const names: Partial<Record<Kind, string>> = {
+const names: Partial<Record<CelKind, string>> = {
   null: 'null_type',
   timestamp: 'google.protobuf.Timestamp',
   duration: 'google.protobuf.Duration',
 }
 
 /** What `type(value)` shows. */
-export function typeNameOf(value: Value): string {
+export function typeNameOf(value: CelValue): string {
   if (value instanceof Optional) return 'optional_type'
   if (value instanceof StructValue) return value.type
   if (isOpaque(value)) return value.opaque.name
@@ -59,7 +59,7 @@ export function typeNameOf(value: Value): string {
 }
 
 /** Whether a value may be given where the type is expected. What lists and maps hold is not looked at. */
-export function isOfType(value: Value, type: Type): boolean {
+export function isOfType(value: CelValue, type: CelType): boolean {
   switch (type.kind) {
     case 'dyn':
     case 'param':

@@ -10,7 +10,7 @@ export class CostExceeded extends Error {
  * what that does not see: comparing deeply, matching regular expressions, making long texts. One unit of either is some
  * tens of nanoseconds at most.
  */
-export interface Meter {
+export interface CostTracker {
   cost: number
   readonly limit: number
   readonly effort: Effort
@@ -27,12 +27,12 @@ export const maxEffort = 50_000_000
 export const newEffort = (): Effort => ({ left: maxEffort })
 
 /** Throws CostExceeded when that was too much. */
-export function charge(meter: Meter, cost: number): void {
-  meter.cost += cost
-  if (meter.cost > meter.limit) throw new CostExceeded()
+export function charge(tracker: CostTracker, cost: number): void {
+  tracker.cost += cost
+  if (tracker.cost > tracker.limit) throw new CostExceeded()
 }
 
-export function spend({ effort }: Meter, steps: number): void {
+export function spend({ effort }: CostTracker, steps: number): void {
   effort.left -= steps
   if (effort.left < 0) throw new CostExceeded()
 }

@@ -1,5 +1,5 @@
 import { inInt64 } from './int.ts'
-import { Duration, Timestamp } from './value.ts'
+import { CelDuration, CelTimestamp } from './value.ts'
 
 const unitNanos: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -13,9 +13,9 @@ const unitNanos: Readonly<Record<string, bigint>> = {
 }
 
 /** A duration as Go writes them: `1h30m`, `-1.5s`; undefined for anything else, or beyond 64 bits of nanoseconds. */
-export function parseDuration(text: string): Duration | undefined {
+export function parseDuration(text: string): CelDuration | undefined {
   const [, sign = '', body = ''] = /^([+-]?)(.*)$/s.exec(text) ?? []
-  if (body === '0') return new Duration(0n)
+  if (body === '0') return new CelDuration(0n)
   if (body.length > 1000 || !/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined
   let nanos = 0n
   for (const [, whole = '', fraction = '', unit = ''] of body.matchAll(/(\d*)\.?(\d*)([a-zµμ]+)/g)) {
@@ -24,11 +24,11 @@ export function parseDuration(text: string): Duration | undefined {
     nanos += (BigInt(fraction || '0') * scale) / 10n ** BigInt(fraction.length)
   }
   const signed = sign === '-' ? -nanos : nanos
-  return inInt64(signed) ? new Duration(signed) : undefined
+  return inInt64(signed) ? new CelDuration(signed) : undefined
 }
 
 /** Seconds in decimals: `5400s`, `0.25s`. */
-export const durationText = ({ nanos }: Duration): string => `${Number(nanos) / 1e9}s`
+export const durationText = ({ nanos }: CelDuration): string => `${Number(nanos) / 1e9}s`
 
 /** The first second of the year 1 and the last of the year 9999. */
 export const minSeconds = -62_135_596_800
@@ -37,7 +37,7 @@ export const maxSeconds = 253_402_300_799
 const pattern = /^(\d{4})-(\d\d)-(\d\d)[T](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/
 
 /** A time of RFC 3339; undefined for anything else. */
-export function parseTimestamp(text: string): Timestamp | undefined {
+export function parseTimestamp(text: string): CelTimestamp | undefined {
   const match = pattern.exec(text)
   if (match === null) return undefined
   const [, , , , hour, minute, second, fraction = '', zone = ''] = match
@@ -46,7 +46,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   const offset = zoneSeconds(zone)
   if (offset === undefined) return undefined
   const seconds = days + Number(hour) * 3600 + Number(minute) * 60 + Number(second) - offset
-  return new Timestamp(seconds, Number(fraction.slice(0, 9).padEnd(9, '0')), offset)
+  return new CelTimestamp(seconds, Number(fraction.slice(0, 9).padEnd(9, '0')), offset)
 }
 
 function dateSeconds([, year, month, day]: RegExpExecArray): number | undefined {
@@ -63,10 +63,11 @@ function zoneSeconds(zone: string): number | undefined {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60)
 }
 
-export const isTimestamp = ({ seconds }: Timestamp): boolean => seconds >= minSeconds && seconds <= maxSeconds
+export const isTimestamp = ({ seconds }: CelTimestamp): boolean =>
+  seconds >= minSeconds && seconds <= maxSeconds
 
 /** RFC 3339 with as many decimals as there are, in the zone it was written in. */
-export function timestampText({ seconds, nanos, offset }: Timestamp): string {
+export function timestampText({ seconds, nanos, offset }: CelTimestamp): string {
   const date = new Date((seconds + offset) * 1000).toISOString().slice(0, 19)
   const fraction = nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`
   return `${date}${fraction}${zoneText(offset)}`
@@ -81,10 +82,10 @@ function zoneText(offset: number): string {
 
 const billion = 1_000_000_000n
 
-export const timestampNanos = ({ seconds, nanos }: Timestamp): bigint =>
+export const timestampNanos = ({ seconds, nanos }: CelTimestamp): bigint =>
   BigInt(seconds) * billion + BigInt(nanos)
 
-export function timestampOfNanos(total: bigint): Timestamp {
+export function timestampOfNanos(total: bigint): CelTimestamp {
   const nanos = ((total % billion) + billion) % billion
-  return new Timestamp(Number((total - nanos) / billion), Number(nanos))
+  return new CelTimestamp(Number((total - nanos) / billion), Number(nanos))
 }

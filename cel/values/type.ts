@@ -1,4 +1,4 @@
-export type Kind =
+export type CelKind =
   | 'dyn'
   | 'error'
   | 'null'
@@ -20,14 +20,14 @@ export type Kind =
   /** A type that is not known yet. */
   | 'param'
 
-export interface Type {
-  readonly kind: Kind
+export interface CelType {
+  readonly kind: CelKind
   /** What `type(x)` shows: `google.protobuf.Timestamp`. */
   readonly name: string
-  readonly params: readonly Type[]
+  readonly params: readonly CelType[]
 }
 
-const simple = (kind: Kind, name: string = kind): Type => ({ kind, name, params: [] })
+const simple = (kind: CelKind, name: string = kind): CelType => ({ kind, name, params: [] })
 
 export const dynType = simple('dyn')
 export const errorType = simple('error', '*error*')
@@ -42,31 +42,35 @@ export const durationType = simple('duration', 'google.protobuf.Duration')
 export const timestampType = simple('timestamp', 'google.protobuf.Timestamp')
 export const typeType = simple('type')
 
-export const listOf = (item: Type): Type => ({ kind: 'list', name: 'list', params: [item] })
-export const mapOf = (key: Type, value: Type): Type => ({ kind: 'map', name: 'map', params: [key, value] })
-export const typeOfType = (type: Type): Type => ({ kind: 'type', name: 'type', params: [type] })
-export const opaqueType = (name: string, ...params: readonly Type[]): Type => ({
+export const listOf = (item: CelType): CelType => ({ kind: 'list', name: 'list', params: [item] })
+export const mapOf = (key: CelType, value: CelType): CelType => ({
+  kind: 'map',
+  name: 'map',
+  params: [key, value],
+})
+export const typeOfType = (type: CelType): CelType => ({ kind: 'type', name: 'type', params: [type] })
+export const opaqueType = (name: string, ...params: readonly CelType[]): CelType => ({
   kind: 'opaque',
   name,
   params,
 })
-export const optionalOf = (type: Type): Type => opaqueType('optional_type', type)
-export const structType = (name: string): Type => simple('struct', name)
-export const paramType = (name: string): Type => simple('param', name)
+export const optionalOf = (type: CelType): CelType => opaqueType('optional_type', type)
+export const structType = (name: string): CelType => simple('struct', name)
+export const paramType = (name: string): CelType => simple('param', name)
 
-export const isOptional = ({ kind, name }: Type): boolean => kind === 'opaque' && name === 'optional_type'
+export const isOptional = ({ kind, name }: CelType): boolean => kind === 'opaque' && name === 'optional_type'
 
 /** The parameter of a list, an optional or a type; dyn where there is none. */
-export const paramOf = (type: Type, index = 0): Type => type.params[index] ?? dynType
+export const paramOf = (type: CelType, index = 0): CelType => type.params[index] ?? dynType
 
-export const sameType = (a: Type, b: Type): boolean =>
+export const sameType = (a: CelType, b: CelType): boolean =>
   a === b ||
   (a.kind === b.kind &&
     a.name === b.name &&
     a.params.length === b.params.length &&
     a.params.every((param, i) => sameType(param, paramOf(b, i))))
 
-const spoken: Partial<Record<Kind, string>> = {
+const spoken: Partial<Record<CelKind, string>> = {
   duration: 'duration',
   timestamp: 'timestamp',
   null: 'null',
@@ -74,7 +78,7 @@ const spoken: Partial<Record<Kind, string>> = {
 }
 
 /** As error messages show it: `map(string, list(int))`. */
-export function typeText({ kind, name, params }: Type): string {
+export function typeText({ kind, name, params }: CelType): string {
   const known = spoken[kind] ?? name
   return params.length === 0 ? known : `${known}(${params.map(typeText).join(', ')})`
 }

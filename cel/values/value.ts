@@ -1,11 +1,11 @@
 import { escapedName } from './escape.ts'
-import type { Type } from './type.ts'
+import type { CelType } from './type.ts'
 
 /**
  * A value of an expression. Strings, booleans, null and plain lists are themselves; an int is a number while that is
  * exact and a bigint beyond; everything else has a class. Errors are values too: `||`, `&&` and `?:` look past them.
  */
-export type Value =
+export type CelValue =
   | null
   | boolean
   | string
@@ -14,16 +14,16 @@ export type Value =
   | Double
   | Uint
   | Uint8Array
-  | Duration
-  | Timestamp
-  | readonly Value[]
+  | CelDuration
+  | CelTimestamp
+  | readonly CelValue[]
   | ListView
   | MapValue
   | Optional
   | TypeValue
-  | Opaque
+  | OpaqueValue
   | StructValue
-  | Unknown
+  | UntypedValue
   | CelError
 
 /** Why an expression has no value. */
@@ -51,7 +51,7 @@ export class Uint {
 }
 
 /** A length of time in nanoseconds. */
-export class Duration {
+export class CelDuration {
   readonly nanos: bigint
   constructor(nanos: bigint) {
     this.nanos = nanos
@@ -59,7 +59,7 @@ export class Duration {
 }
 
 /** A point in time: seconds since 1970, nanoseconds of that second, and how far east of UTC it was written, in seconds. */
-export class Timestamp {
+export class CelTimestamp {
   readonly seconds: number
   readonly nanos: number
   readonly offset: number
@@ -71,7 +71,7 @@ export class Timestamp {
 }
 
 /** Turns JSON into a value as its schema says. */
-export type Adapt = (raw: unknown) => Value
+export type TypeAdapter = (raw: unknown) => CelValue
 
 /** How lists of type `set` and `map` differ from others when they are compared or added. */
 export type ListKind =
@@ -82,15 +82,15 @@ export type ListKind =
 /** A list of JSON whose items become values when they are looked at, each once. */
 export class ListView {
   readonly raw: readonly unknown[]
-  readonly adapt: Adapt
+  readonly adapt: TypeAdapter
   readonly kind: ListKind
-  readonly #items: Value[] = []
-  constructor(raw: readonly unknown[], adapt: Adapt, kind: ListKind) {
+  readonly #items: CelValue[] = []
+  constructor(raw: readonly unknown[], adapt: TypeAdapter, kind: ListKind) {
     this.raw = raw
     this.adapt = adapt
     this.kind = kind
   }
-  at(index: number): Value {
+  at(index: number): CelValue {
     const known = this.#items[index]
     if (known !== undefined) return known
     const value = this.adapt(this.raw[index])
@@ -104,14 +104,14 @@ export interface MapValue {
   readonly isMap: true
   readonly size: number
   /** undefined when there is no such key. */
-  get(key: Value): Value | undefined
-  keys(): readonly Value[]
+  get(key: CelValue): CelValue | undefined
+  keys(): readonly CelValue[]
 }
 
-const isInt = (key: Value): key is number | bigint => typeof key === 'number' || typeof key === 'bigint'
+const isInt = (key: CelValue): key is number | bigint => typeof key === 'number' || typeof key === 'bigint'
 
 /** Keys that are equal have equal texts: 1, 1u and 1.0 are. undefined for what cannot be a key. */
-function keyText(key: Value): string | undefined {
+function keyText(key: CelValue): string | undefined {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'boolean') return `b${key}`
   if (isInt(key)) return `n${key}`
@@ -123,13 +123,13 @@ function keyText(key: Value): string | undefined {
 /** A map that an expression made. */
 export class LiteralMap implements MapValue {
   readonly isMap = true
-  readonly #entries: ReadonlyMap<string, readonly [Value, Value]>
-  private constructor(entries: ReadonlyMap<string, readonly [Value, Value]>) {
+  readonly #entries: ReadonlyMap<string, readonly [CelValue, CelValue]>
+  private constructor(entries: ReadonlyMap<string, readonly [CelValue, CelValue]>) {
     this.#entries = entries
   }
   /** Of equal keys the last counts; an error for what cannot be a key. */
-  static of(pairs: Iterable<readonly [Value, Value]>): LiteralMap | CelError {
-    const entries = new Map<string, readonly [Value, Value]>()
+  static of(pairs: Iterable<readonly [CelValue, CelValue]>): LiteralMap | CelError {
+    const entries = new Map<string, readonly [CelValue, CelValue]>()
     for (const pair of pairs) {
       const text = keyText(pair[0])
       if (text === undefined || pair[0] instanceof Double) return new CelError('unsupported key type')
@@ -143,22 +143,22 @@ export class LiteralMap implements MapValue {
     return new LiteralMap(new Map(this.#entries))
   }
   /** Changes the map itself: for the accumulator of a fold, which nobody else sees. */
-  insert(key: Value, value: Value): CelError | undefined {
+  insert(key: CelValue, value: CelValue): CelError | undefined {
     const text = keyText(key)
     if (text === undefined) return new CelError('unsupported key type')
     if (this.#entries.has(text)) return new CelError(`insert failed: key ${text.slice(1)} already exists`)
-    const entries = this.#entries as Map<string, readonly [Value, Value]>
+    const entries = this.#entries as Map<string, readonly [CelValue, CelValue]>
     entries.set(text, [key, value])
     return undefined
   }
   get size(): number {
     return this.#entries.size
   }
-  get(key: Value): Value | undefined {
+  get(key: CelValue): CelValue | undefined {
     const text = keyText(key)
     return text === undefined ? undefined : this.#entries.get(text)?.[1]
   }
-  keys(): readonly Value[] {
+  keys(): readonly CelValue[] {
     return [...this.#entries.values()].map(([key]) => key)
   }
 }
@@ -167,17 +167,17 @@ export class LiteralMap implements MapValue {
 export class MapView implements MapValue {
   readonly isMap = true
   readonly raw: Readonly<Record<string, unknown>>
-  readonly adapt: Adapt
-  readonly #values = new Map<string, Value>()
+  readonly adapt: TypeAdapter
+  readonly #values = new Map<string, CelValue>()
   #keys: readonly string[] | undefined
-  constructor(raw: Readonly<Record<string, unknown>>, adapt: Adapt) {
+  constructor(raw: Readonly<Record<string, unknown>>, adapt: TypeAdapter) {
     this.raw = raw
     this.adapt = adapt
   }
   get size(): number {
     return this.keys().length
   }
-  get(key: Value): Value | undefined {
+  get(key: CelValue): CelValue | undefined {
     if (typeof key !== 'string') return undefined
     const known = this.#values.get(key)
     if (known !== undefined) return known
@@ -195,7 +195,7 @@ export class MapView implements MapValue {
 /** A field of an object as a schema declares it. */
 export interface FieldView {
   readonly key: string
-  readonly adapt: Adapt
+  readonly adapt: TypeAdapter
 }
 
 /** JSON as a schema with properties sees it. Keys are escaped names; members that are null are absent. */
@@ -203,7 +203,7 @@ export class ObjectView implements MapValue {
   readonly isMap = true
   readonly raw: Readonly<Record<string, unknown>>
   readonly fields: ReadonlyMap<string, FieldView>
-  readonly #values = new Map<string, Value>()
+  readonly #values = new Map<string, CelValue>()
   constructor(raw: Readonly<Record<string, unknown>>, fields: ReadonlyMap<string, FieldView>) {
     this.raw = raw
     this.fields = fields
@@ -211,7 +211,7 @@ export class ObjectView implements MapValue {
   get size(): number {
     return Object.keys(this.raw).length
   }
-  get(name: Value): Value | undefined {
+  get(name: CelValue): CelValue | undefined {
     if (typeof name !== 'string') return undefined
     const field = this.fields.get(name)
     if (field === undefined || !Object.hasOwn(this.raw, field.key)) return undefined
@@ -234,12 +234,12 @@ export class ObjectView implements MapValue {
 
 export class Optional {
   /** undefined when there is none. */
-  readonly value: Value | undefined
-  private constructor(value: Value | undefined) {
+  readonly value: CelValue | undefined
+  private constructor(value: CelValue | undefined) {
     this.value = value
   }
   static readonly none = new Optional(undefined)
-  static of(value: Value): Optional {
+  static of(value: CelValue): Optional {
     return new Optional(value)
   }
 }
@@ -253,9 +253,9 @@ export class TypeValue {
 }
 
 /** A value of a library: URL, Quantity, IP. */
-export interface Opaque {
-  readonly opaque: Type
-  equals(other: Opaque): boolean
+export interface OpaqueValue {
+  readonly opaque: CelType
+  equals(other: OpaqueValue): boolean
   /** Its size where costs depend on it. */
   readonly size?: number
 }
@@ -263,38 +263,38 @@ export interface Opaque {
 /** An object that an expression made: `Object.spec{replicas: 1}`. */
 export class StructValue {
   readonly type: string
-  readonly fields: ReadonlyMap<string, Value>
-  constructor(type: string, fields: ReadonlyMap<string, Value>) {
+  readonly fields: ReadonlyMap<string, CelValue>
+  constructor(type: string, fields: ReadonlyMap<string, CelValue>) {
     this.type = type
     this.fields = fields
   }
 }
 
 /** JSON that no schema describes: it can only be compared. */
-export class Unknown {
+export class UntypedValue {
   readonly raw: unknown
   constructor(raw: unknown) {
     this.raw = raw
   }
 }
 
-export const isList = (value: Value): value is readonly Value[] | ListView =>
+export const isList = (value: CelValue): value is readonly CelValue[] | ListView =>
   Array.isArray(value) || value instanceof ListView
 
-export const isMap = (value: Value): value is MapValue =>
+export const isMap = (value: CelValue): value is MapValue =>
   typeof value === 'object' && value !== null && 'isMap' in value
 
-export const isOpaque = (value: Value): value is Opaque =>
+export const isOpaque = (value: CelValue): value is OpaqueValue =>
   typeof value === 'object' && value !== null && 'opaque' in value
 
-export const sizeOf = (list: readonly Value[] | ListView): number =>
+export const sizeOf = (list: readonly CelValue[] | ListView): number =>
   list instanceof ListView ? list.raw.length : list.length
 
 /** An item whose index is known to be within bounds. */
-export const itemAt = (list: readonly Value[] | ListView, index: number): Value =>
-  list instanceof ListView ? list.at(index) : (list[index] as Value)
+export const itemAt = (list: readonly CelValue[] | ListView, index: number): CelValue =>
+  list instanceof ListView ? list.at(index) : (list[index] as CelValue)
 
-export function* itemsOf(list: readonly Value[] | ListView): Generator<Value, void, undefined> {
+export function* itemsOf(list: readonly CelValue[] | ListView): Generator<CelValue, void, undefined> {
   const size = sizeOf(list)
   for (let i = 0; i < size; i++) yield itemAt(list, i)
 }

@@ -9,10 +9,10 @@ import { gnosticDocument } from './gnostic.ts'
 import { groupPath, versionPath } from './names.ts'
 import { documentV2 } from './v2.ts'
 import {
+  type DocumentInfo,
   type DocumentV3,
   groupDocument,
   groupsDocument,
-  type Info,
   versionDocument,
   versionInfoDocument,
 } from './v3.ts'
@@ -49,7 +49,7 @@ function oncePerSet<V>(make: (apis: ApiSet) => V): (apis: ApiSet) => V {
  * dropped to make room are made again, the same. `version` is what `/version` says of this server.
  */
 export function createOpenApiDocuments(version: Pick<VersionInfo, 'gitVersion'>): OpenApiDocuments {
-  const info: Info = { title: 'Oriel', version: version.gitVersion }
+  const info: DocumentInfo = { title: 'Oriel', version: version.gitVersion }
   const rendered = new LRUCache<string, Document>({ maxSize: maxBytes, sizeCalculation: d => d.bytes.length })
 
   function documentFor(key: string, make: () => object, encode = json): Document {
@@ -79,14 +79,14 @@ type Parts = ReadonlyMap<string, Part>
 
 const keysOf = (parts: Parts): string => [...parts.values()].map(part => part.key).join(' ')
 
-const swagger = (info: Info, parts: Parts): object =>
+const swagger = (info: DocumentInfo, parts: Parts): object =>
   documentV2(
     info,
     [...parts.values()].map(part => part.make()),
   )
 
 /** The documents of an ApiSet by path, in the order of paths. */
-function partsOf(info: Info, apis: ApiSet): Parts {
+function partsOf(info: DocumentInfo, apis: ApiSet): Parts {
   const versions = byVersion(apis.resources)
   const groups = new Set(apis.resources.map(r => r.group).filter(group => group !== ''))
   const fixed = (path: string, make: () => DocumentV3): readonly [string, Part] => [path, { key: path, make }]
@@ -112,7 +112,7 @@ function byVersion(resources: readonly ApiResource[]): ReadonlyMap<string, reado
 }
 
 const versionPart = (
-  info: Info,
+  info: DocumentInfo,
   path: string,
   resources: readonly ApiResource[],
 ): readonly [string, Part] => [

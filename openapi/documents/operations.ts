@@ -1,17 +1,17 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import { meta, operationScope, operationTag } from './names.ts'
-import { type Parameter, queryParameters } from './parameters.ts'
-import { type GroupVersionKind, type Reference, reference } from './schema.ts'
+import { type OperationParameter, queryParameters } from './parameters.ts'
+import { type GroupVersionKind, reference, type SchemaReference } from './schema.ts'
 
 /** What an operation does: `x-kubernetes-action`. */
-export type Action = keyof typeof queryParameters
+export type OperationAction = keyof typeof queryParameters
 
 interface Media {
-  readonly schema: Reference
+  readonly schema: SchemaReference
 }
 type Content = Readonly<Record<string, Media>>
 
-export interface Response {
+export interface OperationResponse {
   readonly description: string
   readonly content?: Content
 }
@@ -21,10 +21,10 @@ export interface Operation {
   readonly tags: readonly string[]
   readonly description: string
   readonly operationId: string
-  readonly parameters?: readonly Parameter[]
+  readonly parameters?: readonly OperationParameter[]
   readonly requestBody?: { readonly required?: true; readonly content: Content }
-  readonly responses: Readonly<Record<string, Response>>
-  readonly 'x-kubernetes-action'?: Action
+  readonly responses: Readonly<Record<string, OperationResponse>>
+  readonly 'x-kubernetes-action'?: OperationAction
   readonly 'x-kubernetes-group-version-kind'?: GroupVersionKind
 }
 
@@ -43,15 +43,15 @@ const contentOf = (types: readonly string[], model: string): Content =>
   Object.fromEntries(types.map(type => [type, { schema: reference(model) }]))
 
 interface Behaviour {
-  readonly method: Method
+  readonly method: OperationMethod
   /** In operation ids. */
   readonly verb: string
   readonly does: string
   readonly codes: readonly string[]
 }
-export type Method = Exclude<`${OpenAPIV3.HttpMethods}`, 'head' | 'options' | 'trace'>
+export type OperationMethod = Exclude<`${OpenAPIV3.HttpMethods}`, 'head' | 'options' | 'trace'>
 
-const behaviours: Readonly<Record<Action, Behaviour>> = {
+const behaviours: Readonly<Record<OperationAction, Behaviour>> = {
   get: { method: 'get', verb: 'read', does: 'Reads', codes: ['200'] },
   list: { method: 'get', verb: 'list', does: 'Lists or watches', codes: ['200'] },
   post: { method: 'post', verb: 'create', does: 'Creates', codes: ['200', '201', '202'] },
@@ -69,7 +69,7 @@ const behaviours: Readonly<Record<Action, Behaviour>> = {
 const texts: Readonly<Record<string, string>> = { '200': 'OK', '201': 'Created', '202': 'Accepted' }
 
 /** What an operation is about. */
-export interface Subject {
+export interface OperationSubject {
   /** Where the operation is served; differs from `kind`'s for subresources such as scale. */
   readonly group: string
   readonly version: string
@@ -88,7 +88,10 @@ const responseCodes = (codes: readonly string[], content: Content): Operation['r
   '401': { description: 'Unauthorized' },
 })
 
-function bodyOf(action: Action, { model, custom }: Subject): Pick<Operation, 'requestBody'> {
+function bodyOf(
+  action: OperationAction,
+  { model, custom }: OperationSubject,
+): Pick<Operation, 'requestBody'> {
   if (action === 'post' || action === 'put')
     return { requestBody: { required: true, content: contentOf(['application/json'], model) } }
   if (action === 'patch')
@@ -103,13 +106,13 @@ function bodyOf(action: Action, { model, custom }: Subject): Pick<Operation, 're
   return {}
 }
 
-export const methodOf = (action: Action): Method => behaviours[action].method
+export const methodOf = (action: OperationAction): OperationMethod => behaviours[action].method
 
-export function operationOf(action: Action, subject: Subject): Operation {
+export function operationOf(action: OperationAction, subject: OperationSubject): Operation {
   const { group, version, id, kind, answer } = subject
   const { verb, does, codes } = behaviours[action]
   const types = action === 'list' ? [...answerTypes, ...streamTypes] : answerTypes
-  const parameters: readonly Parameter[] = queryParameters[action]
+  const parameters: readonly OperationParameter[] = queryParameters[action]
   return {
     tags: [operationTag(group, version)],
     description: `${does} ${kind.kind}.`,

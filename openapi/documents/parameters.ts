@@ -1,7 +1,7 @@
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** A query or path parameter of an operation. */
-export interface Parameter {
+export interface OperationParameter {
   readonly name: string
   readonly in: 'query' | 'path'
   readonly description: string
@@ -9,13 +9,17 @@ export interface Parameter {
   readonly schema: JSONSchemaProps & { readonly uniqueItems?: true }
 }
 
-const query = (name: string, type: 'string' | 'integer' | 'boolean', description: string): Parameter => ({
+const query = (
+  name: string,
+  type: 'string' | 'integer' | 'boolean',
+  description: string,
+): OperationParameter => ({
   name,
   in: 'query',
   description,
   schema: { type, uniqueItems: true },
 })
-const inPath = (name: string, description: string): Parameter => ({
+const inPath = (name: string, description: string): OperationParameter => ({
   name,
   in: 'path',
   description,
@@ -23,7 +27,7 @@ const inPath = (name: string, description: string): Parameter => ({
   schema: { type: 'string', uniqueItems: true },
 })
 
-export const nameParameter = (kind: string): Parameter => inPath('name', `The name of the ${kind}.`)
+export const nameParameter = (kind: string): OperationParameter => inPath('name', `The name of the ${kind}.`)
 export const namespaceParameter = inPath('namespace', 'The namespace of the object.')
 export const prettyParameter = query('pretty', 'string', 'If `true`, the answer is indented.')
 
@@ -36,7 +40,7 @@ const fieldValidation = query(
 )
 const force = query('force', 'boolean', 'Takes fields from other managers; for server-side apply only.')
 
-const selection: readonly Parameter[] = [
+const selection: readonly OperationParameter[] = [
   query('continue', 'string', 'The token of the last answer, for the part after it.'),
   query('fieldSelector', 'string', 'Only objects whose fields have these values.'),
   query('labelSelector', 'string', 'Only objects whose labels match.'),
@@ -46,7 +50,7 @@ const selection: readonly Parameter[] = [
   query('sendInitialEvents', 'boolean', 'Whether a watch starts with the objects that exist.'),
   query('timeoutSeconds', 'integer', 'How long the request may take, in seconds.'),
 ]
-const deletion: readonly Parameter[] = [
+const deletion: readonly OperationParameter[] = [
   dryRun,
   query('gracePeriodSeconds', 'integer', 'How long deletion may take, in seconds.'),
   query(
@@ -71,4 +75,4 @@ export const queryParameters = {
   patch: [dryRun, fieldManager, fieldValidation, force],
   delete: deletion,
   deletecollection: [...selection, ...deletion],
-} as const satisfies Readonly<Record<string, readonly Parameter[]>>
+} as const satisfies Readonly<Record<string, readonly OperationParameter[]>>

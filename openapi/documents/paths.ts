@@ -3,40 +3,40 @@ import type { Verb } from '../../framework/request/requestinfo.ts'
 import { kindOf, subresourceKind, subresourceModel } from './kinds.ts'
 import { meta, modelName, versionPath } from './names.ts'
 import {
-  type Action,
-  type Method,
   methodOf,
   type Operation,
+  type OperationAction,
+  type OperationMethod,
+  type OperationSubject,
   operationOf,
-  type Subject,
 } from './operations.ts'
-import { nameParameter, namespaceParameter, type Parameter, prettyParameter } from './parameters.ts'
+import { nameParameter, namespaceParameter, type OperationParameter, prettyParameter } from './parameters.ts'
 
 /** The operations of one URL, with the parameters that all of them have. */
-export type PathItem = Readonly<Partial<Record<Method, Operation>>> & {
-  readonly parameters?: readonly Parameter[]
+export type PathItem = Readonly<Partial<Record<OperationMethod, Operation>>> & {
+  readonly parameters?: readonly OperationParameter[]
 }
 export type Paths = Readonly<Record<string, PathItem>>
 
-type Actions = Readonly<Partial<Record<Verb, Action>>>
+type Actions = Readonly<Partial<Record<Verb, OperationAction>>>
 
 const collectionActions: Actions = { list: 'list', create: 'post', deletecollection: 'deletecollection' }
 const itemActions: Actions = { get: 'get', update: 'put', patch: 'patch', delete: 'delete' }
 const subresourceActions: Actions = { ...itemActions, create: 'post' }
 
-const actionsFor = (verbs: readonly Verb[], of: Actions): readonly Action[] =>
+const actionsFor = (verbs: readonly Verb[], of: Actions): readonly OperationAction[] =>
   verbs.flatMap(verb => of[verb] ?? [])
 
 function pathItem(
-  actions: readonly Action[],
-  subjectOf: (action: Action) => Subject,
-  parameters: readonly Parameter[],
+  actions: readonly OperationAction[],
+  subjectOf: (action: OperationAction) => OperationSubject,
+  parameters: readonly OperationParameter[],
 ): PathItem {
   const operations = actions.map(action => [methodOf(action), operationOf(action, subjectOf(action))])
   return { ...Object.fromEntries(operations), parameters: [...parameters, prettyParameter] }
 }
 
-function answerOf(resource: ApiResource, action: Action): string {
+function answerOf(resource: ApiResource, action: OperationAction): string {
   if (action === 'list') return modelName(resource, resource.names.listKind)
   if (action === 'deletecollection') return meta('Status')
   if (action === 'delete' && resource.deleteReturnsObject !== true) return meta('Status')
@@ -45,7 +45,7 @@ function answerOf(resource: ApiResource, action: Action): string {
 
 const subjectFor =
   (resource: ApiResource, id: string) =>
-  (action: Action): Subject => ({
+  (action: OperationAction): OperationSubject => ({
     group: resource.group,
     version: resource.version,
     id,
@@ -55,7 +55,7 @@ const subjectFor =
     answer: answerOf(resource, action),
   })
 
-const subresourceSubject = (resource: ApiResource, sub: Subresource, id: string): Subject => {
+const subresourceSubject = (resource: ApiResource, sub: Subresource, id: string): OperationSubject => {
   const model = subresourceModel(resource, sub)
   return {
     group: resource.group,

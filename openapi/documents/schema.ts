@@ -2,7 +2,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** A schema as documents have it: nodes may point at components. */
-export type Reference = JSONSchemaProps & Readonly<OpenAPIV3.ReferenceObject>
+export type SchemaReference = JSONSchemaProps & Readonly<OpenAPIV3.ReferenceObject>
 
 /** Which kind a component or an operation is about: `x-kubernetes-group-version-kind`. */
 export interface GroupVersionKind {
@@ -22,7 +22,7 @@ export type Components = Readonly<Record<string, Component>>
 
 export const schemaPrefix = '#/components/schemas/'
 
-export const reference = (model: string): Reference => ({ $ref: `${schemaPrefix}${model}` })
+export const reference = (model: string): SchemaReference => ({ $ref: `${schemaPrefix}${model}` })
 
 /** OpenAPI 3.0 ignores what stands beside a `$ref`: a description needs a wrapper (chapter 40, rule 8.22). */
 export const described = (description: string, model: string): JSONSchemaProps => ({

@@ -1,16 +1,16 @@
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { Operation } from './operations.ts'
-import type { Parameter } from './parameters.ts'
+import type { OperationParameter } from './parameters.ts'
 import type { PathItem } from './paths.ts'
 import { type Component, type GroupVersionKind, mapChildren, mapValues, schemaPrefix } from './schema.ts'
-import type { DocumentV3, Info } from './v3.ts'
+import type { DocumentInfo, DocumentV3 } from './v3.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 /** A Swagger 2.0 document: everything that is served (chapter 40, rule 8.18). */
 export interface DocumentV2 {
   readonly swagger: '2.0'
-  readonly info: Info
+  readonly info: DocumentInfo
   readonly paths: Readonly<Record<string, Json>>
   readonly definitions: Readonly<Record<string, Json>>
 }
@@ -61,7 +61,7 @@ function definitionV2(component: Component): Json {
   return own.length === 0 ? { ...converted } : { ...converted, properties: Object.fromEntries(own) }
 }
 
-const parameterV2 = ({ schema, ...parameter }: Parameter): Json => ({ ...parameter, ...schema })
+const parameterV2 = ({ schema, ...parameter }: OperationParameter): Json => ({ ...parameter, ...schema })
 
 const schemaOf = (content: Readonly<Record<string, { readonly schema: JSONSchemaProps }>>): JSONSchemaProps =>
   schemaV2(Object.values(content)[0]?.schema ?? {})
@@ -105,7 +105,7 @@ function mergeKinds(known: Json | undefined, model: Json): Json {
 }
 
 /** One Swagger 2.0 document that says what all these OpenAPI 3.0 documents say. */
-export function documentV2(info: Info, documents: Iterable<DocumentV3>): DocumentV2 {
+export function documentV2(info: DocumentInfo, documents: Iterable<DocumentV3>): DocumentV2 {
   const paths: Record<string, Json> = {}
   const definitions: Record<string, Json> = {}
   for (const document of documents) {

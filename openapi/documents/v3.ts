@@ -16,10 +16,10 @@ export interface DocumentV3 {
 }
 
 /** What documents say about this server. */
-export type Info = DocumentV3['info']
+export type DocumentInfo = DocumentV3['info']
 
 /** Adds the shared models that are pointed at, so that the document stands alone. */
-function withSharedModels(info: Info, paths: Paths, own: Components): DocumentV3 {
+function withSharedModels(info: DocumentInfo, paths: Paths, own: Components): DocumentV3 {
   const schemas: Record<string, Components[string]> = { ...own }
   let missing = [...referencedModels([paths, own])]
   while (missing.length > 0) {
@@ -49,7 +49,7 @@ const withDeleteOptions = (document: DocumentV3, group: string, version: string)
 }
 
 /** The document of one group version: `resources` are all of that group version. */
-export function versionDocument(info: Info, resources: readonly ApiResource[]): DocumentV3 {
+export function versionDocument(info: DocumentInfo, resources: readonly ApiResource[]): DocumentV3 {
   const { group, version } = resources[0] ?? { group: '', version: '' }
   const resourceList = {
     get: plainGet(
@@ -67,11 +67,11 @@ export function versionDocument(info: Info, resources: readonly ApiResource[]): 
   return withDeleteOptions(withSharedModels(info, paths, own), group, version)
 }
 
-const single = (info: Info, path: string, get: ReturnType<typeof plainGet>): DocumentV3 =>
+const single = (info: DocumentInfo, path: string, get: ReturnType<typeof plainGet>): DocumentV3 =>
   withSharedModels(info, { [`/${path}/`]: { get } }, {})
 
 /** `api`: the versions of the core group. `apis/<group>`: the versions of another one. */
-export function groupDocument(info: Info, group: string): DocumentV3 {
+export function groupDocument(info: DocumentInfo, group: string): DocumentV3 {
   const id = `get${operationScope(group, '')}`
   const tag = operationTag(group, '')
   return group === ''
@@ -79,8 +79,8 @@ export function groupDocument(info: Info, group: string): DocumentV3 {
     : single(info, groupPath(group), plainGet(tag, `${id}APIGroup`, 'Shows one group.', meta('APIGroup')))
 }
 
-export const groupsDocument = (info: Info): DocumentV3 =>
+export const groupsDocument = (info: DocumentInfo): DocumentV3 =>
   single(info, 'apis', plainGet('apis', 'getAPIGroups', 'Lists the groups.', meta('APIGroupList')))
 
-export const versionInfoDocument = (info: Info): DocumentV3 =>
+export const versionInfoDocument = (info: DocumentInfo): DocumentV3 =>
   single(info, 'version', plainGet('version', 'getVersion', 'Says what this server is.', versionModel))

@@ -3,7 +3,7 @@ import { authorizerType, resourceCheckType } from '../../cel/library/authorizer.
 import { standardLibrary } from '../../cel/library/index.ts'
 import { declarationOf, type RootDeclaration } from '../../cel/schema/schematype.ts'
 import { adaptDynamic } from '../../cel/values/dynamic.ts'
-import { dynType, structType, type Type } from '../../cel/values/type.ts'
+import { type CelType, dynType, structType } from '../../cel/values/type.ts'
 import { type FieldView, ObjectView } from '../../cel/values/value.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { mutationLibrary, mutationStruct } from './mutation.ts'
@@ -96,7 +96,7 @@ export const variablesType = structType('kubernetes.variables')
 export interface AdmissionVariables {
   readonly params: boolean
   /** The types of what the policy itself has named, by name. */
-  readonly variables: ReadonlyMap<string, Type>
+  readonly variables: ReadonlyMap<string, CelType>
   /** What `object` and `oldObject` are, and `params`, where that is known. */
   readonly object?: RootDeclaration
   readonly parameters?: RootDeclaration

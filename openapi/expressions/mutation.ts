@@ -1,8 +1,8 @@
 import type { StructInfo } from '../../cel/checker/environment.ts'
 import { standardDeclarations } from '../../cel/library/index.ts'
 import { declare, functionsOf, overload } from '../../cel/values/declaration.ts'
-import { dynType, listOf, stringType, structType, type Type } from '../../cel/values/type.ts'
-import { isList, isMap, itemsOf, StructValue, type Value } from '../../cel/values/value.ts'
+import { type CelType, dynType, listOf, stringType, structType } from '../../cel/values/type.ts'
+import { type CelValue, isList, isMap, itemsOf, StructValue } from '../../cel/values/value.ts'
 
 // What expressions make changes of: `Object{…}` and `JSONPatch{…}` (KEP-3962).
 
@@ -10,7 +10,7 @@ export const objectType = structType('Object')
 export const patchType = structType('JSONPatch')
 export const patchesType = listOf(patchType)
 
-const patchFields: ReadonlyMap<string, Type> = new Map([
+const patchFields: ReadonlyMap<string, CelType> = new Map([
   ['op', stringType],
   ['path', stringType],
   ['from', stringType],
@@ -39,7 +39,7 @@ export const mutationLibrary = functionsOf([...standardDeclarations, escapeKey])
 /** Objects whose type is not the path of fields where they are: `Object{spec: Object.status{}}`. */
 export const misnamed = (value: StructValue): readonly string[] => mismatches(value, value.type)
 
-function mismatches(value: Value, expected: string): readonly string[] {
+function mismatches(value: CelValue, expected: string): readonly string[] {
   if (isList(value)) return [...itemsOf(value)].flatMap(item => mismatches(item, expected))
   if (isMap(value)) return value.keys().flatMap(key => mismatches(value.get(key) ?? null, expected))
   if (!(value instanceof StructValue)) return []

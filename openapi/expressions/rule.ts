@@ -1,18 +1,18 @@
 import { check } from '../../cel/checker/check.ts'
-import type { Checked } from '../../cel/checker/checker.ts'
+import type { CheckedExpr } from '../../cel/checker/checker.ts'
 import { environment } from '../../cel/checker/environment.ts'
 import { ProgramProblem } from '../../cel/planner/plan.ts'
-import { type Program, programOf } from '../../cel/planner/program.ts'
-import type { Declaration, RootDeclaration } from '../../cel/schema/schematype.ts'
-import { optionalOf, type Type } from '../../cel/values/type.ts'
+import { type CelProgram, programOf } from '../../cel/planner/program.ts'
+import type { RootDeclaration, SchemaDeclaration } from '../../cel/schema/schematype.ts'
+import { type CelType, optionalOf } from '../../cel/values/type.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'
 
 /** A rule of a schema, compiled. */
-export interface CompiledRule {
+export interface CompiledValidationRule {
   readonly rule: ValidationRule
   /** undefined for rules that say nothing. */
-  readonly program: Program | undefined
-  readonly message: Program | undefined
+  readonly program: CelProgram | undefined
+  readonly message: CelProgram | undefined
   /** Whether it speaks of the value before the change. */
   readonly usesOldSelf: boolean
   /** The rule's field below its node. */
@@ -27,8 +27,8 @@ export interface RuleProblem {
 
 /** What checking a rule tells, for costs and for programs. */
 export interface CheckedRule {
-  readonly rule?: Checked
-  readonly message?: Checked
+  readonly rule?: CheckedExpr
+  readonly message?: CheckedExpr
   readonly problem?: RuleProblem
 }
 
@@ -40,7 +40,7 @@ const isEmpty = (text: string | undefined): boolean => text === undefined || tex
 /** Checks the types of a rule and of its message. */
 export function checkRule(
   rule: ValidationRule,
-  declaration: Declaration,
+  declaration: SchemaDeclaration,
   root: RootDeclaration,
 ): CheckedRule {
   if (isEmpty(rule.rule)) return {}
@@ -62,7 +62,7 @@ export function checkRule(
   return { ...only, message: message.checked }
 }
 
-const isKind = (type: Type, kind: string): boolean => type.kind === kind
+const isKind = (type: CelType, kind: string): boolean => type.kind === kind
 
 const problem = (where: RuleProblem['where'], text: string): { readonly problem: RuleProblem } => ({
   problem: { where, text },
@@ -70,8 +70,8 @@ const problem = (where: RuleProblem['where'], text: string): { readonly problem:
 
 /** The programs of a checked rule; a problem where one can be seen to fail. */
 export function programsOf({ rule, message, problem: known }: CheckedRule): {
-  readonly program?: Program
-  readonly message?: Program
+  readonly program?: CelProgram
+  readonly message?: CelProgram
   readonly problem?: RuleProblem
 } {
   const program = build(rule, 'rule', 'program instantiation failed')
@@ -86,10 +86,10 @@ export function programsOf({ rule, message, problem: known }: CheckedRule): {
 }
 
 function build(
-  checked: Checked | undefined,
+  checked: CheckedExpr | undefined,
   where: RuleProblem['where'],
   what: string,
-): Program | { readonly problem: RuleProblem } | undefined {
+): CelProgram | { readonly problem: RuleProblem } | undefined {
   try {
     return checked === undefined ? undefined : programOf(checked, ruleVariables)
   } catch (error) {
@@ -98,15 +98,15 @@ function build(
   }
 }
 
-export const usesOldSelf = (checked: Checked | undefined): boolean =>
+export const usesOldSelf = (checked: CheckedExpr | undefined): boolean =>
   checked !== undefined && [...checked.names.values()].includes('oldSelf')
 
 /** The rules of one node of a schema, compiled; a text for those that do not compile. */
 export function compileRules(
   { 'x-kubernetes-validations': rules = [] }: JSONSchemaProps,
-  declaration: Declaration,
+  declaration: SchemaDeclaration,
   root: RootDeclaration,
-): readonly (CompiledRule | string)[] {
+): readonly (CompiledValidationRule | string)[] {
   return rules.map(rule => {
     const checked = checkRule(rule, declaration, root)
     const { program, message, problem: wrong } = programsOf(checked)

@@ -7,15 +7,15 @@ const ruleLimit = 10_000_000
 const schemaLimit = 100_000_000
 
 /** The costs of the rules of a schema, as far as they have been looked at. */
-export interface Costs {
+export interface RuleCosts {
   total: number
   readonly expensive: { readonly path: string; readonly cost: number }[]
 }
 
-export const newCosts = (): Costs => ({ total: 0, expensive: [] })
+export const newCosts = (): RuleCosts => ({ total: 0, expensive: [] })
 
 /** Counts what an expression costs; an error when that is too much for one. */
-export function countCost(costs: Costs, path: string, cost: number, name: string): readonly FieldError[] {
+export function countCost(costs: RuleCosts, path: string, cost: number, name: string): readonly FieldError[] {
   costs.total = Math.min(costs.total + cost, unlimited)
   if (cost >= schemaLimit / 100) {
     costs.expensive.push({ path, cost })
@@ -26,7 +26,7 @@ export function countCost(costs: Costs, path: string, cost: number, name: string
 }
 
 /** An error, and those that contribute to it, when all rules together cost too much. */
-export function totalErrors({ total, expensive }: Costs, path: string): readonly FieldError[] {
+export function totalErrors({ total, expensive }: RuleCosts, path: string): readonly FieldError[] {
   if (total <= schemaLimit) return []
   const name = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
   const text = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'

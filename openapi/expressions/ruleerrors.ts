@@ -1,12 +1,12 @@
 import { estimateCost } from '../../cel/cost/estimate.ts'
 import { maxCardinality } from '../../cel/schema/schemasize.ts'
-import { type Declaration, declarationOf, type RootDeclaration } from '../../cel/schema/schematype.ts'
+import { declarationOf, type RootDeclaration, type SchemaDeclaration } from '../../cel/schema/schematype.ts'
 import { isObject } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'
 import { checkRule, programsOf, usesOldSelf } from './rule.ts'
-import { type Costs, countCost, newCosts, totalErrors } from './rulecosts.ts'
+import { countCost, newCosts, type RuleCosts, totalErrors } from './rulecosts.ts'
 
 /** Where a schema stands in the whole one. */
 interface Place {
@@ -19,7 +19,7 @@ interface Place {
 
 interface State {
   readonly root: RootDeclaration
-  readonly costs: Costs
+  readonly costs: RuleCosts
 }
 
 /**
@@ -37,7 +37,7 @@ export function ruleErrors(schema: JSONSchemaProps, path: string): readonly Fiel
 function nodeErrors(
   state: State,
   schema: JSONSchemaProps,
-  declaration: Declaration | undefined,
+  declaration: SchemaDeclaration | undefined,
   place: Place,
 ): readonly FieldError[] {
   const { 'x-kubernetes-validations': rules = [] } = schema
@@ -84,7 +84,7 @@ function cardinalityBelow(schema: JSONSchemaProps, { cardinality }: Place): numb
 function ownErrors(
   state: State,
   rules: readonly ValidationRule[],
-  declaration: Declaration | undefined,
+  declaration: SchemaDeclaration | undefined,
   place: Place,
 ): readonly FieldError[] {
   if (rules.length === 0) return []
@@ -101,7 +101,7 @@ function ownErrors(
 function ruleErrorsAt(
   state: State,
   rule: ValidationRule,
-  declaration: Declaration,
+  declaration: SchemaDeclaration,
   place: Place,
 ): readonly FieldError[] {
   const checked = checkRule(rule, declaration, state.root)

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Outcome, Program } from '../../cel/planner/program.ts'
+import type { CelProgram, EvalResult } from '../../cel/planner/program.ts'
 import { CostExceeded, type Effort } from '../../cel/values/meter.ts'
-import { type Adapt, CelError, Optional, type Value } from '../../cel/values/value.ts'
+import { CelError, type CelValue, Optional, type TypeAdapter } from '../../cel/values/value.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { child, duplicate, forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'
 import type { ValidationRule } from '../../framework/meta/jsonschema.ts'
-import type { CompiledRule } from './rule.ts'
+import type { CompiledValidationRule } from './rule.ts'
 
 /** What the rules of a request may still cost, and what they found. Below 0 no more are run. */
-export interface Budget {
+export interface RuleBudget {
   left: number
   readonly effort: Effort
   readonly errors: FieldError[]
@@ -30,10 +30,10 @@ export const correlationBelow = (
 
 /** Rules, and what is needed to run them on a node. */
 export interface NodeRules {
-  readonly rules: readonly (CompiledRule | string)[]
+  readonly rules: readonly (CompiledValidationRule | string)[]
   /** The type of the schema: what some errors show in place of the value. */
   readonly type: string
-  readonly adapt: Adapt
+  readonly adapt: TypeAdapter
 }
 
 interface Place {
@@ -49,7 +49,7 @@ export function runRules(
   node: NodeRules,
   [value, old]: readonly [unknown, unknown],
   place: Place,
-  budget: Budget,
+  budget: RuleBudget,
 ): void {
   if (budget.left <= 0) {
     outOfBudget(node, place, budget)
@@ -66,32 +66,32 @@ export function runRules(
   }
 }
 
-function outOfBudget(node: NodeRules, { path }: Place, budget: Budget): void {
+function outOfBudget(node: NodeRules, { path }: Place, budget: RuleBudget): void {
   const text = 'validation failed due to running out of cost budget, no further validation rules will be run'
   budget.errors.push(invalidValue(path, node.type, text))
   budget.left = -1
 }
 
-interface Run {
+interface RuleRun {
   readonly node: NodeRules
-  readonly rule: CompiledRule
-  readonly program: Program
+  readonly rule: CompiledValidationRule
+  readonly program: CelProgram
   readonly value: unknown
-  readonly self: Value
-  readonly oldSelf: Value | undefined
+  readonly self: CelValue
+  readonly oldSelf: CelValue | undefined
 }
 
-function variablesOf({ rule: { rule }, self, oldSelf }: Run): readonly (Value | undefined)[] {
+function variablesOf({ rule: { rule }, self, oldSelf }: RuleRun): readonly (CelValue | undefined)[] {
   if (rule.optionalOldSelf !== true) return [self, oldSelf]
   return [self, oldSelf === undefined ? Optional.none : Optional.of(oldSelf)]
 }
 
 /** undefined when it cost more than a call may. */
 function evaluate(
-  program: Program,
-  variables: readonly (Value | undefined)[],
+  program: CelProgram,
+  variables: readonly (CelValue | undefined)[],
   effort: Effort,
-): Outcome | undefined {
+): EvalResult | undefined {
   try {
     return program.run(variables, callLimit, effort)
   } catch (error) {
@@ -100,7 +100,7 @@ function evaluate(
   }
 }
 
-function runRule(run: Run, place: Place, budget: Budget): void {
+function runRule(run: RuleRun, place: Place, budget: RuleBudget): void {
   const { rule, node, program, oldSelf } = run
   // Rules on changes need something that was before.
   if (rule.usesOldSelf && oldSelf === undefined && rule.rule.optionalOldSelf !== true) return
@@ -124,7 +124,7 @@ const costText = (rule: ValidationRule): string =>
 
 const signature = 'call arguments did not match a supported operator, function or macro signature'
 
-function errorText(value: Value, rule: ValidationRule): string | undefined {
+function errorText(value: CelValue, rule: ValidationRule): string | undefined {
   if (!(value instanceof CelError)) return undefined
   return value.message.startsWith('no such overload')
     ? `'${value.message}': ${signature} for rule: ${nameOf(rule)}`
@@ -139,7 +139,7 @@ const plainMessage = (rule: ValidationRule): string =>
   rule.message ? rule.message.trim() : `failed rule: ${nameOf(rule)}`
 
 /** A rule does not hold. What has not changed since before is forgiven, unless the rule is about the change. */
-function fail(run: Run, place: Place, budget: Budget): void {
+function fail(run: RuleRun, place: Place, budget: RuleBudget): void {
   const { rule, node, value } = run
   const path = rule.fieldPath === '' ? place.path : child(place.path, rule.fieldPath)
   const forgiven = !rule.usesOldSelf && isUnchanged(place.correlation)
@@ -166,7 +166,7 @@ interface Message {
 const maxMessage = 5 * 1024
 
 /** The message that an expression makes; nothing when it fails or is no good message (chapter 40, rule 7.35). */
-function expressed(run: Run, program: Program, budget: Budget): Message {
+function expressed(run: RuleRun, program: CelProgram, budget: RuleBudget): Message {
   const outcome = evaluate(program, variablesOf(run), budget.effort)
   const cost = outcome?.cost ?? callLimit + 1
   if (cost > budget.left) {

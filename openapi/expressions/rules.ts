@@ -1,19 +1,19 @@
 import { listKind } from '../../cel/schema/adapt.ts'
-import { type Declaration, declarationOf, type RootDeclaration } from '../../cel/schema/schematype.ts'
+import { declarationOf, type RootDeclaration, type SchemaDeclaration } from '../../cel/schema/schematype.ts'
 import { escapedName } from '../../cel/values/escape.ts'
 import { newEffort } from '../../cel/values/meter.ts'
 import { isObject, memberOf } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { child } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import { type CompiledRule, compileRules } from './rule.ts'
-import { type Budget, type Correlation, correlationBelow, runRules } from './rulerun.ts'
+import { type CompiledValidationRule, compileRules } from './rule.ts'
+import { type Correlation, correlationBelow, type RuleBudget, runRules } from './rulerun.ts'
 
 /** The rules of a node and of what is below it. */
 interface RuleNode {
   readonly schema: JSONSchemaProps
-  readonly declaration: Declaration | undefined
-  readonly rules: readonly (CompiledRule | string)[]
+  readonly declaration: SchemaDeclaration | undefined
+  readonly rules: readonly (CompiledValidationRule | string)[]
   readonly properties: ReadonlyMap<string, RuleNode>
   readonly additional: RuleNode | undefined
   readonly items: RuleNode | undefined
@@ -35,7 +35,7 @@ export function compileRuleCheck(schema: JSONSchemaProps): RuleCheck | undefined
   const node = nodeOf(schema, root, root)
   if (node === undefined) return undefined
   return (object, old) => {
-    const budget: Budget = { left: requestBudget, effort: newEffort(), errors: [] }
+    const budget: RuleBudget = { left: requestBudget, effort: newEffort(), errors: [] }
     const correlation = old === undefined ? undefined : { value: object, old, parent: undefined }
     walk(node, [object, old], { path: '', correlation, isRoot: true }, budget)
     return budget.errors
@@ -54,7 +54,7 @@ function hasRules(schema: JSONSchemaProps): boolean {
 
 function nodeOf(
   schema: JSONSchemaProps,
-  declaration: Declaration | undefined,
+  declaration: SchemaDeclaration | undefined,
   root: RootDeclaration,
 ): RuleNode | undefined {
   const { 'x-kubernetes-validations': own = [], additionalProperties, items, properties = {} } = schema
@@ -97,7 +97,12 @@ interface Place {
   readonly isRoot?: boolean
 }
 
-function walk(node: RuleNode, [value, old]: readonly [unknown, unknown], place: Place, budget: Budget): void {
+function walk(
+  node: RuleNode,
+  [value, old]: readonly [unknown, unknown],
+  place: Place,
+  budget: RuleBudget,
+): void {
   if (value === null || value === undefined || budget.left < 0) return
   const { declaration, rules, schema } = node
   if (rules.length > 0)
@@ -116,7 +121,7 @@ function walkItems(
   { items, keyOf }: RuleNode,
   [value, old]: readonly [readonly unknown[], unknown],
   place: Place,
-  budget: Budget,
+  budget: RuleBudget,
 ): void {
   if (items === undefined) return
   const known =
@@ -133,7 +138,7 @@ function walkMembers(
   { properties, additional }: RuleNode,
   [value, old]: readonly [Readonly<Record<string, unknown>>, unknown],
   place: Place,
-  budget: Budget,
+  budget: RuleBudget,
 ): void {
   for (const [key, member] of Object.entries(value)) {
     if (budget.left < 0) return

@@ -1,14 +1,14 @@
 import { check } from '../../cel/checker/check.ts'
-import type { Checked } from '../../cel/checker/checker.ts'
+import type { CheckedExpr } from '../../cel/checker/checker.ts'
 import { type Environment, environment } from '../../cel/checker/environment.ts'
 import { ProgramProblem } from '../../cel/planner/plan.ts'
-import { type Program, programOf } from '../../cel/planner/program.ts'
+import { type CelProgram, programOf } from '../../cel/planner/program.ts'
 import type { Expr } from '../../cel/syntax/ast.ts'
 import { CostExceeded, newEffort } from '../../cel/values/meter.ts'
 import { dynType, listOf, mapOf, stringType, structType } from '../../cel/values/type.ts'
 import {
-  type Adapt,
   CelError,
+  type CelValue,
   Double,
   type FieldView,
   isList,
@@ -16,7 +16,7 @@ import {
   ListView,
   MapView,
   ObjectView,
-  type Value,
+  type TypeAdapter,
 } from '../../cel/values/value.ts'
 import type { Expression, ExpressionCompiler } from '../../framework/authn/jwt/index.ts'
 import { isObject } from '../../framework/formats/values.ts'
@@ -48,7 +48,7 @@ export const tokenExpressions: ExpressionCompiler = {
   },
 }
 
-function expressionOf(checked: Checked, variable: 'claims' | 'user'): Expression {
+function expressionOf(checked: CheckedExpr, variable: 'claims' | 'user'): Expression {
   const program = build(checked, variable)
   const adapt = variable === 'user' ? adaptUser : adaptAny
   return {
@@ -57,7 +57,7 @@ function expressionOf(checked: Checked, variable: 'claims' | 'user'): Expression
   }
 }
 
-function build(checked: Checked, variable: string): Program {
+function build(checked: CheckedExpr, variable: string): CelProgram {
   try {
     return programOf(checked, [variable])
   } catch (error) {
@@ -66,7 +66,7 @@ function build(checked: Checked, variable: string): Program {
   }
 }
 
-function evaluate(program: Program, variable: Value): unknown {
+function evaluate(program: CelProgram, variable: CelValue): unknown {
   try {
     return plain(program.run([variable], limit, newEffort()).value)
   } catch (error) {
@@ -76,13 +76,13 @@ function evaluate(program: Program, variable: Value): unknown {
 }
 
 /** Strings, booleans, null and lists of them; what tokens are not made of stays a value of its own. */
-function plain(value: Value): unknown {
+function plain(value: CelValue): unknown {
   if (value instanceof CelError) throw new Error(value.message)
   return isList(value) ? [...itemsOf(value)].map(plain) : value
 }
 
 /** JSON without a schema: numbers are doubles, as Go reads them. */
-const adaptAny: Adapt = raw => {
+const adaptAny: TypeAdapter = raw => {
   if (typeof raw === 'number' || typeof raw === 'bigint') return new Double(Number(raw))
   if (Array.isArray(raw)) return new ListView(raw, adaptAny, { type: 'atomic' })
   if (isObject(raw)) return new ClaimsView(raw, adaptAny)
@@ -91,7 +91,7 @@ const adaptAny: Adapt = raw => {
 
 /** Members by their name, also escaped where they are no identifiers: `claims.kubernetes__dot__io`. */
 class ClaimsView extends MapView {
-  override get(key: Value): Value | undefined {
+  override get(key: CelValue): CelValue | undefined {
     return super.get(typeof key === 'string' ? unescaped(key) : key)
   }
 }
@@ -103,7 +103,7 @@ const unescaped = (name: string): string =>
 const fieldViews: ReadonlyMap<string, FieldView> = new Map(
   Object.keys(userFields).map(key => [key, { key, adapt: adaptAny }]),
 )
-const adaptUser: Adapt = raw => (isObject(raw) ? new ObjectView(raw, fieldViews) : null)
+const adaptUser: TypeAdapter = raw => (isObject(raw) ? new ObjectView(raw, fieldViews) : null)
 
 /** Whether `variable.field` or `variable.?field` is anywhere in an expression. */
 function readsField(expr: Expr, variable: string, field: string): boolean {

@@ -1,5 +1,5 @@
 import { type Fields, isObject, memberOf } from '../../framework/formats/values.ts'
-import type { Node, Nodes, Operator } from './nodes.ts'
+import type { FilterOperator, JsonPathNode, JsonPathNodes } from './nodes.ts'
 import { parsePath } from './parser.ts'
 
 /** How many values may still be looked at. */
@@ -28,7 +28,7 @@ export function jsonPath(expression: string): JsonPath {
   }
 }
 
-function find(values: readonly unknown[], nodes: Nodes, meter: JsonPathMeter): readonly unknown[] {
+function find(values: readonly unknown[], nodes: JsonPathNodes, meter: JsonPathMeter): readonly unknown[] {
   let found = values
   for (const node of nodes) {
     meter.left -= found.length
@@ -39,7 +39,7 @@ function find(values: readonly unknown[], nodes: Nodes, meter: JsonPathMeter): r
   return found
 }
 
-function step(values: readonly unknown[], node: Node, meter: JsonPathMeter): readonly unknown[] {
+function step(values: readonly unknown[], node: JsonPathNode, meter: JsonPathMeter): readonly unknown[] {
   switch (node.type) {
     case 'field':
       return values.map(value => memberOf(value, node.name)).filter(value => value !== undefined)
@@ -99,7 +99,10 @@ function itemAt(list: readonly unknown[], index: number): readonly unknown[] {
   return at >= 0 && at < list.length ? [list[at]] : []
 }
 
-function slice(list: readonly unknown[], node: Node & { readonly type: 'slice' }): readonly unknown[] {
+function slice(
+  list: readonly unknown[],
+  node: JsonPathNode & { readonly type: 'slice' },
+): readonly unknown[] {
   const start = node.from ?? 0
   const end = node.to ?? list.length
   const from = start < 0 ? start + list.length : start
@@ -111,7 +114,7 @@ function slice(list: readonly unknown[], node: Node & { readonly type: 'slice' }
   return found
 }
 
-type Filter = Node & { readonly type: 'filter' }
+type Filter = JsonPathNode & { readonly type: 'filter' }
 
 function passing(list: readonly unknown[], filter: Filter, meter: JsonPathMeter): readonly unknown[] {
   meter.left -= list.length
@@ -132,7 +135,7 @@ const isScalar = (value: unknown): value is Scalar =>
 const isNumeric = (value: Scalar): boolean => typeof value === 'number' || typeof value === 'bigint'
 
 /** Only scalars of one kind compare; booleans only for equality. */
-function compare(left: unknown, operator: Operator, right: unknown): boolean {
+function compare(left: unknown, operator: FilterOperator, right: unknown): boolean {
   if (!isScalar(left) || !isScalar(right)) return false
   if (isNumeric(left) ? !isNumeric(right) : typeof left !== typeof right) return false
   // biome-ignore lint/suspicious/noDoubleEquals: a bigint equals the same number

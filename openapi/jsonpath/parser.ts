@@ -1,4 +1,4 @@
-import type { Node, Nodes, Operator } from './nodes.ts'
+import type { FilterOperator, JsonPathNode, JsonPathNodes } from './nodes.ts'
 
 /** What is wrong with a path, in the words of kubectl where it has any. */
 export class JsonPathError extends Error {
@@ -21,11 +21,11 @@ const maxLength = 4096
 const maxNesting = 16
 
 /** Reads a path as in `{…}` of kubectl, without the braces: `.a.b[0]`, `..c`, `[?(@.type=="Ready")].status`. */
-export function parsePath(text: string, nesting = maxNesting): Nodes {
+export function parsePath(text: string, nesting = maxNesting): JsonPathNodes {
   if (text.length > maxLength) fail(`the path is longer than ${maxLength} characters`)
   if (nesting === 0) fail('the path is nested too deep')
   const scanner: Scanner = { text, at: 0 }
-  const nodes: Node[] = []
+  const nodes: JsonPathNode[] = []
   while (scanner.at < text.length) nodes.push(...parseStep(scanner, nodes.at(-1), nesting))
   return nodes
 }
@@ -42,7 +42,7 @@ function take(scanner: Scanner, pattern: RegExp): string | undefined {
 const identifier = /(?:\\.|[^\s.,[\]$@{}\\])*/sy
 const number = /[+-]?[\d.]+/y
 
-function parseStep(scanner: Scanner, previous: Node | undefined, nesting: number): Nodes {
+function parseStep(scanner: Scanner, previous: JsonPathNode | undefined, nesting: number): JsonPathNodes {
   if (scanner.text.startsWith('[?(', scanner.at)) return [parseFilter(scanner, nesting)]
   if (scanner.text.startsWith('..', scanner.at)) return parseDescent(scanner, previous)
   const start = scanner.text.charAt(scanner.at)
@@ -65,12 +65,12 @@ function parseStep(scanner: Scanner, previous: Node | undefined, nesting: number
   }
 }
 
-function parseField(scanner: Scanner): Node {
+function parseField(scanner: Scanner): JsonPathNode {
   const name = take(scanner, identifier) ?? ''
   return name === '*' ? { type: 'wildcard' } : { type: 'field', name: name.replaceAll('\\', '') }
 }
 
-function parseDescent(scanner: Scanner, previous: Node | undefined): Nodes {
+function parseDescent(scanner: Scanner, previous: JsonPathNode | undefined): JsonPathNodes {
   if (previous?.type === 'descent') fail('invalid multiple recursive descent')
   scanner.at += 2
   const next = scanner.text.charAt(scanner.at)
@@ -78,7 +78,7 @@ function parseDescent(scanner: Scanner, previous: Node | undefined): Nodes {
 }
 
 /** Numbers and booleans; words such as `range` belong to templates, not to paths. */
-function parseWord(scanner: Scanner): Node {
+function parseWord(scanner: Scanner): JsonPathNode {
   const digits = take(scanner, number)
   if (digits !== undefined) {
     const value = Number(digits)
@@ -103,7 +103,7 @@ function parseQuoted(scanner: Scanner, quote: string): string {
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 
 /** `[0]`, `[1:3]`, `[*]`, `['a.b']`, or several of them with commas. */
-function parseBrackets(scanner: Scanner, nesting: number): Nodes {
+function parseBrackets(scanner: Scanner, nesting: number): JsonPathNodes {
   const end = scanner.text.indexOf(']', scanner.at)
   if (end < 0) fail('unterminated array')
   const text = scanner.text.slice(scanner.at + 1, end)
@@ -115,7 +115,7 @@ function parseBrackets(scanner: Scanner, nesting: number): Nodes {
   return key === undefined ? [parseIndex(text)] : [{ type: 'field', name: key.replaceAll('\\', '') }]
 }
 
-function parseIndex(text: string): Node {
+function parseIndex(text: string): JsonPathNode {
   if (text === '*') return { type: 'slice' }
   if (/^-?\d+$/.test(text)) return { type: 'index', index: Number(text) }
   const [, from, to, step] =
@@ -135,7 +135,7 @@ const toInteger = (text: string): number =>
 const filterText = /\[\?\(((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"')])*)\)\]/y
 const comparison = /^([^!<>=]+)([!<>=]+)(.+)$/s
 
-function parseFilter(scanner: Scanner, nesting: number): Node {
+function parseFilter(scanner: Scanner, nesting: number): JsonPathNode {
   const found = take(scanner, filterText) ?? fail('unterminated filter')
   const text = found.slice(3, -2)
   const [, left, operator = '', right] = comparison.exec(text) ?? []
@@ -150,4 +150,4 @@ function parseFilter(scanner: Scanner, nesting: number): Node {
   }
 }
 
-const isOperator = (text: string): text is Operator => ['==', '!=', '<', '<=', '>', '>='].includes(text)
+const isOperator = (text: string): text is FilterOperator => ['==', '!=', '<', '<=', '>', '>='].includes(text)

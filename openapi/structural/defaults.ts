@@ -2,12 +2,12 @@ import type { FieldError } from '../../framework/meta/errors.ts'
 import { child, invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { compilePruning, type Decodes, UnreadableError } from '../validation/pruning.ts'
-import { type Checks, compileCheck, validate } from '../validation/schema.ts'
+import { type CompiledChecks, compileCheck, validate } from '../validation/schema.ts'
 import { key } from './schema.ts'
 
 /** What has been compiled for other defaults of the same schema. */
 interface Known {
-  readonly checks: Checks
+  readonly checks: CompiledChecks
   readonly decodes: Decodes
 }
 

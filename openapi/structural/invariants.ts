@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { patternError } from '../../framework/formats/pattern.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'
-import { additionalOf, alternativesOf, itemsOf, key, type RawSchema, type SchemaCheck } from './schema.ts'
+import { additionalOf, alternativesOf, itemsOf, key, type RawSchema, type RawSchemaCheck } from './schema.ts'
 
 type Level = 'root' | 'item' | 'field'
 
@@ -115,7 +115,7 @@ function isNonEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0
 }
 
-const nestedErrors: SchemaCheck = (schema, path) => {
+const nestedErrors: RawSchemaCheck = (schema, path) => {
   const items = itemsOf(schema)
   const properties = Object.entries(schema.properties ?? {})
   const forbiddenHere = nestedForbidden.filter(
@@ -176,7 +176,7 @@ function metadataErrors(schema: RawSchema, path: string, level: Level): readonly
   ]
 }
 
-const embeddedErrors: SchemaCheck = (schema, path) =>
+const embeddedErrors: RawSchemaCheck = (schema, path) =>
   isEmbedded(schema) && !preserves(schema) && Object.keys(schema.properties ?? {}).length === 0
     ? [
         required(

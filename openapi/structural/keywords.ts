@@ -2,7 +2,7 @@ import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
 import { findField } from './fieldpath.ts'
 import { listErrors } from './lists.ts'
-import { additionalOf, alternativesOf, itemsOf, key, type RawSchema, type SchemaCheck } from './schema.ts'
+import { additionalOf, alternativesOf, itemsOf, key, type RawSchema, type RawSchemaCheck } from './schema.ts'
 
 /** Where a schema stands: what may be said depends on it. */
 interface Context {
@@ -118,7 +118,7 @@ const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvali
 const hasNewline = (text: string): boolean => /[\n\r]/.test(text)
 
 /** The form of CEL rules; what they say is not looked at here. */
-const ruleErrors: SchemaCheck = (schema, path) =>
+const ruleErrors: RawSchemaCheck = (schema, path) =>
   (schema['x-kubernetes-validations'] ?? []).flatMap((given, i) => {
     const at = `${path}.x-kubernetes-validations[${i}]`
     const { rule = '', message = '', messageExpression = '', reason } = given

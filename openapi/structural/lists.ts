@@ -1,13 +1,13 @@
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
-import { itemsOf, key, type RawSchema, type SchemaCheck } from './schema.ts'
+import { itemsOf, key, type RawSchema, type RawSchemaCheck } from './schema.ts'
 
 const listType = 'x-kubernetes-list-type'
 const mapType = 'x-kubernetes-map-type'
 const mapKeys = 'x-kubernetes-list-map-keys'
 
 /** List types, list map keys and map types (chapter 40, rule 7.15). */
-export const listErrors: SchemaCheck = (schema, path) => [
+export const listErrors: RawSchemaCheck = (schema, path) => [
   ...topologyErrors(schema, path, [mapType, 'object', ['atomic', 'granular']]),
   ...topologyErrors(schema, path, [listType, 'array', ['atomic', 'set', 'map']]),
   ...setErrors(schema, path),

@@ -22,7 +22,7 @@ export interface RawSchema extends Omit<JSONSchemaProps, 'type' | SchemaKeyword>
 type SchemaKeyword = 'properties' | 'additionalProperties' | 'items' | 'allOf' | 'anyOf' | 'oneOf' | 'not'
 
 /** Checks one schema at a path. */
-export type SchemaCheck = (schema: RawSchema, path: string) => readonly FieldError[]
+export type RawSchemaCheck = (schema: RawSchema, path: string) => readonly FieldError[]
 
 export const key = (path: string, name: string): string => `${path}[${name}]`
 

@@ -2,10 +2,18 @@ import { type Fields, isObject, memberOf } from '../../framework/formats/values.
 import { invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { allRules } from './scalar.ts'
-import { type Check, type Compile, checkBelow, isFull, pathOf, type Rule, type Walk } from './validation.ts'
+import {
+  type CompileBelow,
+  checkBelow,
+  isFull,
+  pathOf,
+  type ValueCheck,
+  type ValueRule,
+  type Walk,
+} from './validation.ts'
 
 /** Items first, then their number. */
-export function listCheck(schema: JSONSchemaProps, compile: Compile): Check | undefined {
+export function listCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck | undefined {
   const items = schema.items === undefined ? undefined : compile(schema.items)
   const size = sizeRule(schema)
   if (items === undefined && size === undefined) return undefined
@@ -43,7 +51,7 @@ function byKeys(schema: JSONSchemaProps): (old: unknown) => OldItem {
 const asText = (_key: string, value: unknown): unknown =>
   typeof value === 'bigint' ? value.toString() : value
 
-const sizeRule = ({ minItems, maxItems }: JSONSchemaProps): Rule<readonly unknown[]> | undefined =>
+const sizeRule = ({ minItems, maxItems }: JSONSchemaProps): ValueRule<readonly unknown[]> | undefined =>
   allRules<readonly unknown[]>([
     minItems === undefined
       ? undefined
@@ -63,12 +71,12 @@ function tooFew(walk: Walk, count: number, text: string): void {
 }
 
 interface Members {
-  readonly known: ReadonlyMap<string, Check>
-  readonly other: Check | undefined
+  readonly known: ReadonlyMap<string, ValueCheck>
+  readonly other: ValueCheck | undefined
 }
 
 /** The number of members, then each of them, then those that are missing. */
-export function objectCheck(schema: JSONSchemaProps, compile: Compile): Check {
+export function objectCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck {
   const { properties = {}, additionalProperties: other, required: names = [] } = schema
   const members: Members = {
     known: new Map(Object.entries(properties).map(([key, below]) => [key, compile(below)])),
@@ -103,13 +111,13 @@ function pathBelow(walk: Walk, name: string): string {
   return path
 }
 
-const notAllowed: Check = (_value, _old, walk) => {
+const notAllowed: ValueCheck = (_value, _old, walk) => {
   const parent = { ...walk, steps: walk.steps.slice(0, -1) }
   const text = `${pathOf(walk)} in body is a forbidden property`
   walk.errors.push(invalidValue(pathOf(parent), walk.steps.at(-1), text))
 }
 
-const countRule = ({ minProperties, maxProperties }: JSONSchemaProps): Rule<Fields> | undefined =>
+const countRule = ({ minProperties, maxProperties }: JSONSchemaProps): ValueRule<Fields> | undefined =>
   minProperties === undefined && maxProperties === undefined
     ? undefined
     : (fields, walk) => {

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import { type Check, type Compile, pathOf, type Walk } from './validation.ts'
+import { type CompileBelow, pathOf, type ValueCheck, type Walk } from './validation.ts'
 
 /** What came of one alternative. */
 interface Attempt {
@@ -11,7 +11,7 @@ interface Attempt {
 
 type Values = readonly [value: unknown, old: unknown]
 
-function attempt(check: Check, [value, old]: Values, walk: Walk): Attempt {
+function attempt(check: ValueCheck, [value, old]: Values, walk: Walk): Attempt {
   const own: Walk = { steps: walk.steps, errors: [], visits: 0, matching: walk.matching }
   check(value, old, own)
   walk.visits += own.visits
@@ -30,7 +30,7 @@ const closest = (attempts: readonly Attempt[]): Attempt | undefined =>
   )
 
 /** `anyOf`, `oneOf`, `allOf` and `not`, in the order in which Kubernetes reports them. */
-export function logicCheck(schema: JSONSchemaProps, compile: Compile): Check | undefined {
+export function logicCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck | undefined {
   const checks = [
     schema.anyOf?.length ? anyOf(schema.anyOf.map(compile)) : undefined,
     schema.oneOf?.length ? oneOf(schema.oneOf.map(compile)) : undefined,
@@ -44,7 +44,7 @@ export function logicCheck(schema: JSONSchemaProps, compile: Compile): Check | u
 }
 
 const anyOf =
-  (alternatives: readonly Check[]): Check =>
+  (alternatives: readonly ValueCheck[]): ValueCheck =>
   (value, old, walk) => {
     const failed: Attempt[] = []
     for (const alternative of alternatives) {
@@ -57,7 +57,7 @@ const anyOf =
   }
 
 const oneOf =
-  (alternatives: readonly Check[]): Check =>
+  (alternatives: readonly ValueCheck[]): ValueCheck =>
   (value, old, walk) => {
     const results = alternatives.map(alternative => attempt(alternative, [value, old], walk))
     const failed = results.filter(result => result.errors.length > 0)
@@ -69,7 +69,7 @@ const oneOf =
   }
 
 const allOf =
-  (parts: readonly Check[]): Check =>
+  (parts: readonly ValueCheck[]): ValueCheck =>
   (value, old, walk) => {
     const failed = parts
       .map(part => attempt(part, [value, old], walk))
@@ -81,7 +81,7 @@ const allOf =
   }
 
 const not =
-  (check: Check): Check =>
+  (check: ValueCheck): ValueCheck =>
   (value, old, walk) => {
     if (attempt(check, [value, old], walk).errors.length === 0)
       walk.errors.push(problem(walk, 'must not validate the schema (not)'))

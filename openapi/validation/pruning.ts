@@ -42,7 +42,7 @@ interface ObjectShape {
 }
 
 /** What decoding made of a value. */
-export interface Pruned {
+export interface PrunedValue {
   readonly value: unknown
   /** Paths, sorted; those of embedded metadata after the others. */
   readonly unknown: readonly string[]
@@ -68,7 +68,7 @@ export type Decodes = Map<JSONSchemaProps, Decode>
 export function compilePruning(
   schema: JSONSchemaProps,
   place: Partial<Place> = {},
-): (value: unknown) => Pruned {
+): (value: unknown) => PrunedValue {
   const decode = compileDecode(schema, { ...anyPlace(), ...place })
   return value => {
     const decoding = newDecoding()

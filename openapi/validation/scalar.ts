@@ -7,10 +7,10 @@ import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidType, invalidValue, tooLong, unsupported } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { effectiveFormat } from './type.ts'
-import { pathOf, type Rule } from './validation.ts'
+import { pathOf, type ValueRule } from './validation.ts'
 
 /** Runs the rules that the schema has; undefined when it has none. */
-export function allRules<T>(rules: readonly (Rule<T> | undefined)[]): Rule<T> | undefined {
+export function allRules<T>(rules: readonly (ValueRule<T> | undefined)[]): ValueRule<T> | undefined {
   const present = rules.filter(rule => rule !== undefined)
   if (present.length <= 1) return present[0]
   return (value, walk) => {
@@ -19,13 +19,13 @@ export function allRules<T>(rules: readonly (Rule<T> | undefined)[]): Rule<T> | 
 }
 
 const rule =
-  <T>(isGood: (value: T) => boolean, problem: (path: string, value: T) => FieldError): Rule<T> =>
+  <T>(isGood: (value: T) => boolean, problem: (path: string, value: T) => FieldError): ValueRule<T> =>
   (value, walk) => {
     if (!isGood(value)) walk.errors.push(problem(pathOf(walk), value))
   }
 
 /** Kubernetes stops at the first of length and pattern that fails; the format is looked at in any case. */
-export function stringRule(schema: JSONSchemaProps): Rule<string> | undefined {
+export function stringRule(schema: JSONSchemaProps): ValueRule<string> | undefined {
   const text = firstOf([
     schema.maxLength === undefined ? undefined : maxLength(schema.maxLength),
     schema.minLength === undefined ? undefined : minLength(schema.minLength),
@@ -34,7 +34,7 @@ export function stringRule(schema: JSONSchemaProps): Rule<string> | undefined {
   return allRules([text, format(schema)])
 }
 
-function firstOf(rules: readonly (Rule<string> | undefined)[]): Rule<string> | undefined {
+function firstOf(rules: readonly (ValueRule<string> | undefined)[]): ValueRule<string> | undefined {
   const present = rules.filter(r => r !== undefined)
   if (present.length <= 1) return present[0]
   return (value, walk) => {
@@ -47,13 +47,13 @@ function firstOf(rules: readonly (Rule<string> | undefined)[]): Rule<string> | u
 }
 
 /** A string is at most as long in code points as in UTF-16 units. */
-const maxLength = (max: number): Rule<string> =>
+const maxLength = (max: number): ValueRule<string> =>
   rule(
     value => value.length <= max || codePoints(value) <= max,
     path => tooLong(path, max),
   )
 
-const minLength = (min: number): Rule<string> =>
+const minLength = (min: number): ValueRule<string> =>
   rule(
     value => codePoints(value) >= min,
     (path, value) => invalidValue(path, value, `${path} in body should be at least ${min} chars long`),
@@ -62,7 +62,7 @@ const minLength = (min: number): Rule<string> =>
 /** What all patterns of one validation may cost together: about a second. */
 const maxMatching = 50_000_000
 
-function pattern(source: string): Rule<string> {
+function pattern(source: string): ValueRule<string> {
   const regex = lazyPattern(source)
   return (value, walk) => {
     walk.matching += regex.steps(value)
@@ -74,7 +74,7 @@ function pattern(source: string): Rule<string> {
   }
 }
 
-function format(schema: JSONSchemaProps): Rule<string> | undefined {
+function format(schema: JSONSchemaProps): ValueRule<string> | undefined {
   const name = effectiveFormat(schema)
   const check = name === undefined ? undefined : formatCheck(name)
   if (check === undefined) return undefined
@@ -85,7 +85,7 @@ function format(schema: JSONSchemaProps): Rule<string> | undefined {
 
 type Numeric = number | bigint
 
-export const numberRule = (schema: JSONSchemaProps): Rule<Numeric> | undefined =>
+export const numberRule = (schema: JSONSchemaProps): ValueRule<Numeric> | undefined =>
   allRules([
     range(schema),
     schema.multipleOf === undefined ? undefined : multipleOf(schema.multipleOf),
@@ -100,7 +100,7 @@ const fits: Readonly<Record<string, (value: Numeric) => boolean>> = {
 }
 
 /** The text of Kubernetes names the path; the field itself is the root. */
-function range(schema: JSONSchemaProps): Rule<Numeric> | undefined {
+function range(schema: JSONSchemaProps): ValueRule<Numeric> | undefined {
   const name = effectiveFormat(schema) ?? ''
   const fitsFormat = fits[name]
   if (fitsFormat === undefined) return undefined
@@ -117,7 +117,7 @@ function isMultiple(value: Numeric, factor: number): boolean {
   return whole === quotient || Math.abs(quotient - whole) / Math.abs(quotient + whole) < 1e-9
 }
 
-function multipleOf(factor: number): Rule<Numeric> {
+function multipleOf(factor: number): ValueRule<Numeric> {
   const printed = formatNumber(factor)
   if (factor <= 0)
     return rule(
@@ -131,7 +131,7 @@ function multipleOf(factor: number): Rule<Numeric> {
   )
 }
 
-function minimum({ minimum: min, exclusiveMinimum }: JSONSchemaProps): Rule<Numeric> | undefined {
+function minimum({ minimum: min, exclusiveMinimum }: JSONSchemaProps): ValueRule<Numeric> | undefined {
   if (min === undefined) return undefined
   const text = exclusiveMinimum === true ? 'greater than' : 'greater than or equal to'
   return rule(
@@ -140,7 +140,7 @@ function minimum({ minimum: min, exclusiveMinimum }: JSONSchemaProps): Rule<Nume
   )
 }
 
-function maximum({ maximum: max, exclusiveMaximum }: JSONSchemaProps): Rule<Numeric> | undefined {
+function maximum({ maximum: max, exclusiveMaximum }: JSONSchemaProps): ValueRule<Numeric> | undefined {
   if (max === undefined) return undefined
   const text = exclusiveMaximum === true ? 'less than' : 'less than or equal to'
   return rule(
@@ -152,7 +152,7 @@ function maximum({ maximum: max, exclusiveMaximum }: JSONSchemaProps): Rule<Nume
 const printed = (value: unknown): string => (typeof value === 'string' ? value : formatJson(value))
 
 /** Also for null, which is in an enumeration only when it is written there. */
-export function enumRule(schema: JSONSchemaProps): Rule | undefined {
+export function enumRule(schema: JSONSchemaProps): ValueRule | undefined {
   const values = schema.enum ?? []
   if (values.length === 0) return undefined
   const scalars = new Set(values)

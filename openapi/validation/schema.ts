@@ -5,26 +5,26 @@ import { listCheck, objectCheck } from './below.ts'
 import { logicCheck } from './logic.ts'
 import { enumRule, numberRule, stringRule } from './scalar.ts'
 import { typeRule } from './type.ts'
-import { type Check, type Compile, newWalk } from './validation.ts'
+import { type CompileBelow, newWalk, type ValueCheck } from './validation.ts'
 
 /** Deeper schemas are refused: no real one comes near, and walking them must not overflow the stack. */
 export const maxSchemaDepth = 200
 
 /** Checks that are compiled already: for those who compile a schema and then parts of it. */
-export type Checks = Map<JSONSchemaProps, Check>
+export type CompiledChecks = Map<JSONSchemaProps, ValueCheck>
 
 /** Compiles the validation of a schema (chapter 40, section 7.4). Throws on schemas deeper than `maxSchemaDepth`. */
-export const compileCheck = (schema: JSONSchemaProps, known: Checks = new Map()): Check =>
+export const compileCheck = (schema: JSONSchemaProps, known: CompiledChecks = new Map()): ValueCheck =>
   compileAt(schema, maxSchemaDepth, known)
 
-function compileAt(schema: JSONSchemaProps, depth: number, known: Checks): Check {
+function compileAt(schema: JSONSchemaProps, depth: number, known: CompiledChecks): ValueCheck {
   if (depth === 0) throw new Error(`the schema is nested deeper than ${maxSchemaDepth} levels`)
   const check = known.get(schema) ?? nodeCheck(schema, below => compileAt(below, depth - 1, known))
   known.set(schema, check)
   return check
 }
 
-function nodeCheck(schema: JSONSchemaProps, compile: Compile): Check {
+function nodeCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck {
   const type = typeRule(schema)
   const logic = logicCheck(schema, compile)
   const enumeration = enumRule(schema)
@@ -42,7 +42,7 @@ function nodeCheck(schema: JSONSchemaProps, compile: Compile): Check {
 }
 
 /** The checks that depend on what the value is, whatever it should be. */
-function contentCheck(schema: JSONSchemaProps, compile: Compile): Check {
+function contentCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck {
   const text = stringRule(schema)
   const number = numberRule(schema)
   const list = listCheck(schema, compile)
@@ -56,7 +56,7 @@ function contentCheck(schema: JSONSchemaProps, compile: Compile): Check {
 }
 
 /** What is wrong with a whole value; with `old`, errors at values that have not changed are dropped. */
-export function validate(check: Check, value: unknown, old?: unknown): readonly FieldError[] {
+export function validate(check: ValueCheck, value: unknown, old?: unknown): readonly FieldError[] {
   const walk = newWalk()
   check(value, undefined, walk)
   // Comparing costs, and only matters when there is something to forgive.

@@ -2,7 +2,7 @@ import { formatCheck } from '../../framework/formats/formats.ts'
 import { type JsonType, typeOf } from '../../framework/formats/values.ts'
 import { invalidType } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import { pathOf, type Rule } from './validation.ts'
+import { pathOf, type ValueRule } from './validation.ts'
 
 /** The format, when it means something for the type (chapter 40, rule 7.24). */
 export function effectiveFormat({ type, format }: JSONSchemaProps): string | undefined {
@@ -24,7 +24,7 @@ const typesOf = (schema: JSONSchemaProps): readonly JsonType[] => {
 /** What Kubernetes calls the format of a number that should have been something else. */
 const dataFormats: Readonly<Partial<Record<JsonType, string>>> = { integer: 'int64', number: 'float64' }
 
-export function typeRule(schema: JSONSchemaProps): Rule | undefined {
+export function typeRule(schema: JSONSchemaProps): ValueRule | undefined {
   const types = typesOf(schema)
   if (types.length === 0) return undefined
   const format = effectiveFormat(schema)

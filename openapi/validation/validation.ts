@@ -22,20 +22,25 @@ export const isFull = (walk: Walk): boolean => walk.errors.length >= maxErrors
  * Appends what is wrong with a value. `old` is the value that was at the correlated place before; undefined when
  * there was none, or when nothing is compared (chapter 40, section 7.5).
  */
-export type Check = (value: unknown, old: unknown, walk: Walk) => void
+export type ValueCheck = (value: unknown, old: unknown, walk: Walk) => void
 
 /** Checks of one value that need no old one. */
-export type Rule<T = unknown> = (value: T, walk: Walk) => void
+export type ValueRule<T = unknown> = (value: T, walk: Walk) => void
 
 /** Compiles a schema below the one at hand. */
-export type Compile = (schema: JSONSchemaProps) => Check
+export type CompileBelow = (schema: JSONSchemaProps) => ValueCheck
 
 export const newWalk = (): Walk => ({ steps: [], errors: [], visits: 0, matching: 0 })
 
 export const pathOf = (walk: Walk): string => formatPath(walk.steps)
 
 /** Checks the value one step below. Errors at a value that has not changed are dropped. */
-export function checkBelow(step: Step, check: Check, values: readonly [unknown, unknown], walk: Walk): void {
+export function checkBelow(
+  step: Step,
+  check: ValueCheck,
+  values: readonly [unknown, unknown],
+  walk: Walk,
+): void {
   const [value, old] = values
   const before = walk.errors.length
   walk.steps.push(step)

@@ -1,6 +1,6 @@
 import { dns1123LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/meta/names.ts'
 import { defaultCustomResourceDefinition } from '../../openapi/crd/crd.ts'
-import { mannersOf } from '../../openapi/definitions/kubernetes/manners.ts'
+import { restStrategyOf } from '../../openapi/definitions/kubernetes/manners.ts'
 import { signingRequestRules } from './certificates.ts'
 import { acceptedNameErrors, definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
 import { configMapErrors, mergeStringData, secretErrors, withNamedSecrets } from './data.ts'
@@ -106,5 +106,5 @@ const builtinTraits: Readonly<Record<string, Traits>> = {
 /** The traits of a built-in kind, by `<plural>.<group>` (`<plural>` for core). */
 export const traitsOf = (groupResource: string): Traits => ({
   ...(builtinTraits[groupResource] ?? plain),
-  ...mannersOf(groupResource),
+  ...restStrategyOf(groupResource),
 })

@@ -1,7 +1,7 @@
 import type { ResetFields } from '../../../framework/contract/apis.ts'
 
-/** How the endpoint of a kind behaves on writes, which no schema says (chapter 40, rules 3.22, 3.23, 6.6). */
-export interface Manners {
+/** How the endpoint of a kind behaves on writes, which no schema says (rules.md 3.22, 3.23, 6.6). */
+export interface RestStrategy {
   /** PUT without a resourceVersion: last write wins. */
   readonly unconditionalUpdate: boolean
   /** PUT of a missing object creates it. */
@@ -12,10 +12,10 @@ export interface Manners {
   readonly resetFields?: ResetFields
 }
 
-const usual: Manners = { unconditionalUpdate: true, createOnUpdate: false, deleteReturnsObject: false }
-const creating: Manners = { ...usual, createOnUpdate: true }
-const returning: Manners = { ...usual, deleteReturnsObject: true }
-const locked: Manners = { ...usual, unconditionalUpdate: false }
+const usual: RestStrategy = { unconditionalUpdate: true, createOnUpdate: false, deleteReturnsObject: false }
+const creating: RestStrategy = { ...usual, createOnUpdate: true }
+const returning: RestStrategy = { ...usual, deleteReturnsObject: true }
+const locked: RestStrategy = { ...usual, unconditionalUpdate: false }
 
 const allButStatus: ResetFields = { status: [['spec']] }
 const requests: ResetFields = {
@@ -25,7 +25,7 @@ const requests: ResetFields = {
 }
 
 /** Built-in kinds by `<plural>.<group>`; those that are not named here have the usual ones. */
-const builtin: Readonly<Record<string, Manners>> = {
+const builtin: Readonly<Record<string, RestStrategy>> = {
   namespaces: { ...returning, resetFields: { ...allButStatus, finalize: [['status']] } },
   serviceaccounts: returning,
   resourcequotas: { ...returning, resetFields: allButStatus },
@@ -51,4 +51,4 @@ const builtin: Readonly<Record<string, Manners>> = {
 }
 
 /** The manners of a built-in kind, by `<plural>.<group>` (`<plural>` for core). */
-export const mannersOf = (groupResource: string): Manners => builtin[groupResource] ?? usual
+export const restStrategyOf = (groupResource: string): RestStrategy => builtin[groupResource] ?? usual

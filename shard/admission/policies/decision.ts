@@ -1,4 +1,4 @@
-import type { Allowance } from '../../../cel/compiled.ts'
+import type { CostBudget } from '../../../cel/compiled.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import {
   asVariable,
@@ -47,7 +47,7 @@ function validationDenials(
   policy: Policy,
   index: number,
   variables: Variables,
-  allowance: Allowance,
+  allowance: CostBudget,
 ): readonly Denial[] {
   const item = policy.validations[index]
   if (item === undefined) return []

@@ -1,8 +1,8 @@
 import {
-  type Answer,
-  type Ask,
+  type AuthorizationCheck,
+  type AuthorizationDecision,
+  type Authorize,
   authorizerValue,
-  type Question,
   resourceCheckValue,
 } from '../../../cel/library/authorizer.ts'
 import { askedName } from '../../../framework/contract/admission.ts'
@@ -25,7 +25,7 @@ class Undecided extends Error {
 export class Decisions {
   readonly #authorizer: Authorizer
   readonly #subject: Subject
-  readonly #known = new Map<string, Answer>()
+  readonly #known = new Map<string, AuthorizationDecision>()
   /** `authorizer` and `authorizer.requestResource`. */
   readonly variables: Variables
 
@@ -53,14 +53,14 @@ export class Decisions {
     }
   }
 
-  readonly #ask: Ask = question => {
+  readonly #ask: Authorize = question => {
     const key = JSON.stringify(question)
     const known = this.#known.get(key)
     if (known !== undefined) return known
     throw new Undecided(this.#decide(question).then(answer => this.#known.set(key, answer)))
   }
 
-  async #decide(question: Question): Promise<Answer> {
+  async #decide(question: AuthorizationCheck): Promise<AuthorizationDecision> {
     const { ctx, request } = this.#subject
     const user = question.serviceAccount === undefined ? ctx.actAs : accountUser(question.serviceAccount)
     try {
@@ -73,12 +73,12 @@ export class Decisions {
   }
 }
 
-const accountUser = ({ namespace, name }: NonNullable<Question['serviceAccount']>): UserInfo => ({
+const accountUser = ({ namespace, name }: NonNullable<AuthorizationCheck['serviceAccount']>): UserInfo => ({
   name: `system:serviceaccount:${namespace}:${name}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
 })
 
-function actionOf(question: Question, cluster: string): Action {
+function actionOf(question: AuthorizationCheck, cluster: string): Action {
   const { verb, path, group = '', resource = '', subresource = '', namespace = '', name = '' } = question
   if (path !== undefined) return { verb, cluster, path }
   return {

@@ -1,20 +1,20 @@
-import { type Allowance, type Expression, OutOfBudget } from '../../../cel/compiled.ts'
+import { type CompiledExpression, type CostBudget, OutOfBudget } from '../../../cel/compiled.ts'
 import { adaptDynamic } from '../../../cel/values/dynamic.ts'
 import { newEffort } from '../../../cel/values/meter.ts'
-import { CelError, type MapValue, type Value } from '../../../cel/values/value.ts'
+import { CelError, type CelValue, type MapValue } from '../../../cel/values/value.ts'
 import { askedName } from '../../../framework/contract/admission.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { namespaceDeclaration, requestDeclaration } from '../../../openapi/expressions/admission.ts'
 import type { Subject } from './matching.ts'
 import type { Policy } from './policy.ts'
 
-export type Variables = Readonly<Record<string, Value>>
+export type Variables = Readonly<Record<string, CelValue>>
 
 const requestBudget = 10_000_000
 const conditionBudget = 2_500_000
 
-export const newAllowance = (): Allowance => ({ left: requestBudget, effort: newEffort() })
-export const conditionAllowance = (): Allowance => ({ left: conditionBudget, effort: newEffort() })
+export const newAllowance = (): CostBudget => ({ left: requestBudget, effort: newEffort() })
+export const conditionAllowance = (): CostBudget => ({ left: conditionBudget, effort: newEffort() })
 
 interface GroupVersionKind {
   readonly group: string
@@ -74,8 +74,8 @@ export function requestVariables(subject: Subject): Variables {
 }
 
 /** The policy's own variables, each evaluated when it is first looked at. */
-export function withPolicyVariables(policy: Policy, variables: Variables, allowance: Allowance): Variables {
-  const known = new Map<string, Value>()
+export function withPolicyVariables(policy: Policy, variables: Variables, allowance: CostBudget): Variables {
+  const known = new Map<string, CelValue>()
   const own: MapValue = {
     isMap: true,
     size: policy.variables.size,
@@ -89,7 +89,7 @@ export function withPolicyVariables(policy: Policy, variables: Variables, allowa
       return value
     },
   }
-  const composed = (expression: Expression, name: string): Value => {
+  const composed = (expression: CompiledExpression, name: string): CelValue => {
     const value = expression.evaluate(all, allowance)
     const text = `composited variable "${name}" fails to evaluate: `
     return value instanceof CelError ? new CelError(text + value.message) : value
@@ -100,10 +100,10 @@ export function withPolicyVariables(policy: Policy, variables: Variables, allowa
 
 /** A value, or what is wrong in the words of Kubernetes. */
 export function evaluated(
-  expression: Expression,
+  expression: CompiledExpression,
   variables: Variables,
-  allowance: Allowance,
-): { readonly value: Value } | { readonly error: string } {
+  allowance: CostBudget,
+): { readonly value: CelValue } | { readonly error: string } {
   if (expression.problem !== undefined) return { error: `compilation error: ${expression.problem}` }
   try {
     const value = expression.evaluate(variables, allowance)
@@ -117,7 +117,7 @@ export function evaluated(
 
 /** Whether all conditions hold: a condition that is false decides, an error only when none is. */
 export function conditionsHold(
-  conditions: readonly Expression[],
+  conditions: readonly CompiledExpression[],
   variables: Variables,
 ): { readonly holds: boolean } | { readonly error: string } {
   const allowance = conditionAllowance()
@@ -131,4 +131,4 @@ export function conditionsHold(
   return { error: errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]` }
 }
 
-export const asVariable = (object: KubeObject | undefined): Value => adaptDynamic(object)
+export const asVariable = (object: KubeObject | undefined): CelValue => adaptDynamic(object)

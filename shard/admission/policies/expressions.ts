@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Expression } from '../../../cel/compiled.ts'
+import type { CompiledExpression } from '../../../cel/compiled.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { type FieldError, invalid } from '../../../framework/meta/errors.ts'
 import { invalidValue, required } from '../../../framework/meta/fielderror.ts'
@@ -50,7 +50,7 @@ function isForgiven(field: string, { object, old }: AdmissionAttributes): boolea
 }
 
 /** An expression that is not there is missing; `unsaid` is said of it. */
-function at(path: string, expression: Expression | undefined, unsaid = ''): readonly FieldError[] {
+function at(path: string, expression: CompiledExpression | undefined, unsaid = ''): readonly FieldError[] {
   if (expression?.problem === undefined) return []
   const { source, problem } = expression
   return [source.trim() === '' ? required(path, unsaid) : invalidValue(path, source, problem)]

@@ -1,5 +1,5 @@
 import { toJson } from '../../../cel/values/dynamic.ts'
-import { isList, itemsOf, StructValue, type Value } from '../../../cel/values/value.ts'
+import { type CelValue, isList, itemsOf, StructValue } from '../../../cel/values/value.ts'
 import { atomicPaths } from '../../../framework/apply/typed/atomics.ts'
 import { merge } from '../../../framework/apply/typed/merge.ts'
 import { type Type, TypedError } from '../../../framework/apply/typed/types.ts'
@@ -36,13 +36,13 @@ export function changed({ type, expression }: CompiledMutation, changing: Changi
   return type === 'JSONPatch' ? patched(changing, result.value) : applied(changing, result.value)
 }
 
-function checkNames(value: Value | undefined): void {
+function checkNames(value: CelValue | undefined): void {
   const problems = value instanceof StructValue ? misnamed(value) : []
   if (problems.length > 0) throw new MutationError(`type mismatch: ${problems.join('\n')}`)
 }
 
 /** A patch whose `test` fails leaves the object as it is. */
-function patched({ object }: Changing, list: Value): KubeObject {
+function patched({ object }: Changing, list: CelValue): KubeObject {
   const operations = isList(list) ? [...itemsOf(list)].map(operationOf) : []
   try {
     return applyJsonPatch(object, readJsonPatch(operations)) as KubeObject
@@ -53,20 +53,20 @@ function patched({ object }: Changing, list: Value): KubeObject {
   }
 }
 
-function operationOf(value: Value): object {
-  const fields = value instanceof StructValue ? value.fields : new Map<string, Value>()
+function operationOf(value: CelValue): object {
+  const fields = value instanceof StructValue ? value.fields : new Map<string, CelValue>()
   checkNames(fields.get('value'))
   return Object.fromEntries([...fields].map(([name, field]) => [name, jsonOf(field)]))
 }
 
-function jsonOf(value: Value): unknown {
+function jsonOf(value: CelValue): unknown {
   const json = toJson(value)
   if (json !== undefined) return json
   throw new MutationError('JSONPath valueExpression evaluated to a type that could not marshal to JSON')
 }
 
 /** Merged as by server-side apply, and owned by nobody. */
-function applied({ object, type }: Changing, configuration: Value): KubeObject {
+function applied({ object, type }: Changing, configuration: CelValue): KubeObject {
   checkNames(configuration)
   const { apiVersion, kind } = object
   const config = { ...(jsonOf(configuration) as object), apiVersion, kind }

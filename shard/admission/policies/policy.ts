@@ -1,6 +1,6 @@
 import type { Environment } from '../../../cel/checker/environment.ts'
-import { compileExpression, type Expression } from '../../../cel/compiled.ts'
-import { boolType, dynType, nullType, stringType, type Type } from '../../../cel/values/type.ts'
+import { type CompiledExpression, compileExpression } from '../../../cel/compiled.ts'
+import { boolType, type CelType, dynType, nullType, stringType } from '../../../cel/values/type.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { MetaV1LabelSelector } from '../../../kcp/selector.ts'
 import { admissionEnvironment } from '../../../openapi/expressions/admission.ts'
@@ -54,21 +54,21 @@ export interface CompiledMutation {
   readonly type: string
   /** Of the expression. */
   readonly path: string
-  readonly expression: Expression
+  readonly expression: CompiledExpression
 }
 
 /** A policy with its expressions compiled. */
 export interface Policy {
   readonly name: string
   readonly spec: PolicySpec
-  readonly variables: ReadonlyMap<string, Expression>
-  readonly conditions: readonly Expression[]
+  readonly variables: ReadonlyMap<string, CompiledExpression>
+  readonly conditions: readonly CompiledExpression[]
   readonly validations: readonly {
     readonly validation: Validation
-    readonly expression: Expression
-    readonly message: Expression | undefined
+    readonly expression: CompiledExpression
+    readonly message: CompiledExpression | undefined
   }[]
-  readonly annotations: readonly { readonly key: string; readonly expression: Expression }[]
+  readonly annotations: readonly { readonly key: string; readonly expression: CompiledExpression }[]
   readonly mutations: readonly CompiledMutation[]
 }
 
@@ -121,14 +121,14 @@ function compileMutation(
 }
 
 interface Compiled {
-  readonly variables: ReadonlyMap<string, Expression>
-  readonly types: ReadonlyMap<string, Type>
+  readonly variables: ReadonlyMap<string, CompiledExpression>
+  readonly types: ReadonlyMap<string, CelType>
 }
 
 /** Each variable may use those before it. */
 function compileVariables(wanted: readonly Condition[], params: boolean): Compiled {
-  const types = new Map<string, Type>()
-  const variables = new Map<string, Expression>()
+  const types = new Map<string, CelType>()
+  const variables = new Map<string, CompiledExpression>()
   const environment = admissionEnvironment({ params, variables: types })
   for (const { name, expression } of wanted) {
     const compiled = compileExpression(expression, environment)

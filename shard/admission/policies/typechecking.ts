@@ -1,6 +1,6 @@
 import { compileExpression } from '../../../cel/compiled.ts'
 import { declarationOf, type RootDeclaration } from '../../../cel/schema/schematype.ts'
-import { dynType, type Type } from '../../../cel/values/type.ts'
+import { type CelType, dynType } from '../../../cel/values/type.ts'
 import type { ApiResource } from '../../../framework/contract/apis.ts'
 import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { apiVersionOf, type KubeObject } from '../../../framework/meta/object.ts'
@@ -73,7 +73,7 @@ function compilerFor(
   kind: ApiResource,
   served: readonly ApiResource[],
 ): (source: string) => string | undefined {
-  const types = new Map<string, Type>()
+  const types = new Map<string, CelType>()
   const object = declared(kind)
   const paramResource = served.find(
     ({ group, version, names }) =>

@@ -1,4 +1,4 @@
-import { compileExpression, type Expression } from '../../../cel/compiled.ts'
+import { type CompiledExpression, compileExpression } from '../../../cel/compiled.ts'
 import { boolType } from '../../../cel/values/type.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { Item } from '../../../framework/contract/item.ts'
@@ -41,7 +41,7 @@ export interface Prepared {
   readonly webhook: Webhook
   /** Unlike those of all others of its logical cluster. */
   readonly uid: string
-  readonly conditions: readonly Expression[]
+  readonly conditions: readonly CompiledExpression[]
 }
 
 export interface WebhookDeps {
@@ -102,7 +102,7 @@ export const prepare = (object: KubeObject): readonly Prepared[] =>
 function wanted(
   { request: { group, resource, key } }: Subject,
   webhook: Webhook,
-  conditions: readonly Expression[],
+  conditions: readonly CompiledExpression[],
   variables: Variables,
 ): boolean {
   const result = conditionsHold(conditions, variables)
