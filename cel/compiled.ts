@@ -2,7 +2,7 @@ import { check } from './checker/check.ts'
 import type { Environment } from './checker/environment.ts'
 import { ProgramProblem } from './planner/plan.ts'
 import { programOf } from './planner/program.ts'
-import { CostExceeded, type Effort } from './values/meter.ts'
+import { CostExceeded, type Effort } from './values/costtracker.ts'
 import { type CelType, sameType, typeText } from './values/type.ts'
 import { CelError, type CelValue } from './values/value.ts'
 

@@ -18,7 +18,7 @@ export type { KindDefinition, KindVersion, PrinterColumn, ScalePaths } from './d
 export { kcpKinds } from './definitions/kcp/index.ts'
 export { eventSource } from './definitions/kubernetes/events.ts'
 export { builtinKinds, reviewKinds } from './definitions/kubernetes/index.ts'
-export { type RestStrategy, restStrategyOf } from './definitions/kubernetes/manners.ts'
+export { type RestStrategy, restStrategyOf } from './definitions/kubernetes/reststrategy.ts'
 export { tokenRequestSchema } from './definitions/kubernetes/reviews.ts'
 export { scaleSchema } from './definitions/kubernetes/scale.ts'
 export { apiResourceSchemaOf, resourceName, schemaFor } from './definitions/lookup.ts'

@@ -19,7 +19,7 @@ import {
   type VisitExpr,
 } from './checker.ts'
 import type { Environment } from './environment.ts'
-import { literalIssues } from './literalcheck.ts'
+import { literalIssues } from './validators.ts'
 
 /** A checked expression with its type, or everything that is wrong with it in the words of cel-go. */
 export type CheckResult =

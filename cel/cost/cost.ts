@@ -1,5 +1,5 @@
-import { NamedFormat } from '../library/format.ts'
 import { sizeOfValue } from '../library/logic.ts'
+import { NamedFormat } from '../library/namedformat.ts'
 import {
   CelError,
   type CelValue,

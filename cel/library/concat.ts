@@ -1,5 +1,5 @@
+import { type CostTracker, spend } from '../values/costtracker.ts'
 import { scalarKey } from '../values/equal.ts'
-import { type CostTracker, spend } from '../values/meter.ts'
 import {
   type CelValue,
   itemsOf,

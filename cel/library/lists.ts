@@ -1,4 +1,5 @@
 import { compareValues } from '../values/compare.ts'
+import { type CostTracker, spend } from '../values/costtracker.ts'
 import {
   declare,
   type FunctionDecl,
@@ -10,7 +11,6 @@ import {
 import { equalValues } from '../values/equal.ts'
 import { addInts, type Int } from '../values/int.ts'
 import { kindOf } from '../values/kind.ts'
-import { type CostTracker, spend } from '../values/meter.ts'
 import {
   boolType,
   bytesType,

@@ -1,7 +1,7 @@
 import { codePoints } from '../../framework/formats/values.ts'
+import type { CostTracker } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import { equalValues } from '../values/equal.ts'
-import type { CostTracker } from '../values/meter.ts'
 import {
   boolType,
   bytesType,

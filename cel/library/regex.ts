@@ -1,6 +1,6 @@
 import { compilePattern, type Expression } from '../../framework/formats/pattern.ts'
+import { type CostTracker, spend } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
-import { type CostTracker, spend } from '../values/meter.ts'
 import { boolType, intType, listOf, stringType } from '../values/type.ts'
 import { CelError, type CelValue } from '../values/value.ts'
 

@@ -1,5 +1,5 @@
+import type { CostTracker } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, overload } from '../values/declaration.ts'
-import type { CostTracker } from '../values/meter.ts'
 import { boolType, listOf, paramType } from '../values/type.ts'
 import { type CelValue, itemsOf, type ListView } from '../values/value.ts'
 import { contains } from './logic.ts'

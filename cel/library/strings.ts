@@ -1,9 +1,9 @@
+import type { CostTracker } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import type { Int } from '../values/int.ts'
-import type { CostTracker } from '../values/meter.ts'
 import { boolType, dynType, intType, listOf, stringType } from '../values/type.ts'
 import { CelError, type CelValue, itemsOf, type ListView } from '../values/value.ts'
-import { formatText } from './formatting.ts'
+import { formatText } from './stringformat.ts'
 import { textOf, willMake } from './text.ts'
 
 const outOfRange = (index: Int): CelError => new CelError(`index out of range: ${index}`)

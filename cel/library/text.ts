@@ -1,4 +1,4 @@
-import { CostExceeded, type CostTracker, spend } from '../values/meter.ts'
+import { CostExceeded, type CostTracker, spend } from '../values/costtracker.ts'
 
 /** No text that an expression makes is longer. */
 const longest = 20_000_000

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
+import { spend } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, type Overload } from '../values/declaration.ts'
-import { spend } from '../values/meter.ts'
 import { durationType, intType, stringType, timestampType } from '../values/type.ts'
 import { type CelDuration, CelError, type CelTimestamp, type CelValue } from '../values/value.ts'
 

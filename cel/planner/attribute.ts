@@ -1,5 +1,5 @@
 import type { CallExpr, Expr, IdentExpr, SelectExpr } from '../syntax/ast.ts'
-import { charge } from '../values/meter.ts'
+import { charge } from '../values/costtracker.ts'
 import {
   CelError,
   type CelValue,

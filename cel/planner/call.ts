@@ -1,10 +1,10 @@
 import { compilePattern } from '../../framework/formats/pattern.ts'
 import { type CallCost, callCost, equalityCost } from '../cost/cost.ts'
 import type { CallExpr } from '../syntax/ast.ts'
+import { charge, spend } from '../values/costtracker.ts'
 import type { Overload } from '../values/declaration.ts'
 import { equalValues } from '../values/equal.ts'
 import { isOfType } from '../values/kind.ts'
-import { charge, spend } from '../values/meter.ts'
 import {
   type CelError,
   type CelValue,

@@ -1,5 +1,5 @@
 import type { ListExpr, MapExpr, StructExpr } from '../syntax/ast.ts'
-import { charge } from '../values/meter.ts'
+import { charge } from '../values/costtracker.ts'
 import {
   CelError,
   type CelValue,

@@ -1,6 +1,6 @@
 import type { CheckedExpr } from '../checker/checker.ts'
 import type { Expr } from '../syntax/ast.ts'
-import type { CostTracker, Effort } from '../values/meter.ts'
+import type { CostTracker, Effort } from '../values/costtracker.ts'
 import { CelError, type CelValue } from '../values/value.ts'
 
 /** An evaluation under way: its variables by slot, and its tracker. */

@@ -1,11 +1,11 @@
 import type { CheckedExpr } from '../checker/checker.ts'
 import type { Expr } from '../syntax/ast.ts'
-import type { Effort } from '../values/meter.ts'
+import type { Effort } from '../values/costtracker.ts'
 import type { CelValue } from '../values/value.ts'
 import { planAttribute } from './attribute.ts'
 import { planCall } from './call.ts'
+import { planComprehension } from './comprehension.ts'
 import { planList, planMap, planStruct } from './construct.ts'
-import { planComprehension } from './fold.ts'
 import { constantOf, type Interpretable, newExecutionFrame, type Planner } from './plan.ts'
 
 /** A compiled expression, to be evaluated any number of times. */

@@ -5,7 +5,7 @@ import { estimateCost } from '../cost/estimate.ts'
 import { ProgramProblem } from '../planner/plan.ts'
 import { programOf } from '../planner/program.ts'
 import { declarationOf } from '../schema/schematype.ts'
-import { CostExceeded, newEffort } from '../values/meter.ts'
+import { CostExceeded, newEffort } from '../values/costtracker.ts'
 import type { Estimate } from '../values/range.ts'
 import { show } from './show.ts'
 

@@ -1,4 +1,4 @@
-import type { CostTracker } from './meter.ts'
+import type { CostTracker } from './costtracker.ts'
 import type { CelType } from './type.ts'
 import type { CelValue } from './value.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { equalNumbers } from './compare.ts'
-import { type CostTracker, spend } from './meter.ts'
+import { type CostTracker, spend } from './costtracker.ts'
 import { timestampNanos } from './time.ts'
 import {
   CelDuration,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CelProgram, EvalResult } from '../../cel/planner/program.ts'
-import { CostExceeded, type Effort } from '../../cel/values/meter.ts'
+import { CostExceeded, type Effort } from '../../cel/values/costtracker.ts'
 import { CelError, type CelValue, Optional, type TypeAdapter } from '../../cel/values/value.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { child, duplicate, forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'

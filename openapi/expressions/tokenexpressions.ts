@@ -4,7 +4,7 @@ import { type Environment, environment } from '../../cel/checker/environment.ts'
 import { ProgramProblem } from '../../cel/planner/plan.ts'
 import { type CelProgram, programOf } from '../../cel/planner/program.ts'
 import type { Expr } from '../../cel/syntax/ast.ts'
-import { CostExceeded, newEffort } from '../../cel/values/meter.ts'
+import { CostExceeded, newEffort } from '../../cel/values/costtracker.ts'
 import { dynType, listOf, mapOf, stringType, structType } from '../../cel/values/type.ts'
 import {
   CelError,

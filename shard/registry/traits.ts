@@ -1,6 +1,6 @@
 import { dns1123LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/meta/names.ts'
 import { defaultCustomResourceDefinition } from '../../openapi/crd/crd.ts'
-import { restStrategyOf } from '../../openapi/definitions/kubernetes/manners.ts'
+import { restStrategyOf } from '../../openapi/definitions/kubernetes/reststrategy.ts'
 import { signingRequestRules } from './certificates.ts'
 import { acceptedNameErrors, definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
 import { configMapErrors, mergeStringData, secretErrors, withNamedSecrets } from './data.ts'

@@ -43,7 +43,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   cel: ['values', 'library syntax', 'checker', 'schema', 'cost', 'planner', '.'],
   openapi: [
     'definitions expressions jsonpath validation',
-    'definitions/kcp definitions/kubernetes definitions/mounts structural',
+    'definitions/kcp definitions/kubernetes structural',
     'crd documents',
     '.',
   ],

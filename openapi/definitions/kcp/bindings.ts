@@ -4,8 +4,8 @@ import type { KindDefinition } from '../definition.ts'
 import { kindSchema, list, listMap, object, oneOfStrings, set, string } from '../fields.ts'
 import { kcpConditions } from '../fragments.ts'
 import { claimSelector, claimState, claimV1, claimV2 } from './claims.ts'
+import { exportReference, unchangingExport } from './fragments.ts'
 import { kcpKind, served, stored } from './kind.ts'
-import { exportReference, unchangingExport } from './references.ts'
 
 const description = 'Makes the resources of an APIExport available in this workspace.'
 

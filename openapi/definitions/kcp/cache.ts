@@ -2,14 +2,14 @@ import { crdAge, path } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
 import { kindSchema, object, oneOfStrings, rules, string } from '../fields.ts'
 import { kcpConditions, labelSelector } from '../fragments.ts'
-import { kcpKind, stored } from './kind.ts'
 import {
   endpointSliceStatus,
   exportReference,
   secretReference,
   unchangingExport,
   workspacePath,
-} from './references.ts'
+} from './fragments.ts'
+import { kcpKind, stored } from './kind.ts'
 
 const counts = object(
   'How many objects the selector finds.',

@@ -3,8 +3,8 @@ import type { KindDefinition } from '../definition.ts'
 import { kindSchema, list, listMap, object, rules, set, string } from '../fields.ts'
 import { kcpConditions } from '../fragments.ts'
 import { claimV1, claimV2 } from './claims.ts'
+import { endpointSliceStatus, exportReference, secretReference, unchangingExport } from './fragments.ts'
 import { kcpKind, served, stored } from './kind.ts'
-import { endpointSliceStatus, exportReference, secretReference, unchangingExport } from './references.ts'
 
 const identity = object('Where the secret identity of this export is kept.', {
   secretRef: secretReference(

@@ -1,6 +1,6 @@
 import { type CompiledExpression, type CostBudget, OutOfBudget } from '../../../cel/compiled.ts'
 import { adaptDynamic } from '../../../cel/values/dynamic.ts'
-import { newEffort } from '../../../cel/values/meter.ts'
+import { newEffort } from '../../../cel/values/costtracker.ts'
 import { CelError, type CelValue, type MapValue } from '../../../cel/values/value.ts'
 import { askedName } from '../../../framework/contract/admission.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'

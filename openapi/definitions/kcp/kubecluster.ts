@@ -1,5 +1,5 @@
-import { crdAge, path } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
+import { crdAge, path } from '../columns.ts'
 import { kindSchema, object, oneOfStrings, string, time } from '../fields.ts'
 import { kcpConditions } from '../fragments.ts'
 
@@ -72,3 +72,6 @@ export const kubeCluster: KindDefinition = {
     },
   ],
 }
+
+/** Kinds whose objects can be mounted, with a provider in this repository. */
+export const mountKinds: readonly KindDefinition[] = [kubeCluster]

@@ -1,6 +1,6 @@
+import type { CostTracker } from '../values/costtracker.ts'
 import { goFloat } from '../values/float.ts'
 import { kindOf, typeNameOf } from '../values/kind.ts'
-import type { CostTracker } from '../values/meter.ts'
 import { durationText, timestampText } from '../values/time.ts'
 import {
   CelDuration,

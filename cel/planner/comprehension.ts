@@ -1,5 +1,5 @@
 import { type CallExpr, type ComprehensionExpr, type Expr, isBinding } from '../syntax/ast.ts'
-import { charge, spend } from '../values/meter.ts'
+import { charge, spend } from '../values/costtracker.ts'
 import {
   CelError,
   type CelValue,

@@ -1,5 +1,5 @@
 import { patternError } from '../../framework/formats/pattern.ts'
-import { clauseKinds, clausesOf } from '../library/formatting.ts'
+import { clauseKinds, clausesOf } from '../library/stringformat.ts'
 import type { CallExpr, Expr, ListExpr, MapExpr } from '../syntax/ast.ts'
 import type { Issue } from '../syntax/source.ts'
 import { parseDuration, parseTimestamp } from '../values/time.ts'
