@@ -4,11 +4,10 @@ import type { FieldError } from '../framework/meta/errors.ts'
 import { invalidValue, required } from '../framework/meta/fielderror.ts'
 import { dns1123SubdomainErrors } from '../framework/meta/names.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
-import { approvalErrors } from './crd/approval.ts'
-import { missingNames, nameErrors } from './crd/names.ts'
+import { approvalErrors, missingNames, nameErrors } from './crd/names.ts'
 import { selectableFieldErrors, versionErrors, versionSchemaErrors, versionSetErrors } from './crd/version.ts'
-import { patternCostErrors } from './structural/patterns.ts'
 import type { RawSchema } from './structural/schema.ts'
+import { patternCostErrors } from './structural/structural.ts'
 
 /**
  * What is wrong with an APIResourceSchema (chapter 20, section 5.1). With `old`: its spec must not differ, and a spec that

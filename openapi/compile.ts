@@ -2,17 +2,21 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Decoded, ObjectSchema, ValidationScope } from '../framework/contract/schema.ts'
 import { canonicalJson } from '../framework/json/json.ts'
-import { badRequest, type FieldError, type StatusError } from '../framework/meta/errors.ts'
+import { badRequest, type FieldError, StatusError } from '../framework/meta/errors.ts'
 import { child, invalidValue } from '../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { isTooDeep } from '../framework/wire/parsebody.ts'
+import type { KindVersion } from './definitions/definition.ts'
 import { compileRuleCheck, type RuleCheck } from './expressions/rules.ts'
-import { embeddedCheck } from './validation/embedded.ts'
 import { compilePruning, UnreadableError } from './validation/pruning.ts'
 import { type CompiledChecks, compileCheck, validate } from './validation/schema.ts'
-import { compileStructure, type StructureCheck } from './validation/structure.ts'
-import { uniquenessCheck } from './validation/uniqueness.ts'
+import {
+  compileStructure,
+  embeddedCheck,
+  type StructureCheck,
+  uniquenessCheck,
+} from './validation/structure.ts'
 import { maxErrors, type ValueCheck } from './validation/validation.ts'
 
 /** What compiling makes, on first use. */
@@ -160,3 +164,43 @@ export function schemaCache(max: number): (schema: JSONSchemaProps) => ObjectSch
 
 /** Like `compileSchema`, shared by all clusters of the process that serve an equal schema. */
 export const compileCached = schemaCache(2000)
+
+const numbers = new WeakMap<KindVersion, number>()
+
+/** A version and the content of its schema as a number: kept beside each object that was completed by it. Never 0. */
+export function shapeNumber(version: KindVersion): number {
+  const known = numbers.get(version)
+  if (known !== undefined) return known
+  const text = `${version.name}/${schemaHash(version.schema)}`
+  const number = createHash('sha256').update(text).digest().readInt32LE(0) || 1
+  numbers.set(version, number)
+  return number
+}
+
+/**
+ * A stored object, pruned and defaulted by the schema that its version has now; the same object when there is nothing to
+ * do. What has become unreadable stays as it is: nobody could repair it otherwise.
+ */
+export function completed(schema: JSONSchemaProps, object: KubeObject): KubeObject {
+  try {
+    return compileCached(schema).decode(object).object
+  } catch (error) {
+    if (error instanceof StatusError) return object
+    throw error
+  }
+}
+
+type Prune = ReturnType<typeof compilePruning>
+const prunes = new WeakMap<JSONSchemaProps, Prune>()
+
+/** Without what the schema does not know, and no more: nothing is defaulted on the way into another version. */
+export function pruned(schema: JSONSchemaProps, object: KubeObject): KubeObject {
+  const prune = prunes.get(schema) ?? compilePruning(schema, { root: true, defaults: false })
+  prunes.set(schema, prune)
+  try {
+    return prune(object).value as KubeObject
+  } catch (error) {
+    if (error instanceof UnreadableError) return object
+    throw error
+  }
+}

@@ -15,13 +15,12 @@ export { columnsOf, selectableFieldsOf } from './columns.ts'
 export { compileCached, compileSchema, schemaCache, schemaHash } from './compile.ts'
 export { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd/crd.ts'
 export type { KindDefinition, KindVersion, PrinterColumn, ScalePaths } from './definitions/definition.ts'
+export { apiResourceSchemaOf, resourceName, schemaFor } from './definitions/definition.ts'
 export { kcpKinds } from './definitions/kcp/index.ts'
 export { eventSource } from './definitions/kubernetes/events.ts'
 export { builtinKinds, reviewKinds } from './definitions/kubernetes/index.ts'
 export { type RestStrategy, restStrategyOf } from './definitions/kubernetes/reststrategy.ts'
-export { tokenRequestSchema } from './definitions/kubernetes/reviews.ts'
-export { scaleSchema } from './definitions/kubernetes/scale.ts'
-export { apiResourceSchemaOf, resourceName, schemaFor } from './definitions/lookup.ts'
+export { scaleSchema, tokenRequestSchema } from './definitions/kubernetes/reviews.ts'
 export { createOpenApiDocuments } from './documents/documents.ts'
 export { type JsonPath, jsonPath } from './jsonpath/jsonpath.ts'
 export { JsonPathError } from './jsonpath/parser.ts'
@@ -31,7 +30,7 @@ export {
   definitionOf,
   type ResourceWiring,
   readOnlyResourcesOf,
+  reviewResourcesOf,
   subresourceVerbs,
 } from './resource.ts'
-export { reviewResourcesOf } from './reviewresources.ts'
 export { checkStructural } from './structural/structural.ts'

@@ -3,7 +3,7 @@ import type { ApiResource, ResetFields, ResourceNames, Subresource } from '../fr
 import type { TableColumn } from '../framework/contract/schema.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
-import { apiVersionOf, type KubeObject } from '../framework/meta/object.ts'
+import { apiVersionOf, groupResource, type KubeObject } from '../framework/meta/object.ts'
 import type { Params } from '../framework/request/path.ts'
 import type { Verb } from '../framework/request/requestinfo.ts'
 import { columnsOf, selectableFieldsOf } from './columns.ts'
@@ -15,6 +15,7 @@ import type {
   KindVersion,
   PrinterColumn,
 } from './definitions/definition.ts'
+import { reviewKinds } from './definitions/kubernetes/index.ts'
 
 /** All verbs of a stored resource, in the order in which Kubernetes lists them (chapter 40, rule 8.6). */
 export const allVerbs: readonly Verb[] = [
@@ -245,3 +246,13 @@ function deprecationOf(spec: SchemaSpec, version: SchemaVersion): string | undef
     version.deprecationWarning ?? `${apiVersionOf(spec.group, version.name)} ${spec.names.kind} is deprecated`
   )
 }
+
+/** Review kinds that somebody answers, by `<plural>.<group>`: they are created, and nothing else. */
+export const reviewResourcesOf = (
+  storages: Readonly<Record<string, ResourceStorage>>,
+): readonly ApiResource[] =>
+  reviewKinds.flatMap(kind => {
+    const storage = storages[groupResource(kind.group, kind.names.plural)]
+    if (storage === undefined) return []
+    return apiResourcesOf(kind, { storage: () => storage, custom: false, verbs: ['create'] })
+  })

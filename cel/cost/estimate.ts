@@ -7,17 +7,24 @@ import {
   isBinding,
   type SelectExpr,
 } from '../syntax/ast.ts'
-import { type Estimate, estimate, nothing, product, sum, union, unknown, unlimited } from '../values/range.ts'
 import { type EstimatedNode, estimateCall } from './estimatecall.ts'
 import {
   type EntrySizes,
+  type Estimate,
   type EstimatedVariable,
   type EstimatorState,
   entriesOf,
+  estimate,
+  nothing,
   pathOf,
+  product,
   schemaSize,
   sizeOf,
+  sum,
   typeOf,
+  union,
+  unknown,
+  unlimited,
 } from './estimatesize.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Expr } from '../syntax/ast.ts'
-import { type Estimate, estimate, product, scaled, sum, union, unknown, unlimited } from '../values/range.ts'
 import { type CelType, sameType } from '../values/type.ts'
+import { type Estimate, estimate, product, scaled, sum, union, unknown, unlimited } from './estimatesize.ts'
 
 /** An argument, as far as it is known before it has a value. */
 export interface EstimatedNode {

@@ -1,4 +1,6 @@
+import { type CostTracker, spend, textOf } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, overload } from '../values/declaration.ts'
+import { scalarKey } from '../values/equal.ts'
 import {
   addInts,
   divideInts,
@@ -28,11 +30,14 @@ import {
   type CelTimestamp,
   type CelValue,
   Double,
-  type ListView,
+  itemsOf,
+  type ListKind,
+  ListView,
+  MapView,
+  ObjectView,
+  sizeOf,
   Uint,
 } from '../values/value.ts'
-import { addLists } from './concat.ts'
-import { textOf } from './text.ts'
 
 const ints =
   (compute: (a: Int, b: Int) => CelValue): FunctionOp =>
@@ -188,3 +193,30 @@ export const arithmetic: readonly FunctionDecl[] = [
     overload('negate_int64', [intType], intType, ([a]) => negateInt(a as Int)),
   ),
 ]
+
+type List = readonly CelValue[] | ListView
+
+/** `a + b`. Sets add what is new, lists of type map replace what has the same key. */
+export function addLists(a: List, b: List, tracker: CostTracker): CelValue {
+  const size = sizeOf(a) + sizeOf(b)
+  if (a instanceof ListView && a.kind.type !== 'atomic') {
+    spend(tracker, size * 128)
+    return merge(a, b, a.kind)
+  }
+  spend(tracker, size * 4)
+  return [...itemsOf(a), ...itemsOf(b)]
+}
+
+const rawOf = (value: CelValue): unknown =>
+  value instanceof ObjectView || value instanceof MapView || value instanceof ListView ? value.raw : value
+
+function merge(a: ListView, b: List, kind: ListKind): ListView {
+  const keyOf = kind.type === 'map' ? kind.keyOf : scalarKey
+  const merged = new Map(a.raw.map(raw => [keyOf(raw), raw]))
+  const others = b instanceof ListView ? b.raw : b.map(rawOf)
+  for (const raw of others) {
+    const key = keyOf(raw)
+    if (kind.type === 'map' || !merged.has(key)) merged.set(key, raw)
+  }
+  return new ListView([...merged.values()], a.adapt, kind)
+}

@@ -1,5 +1,4 @@
 import { declare, type FunctionDecl, type FunctionOp, overload } from '../values/declaration.ts'
-import { goFloat } from '../values/float.ts'
 import { type Int, inInt64, inUint64, normalInt } from '../values/int.ts'
 import { typeNameOf } from '../values/kind.ts'
 import {
@@ -34,6 +33,7 @@ import {
   TypeValue,
   Uint,
 } from '../values/value.ts'
+import { goFloat } from './stringformat.ts'
 
 const noConversion = (from: string, to: CelType): CelError =>
   new CelError(`type conversion error from '${from}' to '${to.name}'`)

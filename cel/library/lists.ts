@@ -1,4 +1,3 @@
-import { compareValues } from '../values/compare.ts'
 import { type CostTracker, spend } from '../values/costtracker.ts'
 import {
   declare,
@@ -8,7 +7,7 @@ import {
   type Overload,
   overload,
 } from '../values/declaration.ts'
-import { equalValues } from '../values/equal.ts'
+import { compareValues, equalValues } from '../values/equal.ts'
 import { addInts, type Int } from '../values/int.ts'
 import { kindOf } from '../values/kind.ts'
 import {
@@ -41,6 +40,7 @@ import {
   Uint,
 } from '../values/value.ts'
 import { arithmetic } from './arithmetic.ts'
+import { contains } from './logic.ts'
 
 type List = readonly CelValue[] | ListView
 
@@ -239,4 +239,36 @@ export const lists: readonly FunctionDecl[] = [
   declare('distinct', member('list_distinct', [listOfT], listOfT, distinct)),
   declare('first', member('list_first', [listOfT], optionalOf(t), end(0))),
   declare('last', member('list_last', [listOfT], optionalOf(t), end(-1))),
+]
+
+function containsAll(list: List, sublist: List, tracker: CostTracker): boolean {
+  for (const item of itemsOf(sublist)) if (!contains(list, item, tracker)) return false
+  return true
+}
+
+const intersects: FunctionOp = ([a, b], tracker) => {
+  for (const item of itemsOf(a as List)) if (contains(b as List, item, tracker)) return true
+  return false
+}
+
+const list = listOf(paramType('T'))
+
+export const sets: readonly FunctionDecl[] = [
+  declare(
+    'sets.contains',
+    overload('list_sets_contains_list', [list, list], boolType, ([a, b], tracker) =>
+      containsAll(a as List, b as List, tracker),
+    ),
+  ),
+  declare(
+    'sets.equivalent',
+    overload(
+      'list_sets_equivalent_list',
+      [list, list],
+      boolType,
+      ([a, b], tracker) =>
+        containsAll(a as List, b as List, tracker) && containsAll(b as List, a as List, tracker),
+    ),
+  ),
+  declare('sets.intersects', overload('list_sets_intersects_list', [list, list], boolType, intersects)),
 ]

@@ -1,5 +1,4 @@
-import type { CostTracker } from '../values/costtracker.ts'
-import { goFloat } from '../values/float.ts'
+import { type CostTracker, textOf, willMake } from '../values/costtracker.ts'
 import { kindOf, typeNameOf } from '../values/kind.ts'
 import { durationText, timestampText } from '../values/time.ts'
 import {
@@ -17,7 +16,6 @@ import {
   TypeValue,
   Uint,
 } from '../values/value.ts'
-import { textOf, willMake } from './text.ts'
 
 /** `'%s is %.2f'.format([…])` as version 2 of the strings library has it, in American English. */
 export function formatText(
@@ -235,4 +233,14 @@ const clauses: Readonly<Record<string, Clause>> = {
   x: hex,
   X: upperHex,
   o: octal,
+}
+
+/** A number as Go's `%g` prints it: exponents of at least two digits, below 1e-4 and from 1e21. */
+export function goFloat(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
+  if (Object.is(value, -0)) return '-0'
+  const size = Math.abs(value)
+  if (size === 0 || (size >= 1e-4 && size < 1e21)) return String(value)
+  return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
 }

@@ -1,6 +1,5 @@
 import type { Expr, ListElement, MapEntry, StructField } from './ast.ts'
-import type { Token } from './lexer.ts'
-import { literalOf } from './literal.ts'
+import { literalOf, type Token } from './lexer.ts'
 import { expandGlobal, type MacroProblem } from './macro.ts'
 import { expect, fail, isSymbol, peek, start, type TokenReader, take, takeIf, unexpected } from './reader.ts'
 

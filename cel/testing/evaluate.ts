@@ -2,11 +2,11 @@ import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { check } from '../checker/check.ts'
 import { environment } from '../checker/environment.ts'
 import { estimateCost } from '../cost/estimate.ts'
+import type { Estimate } from '../cost/estimatesize.ts'
 import { ProgramProblem } from '../planner/plan.ts'
 import { programOf } from '../planner/program.ts'
 import { declarationOf } from '../schema/schematype.ts'
 import { CostExceeded, newEffort } from '../values/costtracker.ts'
-import type { Estimate } from '../values/range.ts'
 import { show } from './show.ts'
 
 /** Data and its schema, called `self` in expressions. */

@@ -1,5 +1,4 @@
-import { escapedName } from './escape.ts'
-import type { CelType } from './type.ts'
+import { type CelType, escapedName } from './type.ts'
 
 /**
  * A value of an expression. Strings, booleans, null and plain lists are themselves; an int is a number while that is

@@ -4,13 +4,12 @@ import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
 import { dns1123SubdomainErrors } from '../../framework/meta/names.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { patternCostErrors } from '../structural/patterns.ts'
 import type { RawSchema } from '../structural/schema.ts'
-import { approvalErrors } from './approval.ts'
+import { patternCostErrors } from '../structural/structural.ts'
 import { conversionErrors } from './conversion.ts'
-import { hoisted } from './hoisting.ts'
-import { missingNames, nameErrors } from './names.ts'
+import { approvalErrors, missingNames, nameErrors } from './names.ts'
 import {
+  hoisted,
   partErrors,
   selectableFieldErrors,
   versionErrors,

@@ -1,9 +1,9 @@
-import { isObject, listAt, memberOf, textAt, valueAt } from '../../framework/formats/values.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type Fields, isObject, listAt, memberOf, textAt, valueAt } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { duplicate, invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
 import { dns1035LabelErrors } from '../../framework/meta/names.ts'
-import { findField } from '../structural/fieldpath.ts'
-import { isSchema, type RawSchema } from '../structural/schema.ts'
+import { findField, isSchema, type RawSchema } from '../structural/schema.ts'
 import { checkStructural } from '../structural/structural.ts'
 
 /** What a version of a CRD and a version of an APIResourceSchema have in common, but for their schema. */
@@ -180,3 +180,29 @@ function selectableErrors(jsonPath: string, schema: RawSchema, path: string): re
     ...(selectableTypes.includes(found.schema.type ?? '') ? [] : [invalidValue(path, jsonPath, typeText)]),
   ]
 }
+
+const parts = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields']
+
+export interface Hoisted {
+  /** The parts that all versions have alike. */
+  readonly common: Fields
+  /** The versions without them. */
+  readonly own: readonly unknown[]
+}
+
+/** Upstream keeps what all versions have alike once, in the spec itself, and tells what is wrong with it there. */
+export function hoisted(versions: readonly unknown[]): Hoisted {
+  const [first] = versions
+  const alike = parts.filter(part =>
+    versions.every(version => isDeepStrictEqual(memberOf(version, part), memberOf(first, part))),
+  )
+  return {
+    common: isObject(first) ? only(first, part => alike.includes(part)) : {},
+    own: versions.map(version =>
+      isObject(version) ? only(version, part => !alike.includes(part)) : version,
+    ),
+  }
+}
+
+const only = (fields: Fields, isWanted: (name: string) => boolean): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => isWanted(name)))

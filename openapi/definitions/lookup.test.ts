@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { definitionOf } from '../resource.ts'
+import { apiResourceSchemaOf, resourceName, schemaFor } from './definition.ts'
 import { apiExport } from './kcp/exports.ts'
 import { kcpKinds } from './kcp/index.ts'
 import { workspace } from './kcp/workspaces.ts'
 import { configMaps } from './kubernetes/core.ts'
 import { builtinKinds } from './kubernetes/index.ts'
-import { apiResourceSchemaOf, resourceName, schemaFor } from './lookup.ts'
 
 describe('schemaFor', () => {
   it('is the schema of one version', () => {

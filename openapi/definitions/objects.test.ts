@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { compileCached } from '../compile.ts'
-import type { KindDefinition } from './definition.ts'
+import { type KindDefinition, schemaFor } from './definition.ts'
 import { apiBinding } from './kcp/bindings.ts'
 import { apiExport } from './kcp/exports.ts'
 import { workspace, workspaceType } from './kcp/workspaces.ts'
@@ -9,7 +9,6 @@ import { namespaces, secrets, serviceAccounts } from './kubernetes/core.ts'
 import { coreEvents } from './kubernetes/events.ts'
 import { roleBindings } from './kubernetes/rbac.ts'
 import { mutatingWebhookConfigurations } from './kubernetes/webhooks.ts'
-import { schemaFor } from './lookup.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

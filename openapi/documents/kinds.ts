@@ -1,15 +1,16 @@
 import type { ApiResource, Subresource } from '../../framework/contract/apis.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { kindSchema, list, object, string } from '../definitions/fields.ts'
-import { tokenRequestSchema } from '../definitions/kubernetes/reviews.ts'
-import { scaleSchema } from '../definitions/kubernetes/scale.ts'
-import { builtinModel, meta, modelName } from './names.ts'
+import { scaleSchema, tokenRequestSchema } from '../definitions/kubernetes/reviews.ts'
 import {
+  builtinModel,
   type Component,
   type Components,
   described,
   type GroupVersionKind,
   mapChildren,
+  meta,
+  modelName,
   reference,
 } from './schema.ts'
 

@@ -18,8 +18,7 @@ import {
   object,
   string,
 } from '../definitions/fields.ts'
-import { meta, versionModel } from './names.ts'
-import { type Components, described, reference } from './schema.ts'
+import { type Components, described, meta, reference, versionModel } from './schema.ts'
 
 const text: JSONSchemaProps = { type: 'string' }
 const time = (description: string): JSONSchemaProps => described(description, meta('Time'))

@@ -1,16 +1,19 @@
 import type { ApiResource, Subresource } from '../../framework/contract/apis.ts'
 import type { Verb } from '../../framework/request/requestinfo.ts'
 import { kindOf, subresourceKind, subresourceModel } from './kinds.ts'
-import { meta, modelName, versionPath } from './names.ts'
 import {
   methodOf,
+  nameParameter,
+  namespaceParameter,
   type Operation,
   type OperationAction,
   type OperationMethod,
+  type OperationParameter,
   type OperationSubject,
   operationOf,
+  prettyParameter,
 } from './operations.ts'
-import { nameParameter, namespaceParameter, type OperationParameter, prettyParameter } from './parameters.ts'
+import { meta, modelName, versionPath } from './schema.ts'
 
 /** The operations of one URL, with the parameters that all of them have. */
 export type PathItem = Readonly<Partial<Record<OperationMethod, Operation>>> & {

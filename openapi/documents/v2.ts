@@ -1,6 +1,5 @@
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import type { Operation } from './operations.ts'
-import type { OperationParameter } from './parameters.ts'
+import type { Operation, OperationParameter } from './operations.ts'
 import type { PathItem } from './paths.ts'
 import { type Component, type GroupVersionKind, mapChildren, mapValues, schemaPrefix } from './schema.ts'
 import type { DocumentInfo, DocumentV3 } from './v3.ts'

@@ -2,10 +2,19 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { ApiResource } from '../../framework/contract/apis.ts'
 import { componentsOf } from './kinds.ts'
 import { sharedModels } from './models.ts'
-import { groupPath, meta, operationScope, operationTag, versionModel, versionPath } from './names.ts'
 import { plainGet } from './operations.ts'
 import { type Paths, pathsOf } from './paths.ts'
-import { type Components, mapValues, referencedModels } from './schema.ts'
+import {
+  type Components,
+  groupPath,
+  mapValues,
+  meta,
+  operationScope,
+  operationTag,
+  referencedModels,
+  versionModel,
+  versionPath,
+} from './schema.ts'
 
 /** An OpenAPI 3.0 document: what is served below one path (chapter 40, rule 8.21). */
 export interface DocumentV3 {

@@ -1,7 +1,7 @@
 import { listKind } from '../../cel/schema/adapt.ts'
 import { declarationOf, type RootDeclaration, type SchemaDeclaration } from '../../cel/schema/schematype.ts'
 import { newEffort } from '../../cel/values/costtracker.ts'
-import { escapedName } from '../../cel/values/escape.ts'
+import { escapedName } from '../../cel/values/type.ts'
 import { isObject, memberOf } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { child } from '../../framework/meta/fielderror.ts'

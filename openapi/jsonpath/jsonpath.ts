@@ -1,6 +1,5 @@
 import { type Fields, isObject, memberOf } from '../../framework/formats/values.ts'
-import type { FilterOperator, JsonPathNode, JsonPathNodes } from './nodes.ts'
-import { parsePath } from './parser.ts'
+import { type FilterOperator, type JsonPathNode, type JsonPathNodes, parsePath } from './parser.ts'
 
 /** How many values may still be looked at. */
 export interface JsonPathMeter {

@@ -1,5 +1,3 @@
-import type { FilterOperator, JsonPathNode, JsonPathNodes } from './nodes.ts'
-
 /** What is wrong with a path, in the words of kubectl where it has any. */
 export class JsonPathError extends Error {
   override readonly name = 'JsonPathError'
@@ -151,3 +149,23 @@ function parseFilter(scanner: Scanner, nesting: number): JsonPathNode {
 }
 
 const isOperator = (text: string): text is FilterOperator => ['==', '!=', '<', '<=', '>', '>='].includes(text)
+
+/** One step of a JSONPath. */
+export type JsonPathNode =
+  | { readonly type: 'field'; readonly name: string }
+  | { readonly type: 'wildcard' }
+  | { readonly type: 'descent' }
+  | { readonly type: 'slice'; readonly from?: number; readonly to?: number; readonly step?: number }
+  | { readonly type: 'index'; readonly index: number }
+  | { readonly type: 'union'; readonly parts: readonly JsonPathNodes[] }
+  | {
+      readonly type: 'filter'
+      readonly left: JsonPathNodes
+      readonly operator: FilterOperator
+      readonly right: JsonPathNodes
+    }
+  | { readonly type: 'literal'; readonly value: string | number | boolean }
+
+export type JsonPathNodes = readonly JsonPathNode[]
+
+export type FilterOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'exists'

@@ -185,3 +185,32 @@ const embeddedErrors: RawSchemaCheck = (schema, path) =>
         ),
       ]
     : []
+
+/** A part of the structural schema and its path; the part may be missing. */
+type Place = readonly [schema: RawSchema | undefined, path: string]
+
+/**
+ * Every field that is constrained in allOf, anyOf, oneOf or not must be specified outside of them too (rule 7.12). Like
+ * Kubernetes, and so that its CRDs are accepted, this looks at those of the root alone.
+ */
+export const completenessErrors = (schema: RawSchema, path: string): readonly FieldError[] =>
+  alternativesOf(schema, path).flatMap(([nested, at]) => unspecifiedErrors(nested, at, [schema, path]))
+
+function unspecifiedErrors(nested: RawSchema, at: string, place: Place): readonly FieldError[] {
+  const [schema, path] = place
+  if (schema === undefined) return [required(path, `because it is defined in ${at}`)]
+  const items = itemsOf(nested)
+  return [
+    ...alternativesOf(nested, at).flatMap(([deeper, there]) => unspecifiedErrors(deeper, there, place)),
+    ...(items === undefined
+      ? []
+      : unspecifiedErrors(items, `${at}.items`, [itemsOf(schema), `${path}.items`])),
+    ...Object.entries(nested.properties ?? {}).flatMap(([name, property]) => {
+      const own = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined
+      return unspecifiedErrors(property, key(`${at}.properties`, name), [
+        own,
+        key(`${path}.properties`, name),
+      ])
+    }),
+  ]
+}

@@ -1,8 +1,15 @@
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
-import { findField } from './fieldpath.ts'
 import { listErrors } from './lists.ts'
-import { additionalOf, alternativesOf, itemsOf, key, type RawSchema, type RawSchemaCheck } from './schema.ts'
+import {
+  additionalOf,
+  alternativesOf,
+  findField,
+  itemsOf,
+  key,
+  type RawSchema,
+  type RawSchemaCheck,
+} from './schema.ts'
 
 /** Where a schema stands: what may be said depends on it. */
 interface Context {

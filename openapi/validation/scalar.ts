@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatCheck } from '../../framework/formats/formats.ts'
 import { lazyPattern } from '../../framework/formats/pattern.ts'
-import { codePoints, formatNumber } from '../../framework/formats/values.ts'
+import { codePoints, formatNumber, type JsonType, typeOf } from '../../framework/formats/values.ts'
 import { formatJson } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidType, invalidValue, tooLong, unsupported } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import { effectiveFormat } from './type.ts'
 import { pathOf, type ValueRule } from './validation.ts'
 
 /** Runs the rules that the schema has; undefined when it has none. */
@@ -161,4 +160,40 @@ export function enumRule(schema: JSONSchemaProps): ValueRule | undefined {
     value => scalars.has(value) || compound.some(allowed => isDeepStrictEqual(allowed, value)),
     (path, value) => unsupported(path, value, values.map(printed)),
   )
+}
+
+/** The format, when it means something for the type (chapter 40, rule 7.24). */
+export function effectiveFormat({ type, format }: JSONSchemaProps): string | undefined {
+  if (format === undefined || format === '') return undefined
+  const known = {
+    integer: format === 'int32' || format === 'int64',
+    number: format === 'float' || format === 'double',
+    string: formatCheck(format) !== undefined,
+  }
+  if (type === undefined) return known.string ? format : undefined
+  return type in known && known[type as keyof typeof known] ? format : undefined
+}
+
+const typesOf = (schema: JSONSchemaProps): readonly JsonType[] => {
+  if (schema['x-kubernetes-int-or-string'] === true) return ['integer', 'string']
+  return schema.type === undefined ? [] : [schema.type]
+}
+
+/** What Kubernetes calls the format of a number that should have been something else. */
+const dataFormats: Readonly<Partial<Record<JsonType, string>>> = { integer: 'int64', number: 'float64' }
+
+export function typeRule(schema: JSONSchemaProps): ValueRule | undefined {
+  const types = typesOf(schema)
+  if (types.length === 0) return undefined
+  const format = effectiveFormat(schema)
+  const expected = types.join(',')
+  return (value, walk) => {
+    const actual = typeOf(value)
+    if (types.includes(actual) || (actual === 'integer' && types.includes('number'))) return
+    if (actual === 'null' && schema.nullable === true) return
+    const asFormat = format !== undefined && !['null', 'string', 'array'].includes(actual)
+    const [wanted, given] = asFormat ? [format, dataFormats[actual] ?? ''] : [expected, actual]
+    const path = pathOf(walk)
+    walk.errors.push(invalidType(path, given, `${path} in body must be of type ${wanted}: "${given}"`))
+  }
 }

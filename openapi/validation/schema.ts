@@ -3,8 +3,7 @@ import type { FieldError } from '../../framework/meta/errors.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { listCheck, objectCheck } from './below.ts'
 import { logicCheck } from './logic.ts'
-import { enumRule, numberRule, stringRule } from './scalar.ts'
-import { typeRule } from './type.ts'
+import { enumRule, numberRule, stringRule, typeRule } from './scalar.ts'
 import { type CompileBelow, newWalk, type ValueCheck } from './validation.ts'
 
 /** Deeper schemas are refused: no real one comes near, and walking them must not overflow the stack. */

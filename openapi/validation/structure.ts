@@ -1,7 +1,14 @@
-import { isObject } from '../../framework/formats/values.ts'
+import { append, isObject, memberOf } from '../../framework/formats/values.ts'
+import { canonicalJson } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
-import { child } from '../../framework/meta/fielderror.ts'
+import { child, duplicate, invalidValue, required } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import {
+  dns1035LabelErrors,
+  labelValueErrors,
+  pathSegmentErrors,
+  qualifiedNameErrors,
+} from '../../framework/meta/names.ts'
 
 /** Appends what is wrong at a path. Here map keys are written `[key]` (chapter 40, rule 2.22). */
 export type StructureCheck = (value: unknown, path: string, errors: FieldError[]) => void
@@ -58,3 +65,111 @@ function checkMembers(below: Below, object: object, path: string, errors: FieldE
     else below.other?.(value, `${path}[${key}]`, errors)
   }
 }
+
+/** `x-kubernetes-embedded-resource`: the value has apiVersion and kind, and its metadata is valid. */
+export const embeddedCheck = (schema: JSONSchemaProps): StructureCheck | undefined =>
+  schema['x-kubernetes-embedded-resource'] === true
+    ? (value, path, errors) => append(errors, embeddedErrors(value, path))
+    : undefined
+
+function embeddedErrors(value: unknown, path: string): readonly FieldError[] {
+  if (!isObject(value)) return []
+  return [
+    ...apiVersionErrors(`${path}.apiVersion`, value.apiVersion),
+    ...kindErrors(`${path}.kind`, value.kind),
+    ...metadataErrors(`${path}.metadata`, value.metadata),
+  ]
+}
+
+function textErrors(path: string, value: unknown): readonly FieldError[] | undefined {
+  if (value === undefined) return [required(path)]
+  if (typeof value !== 'string') return [invalidValue(path, value, 'must be a string')]
+  return value === '' ? [invalidValue(path, value, 'must not be empty')] : undefined
+}
+
+const apiVersionErrors = (path: string, value: unknown): readonly FieldError[] =>
+  textErrors(path, value) ??
+  (String(value).split('/').length > 2
+    ? [invalidValue(path, value, `unexpected GroupVersion string: ${value}`)]
+    : [])
+
+function kindErrors(path: string, value: unknown): readonly FieldError[] {
+  const wrong = textErrors(path, value)
+  if (wrong !== undefined) return wrong
+  const errors = dns1035LabelErrors(String(value).toLowerCase())
+  const text = `may have mixed case, but should otherwise match: ${errors.join(',')}`
+  return errors.length === 0 ? [] : [invalidValue(path, value, text)]
+}
+
+const invalidTexts = (
+  path: string,
+  value: string,
+  check: (value: string) => readonly string[],
+): FieldError[] => check(value).map(text => invalidValue(path, value, text))
+
+/** Names of embedded objects need not be legal for their kind, which is not known here. */
+function metadataErrors(path: string, metadata: unknown): readonly FieldError[] {
+  const name = memberOf(metadata, 'name')
+  const labels = Object.entries(memberOf(metadata, 'labels') ?? {})
+  const annotations = Object.keys(memberOf(metadata, 'annotations') ?? {})
+  return [
+    ...(typeof name === 'string' ? invalidTexts(`${path}.name`, name, pathSegmentErrors) : []),
+    ...labels.flatMap(([key, value]) => [
+      ...invalidTexts(`${path}.labels`, key, qualifiedNameErrors),
+      ...invalidTexts(`${path}.labels`, String(value), labelValueErrors),
+    ]),
+    ...annotations.flatMap(key =>
+      invalidTexts(`${path}.annotations`, key.toLowerCase(), qualifiedNameErrors),
+    ),
+  ]
+}
+
+/** Lists of type set have no equal items, lists of type map no items with equal keys. */
+export function uniquenessCheck(schema: JSONSchemaProps): StructureCheck | undefined {
+  const type = schema['x-kubernetes-list-type']
+  if (type === 'set') return (value, path, errors) => append(errors, checkSet(value, path))
+  if (type !== 'map') return undefined
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  return (value, path, errors) => append(errors, checkMap(value, path, keys))
+}
+
+/** Each repeated value is reported once, where it is met for the second time. */
+function repetitions(values: readonly unknown[], path: string): readonly FieldError[] {
+  const counts = new Map<string, number>()
+  return values.flatMap((value, i) => {
+    const text = canonicalJson(value)
+    const count = (counts.get(text) ?? 0) + 1
+    counts.set(text, count)
+    return count === 2 ? [duplicate(`${path}[${i}]`, value)] : []
+  })
+}
+
+const checkSet = (value: unknown, path: string): readonly FieldError[] =>
+  Array.isArray(value) && value.length > 1 ? repetitions(value, path) : []
+
+function checkMap(value: unknown, path: string, keys: readonly string[]): readonly FieldError[] {
+  if (!Array.isArray(value)) return []
+  const stranger = value.findIndex(item => item !== null && !isObject(item))
+  if (stranger >= 0)
+    return [
+      invalidValue(
+        `${path}[${stranger}]`,
+        value[stranger],
+        'must be an object for an array of list-type map',
+      ),
+    ]
+  if (value.length <= 1) return []
+  return repetitions(
+    value.map(item => keysOf(item, keys)),
+    path,
+  )
+}
+
+/** The keys that an item has, sorted as Go prints maps. */
+const keysOf = (item: unknown, keys: readonly string[]): unknown =>
+  Object.fromEntries(
+    [...keys]
+      .sort()
+      .map(key => [key, memberOf(item, key)])
+      .filter(([, value]) => value !== undefined),
+  )

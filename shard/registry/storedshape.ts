@@ -1,7 +1,7 @@
 import type { Item } from '../../framework/contract/item.ts'
 import { versionOf } from '../../framework/meta/object.ts'
+import { completed, shapeNumber } from '../../openapi/compile.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
-import { completed, shapeNumber } from '../../openapi/stored.ts'
 import { CachedItem, itemAs } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 

@@ -1,7 +1,7 @@
 import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import type { KindDefinition } from '../definition.ts'
 import { kindSchema, list, object, rules, string } from '../fields.ts'
-import { kcpKind, stored } from './kind.ts'
+import { kcpKind, stored } from './fragments.ts'
 
 const nonEmpty = { minLength: 1 }
 const claim = string('The claim of the token that has the value.', nonEmpty)

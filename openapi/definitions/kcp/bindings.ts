@@ -3,9 +3,17 @@ import { crdAge, path } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
 import { kindSchema, list, listMap, object, oneOfStrings, set, string } from '../fields.ts'
 import { kcpConditions } from '../fragments.ts'
-import { claimSelector, claimState, claimV1, claimV2 } from './claims.ts'
-import { exportReference, unchangingExport } from './fragments.ts'
-import { kcpKind, served, stored } from './kind.ts'
+import {
+  claimSelector,
+  claimState,
+  claimV1,
+  claimV2,
+  exportReference,
+  kcpKind,
+  served,
+  stored,
+  unchangingExport,
+} from './fragments.ts'
 
 const description = 'Makes the resources of an APIExport available in this workspace.'
 

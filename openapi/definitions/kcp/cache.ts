@@ -5,11 +5,12 @@ import { kcpConditions, labelSelector } from '../fragments.ts'
 import {
   endpointSliceStatus,
   exportReference,
+  kcpKind,
   secretReference,
+  stored,
   unchangingExport,
   workspacePath,
 } from './fragments.ts'
-import { kcpKind, stored } from './kind.ts'
 
 const counts = object(
   'How many objects the selector finds.',

@@ -2,7 +2,7 @@ import { crdAge, path } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
 import { boolean, kindSchema, list, map, object, string } from '../fields.ts'
 import { initializerName, kcpConditions, quantity, userExtra, workspacePhase } from '../fragments.ts'
-import { kcpKind, stored } from './kind.ts'
+import { kcpKind, stored } from './fragments.ts'
 
 const owner = object(
   'The object that stands for this logical cluster, usually a Workspace.',

@@ -2,9 +2,17 @@ import { crdAge, path } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
 import { kindSchema, list, listMap, object, rules, set, string } from '../fields.ts'
 import { kcpConditions } from '../fragments.ts'
-import { claimV1, claimV2 } from './claims.ts'
-import { endpointSliceStatus, exportReference, secretReference, unchangingExport } from './fragments.ts'
-import { kcpKind, served, stored } from './kind.ts'
+import {
+  claimV1,
+  claimV2,
+  endpointSliceStatus,
+  exportReference,
+  kcpKind,
+  secretReference,
+  served,
+  stored,
+  unchangingExport,
+} from './fragments.ts'
 
 const identity = object('Where the secret identity of this export is kept.', {
   secretRef: secretReference(

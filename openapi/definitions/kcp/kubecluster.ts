@@ -1,5 +1,5 @@
-import type { KindDefinition } from '../definition.ts'
 import { crdAge, path } from '../columns.ts'
+import type { KindDefinition } from '../definition.ts'
 import { kindSchema, object, oneOfStrings, string, time } from '../fields.ts'
 import { kcpConditions } from '../fragments.ts'
 

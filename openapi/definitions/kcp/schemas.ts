@@ -13,7 +13,7 @@ import {
   rules,
   string,
 } from '../fields.ts'
-import { kcpKind, stored } from './kind.ts'
+import { kcpKind, stored } from './fragments.ts'
 
 const versionName = { minLength: 1, pattern: '^v[1-9][0-9]*([a-z]+[1-9][0-9]*)?$' }
 

@@ -12,7 +12,7 @@ import {
   string,
 } from '../fields.ts'
 import { kcpConditions, labelSelector } from '../fragments.ts'
-import { kcpKind, stored } from './kind.ts'
+import { kcpKind, stored } from './fragments.ts'
 
 const labelValue = '^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'
 const labelPrefix = '^[a-z0-9]([-a-z0-9]{0,251}[a-z0-9])?$'

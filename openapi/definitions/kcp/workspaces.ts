@@ -3,8 +3,7 @@ import { crdAge, path } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
 import { boolean, kindSchema, list, map, object, oneOfStrings, rules, string } from '../fields.ts'
 import { initializerName, kcpConditions, labelSelector, policyRule, workspacePhase } from '../fragments.ts'
-import { workspacePath } from './fragments.ts'
-import { kcpKind, stored } from './kind.ts'
+import { kcpKind, stored, workspacePath } from './fragments.ts'
 
 const name = { minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$' }
 

@@ -4,6 +4,7 @@ import {
   atomicList,
   atomicObject,
   boolean,
+  int32,
   kindSchema,
   listMap,
   map,
@@ -151,4 +152,22 @@ export const resourceQuotas = builtin({
     computed(['Limit', 'string', 'What is used of each quota on limits.'], quota => usage(quota, true)),
     age,
   ],
+})
+
+export const leases = builtin({
+  group: 'coordination.k8s.io',
+  kind: 'Lease',
+  namespaced: true,
+  schema: kindSchema('A lock with an end: who leads, or who is alive.', {
+    spec: object('The lock.', {
+      acquireTime: time('When the holder got it, in microseconds.'),
+      holderIdentity: string('Who holds it.'),
+      leaseDurationSeconds: int32('How long after renewTime others must wait, in seconds.'),
+      leaseTransitions: int32('How often it changed hands.'),
+      preferredHolder: string('Who should get it next.'),
+      renewTime: time('When the holder last renewed it, in microseconds.'),
+      strategy: string('How the next holder is chosen.'),
+    }),
+  }),
+  columns: [path('Holder', '.spec.holderIdentity', 'Who holds the lease.'), age],
 })

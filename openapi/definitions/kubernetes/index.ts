@@ -1,8 +1,7 @@
 import type { KindDefinition } from '../definition.ts'
 import { customResourceDefinitions } from './apiextensions.ts'
 import { certificateSigningRequests } from './certificates.ts'
-import { leases } from './coordination.ts'
-import { configMaps, namespaces, resourceQuotas, secrets, serviceAccounts } from './core.ts'
+import { configMaps, leases, namespaces, resourceQuotas, secrets, serviceAccounts } from './core.ts'
 import { coreEvents, groupEvents } from './events.ts'
 import {
   mutatingAdmissionPolicies,

@@ -13,8 +13,8 @@ import {
   string,
 } from '../fields.ts'
 import { labelSelector, metaConditions } from '../fragments.ts'
-import { failurePolicy, matchConditions, matchResources, reinvocationPolicy } from './admission.ts'
 import { builtin } from './kind.ts'
+import { failurePolicy, matchConditions, matchResources, reinvocationPolicy } from './webhooks.ts'
 
 const policyKind = (
   of: Pick<KindVersion, 'schema' | 'columns'> & {

@@ -1,7 +1,7 @@
 import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { createdAt } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
-import { atomicList, boolean, int64, kindSchema, object, string, time } from '../fields.ts'
+import { atomicList, boolean, int32, int64, kindSchema, object, string, time } from '../fields.ts'
 import { userExtra } from '../fragments.ts'
 import { builtin } from './kind.ts'
 
@@ -192,3 +192,12 @@ export const tokenRequestSchema: JSONSchemaProps = kindSchema(
   },
   { required: ['spec'] },
 )
+
+/** `autoscaling/v1 Scale`: the body of every `/scale` (chapter 40, rule 7.59). */
+export const scaleSchema: JSONSchemaProps = kindSchema('How many there are and should be.', {
+  spec: object('What is wanted.', { replicas: int32('The wanted number.', { minimum: 0 }) }),
+  status: object('What was observed.', {
+    replicas: int32('The actual number.'),
+    selector: string('The label selector of what is counted.'),
+  }),
+})

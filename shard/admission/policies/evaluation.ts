@@ -1,5 +1,5 @@
 import { type CompiledExpression, type CostBudget, OutOfBudget } from '../../../cel/compiled.ts'
-import { adaptDynamic } from '../../../cel/values/dynamic.ts'
+import { adaptDynamic } from '../../../cel/schema/adapt.ts'
 import { newEffort } from '../../../cel/values/costtracker.ts'
 import { CelError, type CelValue, type MapValue } from '../../../cel/values/value.ts'
 import { askedName } from '../../../framework/contract/admission.ts'
