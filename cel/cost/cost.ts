@@ -1,5 +1,5 @@
-import { sizeOfValue } from '../library/logic.ts'
 import { NamedFormat } from '../library/namedformat.ts'
+import { sizeOfValue } from '../library/operators.ts'
 import {
   CelError,
   type CelValue,

@@ -1,5 +1,5 @@
 import type { CheckedExpr } from '../checker/checker.ts'
-import { sizeOfValue } from '../library/logic.ts'
+import { sizeOfValue } from '../library/operators.ts'
 import type { SchemaDeclaration } from '../schema/schematype.ts'
 import type { Expr } from '../syntax/ast.ts'
 import { type CelType, dynType, isOptional, paramOf } from '../values/type.ts'

@@ -1,6 +1,6 @@
+import { scalarKey } from '../values/compare.ts'
 import { type CostTracker, spend, textOf } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, overload } from '../values/declaration.ts'
-import { scalarKey } from '../values/equal.ts'
 import {
   addInts,
   divideInts,

@@ -1,3 +1,4 @@
+import { compareValues, equalValues } from '../values/compare.ts'
 import { type CostTracker, spend } from '../values/costtracker.ts'
 import {
   declare,
@@ -7,7 +8,6 @@ import {
   type Overload,
   overload,
 } from '../values/declaration.ts'
-import { compareValues, equalValues } from '../values/equal.ts'
 import { addInts, type Int } from '../values/int.ts'
 import { kindOf } from '../values/kind.ts'
 import {
@@ -40,7 +40,7 @@ import {
   Uint,
 } from '../values/value.ts'
 import { arithmetic } from './arithmetic.ts'
-import { contains } from './logic.ts'
+import { contains } from './operators.ts'
 
 type List = readonly CelValue[] | ListView
 

@@ -1,9 +1,9 @@
 import { compilePattern } from '../../framework/formats/pattern.ts'
 import { type CallCost, callCost, equalityCost } from '../cost/cost.ts'
 import type { CallExpr } from '../syntax/ast.ts'
+import { equalValues } from '../values/compare.ts'
 import { charge, spend } from '../values/costtracker.ts'
 import type { Overload } from '../values/declaration.ts'
-import { equalValues } from '../values/equal.ts'
 import { isOfType } from '../values/kind.ts'
 import {
   type CelError,

@@ -2,8 +2,18 @@ import type { Expr } from './ast.ts'
 import { tokensOf } from './lexer.ts'
 import { expandMember } from './macro.ts'
 import { expanded, parseArgs, parsePrimary } from './primary.ts'
-import { checkChain, expect, fail, isSymbol, nested, peek, type TokenReader, take, takeIf } from './reader.ts'
 import { type Issue, nowhere, SyntaxProblem } from './source.ts'
+import {
+  checkChain,
+  expect,
+  fail,
+  isSymbol,
+  nested,
+  peek,
+  type TokenReader,
+  take,
+  takeIf,
+} from './tokenreader.ts'
 
 const maxLength = 100_000
 

@@ -1,7 +1,17 @@
 import type { Expr, ListElement, MapEntry, StructField } from './ast.ts'
 import { literalOf, type Token } from './lexer.ts'
 import { expandGlobal, type MacroProblem } from './macro.ts'
-import { expect, fail, isSymbol, peek, start, type TokenReader, take, takeIf, unexpected } from './reader.ts'
+import {
+  expect,
+  fail,
+  isSymbol,
+  peek,
+  start,
+  type TokenReader,
+  take,
+  takeIf,
+  unexpected,
+} from './tokenreader.ts'
 
 const reserved: ReadonlySet<string> = new Set(
   (

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
-import type { KubeObject } from '../framework/meta/object.ts'
-import { omittingEmpty } from './definitions/kubernetes/kind.ts'
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
+import { omittingEmpty } from './kind.ts'
 
 const texts: JSONSchemaProps = { type: 'array', items: { type: 'string' } }
 const schema: JSONSchemaProps = {

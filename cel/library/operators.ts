@@ -1,7 +1,7 @@
 import { codePoints } from '../../framework/formats/values.ts'
+import { compareValues, equalValues } from '../values/compare.ts'
 import type { CostTracker } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
-import { compareValues, equalValues } from '../values/equal.ts'
 import {
   boolType,
   bytesType,
