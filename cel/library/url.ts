@@ -1,10 +1,5 @@
 import { requestUriError } from '../../framework/formats/formats.ts'
-import { declare } from '../values/declaration.ts'
-import type { FunctionDecl } from '../values/declaration.ts'
-import type { FunctionOp } from '../values/declaration.ts'
-import { member } from '../values/declaration.ts'
-import { overload } from '../values/declaration.ts'
-import type { Run } from '../values/declaration.ts'
+import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import { boolType, listOf, mapOf, opaqueType, stringType } from '../values/type.ts'
 import { CelError, LiteralMap, type OpaqueValue } from '../values/value.ts'
 

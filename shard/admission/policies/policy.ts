@@ -2,11 +2,8 @@ import type { Environment } from '../../../cel/checker/environment.ts'
 import { type CompiledExpression, compileExpression } from '../../../cel/compiled.ts'
 import { boolType, type CelType, dynType, nullType, stringType } from '../../../cel/values/type.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import type { ClaimSelector } from '../../../kcp/claims.ts'
-import { admissionEnvironment } from '../../../openapi/expressions/admission.ts'
-import { objectType } from '../../../openapi/expressions/admission.ts'
-import { patchesType } from '../../../openapi/expressions/admission.ts'
 import type { MetaV1LabelSelector } from '../../../kcp/selector.ts'
+import { admissionEnvironment, objectType, patchesType } from '../../../openapi/expressions/admission.ts'
 import type { MatchResources } from './matching.ts'
 
 export interface Validation {
