@@ -1,7 +1,7 @@
 import { isObject, unverifiedClaims } from '../framework/authn/jwt.ts'
 import type { TokenReader } from '../framework/authn/token.ts'
 import { reviewOf, type TokenReview, userIn } from '../framework/authn/tokenreview.ts'
-import { createVerdicts, type Verdict } from '../framework/authn/verdicts.ts'
+import { createVerdicts, type TokenVerdict } from '../framework/authn/verdicts.ts'
 import type { ClusterName } from '../framework/meta/object.ts'
 import { isClusterName } from '../framework/request/path.ts'
 import type { ShardClient } from './shardclient.ts'
@@ -26,7 +26,7 @@ export function shardTokens(
     const home = accountHome(token) ?? cluster
     const shard = index.shardOf(home)
     if (shard === undefined) return undefined
-    const ask = async (): Promise<Verdict<{ readonly found: TokenReview }>> => {
+    const ask = async (): Promise<TokenVerdict<{ readonly found: TokenReview }>> => {
       const found = await review(clientOf(shard), home, token)
       const good = found.status?.authenticated === true ? longest : shortest
       return { value: { found }, expires: Date.now() + good }

@@ -1,11 +1,11 @@
 import { type Conflict, ConflictError } from './conflict.ts'
 import { intersection, isEmpty, noFields, sharing } from './fieldpath/fieldset.ts'
 import { equals, isMembers, type Members } from './fieldpath/values.ts'
-import { type Entry, identityOf, type Managed, type Manager, managedFrom } from './managed.ts'
+import { identityOf, type Managed, type ManagedEntry, type Manager, managedFrom } from './managed.ts'
 import { prune } from './prune.ts'
 import { merge } from './typed/merge.ts'
 import { toFieldSet } from './typed/tofieldset.ts'
-import type { Type } from './typed/types.ts'
+import type { MergeType } from './typed/types.ts'
 import {
   type Difference,
   differencesOf,
@@ -13,15 +13,15 @@ import {
   keeping,
   ownable,
   reconciled,
-  type Versions,
+  type VersionTypes,
 } from './update.ts'
 
 /** One apply: a configuration that fits `type`, on an object. */
 export interface Apply {
   readonly live: Members
   readonly config: Members
-  readonly type: Type
-  readonly versions: Versions
+  readonly type: MergeType
+  readonly versions: VersionTypes
   readonly filter: Filter
   readonly by: Manager
   /** Takes fields from others instead of refusing. */
@@ -44,7 +44,7 @@ export function apply(managed: Managed, wish: Apply): Applied {
   const known = reconciled(managed, versions)
   const last = known.get(identity)
   const fields = sharing(filter(toFieldSet(type, config)), last?.fields ?? noFields)
-  const own: Entry = { ...timeOf(last), ...by, fields }
+  const own: ManagedEntry = { ...timeOf(last), ...by, fields }
   const entries = new Map(known).set(identity, own)
   const next = prune({ merged: merge(type, live, config), managed: entries, versions }, last)
   const object = isMembers(next) ? next : {}
@@ -60,17 +60,17 @@ export function apply(managed: Managed, wish: Apply): Applied {
   }
 }
 
-const timeOf = (entry: Entry | undefined): Pick<Entry, 'time'> =>
+const timeOf = (entry: ManagedEntry | undefined): Pick<ManagedEntry, 'time'> =>
   entry?.time === undefined ? {} : { time: entry.time }
 
 type Differences = (apiVersion: string) => Difference | undefined
 
-function left(entry: Entry, differenceAt: Differences): readonly Entry[] {
+function left(entry: ManagedEntry, differenceAt: Differences): readonly ManagedEntry[] {
   const changed = differenceAt(entry.apiVersion)
   return changed === undefined ? [] : [{ ...entry, fields: keeping(entry, changed) }]
 }
 
-function unconflicted(others: readonly Entry[], differenceAt: Differences): readonly Entry[] {
+function unconflicted(others: readonly ManagedEntry[], differenceAt: Differences): readonly ManagedEntry[] {
   const conflicts = [...others]
     .sort((a, b) => (identityOf(a) < identityOf(b) ? -1 : 1))
     .flatMap(entry => conflictsWith(entry, differenceAt(entry.apiVersion)))
@@ -78,7 +78,7 @@ function unconflicted(others: readonly Entry[], differenceAt: Differences): read
   return others
 }
 
-function conflictsWith(manager: Entry, changed: Difference | undefined): readonly Conflict[] {
+function conflictsWith(manager: ManagedEntry, changed: Difference | undefined): readonly Conflict[] {
   if (changed === undefined) return []
   const fields = intersection(manager.fields, changed.set)
   return isEmpty(fields) ? [] : [{ manager, fields }]

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { canonicalJson } from '../json/json.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
-import { applyConfiguration, type Endpoint, trackUpdate } from './fieldmanager.ts'
+import { applyConfiguration, type ManagedEndpoint, trackUpdate } from './fieldmanager.ts'
 import { recursiveDifference, setOfFields } from './fieldpath/fieldset.ts'
 import { lastAppliedAnnotation } from './lastapplied.ts'
 import { withTimesOf } from './managed.ts'
@@ -14,7 +14,7 @@ type Spec = Readonly<Record<string, unknown>>
 
 const apiVersion = 'example.com/v1'
 const type = typeOf(shapes)
-const endpoint: Endpoint = {
+const endpoint: ManagedEndpoint = {
   group: 'example.com',
   version: 'v1',
   kind: 'Widget',

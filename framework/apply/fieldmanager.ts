@@ -6,20 +6,20 @@ import { ConflictError, conflictStatus } from './conflict.ts'
 import { isMembers, type Members } from './fieldpath/values.ts'
 import { checkLastApplied, kubectl, withLastApplied } from './lastapplied.ts'
 import { formatManaged, identityOf, type Managed, type Manager, parseManaged } from './managed.ts'
-import { type Type, TypedError } from './typed/types.ts'
+import { type MergeType, TypedError } from './typed/types.ts'
 import { validate } from './typed/validate.ts'
-import { type Change, capUpdaters, type Filter, updateManaged, type Versions } from './update.ts'
+import { capUpdaters, type Filter, type ObjectChange, updateManaged, type VersionTypes } from './update.ts'
 
 /** One endpoint, as field management sees it. */
-export interface Endpoint {
+export interface ManagedEndpoint {
   readonly group: string
   readonly version: string
   readonly kind: string
   readonly apiVersion: string
   /** '' for the object itself. */
   readonly subresource: string
-  readonly type: Type
-  readonly versions: Versions
+  readonly type: MergeType
+  readonly versions: VersionTypes
   readonly filter: Filter
   /** What a new object is before anybody has set anything. */
   readonly zero: KubeObject
@@ -40,7 +40,7 @@ export interface Applier extends Writer {
 const nobody: Managed = new Map()
 
 const managerOf = (
-  { apiVersion, subresource }: Endpoint,
+  { apiVersion, subresource }: ManagedEndpoint,
   operation: Manager['operation'],
   manager: string,
 ): Manager => ({
@@ -67,7 +67,7 @@ function withManaged(object: KubeObject, managed: Managed): KubeObject {
  * 40, rules 5.24, 5.27, 5.49). Never throws: an object whose fields cannot be told apart is not tracked any more.
  */
 export function trackUpdate(
-  endpoint: Endpoint,
+  endpoint: ManagedEndpoint,
   writer: Writer,
   next: KubeObject,
   live?: KubeObject,
@@ -83,7 +83,11 @@ export function trackUpdate(
   }
 }
 
-const changeOf = ({ versions, filter, zero }: Endpoint, live: KubeObject, next: KubeObject): Change => ({
+const changeOf = (
+  { versions, filter, zero }: ManagedEndpoint,
+  live: KubeObject,
+  next: KubeObject,
+): ObjectChange => ({
   live: withStructs(zero, withoutManaged(live)),
   next: withStructs(zero, withoutManaged(next)),
   versions,
@@ -101,11 +105,19 @@ function withStructs<T extends Members>(zero: Members, object: T): T {
   return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) }
 }
 
-const tracked = (endpoint: Endpoint, managed: Managed, change: Change, { manager, time }: Writer): Managed =>
-  capUpdaters(updateManaged(managed, change, managerOf(endpoint, 'Update', manager), time))
+const tracked = (
+  endpoint: ManagedEndpoint,
+  managed: Managed,
+  change: ObjectChange,
+  { manager, time }: Writer,
+): Managed => capUpdaters(updateManaged(managed, change, managerOf(endpoint, 'Update', manager), time))
 
 /** The entries that an update starts from: the client's, if it sent any that can be read, else the live ones. */
-function startingPoint({ subresource }: Endpoint, next: KubeObject, live: KubeObject | undefined): Managed {
+function startingPoint(
+  { subresource }: ManagedEndpoint,
+  next: KubeObject,
+  live: KubeObject | undefined,
+): Managed {
   const sent = subresource === '' ? next.metadata.managedFields : undefined
   if (sent !== undefined && isReset(sent)) return nobody
   const parsed = parseManaged(sent ?? [])
@@ -125,7 +137,7 @@ const isReset = (sent: readonly unknown[]): boolean =>
  * for another kind and for `metadata.managedFields`, 409 for conflicts, 500 for what does not fit the schema.
  */
 export function applyConfiguration(
-  endpoint: Endpoint,
+  endpoint: ManagedEndpoint,
   writer: Applier,
   config: Members,
   live: KubeObject | undefined,
@@ -140,7 +152,7 @@ export function applyConfiguration(
 }
 
 const wishOf = (
-  endpoint: Endpoint,
+  endpoint: ManagedEndpoint,
   { manager, force }: Applier,
   config: Members,
   live: KubeObject,
@@ -154,7 +166,7 @@ const wishOf = (
   force,
 })
 
-function checkConfiguration({ group, version, kind, type }: Endpoint, config: Members): void {
+function checkConfiguration({ group, version, kind, type }: ManagedEndpoint, config: Members): void {
   const sent = typeOf(config)
   if (sent.group !== group || sent.version !== version || sent.kind !== kind)
     throw badRequest(`invalid object type: ${printType(sent)}`)
@@ -186,7 +198,7 @@ function typeOf({ apiVersion, kind }: Members): GroupVersionKind {
 const printType = ({ group, version, kind }: GroupVersionKind): string => `${group}/${version}, Kind=${kind}`
 
 /** The first apply finds out what was there before it, and who did that nobody knows. */
-function startOfApply(endpoint: Endpoint, { time }: Writer, live: KubeObject | undefined): Managed {
+function startOfApply(endpoint: ManagedEndpoint, { time }: Writer, live: KubeObject | undefined): Managed {
   const managed = managedIn(live)
   if (managed.size > 0 || live === undefined) return managed
   const change = changeOf(endpoint, endpoint.zero, live)

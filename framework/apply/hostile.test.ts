@@ -4,7 +4,7 @@ import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { wholeSchema } from '../responses/wholeschema.ts'
 import { parseBody } from '../wire/parsebody.ts'
-import { applyConfiguration, type Endpoint } from './fieldmanager.ts'
+import { applyConfiguration, type ManagedEndpoint } from './fieldmanager.ts'
 import { typeOf } from './typed/types.ts'
 
 const text: MergeSchema = { type: 'string' }
@@ -19,7 +19,7 @@ const place: MergeSchema = {
 const schema = { type: 'object', properties: { spec: { type: 'object', additionalProperties: place } } }
 const type = typeOf(wholeSchema(schema))
 const named = { apiVersion: 'example.com/v1', kind: 'Widget' }
-const endpoint: Endpoint = {
+const endpoint: ManagedEndpoint = {
   group: 'example.com',
   version: 'v1',
   kind: 'Widget',

@@ -5,7 +5,7 @@ import { difference, type FieldSet, isEmpty, union } from './fieldpath/fieldset.
 import { isMembers, type Members } from './fieldpath/values.ts'
 import { compare } from './typed/compare.ts'
 import { toFieldSet } from './typed/tofieldset.ts'
-import { type Type, TypedError } from './typed/types.ts'
+import { type MergeType, TypedError } from './typed/types.ts'
 import { validate } from './typed/validate.ts'
 
 /** Where clients that merge by themselves remember what they applied. */
@@ -31,7 +31,7 @@ const lastAppliedOf = (object: Members): string => {
  * Of an apply's conflicts, those that stay: fields that are as the annotation says were set by the same client. Throws
  * the `ConflictError` of those that stay, or returns when none do.
  */
-export function checkLastApplied(error: ConflictError, live: Members, type: Type): void {
+export function checkLastApplied(error: ConflictError, live: Members, type: MergeType): void {
   const allowed = lastAppliedFields(live, type)
   if (allowed === undefined) throw error
   const others = error.conflicts.flatMap(({ manager, fields }): readonly Conflict[] => {
@@ -42,7 +42,7 @@ export function checkLastApplied(error: ConflictError, live: Members, type: Type
 }
 
 /** What the annotation says and the object still has; undefined when there is no usable annotation. */
-function lastAppliedFields(live: Members, type: Type): FieldSet | undefined {
+function lastAppliedFields(live: Members, type: MergeType): FieldSet | undefined {
   const config = parse(lastAppliedOf(live))
   if (config === undefined || config.apiVersion !== live.apiVersion) return undefined
   try {

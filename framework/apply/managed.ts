@@ -14,14 +14,14 @@ export interface Manager {
   readonly subresource: string
 }
 
-export interface Entry extends Manager {
+export interface ManagedEntry extends Manager {
   readonly fields: FieldSet
   /** RFC 3339, whole seconds; absent when nobody knows. */
   readonly time?: string
 }
 
 /** Entries by the identity of their manager. */
-export type Managed = ReadonlyMap<string, Entry>
+export type Managed = ReadonlyMap<string, ManagedEntry>
 
 /** Appliers have one entry, whose version moves; updaters have one per version. Ordered as Go orders them. */
 export const identityOf = ({ manager, operation, apiVersion, subresource }: Manager): string =>
@@ -33,7 +33,7 @@ export const identityOf = ({ manager, operation, apiVersion, subresource }: Mana
   })
 
 /** Entries without fields are dropped. */
-export const managedFrom = (entries: Iterable<Entry>): Managed =>
+export const managedFrom = (entries: Iterable<ManagedEntry>): Managed =>
   new Map([...entries].filter(({ fields }) => !isEmpty(fields)).map(entry => [identityOf(entry), entry]))
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -50,7 +50,7 @@ export function managedProblem(value: readonly unknown[]): string | undefined {
   return typeof entries === 'string' ? entries : undefined
 }
 
-function readEntries(value: readonly unknown[]): readonly Entry[] | string {
+function readEntries(value: readonly unknown[]): readonly ManagedEntry[] | string {
   try {
     return value.map(parseEntry)
   } catch (error) {
@@ -59,7 +59,7 @@ function readEntries(value: readonly unknown[]): readonly Entry[] | string {
   }
 }
 
-function parseEntry(value: unknown, index: number): Entry {
+function parseEntry(value: unknown, index: number): ManagedEntry {
   if (!isMembers(value)) throw new SyntaxError('an entry must be an object')
   const { manager, operation, apiVersion, subresource, time, fieldsType, fieldsV1 = {} } = value
   if (operation !== 'Apply' && operation !== 'Update')
@@ -81,10 +81,11 @@ function parseEntry(value: unknown, index: number): Entry {
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-const seconds = ({ time }: Entry): number => (time === undefined ? 0 : Math.floor(Date.parse(time) / 1000))
+const seconds = ({ time }: ManagedEntry): number =>
+  time === undefined ? 0 : Math.floor(Date.parse(time) / 1000)
 
 /** Chapter 40, rule 5.20. */
-const compareEntries = (a: Entry, b: Entry): number =>
+const compareEntries = (a: ManagedEntry, b: ManagedEntry): number =>
   compareTexts(a.operation, b.operation) ||
   seconds(a) - seconds(b) ||
   compareTexts(a.manager, b.manager) ||
@@ -92,7 +93,7 @@ const compareEntries = (a: Entry, b: Entry): number =>
   compareTexts(a.subresource, b.subresource)
 
 /** The oldest first, then by identity. */
-export const compareAges = (a: Entry, b: Entry): number =>
+export const compareAges = (a: ManagedEntry, b: ManagedEntry): number =>
   seconds(a) - seconds(b) || compareTexts(identityOf(a), identityOf(b))
 
 /** Writes `metadata.managedFields`. */

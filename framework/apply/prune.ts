@@ -1,23 +1,23 @@
 import { difference, type FieldSet, intersection, isEmpty, noFields, union } from './fieldpath/fieldset.ts'
-import { type Entry, identityOf, type Managed } from './managed.ts'
+import { identityOf, type Managed, type ManagedEntry } from './managed.ts'
 import { removeItems } from './typed/remove.ts'
 import { toFieldSet, withNamedFields } from './typed/tofieldset.ts'
-import type { Type } from './typed/types.ts'
-import type { Versions } from './update.ts'
+import type { MergeType } from './typed/types.ts'
+import type { VersionTypes } from './update.ts'
 
 interface Pruning {
   /** The live object with the configuration merged into it. */
   readonly merged: unknown
   /** All entries, with what the manager applies now. */
   readonly managed: Managed
-  readonly versions: Versions
+  readonly versions: VersionTypes
 }
 
 /**
  * Removes what a manager has applied before and does not apply any more, unless somebody else owns it (chapter 40, rule
  * 5.50, step 4).
  */
-export function prune(pruning: Pruning, last: Entry | undefined): unknown {
+export function prune(pruning: Pruning, last: ManagedEntry | undefined): unknown {
   const { merged, versions } = pruning
   const type = last && versions(last.apiVersion)
   if (last === undefined || type === undefined) return merged
@@ -44,7 +44,7 @@ interface States {
   readonly pruned: unknown
 }
 
-function addBack({ merged, pruned }: States, owned: FieldSet, type: Type): unknown {
+function addBack({ merged, pruned }: States, owned: FieldSet, type: MergeType): unknown {
   const kept = union(namedIn(type, pruned), withNamedFields(owned, type))
   return removeItems(type, merged, difference(namedIn(type, merged), kept))
 }
@@ -53,10 +53,10 @@ function addBack({ merged, pruned }: States, owned: FieldSet, type: Type): unkno
 function withDangling(
   { merged }: Pruning,
   pruned: unknown,
-  { type, last }: { readonly type: Type; readonly last: FieldSet },
+  { type, last }: { readonly type: MergeType; readonly last: FieldSet },
 ): unknown {
   const gone = difference(namedIn(type, merged), namedIn(type, pruned))
   return removeItems(type, merged, intersection(gone, withNamedFields(last, type)))
 }
 
-const namedIn = (type: Type, value: unknown): FieldSet => withNamedFields(toFieldSet(type, value), type)
+const namedIn = (type: MergeType, value: unknown): FieldSet => withNamedFields(toFieldSet(type, value), type)

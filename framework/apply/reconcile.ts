@@ -1,28 +1,28 @@
-import { type Element, fieldOf } from './fieldpath/fieldpath.ts'
+import { fieldOf, type PathElement } from './fieldpath/fieldpath.ts'
 import { type FieldSet, isEmpty } from './fieldpath/fieldset.ts'
-import type { MapType, Type } from './typed/types.ts'
+import type { MapType, MergeType } from './typed/types.ts'
 
 /**
  * A set that was made under another schema, as it would be now: what has become atomic is owned as a whole. The same set
  * when nothing has changed (chapter 40, rule 5.49, step 1).
  */
-export function reconcile(set: FieldSet, type: Type): FieldSet {
+export function reconcile(set: FieldSet, type: MergeType): FieldSet {
   return reconcileChildren(set, element => memberType(type, element))
 }
 
-function memberType(type: Type, element: Element): Type | undefined {
+function memberType(type: MergeType, element: PathElement): MergeType | undefined {
   if (type.map) return type.map.isFree ? undefined : mapMember(type.map, element)
   return type.scalar ? undefined : type.list?.item
 }
 
-function mapMember(map: MapType, element: Element): Type | undefined {
+function mapMember(map: MapType, element: PathElement): MergeType | undefined {
   const name = fieldOf(element)
   return name === undefined ? undefined : map.member(name)
 }
 
-function reconcileChildren(set: FieldSet, typeAt: (element: Element) => Type | undefined): FieldSet {
-  const whole: Element[] = []
-  const changed: (readonly [Element, FieldSet])[] = []
+function reconcileChildren(set: FieldSet, typeAt: (element: PathElement) => MergeType | undefined): FieldSet {
+  const whole: PathElement[] = []
+  const changed: (readonly [PathElement, FieldSet])[] = []
   for (const [element, child] of set.children) {
     const type = typeAt(element)
     if (type === undefined) continue
@@ -39,10 +39,10 @@ function reconcileChildren(set: FieldSet, typeAt: (element: Element) => Type | u
 }
 
 /** Owned as a whole now: what was owned below it becomes the thing itself. */
-function isWhole({ map, scalar, list }: Type): boolean {
+function isWhole({ map, scalar, list }: MergeType): boolean {
   if (map) return !map.isFree && map.isAtomic
   return !scalar && list?.isAtomic === true
 }
 
-const nonEmpty = (children: ReadonlyMap<Element, FieldSet>): ReadonlyMap<Element, FieldSet> =>
+const nonEmpty = (children: ReadonlyMap<PathElement, FieldSet>): ReadonlyMap<PathElement, FieldSet> =>
   new Map([...children].filter(([, child]) => !isEmpty(child)))

@@ -1,7 +1,7 @@
 import type { Json } from '../meta/object.ts'
-import { fieldElement, type Path } from './fieldpath/fieldpath.ts'
+import { type FieldPath, fieldElement } from './fieldpath/fieldpath.ts'
 import { difference, has, isEmpty, setOf, setOfFields } from './fieldpath/fieldset.ts'
-import { type Entry, formatManaged, type Managed, parseManaged } from './managed.ts'
+import { formatManaged, type Managed, type ManagedEntry, parseManaged } from './managed.ts'
 
 type ManagedFields = readonly Json[] | undefined
 
@@ -10,17 +10,17 @@ export type ReplicasPaths = ReadonlyMap<string, readonly string[] | undefined>
 
 const scaleVersion = 'autoscaling/v1'
 const replicas = setOfFields(['spec', 'replicas'])
-const replicasPath: Path = ['spec', 'replicas'].map(fieldElement)
+const replicasPath: FieldPath = ['spec', 'replicas'].map(fieldElement)
 
 const read = (managedFields: ManagedFields): Managed => parseManaged(managedFields ?? []) ?? new Map()
 
 const write = (managed: Managed): ManagedFields =>
   managed.size === 0 ? undefined : (formatManaged(managed) as readonly Json[])
 
-const pathOf = (paths: ReplicasPaths, apiVersion: string): Path | undefined =>
+const pathOf = (paths: ReplicasPaths, apiVersion: string): FieldPath | undefined =>
   paths.get(apiVersion)?.map(fieldElement)
 
-const ownsReplicas = (paths: ReplicasPaths, { apiVersion, fields }: Entry): boolean => {
+const ownsReplicas = (paths: ReplicasPaths, { apiVersion, fields }: ManagedEntry): boolean => {
   const path = pathOf(paths, apiVersion)
   return path !== undefined && has(fields, path)
 }
@@ -28,7 +28,7 @@ const ownsReplicas = (paths: ReplicasPaths, { apiVersion, fields }: Entry): bool
 /** Who owns the replicas of an object, as its Scale shows it (chapter 40, rule 5.57). */
 export function managedFieldsOfScale(parent: ManagedFields, paths: ReplicasPaths): ManagedFields {
   const owners = [...read(parent)].filter(([, entry]) => ownsReplicas(paths, entry))
-  const shown = owners.map(([key, entry]): [string, Entry] => [
+  const shown = owners.map(([key, entry]): [string, ManagedEntry] => [
     key,
     { ...entry, apiVersion: scaleVersion, fields: replicas },
   ])
@@ -51,20 +51,20 @@ export function managedFieldsOfScaled(
   const isKept = new Set(
     kept.filter(([id, entry]) => owners.has(id) && ownsReplicas(paths, entry)).map(([id]) => id),
   )
-  const left = kept.map(([id, entry]): [string, Entry] => [
+  const left = kept.map(([id, entry]): [string, ManagedEntry] => [
     id,
     isKept.has(id) ? entry : withoutReplicas(entry, paths),
   ])
   const fields = replicasAt(pathOf(paths, apiVersion) ?? [])
   const gained = [...owners]
     .filter(([id]) => !isKept.has(id))
-    .map(([id, { time: _, ...owner }]): [string, Entry] => [id, { ...owner, apiVersion, fields }])
+    .map(([id, { time: _, ...owner }]): [string, ManagedEntry] => [id, { ...owner, apiVersion, fields }])
   return write(new Map([...left, ...gained].filter(([, entry]) => !isEmpty(entry.fields))))
 }
 
-function withoutReplicas(entry: Entry, paths: ReplicasPaths): Entry {
+function withoutReplicas(entry: ManagedEntry, paths: ReplicasPaths): ManagedEntry {
   const path = pathOf(paths, entry.apiVersion)
   return path === undefined ? entry : { ...entry, fields: difference(entry.fields, replicasAt(path)) }
 }
 
-const replicasAt = (path: Path): Entry['fields'] => setOf([path])
+const replicasAt = (path: FieldPath): ManagedEntry['fields'] => setOf([path])

@@ -1,9 +1,16 @@
 import { untrackedFields } from '../meta/objectmeta.ts'
 import { difference, type FieldSet, isEmpty, setOfFields, union } from './fieldpath/fieldset.ts'
-import { compareAges, type Entry, identityOf, type Managed, type Manager, managedFrom } from './managed.ts'
+import {
+  compareAges,
+  identityOf,
+  type Managed,
+  type ManagedEntry,
+  type Manager,
+  managedFrom,
+} from './managed.ts'
 import { reconcile } from './reconcile.ts'
 import { type Comparison, compare } from './typed/compare.ts'
-import type { Type } from './typed/types.ts'
+import type { MergeType } from './typed/types.ts'
 
 /** `stripMeta` of `apimachinery/pkg/util/managedfields/internal`; `clusterName` was a field of ObjectMeta. */
 const untracked = setOfFields(
@@ -16,7 +23,7 @@ const untracked = setOfFields(
 export const ownable = (fields: FieldSet): FieldSet => difference(fields, untracked)
 
 /** The entries as the schemas of today have them; entries of versions that are gone are dropped. */
-export function reconciled(managed: Managed, versions: Versions): Managed {
+export function reconciled(managed: Managed, versions: VersionTypes): Managed {
   const entries = [...managed.values()].flatMap(entry => {
     const type = versions(entry.apiVersion)
     return type === undefined ? [] : [{ ...entry, fields: reconcile(entry.fields, type) }]
@@ -25,14 +32,14 @@ export function reconciled(managed: Managed, versions: Versions): Managed {
 }
 
 /** What an entry keeps when somebody else has made a change. */
-export const keeping = ({ fields }: Entry, { removed, set }: Difference): FieldSet =>
+export const keeping = ({ fields }: ManagedEntry, { removed, set }: Difference): FieldSet =>
   difference(difference(fields, set), removed)
 
 /**
  * Who owns what after an update (chapter 40, rule 5.49): whoever made it owns what it changed, everything else stays with
  * its owners. `time` is when.
  */
-export function updateManaged(managed: Managed, change: Change, by: Manager, time: string): Managed {
+export function updateManaged(managed: Managed, change: ObjectChange, by: Manager, time: string): Managed {
   const differenceAt = differencesOf(change)
   const others = [...reconciled(managed, change.versions).values()].flatMap(entry => {
     const changed = differenceAt(entry.apiVersion)
@@ -47,16 +54,16 @@ export function updateManaged(managed: Managed, change: Change, by: Manager, tim
 }
 
 /** The types of one kind in all its versions; undefined: there is no such version any more. */
-export type Versions = (apiVersion: string) => Type | undefined
+export type VersionTypes = (apiVersion: string) => MergeType | undefined
 
 /** Leaves out what an endpoint may not write. */
 export type Filter = (fields: FieldSet) => FieldSet
 
 /** How one object goes from one state to another. */
-export interface Change {
+export interface ObjectChange {
   readonly live: unknown
   readonly next: unknown
-  readonly versions: Versions
+  readonly versions: VersionTypes
   readonly filter: Filter
 }
 
@@ -73,8 +80,8 @@ export function differencesOf({
   next,
   versions,
   filter,
-}: Change): (apiVersion: string) => Difference | undefined {
-  const known = new Map<Type, Difference>()
+}: ObjectChange): (apiVersion: string) => Difference | undefined {
+  const known = new Map<MergeType, Difference>()
   return apiVersion => {
     const type = versions(apiVersion)
     if (type === undefined) return undefined
@@ -92,7 +99,7 @@ const filtered = ({ removed, modified, added }: Comparison, filter: Filter): Dif
 const maxUpdaters = 10
 const ancient = 'ancient-changes'
 
-const isUpdate = ({ operation }: Entry): boolean => operation === 'Update'
+const isUpdate = ({ operation }: ManagedEntry): boolean => operation === 'Update'
 
 /**
  * Keeps at most ten entries of updates: the oldest are merged, per version, into one of nobody in particular (chapter 40,
@@ -101,7 +108,7 @@ const isUpdate = ({ operation }: Entry): boolean => operation === 'Update'
 export function capUpdaters(managed: Managed): Managed {
   const updaters = [...managed.values()].filter(isUpdate).sort(compareAges)
   const kept = new Map(managed)
-  const oldest = new Map<string, Entry>()
+  const oldest = new Map<string, ManagedEntry>()
   let count = updaters.length
   for (const entry of updaters) {
     if (count <= maxUpdaters) break
@@ -116,9 +123,9 @@ export function capUpdaters(managed: Managed): Managed {
 }
 
 /** Moves an entry into the bucket of its version; the first of that version makes the bucket. */
-function bury(kept: Map<string, Entry>, first: Entry, entry: Entry): void {
+function bury(kept: Map<string, ManagedEntry>, first: ManagedEntry, entry: ManagedEntry): void {
   const { apiVersion } = entry
-  const bucket: Entry = { ...entry, manager: ancient, subresource: '' }
+  const bucket: ManagedEntry = { ...entry, manager: ancient, subresource: '' }
   const key = identityOf(bucket)
   const before = kept.get(key)
   if (before === undefined) kept.delete(identityOf(first))

@@ -8,7 +8,7 @@ import { authenticated } from './authentication.ts'
 import { audiencesIn, type Claims, isObject, unverifiedClaims } from './jwt.ts'
 import type { SigningKeys } from './signingkeys.ts'
 import { TokenError, type TokenReader } from './token.ts'
-import { createVerdicts, type Verdict } from './verdicts.ts'
+import { createVerdicts, type TokenVerdict } from './verdicts.ts'
 
 /** A service account of one logical cluster. */
 export interface AccountRef {
@@ -138,7 +138,7 @@ export function serviceAccountTokens(options: ServiceAccountReaderOptions): Toke
   }
 }
 
-function judge(claims: Claims, isLegacy: boolean): Verdict<Signed> {
+function judge(claims: Claims, isLegacy: boolean): TokenVerdict<Signed> {
   const value = isLegacy ? readLegacy(claims) : readBound(claims)
   const expires = typeof claims.exp === 'number' ? claims.exp * 1000 : Number.POSITIVE_INFINITY
   return { value, expires }

@@ -2,7 +2,7 @@ import type { UserInfo } from '../request/user.ts'
 import { authenticated } from './authentication.ts'
 import { isObject, isTexts } from './jwt.ts'
 import { TokenError, type TokenReader } from './token.ts'
-import { createVerdicts, type Verdict } from './verdicts.ts'
+import { createVerdicts, type TokenVerdict } from './verdicts.ts'
 
 export interface WebhookTokensOptions {
   /** Sends a TokenReview and resolves with the answered one. Rejects when there is no good answer. */
@@ -26,7 +26,7 @@ type Reviewed =
  */
 export function webhookTokens({ send, version, believedFor }: WebhookTokensOptions): TokenReader {
   const verdicts = createVerdicts<Reviewed>(believedFor)
-  const ask = async (token: string, audiences: readonly string[]): Promise<Verdict<Reviewed>> => {
+  const ask = async (token: string, audiences: readonly string[]): Promise<TokenVerdict<Reviewed>> => {
     const apiVersion = `authentication.k8s.io/${version}`
     const review = { kind: 'TokenReview', apiVersion, metadata: {}, spec: { token, audiences } }
     const value = reviewedIn(await send(review), audiences)

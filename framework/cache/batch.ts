@@ -2,14 +2,14 @@ import { PickedBatch } from '../contract/batch.ts'
 import type { Item } from '../contract/item.ts'
 import type { ItemBatch } from '../contract/storage.ts'
 import type { CacheItem } from './item.ts'
-import type { Run } from './pages.ts'
+import type { PageRun } from './pages.ts'
 
 /** A run of neighbours: their bytes lie together. */
 class RunBatch implements ItemBatch {
   readonly length: number
-  readonly #run: Run
+  readonly #run: PageRun
 
-  constructor(run: Run) {
+  constructor(run: PageRun) {
     this.#run = run
     this.length = run.to - run.from
   }
@@ -39,7 +39,7 @@ class RunBatch implements ItemBatch {
 
 /** At most `limit` of the items of a run that match, and the last item that was looked at. */
 export function take(
-  run: Run,
+  run: PageRun,
   limit: number,
   matches: ((item: CacheItem) => boolean) | undefined,
 ): { readonly batch: ItemBatch; readonly last: CacheItem | undefined } {

@@ -4,7 +4,7 @@ import { bookmark } from '../responses/bookmark.ts'
 import { take } from './batch.ts'
 import type { Line } from './line.ts'
 import type { Snapshot } from './pages.ts'
-import type { Reader } from './reader.ts'
+import type { RingReader } from './reader.ts'
 import type { Ring } from './ring.ts'
 import { matcherOf, rangeOf, type ServedKind } from './selection.ts'
 
@@ -63,7 +63,7 @@ export const bookmarks = (source: WatchSource, kind: ServedKind, query: WatchQue
 /** The live part of a watch: everything that comes, and a bookmark when one is due and nothing is left to send. */
 export async function* follow(
   source: WatchSource,
-  reader: Reader,
+  reader: RingReader,
   signal: AbortSignal,
   bookmarks: Bookmarks,
 ): AsyncGenerator<readonly ItemEvent[]> {
@@ -90,7 +90,7 @@ export async function* follow(
 }
 
 /** What happened before the end is still told: of objects that went with their definition nobody would hear later. */
-function* rest(reader: Reader): Generator<readonly ItemEvent[]> {
+function* rest(reader: RingReader): Generator<readonly ItemEvent[]> {
   for (let events = reader.next(); events !== undefined; events = reader.next())
     if (events.length > 0) yield events
 }

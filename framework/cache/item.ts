@@ -32,7 +32,7 @@ export interface SlabPlace {
 }
 
 /** What is presented of an object besides its bytes. */
-export interface Presented {
+export interface PresentedMeta {
   /** The resourceVersion. */
   readonly revision: number
   readonly labels: Texts
@@ -53,7 +53,7 @@ export abstract class SlabItem implements CacheItem, ObjectMeta {
   #slab: Buffer
   #start: number
 
-  constructor(key: ObjectKey, { slab, start, length }: SlabPlace, { revision, labels }: Presented) {
+  constructor(key: ObjectKey, { slab, start, length }: SlabPlace, { revision, labels }: PresentedMeta) {
     this.id = idOf(key)
     this.cluster = key.cluster
     this.namespace = key.namespace

@@ -3,7 +3,7 @@ import type { CacheEvent } from './event.ts'
 import type { CacheItem } from './item.ts'
 
 /** How a reader sees events. Readers with the same `name` see the same, and are handed the same arrays. */
-export interface Sight {
+export interface EventView {
   readonly name: string
   /** What this event is to the reader; undefined: nothing. Absent when every event is seen as it is. */
   readonly see?: (event: CacheEvent) => ItemEvent | undefined
@@ -53,7 +53,7 @@ export class Line<I extends CacheItem = CacheItem> {
   }
 
   /** Events at positions [from, to) as somebody sees them. */
-  read(from: number, to: number, sight: Sight): readonly ItemEvent[] {
+  read(from: number, to: number, sight: EventView): readonly ItemEvent[] {
     const name = `${from} ${to} ${sight.name}`
     const known = this.#handed.get(name)
     if (known !== undefined) return known

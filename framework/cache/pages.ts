@@ -15,7 +15,7 @@ export const idsUnder = (prefix: string): IdRange =>
   prefix === '' ? { from: '', to: last } : { from: prefix, to: `${prefix.slice(0, -1)}0` }
 
 /** A part of one page: items [from, to). */
-export interface Run<I extends CacheItem = CacheItem> {
+export interface PageRun<I extends CacheItem = CacheItem> {
   readonly page: Page<I>
   readonly from: number
   readonly to: number
@@ -71,7 +71,7 @@ export class Snapshot<I extends CacheItem = CacheItem> {
   }
 
   /** The items of a range, page by page, in order. */
-  *runs({ from, to }: IdRange): Generator<Run<I>> {
+  *runs({ from, to }: IdRange): Generator<PageRun<I>> {
     const start = positionOf(this.pages, from)
     for (let i = start.page; i < this.pages.length; i++) {
       const page = this.pages[i]
@@ -91,7 +91,7 @@ export class Snapshot<I extends CacheItem = CacheItem> {
 
   /** This snapshot with some ids changed; undefined removes. Untouched pages are shared. */
   with(changes: ReadonlyMap<string, I | undefined>): Snapshot<I> {
-    const pages = new Pages<I>(this)
+    const pages = new PageMap<I>(this)
     for (const [id, item] of changes) {
       if (item === undefined) pages.remove(id)
       else pages.put(item)
@@ -101,7 +101,7 @@ export class Snapshot<I extends CacheItem = CacheItem> {
 }
 
 /** A sorted map of items that can be photographed at any time: pages are copied when first changed after that. */
-export class Pages<I extends CacheItem = CacheItem> {
+export class PageMap<I extends CacheItem = CacheItem> {
   #pages: Page<I>[]
   #size: number
   #owner: object = {}

@@ -5,7 +5,7 @@ interface Waiter {
 }
 
 /** A revision that only grows, and those who wait for it. */
-export class Progress {
+export class RevisionProgress {
   #revision: number
   #closed = false
   readonly #waiters = new Set<Waiter>()

@@ -2,7 +2,7 @@ import type { ItemEvent } from '../contract/item.ts'
 import type { Selection } from '../contract/storage.ts'
 import { expired } from '../meta/errors.ts'
 import type { CacheEvent } from './event.ts'
-import type { Line, Sight } from './line.ts'
+import type { EventView, Line } from './line.ts'
 import type { Ring } from './ring.ts'
 import { type Matches, matcherOf, nameOf, type ServedKind } from './selection.ts'
 
@@ -21,11 +21,14 @@ function seen(event: CacheEvent, matches: Matches): ItemEvent | undefined {
 }
 
 /** How the line of the right cluster looks, and how the line of all clusters does. */
-function sightsOf(selection: Selection, kind: ServedKind): { readonly own: Sight; readonly all: Sight } {
+function sightsOf(
+  selection: Selection,
+  kind: ServedKind,
+): { readonly own: EventView; readonly all: EventView } {
   const { cluster } = selection
   const matches = matcherOf(selection, kind)
   const name = nameOf(selection)
-  const own: Sight = matches === undefined ? { name } : { name, see: event => seen(event, matches) }
+  const own: EventView = matches === undefined ? { name } : { name, see: event => seen(event, matches) }
   if (cluster === '*') return { own, all: own }
   const see = (event: CacheEvent): ItemEvent | undefined => {
     if (event.item.cluster !== cluster) return undefined
@@ -38,11 +41,11 @@ function sightsOf(selection: Selection, kind: ServedKind): { readonly own: Sight
  * A position in the ring, and what is seen from there. A reader of one cluster catches up in the ring of all clusters
  * and then moves to the line of its cluster, where the events of others neither wake nor cost it.
  */
-export class Reader {
+export class RingReader {
   readonly #ring: Ring
   readonly #cluster: string
-  readonly #own: Sight
-  #sight: Sight
+  readonly #own: EventView
+  #sight: EventView
   #line: Line
   #position: number
   #revision: number

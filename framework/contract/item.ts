@@ -11,12 +11,12 @@ import {
   uidOf,
 } from '../wire/encode.ts'
 import {
+  type EncodedSource,
   longestReplaced,
   type Relabeling,
   type Replacement,
   relabel,
   replacementFor,
-  type Source,
   writeReplaced,
 } from '../wire/relabel.ts'
 
@@ -233,8 +233,8 @@ class RelabeledItem implements Item {
 export const lengthOf = (item: Item): number => item.length ?? item.bytes.length
 
 /** What an item is copied from. */
-const sourceOf = (item: Item): Pick<Source, 'copy'> =>
-  item.copy === undefined ? item.bytes : (item as Source)
+const sourceOf = (item: Item): Pick<EncodedSource, 'copy'> =>
+  item.copy === undefined ? item.bytes : (item as EncodedSource)
 
 /** The metadata of a decoded object, as filters read it. */
 export const metaOf = (metadata: Metadata, key: ObjectKey): ObjectMeta => ({

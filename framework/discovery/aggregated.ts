@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
 import type { Document } from '../contract/documents.ts'
 import type { AcceptClause } from '../responses/negotiation.ts'
-import { byName, type Group, type GroupVersion, groupsOf, namesOf } from './discovery.ts'
+import { byName, type DiscoveryGroup, type GroupVersion, groupsOf, namesOf } from './discovery.ts'
 
 export type AggregatedVersion = 'v2' | 'v2beta1'
 
@@ -43,9 +43,9 @@ function render(apis: ApiSet, root: '/api' | '/apis', version: AggregatedVersion
   return { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() }
 }
 
-const emptyCore: Group = { name: '', versions: [{ version: 'v1', resources: [] }] }
+const emptyCore: DiscoveryGroup = { name: '', versions: [{ version: 'v1', resources: [] }] }
 
-const itemOf = ({ name, versions }: Group): object => ({
+const itemOf = ({ name, versions }: DiscoveryGroup): object => ({
   metadata: { name, creationTimestamp: null },
   versions: versions.map(versionOf),
 })

@@ -2,7 +2,7 @@ import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
 import { apiVersionOf } from '../meta/object.ts'
 
 /** The versions of one group, most preferred first. */
-export interface Group {
+export interface DiscoveryGroup {
   readonly name: string
   readonly versions: readonly GroupVersion[]
 }
@@ -13,13 +13,13 @@ export interface GroupVersion {
   readonly resources: readonly ApiResource[]
 }
 
-const grouped = new WeakMap<ApiSet, readonly Group[]>()
+const grouped = new WeakMap<ApiSet, readonly DiscoveryGroup[]>()
 
 /**
  * The groups of an ApiSet in the order in which kubectl should look for short names: core, then built-in groups, then
  * custom ones, each by name (chapter 40, rule 8.5). Made once per ApiSet.
  */
-export function groupsOf(apis: ApiSet): readonly Group[] {
+export function groupsOf(apis: ApiSet): readonly DiscoveryGroup[] {
   let groups = grouped.get(apis)
   if (groups === undefined) {
     groups = makeGroups(apis)
@@ -28,7 +28,7 @@ export function groupsOf(apis: ApiSet): readonly Group[] {
   return groups
 }
 
-function makeGroups(apis: ApiSet): readonly Group[] {
+function makeGroups(apis: ApiSet): readonly DiscoveryGroup[] {
   const groups = new Map<string, Map<string, ApiResource[]>>()
   for (const resource of apis.resources) {
     const versions = groups.get(resource.group) ?? new Map<string, ApiResource[]>()
@@ -43,7 +43,7 @@ function makeGroups(apis: ApiSet): readonly Group[] {
   return list.sort((a, b) => rankOf(a) - rankOf(b))
 }
 
-function rankOf(group: Group): number {
+function rankOf(group: DiscoveryGroup): number {
   if (group.name === '') return 0
   return group.versions.every(v => v.resources.every(r => r.custom)) ? 2 : 1
 }
@@ -70,7 +70,7 @@ export function groupOf(apis: ApiSet, name: string): object | undefined {
   return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(group) }
 }
 
-function groupDocument({ name, versions }: Group): object {
+function groupDocument({ name, versions }: DiscoveryGroup): object {
   const list = versions.map(({ version }) => ({ groupVersion: apiVersionOf(name, version), version }))
   return { name, versions: list, preferredVersion: list[0] }
 }

@@ -59,7 +59,7 @@ export function lazyPattern(source: string): Pattern {
 }
 
 /** A compiled expression. */
-export interface Expression {
+export interface CompiledPattern {
   test(text: string): boolean
   /** What it matches in a text, from the left; at most `count` matches if that is not negative. */
   find(text: string, count: number): readonly string[]
@@ -67,10 +67,10 @@ export interface Expression {
   steps(text: string): number
 }
 
-const expressions = new LRUCache<string, Expression | string>({ max: 2000 })
+const expressions = new LRUCache<string, CompiledPattern | string>({ max: 2000 })
 
 /** The compiled expression, or what is wrong with it in Go's words. The last used ones are kept. */
-export function compilePattern(source: string): Expression | string {
+export function compilePattern(source: string): CompiledPattern | string {
   const known = expressions.get(source)
   if (known !== undefined) return known
   const regex = compile(source)
@@ -79,7 +79,7 @@ export function compilePattern(source: string): Expression | string {
   return made
 }
 
-const expressionOf = (regex: RE2JS): Expression => ({
+const expressionOf = (regex: RE2JS): CompiledPattern => ({
   test: text => regex.test(text),
   find: (text, count) => {
     const found: string[] = []

@@ -43,8 +43,8 @@ export const tooMany = (field: string, count: number, max: number): FieldError =
 export const child = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
 /** One step of a path: a field or key, or an index. */
-export type Step = string | number
+export type PathStep = string | number
 
 /** `spec.a[0].b` */
-export const formatPath = (steps: readonly Step[]): string =>
+export const formatPath = (steps: readonly PathStep[]): string =>
   steps.reduce<string>((path, s) => (typeof s === 'number' ? `${path}[${s}]` : child(path, s)), '')

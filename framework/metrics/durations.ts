@@ -1,13 +1,13 @@
 /** How long things took: a Prometheus histogram. Observing is adding, and everything else is done when it is read. */
-export interface Durations {
+export interface DurationHistogram {
   /** The observations that have these labels. */
-  of(labels: Readonly<Record<string, string>>): Duration
+  of(labels: Readonly<Record<string, string>>): DurationObserver
   /** In Prometheus' text format. */
   text(): string
 }
 
 /** Takes observations, in seconds. */
-export interface Duration {
+export interface DurationObserver {
   observe(seconds: number): void
 }
 
@@ -18,7 +18,7 @@ export interface DurationsDefinition {
   readonly buckets: readonly number[]
 }
 
-export function createDurations({ name, help, buckets }: DurationsDefinition): Durations {
+export function createDurations({ name, help, buckets }: DurationsDefinition): DurationHistogram {
   const all = new Map<string, Observed>()
   return {
     of(labels) {
@@ -40,7 +40,7 @@ const writeLabels = (labels: Readonly<Record<string, string>>): string =>
     .map(([label, value]) => `${label}=${JSON.stringify(value)}`)
     .join(',')
 
-class Observed implements Duration {
+class Observed implements DurationObserver {
   readonly #buckets: readonly number[]
   /** One more than there are bounds: what took longer than all of them. */
   readonly #counts: number[]

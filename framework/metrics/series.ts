@@ -1,17 +1,17 @@
 import type { ResourceRequest } from '../request/requestinfo.ts'
-import { createDurations, type Duration, type Durations } from './durations.ts'
+import { createDurations, type DurationHistogram, type DurationObserver } from './durations.ts'
 
 /** Requests that are counted alike: plain numbers until somebody reads them. */
 export class Series {
   readonly labels: RequestLabels
   /** Without long-running requests. */
-  readonly seconds: Duration | undefined
+  readonly seconds: DurationObserver | undefined
   readonly codes = new Map<number, number>()
   running = 0
   /** That were handed to watchers. */
   events = 0
 
-  constructor(labels: RequestLabels, seconds: Durations) {
+  constructor(labels: RequestLabels, seconds: DurationHistogram) {
     const { verb, scope } = labels
     this.labels = labels
     this.seconds = verb === 'WATCH' ? undefined : seconds.of({ verb, scope })
@@ -23,7 +23,7 @@ export class Series {
 }
 
 export interface AllSeries {
-  readonly seconds: Durations
+  readonly seconds: DurationHistogram
   /** Those of equal labels are one. */
   of(labels: RequestLabels): Series
   values(): Iterable<Series>

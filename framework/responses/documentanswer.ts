@@ -1,19 +1,19 @@
 import { formatJson } from '../json/json.ts'
 import type { Answer } from '../request/response.ts'
-import { encodeMessage, enveloped, type TypeMeta } from '../wire/protobuf/encode.ts'
+import { type EnvelopeType, encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
 import { kindFields } from '../wire/protobuf/fields.ts'
 import { formatYaml } from '../wire/yaml.ts'
 import { contentTypeOf, type Negotiated } from './negotiation.ts'
 
 /** One decoded document as bytes with a trailing newline, in the negotiated format (chapter 40, rules 1.26, 1.30). */
 export function encodeValue(value: unknown, how: Negotiated): Buffer {
-  if (how.format === 'protobuf') return encodeDocument(value as TypeMeta)
+  if (how.format === 'protobuf') return encodeDocument(value as EnvelopeType)
   if (how.format === 'yaml') return Buffer.from(formatYaml(value))
   return Buffer.from(`${formatJson(value, how.pretty ? 2 : 0)}\n`)
 }
 
 /** Only a Status is ever asked for in protobuf. */
-function encodeDocument(document: TypeMeta): Buffer {
+function encodeDocument(document: EnvelopeType): Buffer {
   const group = document.apiVersion.includes('/') ? (document.apiVersion.split('/')[0] ?? '') : ''
   const fields = kindFields(group, document.kind) ?? new Map()
   return enveloped(document, encodeMessage(fields, { ...document }))

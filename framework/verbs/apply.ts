@@ -1,4 +1,4 @@
-import { applyConfiguration, type Endpoint } from '../apply/fieldmanager.ts'
+import { applyConfiguration, type ManagedEndpoint } from '../apply/fieldmanager.ts'
 import type { Item } from '../contract/item.ts'
 import { badRequest, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
 import { type KubeObject, type ObjectKey, timestamp } from '../meta/object.ts'
@@ -21,7 +21,7 @@ type Config = Readonly<Record<string, unknown>>
 
 /** Everything that one apply needs to be done again after a lost race. */
 interface Applying extends ApplyRequest {
-  readonly endpoint: Endpoint
+  readonly endpoint: ManagedEndpoint
   readonly key: ObjectKey
   readonly config: Config
   readonly duplicates: readonly string[]

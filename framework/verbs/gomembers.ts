@@ -1,4 +1,4 @@
-import { type Field, kindFields, messageFields } from '../wire/protobuf/fields.ts'
+import { kindFields, type MessageField, messageFields } from '../wire/protobuf/fields.ts'
 
 /** A member of a Go struct, as Go's decoder of JSON names it. */
 export interface Member {
@@ -31,7 +31,7 @@ export function memberAt(group: string, kind: string, path: string): Member | un
 const types: Readonly<Record<string, string>> = { text: 'string', int: 'int32', bytes: '[]uint8' }
 const long = new Set(['generation', 'observedGeneration', 'gracePeriodSeconds', 'expirationSeconds'])
 
-function goType({ name, type, shape }: Field, isInside: boolean): string {
+function goType({ name, type, shape }: MessageField, isInside: boolean): string {
   const message = messageFields(type) === undefined ? (types[type] ?? type) : `v1.${type}`
   const one = type === 'int' && long.has(name) ? 'int64' : message
   if (isInside || shape === 'one') return one

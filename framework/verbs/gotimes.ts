@@ -1,6 +1,6 @@
 import type { KubeObject } from '../meta/object.ts'
 import { DecodeError } from '../wire/metadata.ts'
-import { type Field, type Fields, kindFields, messageFields } from '../wire/protobuf/fields.ts'
+import { kindFields, type MessageField, type MessageFields, messageFields } from '../wire/protobuf/fields.ts'
 
 type Members = Readonly<Record<string, unknown>>
 type Layout = readonly (readonly [piece: string, pattern: RegExp])[]
@@ -33,7 +33,7 @@ export function withGoTimes(object: KubeObject, group: string, kind: string): Ku
   return fields === undefined ? object : (inMessage(fields, object as unknown as Members) as never)
 }
 
-function inMessage(fields: Fields, value: Members): Members {
+function inMessage(fields: MessageFields, value: Members): Members {
   const changed = timedFields(fields).flatMap(field => {
     const found = value[field.name]
     const read = Array.isArray(found) ? found.map(item => inField(field, item)) : inField(field, found)
@@ -42,17 +42,17 @@ function inMessage(fields: Fields, value: Members): Members {
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }
 }
 
-function inField({ type }: Field, value: unknown): unknown {
+function inField({ type }: MessageField, value: unknown): unknown {
   const layout = layouts[type]
   if (layout !== undefined) return typeof value === 'string' ? inUtc(value, layout) : value
   const isMessage = typeof value === 'object' && value !== null
   return isMessage ? inMessage(messageFields(type) ?? new Map(), value as Members) : value
 }
 
-const timed = new WeakMap<Fields, readonly Field[]>()
+const timed = new WeakMap<MessageFields, readonly MessageField[]>()
 
 /** The fields of a message that are times or have some; metadata has its own reader. */
-function timedFields(fields: Fields): readonly Field[] {
+function timedFields(fields: MessageFields): readonly MessageField[] {
   const known = timed.get(fields)
   if (known !== undefined) return known
   // A message that has itself brings nothing by that.

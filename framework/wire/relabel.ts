@@ -23,7 +23,7 @@ export interface Replacement {
 }
 
 /** An encoded object that can be copied without being looked at. */
-export interface Source {
+export interface EncodedSource {
   readonly offsets: Offsets
   /** In bytes. */
   readonly length: number
@@ -49,12 +49,12 @@ export function replacementFor(
 }
 
 /** At most so many bytes are written by `writeReplaced`. */
-export const longestReplaced = ({ length }: Pick<Source, 'length'>, { text }: Replacement): number =>
+export const longestReplaced = ({ length }: Pick<EncodedSource, 'length'>, { text }: Replacement): number =>
   length + 3 * text.length
 
 /** Writes the object with the replacement into `target`, which has `longestReplaced` bytes left; returns how many. */
 export function writeReplaced(
-  source: Pick<Source, 'copy'>,
+  source: Pick<EncodedSource, 'copy'>,
   { from, to, text }: Replacement,
   target: Buffer,
   start: number,

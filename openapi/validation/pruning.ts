@@ -1,14 +1,14 @@
 import { deepFreeze, type Fields, isObject } from '../../framework/formats/values.ts'
 import { Findings } from '../../framework/json/findings.ts'
 import { fieldErrorBody } from '../../framework/meta/errors.ts'
-import { child, formatPath, invalidValue, type Step } from '../../framework/meta/fielderror.ts'
+import { child, formatPath, invalidValue, type PathStep } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { DecodeError, decodeMetadata } from '../../framework/wire/metadata.ts'
 import { maxSchemaDepth } from './schema.ts'
 
 /** Where a decoding is, and what it has dropped. */
 interface Decoding {
-  readonly steps: Step[]
+  readonly steps: PathStep[]
   readonly unknown: Findings<string>
   /** What metadata of embedded objects does not have. */
   readonly unknownOfMetadata: Findings<string>
@@ -135,9 +135,9 @@ function shapeOf(schema: JSONSchemaProps, place: Place): ObjectShape {
   }
 }
 
-const pathTo = (decoding: Decoding, key: Step): string => formatPath([...decoding.steps, key])
+const pathTo = (decoding: Decoding, key: PathStep): string => formatPath([...decoding.steps, key])
 
-function isUnknown(decoding: Decoding, key: Step): void {
+function isUnknown(decoding: Decoding, key: PathStep): void {
   if (!decoding.unknown.isFull) add(decoding.unknown, pathTo(decoding, key))
 }
 

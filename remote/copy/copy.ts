@@ -1,7 +1,7 @@
 import { CacheEvent } from '../../framework/cache/event.ts'
 import { Ticker, type WatchSource } from '../../framework/cache/following.ts'
 import { idOf } from '../../framework/cache/item.ts'
-import type { Pages, Snapshot } from '../../framework/cache/pages.ts'
+import type { PageMap, Snapshot } from '../../framework/cache/pages.ts'
 import { Ring } from '../../framework/cache/ring.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
@@ -14,7 +14,7 @@ const bounds = { events: 10_000, bytes: 16 * 1024 * 1024, minutes: 5 }
 /** What a list has said, and where a watch goes on. */
 export interface Listed {
   readonly kind: ServedKind
-  readonly items: Pages<CopiedItem>
+  readonly items: PageMap<CopiedItem>
   readonly revision: number
   readonly bytes: number
 }
@@ -28,7 +28,7 @@ export class Copy implements WatchSource {
   readonly bookmarkEvery = 60_000
   readonly kind: ServedKind
   readonly ring: Ring<CopiedItem>
-  readonly #items: Pages<CopiedItem>
+  readonly #items: PageMap<CopiedItem>
   readonly #closing = new AbortController()
   #revision: number
   #bytes: number

@@ -1,4 +1,4 @@
-import { Pages } from '../../framework/cache/pages.ts'
+import { PageMap } from '../../framework/cache/pages.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { ListQuery, Selection } from '../../framework/contract/storage.ts'
 import { batches, isNobodys, kindOf } from '../reading/listing.ts'
@@ -40,7 +40,7 @@ async function fillWith(
   room: number,
   which: Which,
 ): Promise<Copy | undefined> {
-  const items = new Pages<CopiedItem>()
+  const items = new PageMap<CopiedItem>()
   let bytes = 0
   const list = batches(source, ctx, { ...selection, ...which })
   let next = await list.next()

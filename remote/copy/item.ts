@@ -1,4 +1,4 @@
-import { type Presented, SlabItem } from '../../framework/cache/item.ts'
+import { type PresentedMeta, SlabItem } from '../../framework/cache/item.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { decodeObject, type Texts } from '../../framework/wire/encode.ts'
@@ -7,7 +7,7 @@ import { memberRange } from '../reading/scanner.ts'
 
 /** An object as the shard has sent it, kept. */
 export class CopiedItem extends SlabItem {
-  constructor(key: ObjectKey, bytes: Buffer, presented: Presented) {
+  constructor(key: ObjectKey, bytes: Buffer, presented: PresentedMeta) {
     super(key, { slab: bytes, start: 0, length: bytes.length }, presented)
   }
 

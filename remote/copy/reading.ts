@@ -1,6 +1,6 @@
 import { take } from '../../framework/cache/batch.ts'
 import { bookmarks, follow } from '../../framework/cache/following.ts'
-import { Reader, tooOld } from '../../framework/cache/reader.ts'
+import { RingReader, tooOld } from '../../framework/cache/reader.ts'
 import { matcherOf, rangeOf } from '../../framework/cache/selection.ts'
 import type { ItemEvent } from '../../framework/contract/item.ts'
 import type {
@@ -52,7 +52,7 @@ export async function* watch({ copy, query, signal }: Followed, progress: Progre
   const after = Number(progress.position)
   const position = copy.positionAfter(after)
   if (position === undefined) throw expired(tooOld(after, copy.ring))
-  const reader = new Reader(copy.ring, { position, revision: after }, query, copy.kind)
+  const reader = new RingReader(copy.ring, { position, revision: after }, query, copy.kind)
   const isNew = ({ item }: ItemEvent): boolean => Number(item.meta.resourceVersion) > after
   let isAhead = after > copy.revision
   try {

@@ -1,4 +1,4 @@
-import { type Presented, SlabItem } from '../../framework/cache/item.ts'
+import { type PresentedMeta, SlabItem } from '../../framework/cache/item.ts'
 import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/contract/item.ts'
 import { sameJson } from '../../framework/json/json.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
@@ -17,7 +17,7 @@ const uidKey = '"uid":"'
 const onlyCluster = `"annotations":{"${clusterAnnotation}":""},`
 
 /** What an item needs besides its bytes. */
-export interface ItemState extends Presented {
+export interface ItemState extends PresentedMeta {
   /** The revision of the stored value: what the next commit has to expect. Never above `revision`. */
   readonly modified: number
   /** Which schema the content was completed by; 0, and when absent: right under any. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { idOf } from '../../framework/cache/item.ts'
 import { pageBytes } from '../../framework/cache/page.ts'
-import { idsUnder, Pages, type Snapshot } from '../../framework/cache/pages.ts'
+import { idsUnder, PageMap, type Snapshot } from '../../framework/cache/pages.ts'
 import { encodeObject } from '../../framework/wire/encode.ts'
 import { CachedItem } from './item.ts'
 import { keyOf, objectOf } from './testing/fixture.ts'
@@ -33,7 +33,7 @@ const sorted = (model: ReadonlyMap<string, number>, prefix = ''): string[] =>
 
 describe('pages', () => {
   it('hand out the same buffer until they change', () => {
-    const pages = new Pages()
+    const pages = new PageMap()
     const bytes = (): Buffer | undefined => pages.snapshot().pages[0]?.bytes(0, pages.size)
     for (let n = 0; n < 20; n++) pages.put(item(`c/n/x${n}`, 1))
     const before = bytes()
@@ -49,7 +49,7 @@ describe('pages', () => {
       kind: fc.constantFrom('put', 'put', 'remove', 'snapshot'),
     })
     const property = fc.property(fc.array(step, { maxLength: 40, size: 'max' }), steps => {
-      const pages = new Pages()
+      const pages = new PageMap()
       const model = new Map<string, number>()
       const taken: [Snapshot, string[]][] = []
       steps.forEach(({ n, times, kind }, revision) => {
@@ -75,7 +75,7 @@ describe('pages', () => {
   })
 
   it('make a changed snapshot out of another, sharing what did not change', () => {
-    const pages = new Pages()
+    const pages = new PageMap()
     for (let n = 0; n < 1_000; n++)
       pages.put(item(idOf({ cluster: 'c', namespace: 'n', name: `x${1_000 + n}` }), 1))
     const before = pages.snapshot()
@@ -94,7 +94,7 @@ describe('pages', () => {
   })
 
   it('are small where objects are large, so that a change copies little of its neighbours', () => {
-    const pages = new Pages()
+    const pages = new PageMap()
     const most = 2 * pageBytes
     const sizes = (): number[] => pages.snapshot().pages.map(page => page.bytes(0, page.items.length).length)
     for (let n = 0; n < 150; n++) pages.put(item(`c/n/x${1_000 + n}`, 1))
@@ -108,7 +108,7 @@ describe('pages', () => {
   })
 
   it('are filled to the brim when items come in order', () => {
-    const pages = new Pages()
+    const pages = new PageMap()
     for (let n = 0; n < 1_280; n++) pages.put(item(`c/n/x${10_000 + n}`, 1))
     assert.equal(pages.snapshot().pages.length, 10)
   })

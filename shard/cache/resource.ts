@@ -1,7 +1,7 @@
 import { CacheEvent } from '../../framework/cache/event.ts'
 import { idOf } from '../../framework/cache/item.ts'
 import { pageBytes, pageSize } from '../../framework/cache/page.ts'
-import { idsUnder, Pages, type Snapshot } from '../../framework/cache/pages.ts'
+import { idsUnder, PageMap, type Snapshot } from '../../framework/cache/pages.ts'
 import { Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { ItemList, ItemWatch, ListQuery, WatchQuery } from '../../framework/contract/storage.ts'
@@ -41,7 +41,7 @@ export class ResourceCache implements Source {
   /** The shapes of all objects that there are or were since the start. */
   readonly shapes = new Set<number>()
   readonly #context: Context
-  readonly #items = new Pages<CachedItem>()
+  readonly #items = new PageMap<CachedItem>()
   readonly #handlers = new Set<CacheHandler>()
   readonly #kept = new Map<number, Snapshot<CachedItem>>()
   readonly #loading: Loaded[] = []

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Ticker } from '../../framework/cache/following.ts'
-import { Progress } from '../../framework/cache/progress.ts'
+import { RevisionProgress } from '../../framework/cache/progress.ts'
 import { defaultRing, type Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
@@ -73,7 +73,7 @@ class LiveCache implements WatchCache, Context {
   readonly #resources = new Map<string, ResourceCache>()
   readonly #handlers = new Set<(cache: ResourceCache, event: CacheEvent) => void>()
   readonly #closing = new AbortController()
-  readonly #progress: Progress
+  readonly #progress: RevisionProgress
   readonly #touched = new Set<Ring>()
   readonly #aging: NodeJS.Timeout
 
@@ -84,7 +84,7 @@ class LiveCache implements WatchCache, Context {
     this.bookmarkEvery = options.bookmarkEvery ?? 60_000
     this.patience = options.patience ?? 3_000
     this.floor = store.compacted
-    this.#progress = new Progress(store.compacted)
+    this.#progress = new RevisionProgress(store.compacted)
     this.#aging = setInterval(() => this.#age(), 60_000).unref()
   }
 

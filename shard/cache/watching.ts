@@ -1,6 +1,6 @@
 import { bookmarks, follow, initialEvents } from '../../framework/cache/following.ts'
 import type { Snapshot } from '../../framework/cache/pages.ts'
-import { Reader, tooOld } from '../../framework/cache/reader.ts'
+import { RingReader, tooOld } from '../../framework/cache/reader.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
 import { expired } from '../../framework/meta/errors.ts'
@@ -43,7 +43,7 @@ export async function* watch(
   query: WatchQuery,
 ): ItemWatch {
   const start = await startOf(source, query, signal)
-  const reader = new Reader(source.ring, start, query, kind)
+  const reader = new RingReader(source.ring, start, query, kind)
   try {
     if (start.initial !== undefined) {
       yield* initialEvents(start.initial, query, kind)

@@ -5,8 +5,8 @@ import { isMembers, isNumber } from './values.ts'
  * One step of a path, written as `fieldsV1` writes it: `f:spec`, `k:{"name":"http"}`, `v:"x"`, `i:0`. Equal steps are
  * equal texts: keys are sorted, numbers have one form.
  */
-export type Element = string
-export type Path = readonly Element[]
+export type PathElement = string
+export type FieldPath = readonly PathElement[]
 
 /** Go's JSON writes these as escapes, also inside path elements. */
 const escapes: Readonly<Record<string, string>> = {
@@ -26,18 +26,18 @@ const plain = new RegExp(`^${plainText}$`)
 const valueJson = (value: unknown): string =>
   typeof value === 'string' && plain.test(value) ? `"${value}"` : goJson(value)
 
-export const fieldElement = (name: string): Element => `f:${name}`
-export const valueElement = (value: unknown): Element => `v:${valueJson(value)}`
+export const fieldElement = (name: string): PathElement => `f:${name}`
+export const valueElement = (value: unknown): PathElement => `v:${valueJson(value)}`
 
 /** Of the keys of a list item, those that it has, sorted by their names. */
-export const keyElement = (keys: readonly (readonly [name: string, value: unknown])[]): Element =>
+export const keyElement = (keys: readonly (readonly [name: string, value: unknown])[]): PathElement =>
   `k:{${keys.map(([name, value]) => `${JSON.stringify(name)}:${valueJson(value)}`).join(',')}}`
 
 /** The name of a field; undefined for other elements. */
-export const fieldOf = (element: Element): string | undefined =>
+export const fieldOf = (element: PathElement): string | undefined =>
   element.startsWith('f:') ? element.slice(2) : undefined
 
-export const isKey = (element: Element): boolean => element.startsWith('k:')
+export const isKey = (element: PathElement): boolean => element.startsWith('k:')
 
 const plainValue = `("${plainText}"|0|[1-9]\\d{0,14})`
 /** Elements in their one form: fields, plain texts and small integers, and keys of one such value. */
@@ -47,7 +47,7 @@ const simple = new RegExp(`^(f:|v:${plainValue}$|k:\\{"${plainText}":${plainValu
  * The canonical form of an element that somebody wrote; undefined for kinds of elements that a later version may know.
  * Throws `SyntaxError` for what is no element.
  */
-export function parseElement(text: string): Element | undefined {
+export function parseElement(text: string): PathElement | undefined {
   if (simple.test(text)) return text
   if (text.length < 2) throw new SyntaxError('key must be 2 characters long:')
   if (text[1] !== ':') throw new SyntaxError(`missing colon: ${text}`)
@@ -65,7 +65,7 @@ export function parseElement(text: string): Element | undefined {
   }
 }
 
-function parseKey(text: string): Element {
+function parseKey(text: string): PathElement {
   const key: unknown = JSON.parse(text.slice(2))
   if (!isMembers(key)) throw new SyntaxError(`not a key: ${text}`)
   return keyElement(Object.entries(key).sort(([a], [b]) => compareTexts(a, b)))
@@ -78,7 +78,7 @@ function parseIndex(text: string): number {
 }
 
 /** As messages show it: `.spec`, `[name="http"]`, `[="x"]`, `[0]` (chapter 40, rule 5.43). */
-export function printElement(element: Element): string {
+export function printElement(element: PathElement): string {
   const text = element.slice(2)
   if (element.startsWith('f:')) return `.${text}`
   if (element.startsWith('i:')) return `[${text}]`
@@ -91,25 +91,25 @@ export function printElement(element: Element): string {
 
 const printValue = (value: unknown): string => formatJson(value)
 
-export const printPath = (path: Path): string => path.map(printElement).join('')
+export const printPath = (path: FieldPath): string => path.map(printElement).join('')
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const kinds = ['f', 'k', 'v', 'i']
 
 interface Place {
-  readonly element: Element
+  readonly element: PathElement
   readonly kind: number
   readonly value: unknown
 }
 
-function placeOf(element: Element): Place {
+function placeOf(element: PathElement): Place {
   const value: unknown = fieldOf(element) ?? JSON.parse(element.slice(2))
   return { element, kind: kinds.indexOf(element.charAt(0)), value }
 }
 
 /** As paths are listed: fields by name, then keys, values (numbers, strings, booleans), indexes. */
-export const inOrder = (elements: Iterable<Element>): readonly Element[] =>
+export const inOrder = (elements: Iterable<PathElement>): readonly PathElement[] =>
   Array.from(elements, placeOf)
     .sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value))
     .map(({ element }) => element)

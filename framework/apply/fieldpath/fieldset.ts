@@ -1,4 +1,4 @@
-import { type Element, fieldElement, inOrder, type Path } from './fieldpath.ts'
+import { type FieldPath, fieldElement, inOrder, type PathElement } from './fieldpath.ts'
 
 /**
  * A set of paths into an object, as a trie: which elements are in it, and what is below them. An element may be both, or
@@ -6,9 +6,9 @@ import { type Element, fieldElement, inOrder, type Path } from './fieldpath.ts'
  * where nothing changes: equal parts are often the same ones, and what is known about a part stays known.
  */
 export interface FieldSet {
-  readonly members: ReadonlySet<Element>
+  readonly members: ReadonlySet<PathElement>
   /** None of them is empty. */
-  readonly children: ReadonlyMap<Element, FieldSet>
+  readonly children: ReadonlyMap<PathElement, FieldSet>
 }
 
 type Members = FieldSet['members']
@@ -23,10 +23,10 @@ export const isEmpty = ({ members, children }: FieldSet): boolean => members.siz
 
 /** Puts a set together from its elements and what is below them. */
 export class SetBuilder {
-  #members: Set<Element> | undefined
-  #children: Map<Element, FieldSet> | undefined
+  #members: Set<PathElement> | undefined
+  #children: Map<PathElement, FieldSet> | undefined
 
-  add(element: Element, isMember: boolean, below: FieldSet): void {
+  add(element: PathElement, isMember: boolean, below: FieldSet): void {
     if (isMember) {
       this.#members ??= new Set()
       this.#members.add(element)
@@ -43,7 +43,7 @@ export class SetBuilder {
 }
 
 /** The set of one path; the whole object, the empty path, is never in a set. */
-function setOfPath(path: Path): FieldSet {
+function setOfPath(path: FieldPath): FieldSet {
   const leaf = path.length - 1
   return path.reduceRight((below, element, i) => {
     const set = new SetBuilder()
@@ -52,13 +52,14 @@ function setOfPath(path: Path): FieldSet {
   }, noFields)
 }
 
-export const setOf = (paths: Iterable<Path>): FieldSet => [...paths].map(setOfPath).reduce(union, noFields)
+export const setOf = (paths: Iterable<FieldPath>): FieldSet =>
+  [...paths].map(setOfPath).reduce(union, noFields)
 
 /** The set of these paths, each a list of field names. */
 export const setOfFields = (...paths: readonly (readonly string[])[]): FieldSet =>
   setOf(paths.map(path => path.map(fieldElement)))
 
-export const below = (set: FieldSet, element: Element): FieldSet => set.children.get(element) ?? noFields
+export const below = (set: FieldSet, element: PathElement): FieldSet => set.children.get(element) ?? noFields
 
 /** `set` with other parts; itself when they are its own. */
 function withParts(set: FieldSet, members: Members, children: Children): FieldSet {
@@ -66,7 +67,7 @@ function withParts(set: FieldSet, members: Members, children: Children): FieldSe
 }
 
 /** The children with others at some elements; those that are empty go. */
-function withChildren(children: Children, changed: ReadonlyMap<Element, FieldSet>): Children {
+function withChildren(children: Children, changed: ReadonlyMap<PathElement, FieldSet>): Children {
   if (changed.size === 0) return children
   const all = new Map(children)
   for (const [element, child] of changed) {
@@ -89,7 +90,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmpty(b)) return a
   if (isEmpty(a)) return b
   const added = [...b.members].filter(element => !a.members.has(element))
-  const changed = new Map<Element, FieldSet>()
+  const changed = new Map<PathElement, FieldSet>()
   for (const [element, child] of b.children) {
     const known = a.children.get(element)
     const both = known === undefined ? child : union(known, child)
@@ -109,7 +110,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 function without(members: Members, gone: Members): Members {
-  let left: Set<Element> | undefined
+  let left: Set<PathElement> | undefined
   for (const element of common(members, gone)) {
     left ??= new Set(members)
     left.delete(element)
@@ -120,7 +121,7 @@ function without(members: Members, gone: Members): Members {
 /** What is in `a` and not in `b`; a parent does not stand for its children (chapter 40, rule 5.39). */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return noFields
-  const changed = new Map<Element, FieldSet>()
+  const changed = new Map<PathElement, FieldSet>()
   for (const element of common(a.children, b.children)) {
     const child = below(a, element)
     const left = difference(child, below(b, element))
@@ -131,7 +132,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
 
 /** Like `difference`, and what is below a member of `b` goes too. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
-  const changed = new Map<Element, FieldSet>()
+  const changed = new Map<PathElement, FieldSet>()
   for (const element of common(a.children, b.members)) changed.set(element, noFields)
   for (const element of common(a.children, b.children)) {
     const child = below(a, element)
@@ -144,7 +145,7 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
 /** The set itself, made of the parts of another one that it has in common with it. */
 export function sharing(set: FieldSet, other: FieldSet): FieldSet {
   if (set === other) return set
-  const changed = new Map<Element, FieldSet>()
+  const changed = new Map<PathElement, FieldSet>()
   for (const element of common(set.children, other.children)) {
     const child = below(set, element)
     const shared = sharing(child, below(other, element))
@@ -167,7 +168,7 @@ function sameChildren(a: Children, b: Children): boolean {
   return true
 }
 
-export function has(set: FieldSet, path: Path): boolean {
+export function has(set: FieldSet, path: FieldPath): boolean {
   const last = path.at(-1)
   if (last === undefined) return false
   return path.slice(0, -1).reduce(below, set).members.has(last)
@@ -180,7 +181,7 @@ export const sizeOf = ({ members, children }: FieldSet): number =>
   [...children.values()].reduce((size, child) => size + sizeOf(child), members.size)
 
 /** All paths: members first, then what is below, in the order of the elements. */
-export function* pathsOf(set: FieldSet, prefix: Path = []): Generator<Path> {
+export function* pathsOf(set: FieldSet, prefix: FieldPath = []): Generator<FieldPath> {
   for (const element of inOrder(set.members)) yield [...prefix, element]
   for (const element of inOrder(set.children.keys()))
     yield* pathsOf(below(set, element), [...prefix, element])

@@ -1,4 +1,4 @@
-import { type Element, parseElement } from './fieldpath.ts'
+import { type PathElement, parseElement } from './fieldpath.ts'
 import { type FieldSet, noFields, SetBuilder } from './fieldset.ts'
 import { Leaves } from './leaves.ts'
 import { isMembers, type Members } from './values.ts'
@@ -28,7 +28,7 @@ function formatNode(set: FieldSet): FieldsV1 {
 }
 
 function format({ members, children }: FieldSet): FieldsV1 {
-  const fields: Record<Element, FieldsV1> = {}
+  const fields: Record<PathElement, FieldsV1> = {}
   const above = [...children.keys()].filter(element => !members.has(element))
   for (const element of [...members, ...above].sort()) {
     const child = children.get(element)

@@ -1,12 +1,13 @@
-import { type Element, fieldElement, printElement } from '../fieldpath/fieldpath.ts'
+import { fieldElement, type PathElement, printElement } from '../fieldpath/fieldpath.ts'
 import { isList, isMembers } from '../fieldpath/values.ts'
-import type { Type } from './types.ts'
+import type { MergeType } from './types.ts'
 
 /** The printed paths in a configuration of everything that is replaced as a whole: `.spec.args`. */
-export const atomicPaths = (type: Type, value: unknown): readonly string[] => atomicsBelow(type, value, '')
+export const atomicPaths = (type: MergeType, value: unknown): readonly string[] =>
+  atomicsBelow(type, value, '')
 
-function atomicsBelow(type: Type, value: unknown, path: string): readonly string[] {
-  const at = (element: Element): string => path + printElement(element)
+function atomicsBelow(type: MergeType, value: unknown, path: string): readonly string[] {
+  const at = (element: PathElement): string => path + printElement(element)
   if (isMembers(value) && type.map !== undefined) {
     const { map } = type
     const below = Object.entries(value).flatMap(([key, member]) => {

@@ -1,8 +1,8 @@
-import { type Element, fieldElement } from '../fieldpath/fieldpath.ts'
+import { fieldElement, type PathElement } from '../fieldpath/fieldpath.ts'
 import { type FieldSet, noFields, SetBuilder } from '../fieldpath/fieldset.ts'
 import { equals, isList, isMembers, type List, type Members, own } from '../fieldpath/values.ts'
 import { elementsOf } from './elements.ts'
-import { type Branch, branchOf, type ListType, type MapType, sameBranch, type Type } from './types.ts'
+import { type Branch, branchOf, type ListType, type MapType, type MergeType, sameBranch } from './types.ts'
 
 /** What differs between two values; no path is in two of the sets. */
 export interface Comparison {
@@ -24,7 +24,7 @@ interface Sides {
 type Own = keyof Comparison | undefined
 
 /** Compares two states of a value (chapter 40, rule 5.46). Throws a `TypedError` for items that cannot be told apart. */
-export function compare(type: Type, left: unknown, right: unknown): Comparison {
+export function compare(type: MergeType, left: unknown, right: unknown): Comparison {
   const found = newFound()
   if (left !== right) visit(type, { left, right }, found)
   return built(found)
@@ -42,7 +42,7 @@ const built = ({ removed, modified, added }: Found): Comparison => ({
   added: added.build(),
 })
 
-function visit(type: Type, sides: Sides, found: Found): Own {
+function visit(type: MergeType, sides: Sides, found: Found): Own {
   const { left, right } = sides
   const isOther = right === undefined || (left !== undefined && !sameBranch(type, left, right))
   const before = isOther ? visitAs(branchOf(type, left), type, sides, found) : undefined
@@ -51,7 +51,7 @@ function visit(type: Type, sides: Sides, found: Found): Own {
   return right === undefined ? 'removed' : (before ?? after)
 }
 
-function visitAs(branch: Branch, type: Type, { left, right }: Sides, found: Found): Own {
+function visitAs(branch: Branch, type: MergeType, { left, right }: Sides, found: Found): Own {
   if (branch === 'map' && type.map?.isAtomic === false) {
     const [a, b] = [isMembers(left) ? left : {}, isMembers(right) ? right : {}]
     if (visitMembers(type.map, a, b, found)) return undefined
@@ -64,7 +64,7 @@ function visitAs(branch: Branch, type: Type, { left, right }: Sides, found: Foun
 }
 
 /** Compares what is one step below. What is the same value costs nothing: changed objects share what has not changed. */
-function step(type: Type, element: Element, sides: Sides, found: Found): void {
+function step(type: MergeType, element: PathElement, sides: Sides, found: Found): void {
   const below = newFound()
   const own = visit(type, sides, below)
   const { removed, modified, added } = built(below)
@@ -97,7 +97,7 @@ function visitItems(list: ListType, left: List, right: List, found: Found): bool
 
 function visitGroup(
   list: ListType,
-  element: Element,
+  element: PathElement,
   [before, after]: readonly [List, List],
   found: Found,
 ): void {
@@ -113,8 +113,8 @@ function visitGroup(
   } else if (left !== right) step(list.item, element, { left, right }, found)
 }
 
-function grouped(list: ListType, items: List): ReadonlyMap<Element, List> {
-  const groups = new Map<Element, unknown[]>()
+function grouped(list: ListType, items: List): ReadonlyMap<PathElement, List> {
+  const groups = new Map<PathElement, unknown[]>()
   elementsOf(list, items).forEach((element, i) => {
     const group = groups.get(element)
     if (group === undefined) groups.set(element, [items[i]])

@@ -1,14 +1,14 @@
 import { goText } from '../../json/gotext.ts'
-import { type Element, keyElement, valueElement } from '../fieldpath/fieldpath.ts'
+import { keyElement, type PathElement, valueElement } from '../fieldpath/fieldpath.ts'
 import { isList, isMembers, type List, own } from '../fieldpath/values.ts'
 import { type ListType, TypedError } from './types.ts'
 
 /** What items are called that cannot be told apart. */
-export const nameless: Element = '?'
+export const nameless: PathElement = '?'
 
 interface Known {
   readonly list: ListType
-  readonly elements: readonly Element[]
+  readonly elements: readonly PathElement[]
 }
 
 /** Every step of an apply asks for the elements of the same lists. */
@@ -18,7 +18,7 @@ const known = new WeakMap<List, Known>()
  * How the items of an associative list are told apart. Items that cannot be all have the same name: half-removed items have
  * lost their keys.
  */
-export function knownElementsOf(list: ListType, items: List): readonly Element[] {
+export function knownElementsOf(list: ListType, items: List): readonly PathElement[] {
   const last = known.get(items)
   if (last?.list === list) return last.elements
   const elements = items.map(item => elementOf(list, item) ?? nameless)
@@ -27,7 +27,7 @@ export function knownElementsOf(list: ListType, items: List): readonly Element[]
 }
 
 /** Like `knownElementsOf`; throws a `TypedError` for items that cannot be told apart. */
-export function elementsOf(list: ListType, items: List): readonly Element[] {
+export function elementsOf(list: ListType, items: List): readonly PathElement[] {
   const elements = knownElementsOf(list, items)
   const index = elements.indexOf(nameless)
   if (index >= 0) throw new TypedError([{ path: '', text: namelessText(list, items[index], index) }])
@@ -39,7 +39,7 @@ export const namelessText = (list: ListType, item: unknown, index: number): stri
   `element ${index}: ${list.keys.length === 0 ? setProblem(item) : keyProblem(list, item)}`
 
 /** By the keys that an item has, or has by default (chapter 40, rule 5.36), or by its value where there are no keys. */
-function elementOf(list: ListType, item: unknown): Element | undefined {
+function elementOf(list: ListType, item: unknown): PathElement | undefined {
   if (list.keys.length === 0) return typeof item === 'object' ? undefined : valueElement(item)
   if (!isMembers(item)) return undefined
   const keys: [string, unknown][] = []

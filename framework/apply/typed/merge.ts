@@ -1,13 +1,13 @@
-import { type Element, printElement } from '../fieldpath/fieldpath.ts'
+import { type PathElement, printElement } from '../fieldpath/fieldpath.ts'
 import { equals, isList, isMembers, type List, type Members, own } from '../fieldpath/values.ts'
 import { elementsOf } from './elements.ts'
-import { branchOf, type ListType, type MapType, type Type, TypedError } from './types.ts'
+import { branchOf, type ListType, type MapType, type MergeType, TypedError } from './types.ts'
 
 /**
  * The live value with a configuration merged into it (chapter 40, rule 5.47); undefined when nothing is left. What the
  * configuration does not change is the live value itself.
  */
-export function merge(type: Type, live: unknown, config: unknown): unknown {
+export function merge(type: MergeType, live: unknown, config: unknown): unknown {
   switch (branchOf(type, config === undefined ? live : config)) {
     case 'map':
       return mergeMaps(type.map, live, config)
@@ -73,15 +73,15 @@ const isSame = (a: List, b: List): boolean => a.length === b.length && a.every((
 class ListMerge {
   readonly #list: ListType
   readonly #live: List
-  readonly #left: readonly Element[]
-  readonly #right: readonly Element[]
+  readonly #left: readonly PathElement[]
+  readonly #right: readonly PathElement[]
   /** null for items that are there twice: they are not merged with anything. */
-  readonly #leftValues = new Map<Element, unknown>()
-  readonly #rightValues = new Map<Element, unknown>()
+  readonly #leftValues = new Map<PathElement, unknown>()
+  readonly #rightValues = new Map<PathElement, unknown>()
   /** Elements of both lists in the configuration's order, and how many of them have been taken. */
-  readonly #shared: readonly Element[]
+  readonly #shared: readonly PathElement[]
   #taken = 0
-  readonly #done = new Set<Element>()
+  readonly #done = new Set<PathElement>()
   readonly #out: unknown[] = []
 
   constructor(list: ListType, live: List, config: List) {
@@ -122,13 +122,13 @@ class ListMerge {
   }
 
   /** A shared item, but not the one whose turn it is. */
-  #comesLater(left: Element | undefined, right: Element | undefined): boolean {
+  #comesLater(left: PathElement | undefined, right: PathElement | undefined): boolean {
     const next = this.#shared[this.#taken]
     if (left === undefined || right === undefined || next === undefined) return false
     return this.#rightValues.has(left) && next !== left
   }
 
-  #take(element: Element): void {
+  #take(element: PathElement): void {
     this.#done.add(element)
     this.#push(this.#leftValues.get(element), this.#rightValues.get(element))
     if (this.#shared[this.#taken] === element) this.#taken++
@@ -140,5 +140,5 @@ class ListMerge {
   }
 }
 
-const duplicate = (element: Element): TypedError =>
+const duplicate = (element: PathElement): TypedError =>
   new TypedError([{ path: '', text: `duplicate entries for key ${printElement(element)}` }])

@@ -1,14 +1,14 @@
-import { type Element, fieldElement } from '../fieldpath/fieldpath.ts'
+import { fieldElement, type PathElement } from '../fieldpath/fieldpath.ts'
 import { below, type FieldSet, isEmpty } from '../fieldpath/fieldset.ts'
 import { isList, isMembers, type List, type Members } from '../fieldpath/values.ts'
 import { knownElementsOf } from './elements.ts'
-import { branchOf, type ListType, type MapType, type Type } from './types.ts'
+import { branchOf, type ListType, type MapType, type MergeType } from './types.ts'
 
 /**
  * The value without what is in the set (chapter 40, rule 5.48). What loses everything stays as an empty container where
  * something below it was named; null when it is not there any more.
  */
-export function removeItems(type: Type, value: unknown, set: FieldSet): unknown {
+export function removeItems(type: MergeType, value: unknown, set: FieldSet): unknown {
   switch (branchOf(type, value)) {
     case 'map':
       return isMembers(value) && type.map ? removeMembers(type.map, value, set) : null
@@ -20,7 +20,7 @@ export function removeItems(type: Type, value: unknown, set: FieldSet): unknown 
 }
 
 /** Below an element, in what it holds. */
-function removeBelow(type: Type | undefined, value: unknown, set: FieldSet): unknown {
+function removeBelow(type: MergeType | undefined, value: unknown, set: FieldSet): unknown {
   const left = type === undefined ? value : removeItems(type, value, set)
   if (left !== null) return left
   if (isMembers(value)) return {}
@@ -29,7 +29,7 @@ function removeBelow(type: Type | undefined, value: unknown, set: FieldSet): unk
 
 interface Removal {
   readonly set: FieldSet
-  readonly element: Element
+  readonly element: PathElement
 }
 
 const isNamed = ({ set, element }: Removal): boolean => set.members.has(element)

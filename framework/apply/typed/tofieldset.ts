@@ -1,11 +1,11 @@
-import { type Element, fieldElement, fieldOf, isKey } from '../fieldpath/fieldpath.ts'
+import { fieldElement, fieldOf, isKey, type PathElement } from '../fieldpath/fieldpath.ts'
 import { type FieldSet, noFields, SetBuilder } from '../fieldpath/fieldset.ts'
 import { isList, isMembers, type List, type Members } from '../fieldpath/values.ts'
 import { knownElementsOf } from './elements.ts'
-import { branchOf, type ListType, type MapType, type Type } from './types.ts'
+import { branchOf, type ListType, type MapType, type MergeType } from './types.ts'
 
 /** What an applied value owns (chapter 40, rule 5.45). */
-export function toFieldSet(type: Type, value: unknown): FieldSet {
+export function toFieldSet(type: MergeType, value: unknown): FieldSet {
   const branch = branchOf(type, value)
   if (branch === 'map' && type.map && isMembers(value)) return ofMembers(type.map, value)
   if (branch === 'list' && type.list && isList(value)) return ofItems(type.list, value)
@@ -13,7 +13,7 @@ export function toFieldSet(type: Type, value: unknown): FieldSet {
 }
 
 /** Whether a value is owned itself, and nothing below it. */
-function isWhole(type: Type, value: unknown): boolean {
+function isWhole(type: MergeType, value: unknown): boolean {
   const branch = branchOf(type, value)
   return branch === 'scalar' || type[branch]?.isAtomic === true
 }
@@ -46,9 +46,9 @@ function ofItems(list: ListType, items: List): FieldSet {
   return set.build()
 }
 
-function repeatedIn(elements: readonly Element[]): ReadonlySet<Element> {
-  const seen = new Set<Element>()
-  const repeated = new Set<Element>()
+function repeatedIn(elements: readonly PathElement[]): ReadonlySet<PathElement> {
+  const seen = new Set<PathElement>()
+  const repeated = new Set<PathElement>()
   for (const element of elements) {
     if (seen.has(element)) repeated.add(element)
     seen.add(element)
@@ -60,7 +60,7 @@ function repeatedIn(elements: readonly Element[]): ReadonlySet<Element> {
  * The set with the declared fields that lie above its paths: `a` for `a.b.c`, but no keys of maps and no list items
  * (chapter 40, rule 5.41).
  */
-export function withNamedFields(set: FieldSet, type: Type | undefined): FieldSet {
+export function withNamedFields(set: FieldSet, type: MergeType | undefined): FieldSet {
   const above = [...set.children.keys()].filter(element => isDeclared(type, element))
   return {
     members: new Set([...set.members, ...above]),
@@ -73,13 +73,13 @@ export function withNamedFields(set: FieldSet, type: Type | undefined): FieldSet
   }
 }
 
-function isDeclared(type: Type | undefined, element: Element): boolean {
+function isDeclared(type: MergeType | undefined, element: PathElement): boolean {
   const name = fieldOf(element)
   return name !== undefined && type?.map?.declares(name) === true
 }
 
 /** The type at an element; undefined when the schema does not know it. */
-export function typeBelow(type: Type | undefined, element: Element): Type | undefined {
+export function typeBelow(type: MergeType | undefined, element: PathElement): MergeType | undefined {
   const name = fieldOf(element)
   if (name !== undefined && type?.map) return type.map.member(name)
   return isKey(element) ? type?.list?.item : undefined

@@ -8,7 +8,7 @@ export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped'
  * What a value may be: a scalar, a list, a map, or several of these, where the value's own shape decides (chapter 40,
  * section 5.4).
  */
-export interface Type {
+export interface MergeType {
   readonly scalar?: Scalar
   readonly list?: ListType
   readonly map?: MapType
@@ -20,7 +20,7 @@ export interface ListType {
   /** By these fields; by their value when there are none. */
   readonly keys: readonly string[]
   readonly sortedKeys: readonly string[]
-  readonly item: Type
+  readonly item: MergeType
   /** What an item has that does not give this key. */
   keyDefault(name: string): unknown
 }
@@ -31,13 +31,13 @@ export interface MapType {
   readonly isFree: boolean
   declares(key: string): boolean
   /** undefined: there may be no such key. */
-  member(key: string): Type | undefined
+  member(key: string): MergeType | undefined
 }
 
 export type Branch = 'scalar' | 'list' | 'map'
 
 /** Anything, owned as a whole. */
-const untyped: Type = {
+const untyped: MergeType = {
   scalar: 'untyped',
   list: {
     isAtomic: true,
@@ -52,16 +52,16 @@ const untyped: Type = {
 }
 
 /** Anything, typed by its shape: maps are merged, lists are whole (chapter 40, rule 5.35). */
-export const deduced: Type = {
+export const deduced: MergeType = {
   scalar: 'untyped',
   list: { isAtomic: true, keys: [], sortedKeys: [], item: untyped, keyDefault: () => undefined },
   map: { isAtomic: false, isFree: true, declares: () => false, member: () => deduced },
 }
 
-const types = new WeakMap<MergeSchema, Type>()
+const types = new WeakMap<MergeSchema, MergeType>()
 
 /** The type of whole objects with this schema; made once per schema, and below as far as somebody looks. */
-export function typeOf(schema: MergeSchema): Type {
+export function typeOf(schema: MergeSchema): MergeType {
   const known = types.get(schema)
   if (known !== undefined) return known
   const type = typeFrom(schema, false)
@@ -70,7 +70,7 @@ export function typeOf(schema: MergeSchema): Type {
 }
 
 /** `preserve`: something above keeps unknown fields, and so does everything below. */
-function typeFrom(schema: MergeSchema, preserve: boolean): Type {
+function typeFrom(schema: MergeSchema, preserve: boolean): MergeType {
   const keeps = preserve || schema['x-kubernetes-preserve-unknown-fields'] === true
   switch (schema.type) {
     case 'object':
@@ -93,7 +93,7 @@ function scalarFrom({ type, format = '' }: MergeSchema): Scalar {
 function listFrom(schema: MergeSchema, preserve: boolean): ListType {
   const { items } = schema
   const keys = keysOf(schema)
-  let item: Type | undefined
+  let item: MergeType | undefined
   return {
     isAtomic: !isAssociative(schema),
     keys,
@@ -130,7 +130,7 @@ function mapFrom(schema: MergeSchema, preserve: boolean): MapType {
   const properties = isEmbedded ? { ...schema.properties, ...embedded } : (schema.properties ?? {})
   const declares = (key: string): boolean => Object.hasOwn(properties, key)
   const hasFields = Object.keys(properties).length > 0
-  const members = new Map<string, Type>()
+  const members = new Map<string, MergeType>()
   const other = memoized(() => otherType(schema, preserve, hasFields))
   return {
     isAtomic: schema['x-kubernetes-map-type'] === 'atomic',
@@ -161,25 +161,25 @@ function otherType(
   { additionalProperties }: MergeSchema,
   preserve: boolean,
   hasFields: boolean,
-): Type | undefined {
+): MergeType | undefined {
   if (additionalProperties === undefined) return preserve || !hasFields ? deduced : undefined
   if (typeof additionalProperties === 'object') return typeFrom(additionalProperties, preserve)
   return additionalProperties ? deduced : undefined
 }
 
 /** The branch that fits a value's shape; undefined when none does, and for null and absent values. */
-function fittingBranch(type: Type, value: unknown): Branch | undefined {
+function fittingBranch(type: MergeType, value: unknown): Branch | undefined {
   if (isScalar(value)) return type.scalar && 'scalar'
   if (isList(value)) return type.list && 'list'
   return isMembers(value) ? type.map && 'map' : undefined
 }
 
 /** Where values fit no branch, they are looked at as a map if that is possible, else as a scalar, else as a list. */
-export const branchOf = (type: Type, value: unknown): Branch =>
+export const branchOf = (type: MergeType, value: unknown): Branch =>
   fittingBranch(type, value) ?? (type.map ? 'map' : type.scalar ? 'scalar' : 'list')
 
 /** Whether two values are seen as the same kind of thing; a value of several possible kinds is only like itself. */
-export function sameBranch(type: Type, a: unknown, b: unknown): boolean {
+export function sameBranch(type: MergeType, a: unknown, b: unknown): boolean {
   const isSingle = Object.keys(type).length === 1
   return isSingle || fittingBranch(type, a) === fittingBranch(type, b)
 }

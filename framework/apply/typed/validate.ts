@@ -1,15 +1,15 @@
 import { Findings } from '../../json/findings.ts'
 import { goText, goType } from '../../json/gotext.ts'
-import { type Element, fieldElement, printElement, printPath } from '../fieldpath/fieldpath.ts'
+import { fieldElement, type PathElement, printElement, printPath } from '../fieldpath/fieldpath.ts'
 import { isList, isMembers, isNumber, isScalar, type List, type Members } from '../fieldpath/values.ts'
 import { knownElementsOf, nameless, namelessText } from './elements.ts'
 import {
   branchOf,
   type ListType,
   type MapType,
+  type MergeType,
   type Misfit,
   type Scalar,
-  type Type,
   TypedError,
 } from './types.ts'
 
@@ -17,14 +17,14 @@ import {
  * Whether an applied value fits its type (chapter 40, rule 5.44): throws a `TypedError` for wrong kinds, fields that are not
  * declared, and items that are given twice. Null is always fine.
  */
-export function validate(type: Type, value: unknown): void {
+export function validate(type: MergeType, value: unknown): void {
   const walk: Walk = { steps: [], misfits: new Findings() }
   visit(type, value, walk)
   if (walk.misfits.all.length > 0) throw new TypedError(walk.misfits.all)
 }
 
 interface Walk {
-  readonly steps: Element[]
+  readonly steps: PathElement[]
   readonly misfits: Findings<Misfit>
 }
 
@@ -34,7 +34,7 @@ function misfit({ steps, misfits }: Walk, text: string): void {
   misfits.add({ path, text }, path.length + text.length)
 }
 
-function visit(type: Type, value: unknown, walk: Walk): void {
+function visit(type: MergeType, value: unknown, walk: Walk): void {
   if (value === null || value === undefined) return
   const branch = branchOf(type, value)
   if (branch === 'scalar') visitScalar(type.scalar ?? 'untyped', value, walk)
@@ -80,7 +80,7 @@ function visitMembers(map: MapType | undefined, members: Members, walk: Walk): v
 function visitItems(list: ListType | undefined, items: List, walk: Walk): void {
   if (list === undefined) return
   const elements = list.isAtomic ? undefined : knownElementsOf(list, items)
-  const seen = new Set<Element>()
+  const seen = new Set<PathElement>()
   items.forEach((item, i) => {
     const element = elements?.[i] ?? `i:${i}`
     if (element === nameless) misfit(walk, namelessText(list, item, i))

@@ -6,7 +6,7 @@ import { withoutSystem } from './claims.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
 import { isIssuedBy, type JwtIssuer, jwtIssuer } from './jwttokens.ts'
 import { checkRules } from './rules.ts'
-import { jwtShape, type Shape, unknownFields } from './shape.ts'
+import { type ConfigShape, jwtShape, unknownFields } from './shape.ts'
 
 export interface AuthenticationConfigOptions {
   readonly compiler: ExpressionCompiler
@@ -99,7 +99,7 @@ export const jwtTokens =
   }
 
 /** The fields of the file: a misspelled one would silently loosen who gets in. */
-const file: Shape = {
+const file: ConfigShape = {
   apiVersion: 'string',
   kind: 'string',
   anonymous: { enabled: 'boolean', conditions: [{ path: 'string' }] },

@@ -3,8 +3,8 @@ import { clusterNameKey, credentialKey, scopeOf, scopesKey, type UserInfo } from
 import { authenticated } from '../authentication.ts'
 import { type Claims, isTexts } from '../jwt.ts'
 import { TokenError } from '../token.ts'
-import type { Expression } from './config.ts'
-import type { CompiledRule, JwtRules } from './rules.ts'
+import type { ClaimsExpression } from './config.ts'
+import type { CompiledTokenRule, JwtRules } from './rules.ts'
 
 /** The user that verified claims make, by the rules of their issuer. Throws `TokenError` when one does not hold. */
 export function userOfClaims(rules: JwtRules, claims: Claims): UserInfo {
@@ -26,7 +26,7 @@ export function userOfClaims(rules: JwtRules, claims: Claims): UserInfo {
 
 const failure = (why: string): TokenError => new TokenError(`oidc: ${why}`)
 
-function evaluate(expression: Expression, value: unknown, what: string): unknown {
+function evaluate(expression: ClaimsExpression, value: unknown, what: string): unknown {
   try {
     return expression.evaluate(value)
   } catch (error) {
@@ -104,7 +104,7 @@ function checkRequired({ config }: JwtRules, claims: Claims): void {
   }
 }
 
-function checkAll(rules: readonly CompiledRule[], value: unknown, what: string): void {
+function checkAll(rules: readonly CompiledTokenRule[], value: unknown, what: string): void {
   for (const { expression, message, holds } of rules) {
     const outcome = evaluate(holds, value, what)
     if (typeof outcome !== 'boolean')

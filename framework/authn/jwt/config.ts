@@ -47,7 +47,7 @@ export interface UserRule {
 }
 
 /** A compiled CEL expression about a token. */
-export interface Expression {
+export interface ClaimsExpression {
   /** Throws an `Error` when it fails, or costs too much. */
   evaluate(value: unknown): unknown
   /** Whether it reads `claims.<field>`. */
@@ -57,7 +57,7 @@ export interface Expression {
 /** What CEL is to tokens: `claims` is a map of anything, `user` has username, groups, uid and extra. */
 export interface ExpressionCompiler {
   /** Throws an `Error` in the words of the compiler. */
-  compile(expression: string, variable: 'claims' | 'user'): Expression
+  compile(expression: string, variable: 'claims' | 'user'): ClaimsExpression
 }
 
 /** How tokens of issuers may be signed: with a private key, in every way that is thought safe. */

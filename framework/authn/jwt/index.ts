@@ -5,7 +5,7 @@ export {
   jwtTokens,
   readAuthenticationConfig,
 } from './authenticationconfig.ts'
-export type { Expression, ExpressionCompiler, JwtConfig } from './config.ts'
+export type { ClaimsExpression, ExpressionCompiler, JwtConfig } from './config.ts'
 export type { JwtIssuer } from './jwttokens.ts'
 export { unusableEntries } from './rules.ts'
 export { workspaceTokens } from './workspacetokens.ts'

@@ -4,7 +4,7 @@ import type { Targets } from '../../net/targets.ts'
 import type { UserInfo } from '../../request/user.ts'
 import { type Claims, unverifiedClaims } from '../jwt.ts'
 import { TokenError } from '../token.ts'
-import { createVerdicts, type Verdict } from '../verdicts.ts'
+import { createVerdicts, type TokenVerdict } from '../verdicts.ts'
 import { userOfClaims } from './claims.ts'
 import { signingAlgorithms } from './config.ts'
 import { type IssuerKeys, issuerKeys } from './issuerkeys.ts'
@@ -57,7 +57,7 @@ interface Judging {
   readonly known: IssuerKeys
 }
 
-async function judge(judging: Judging, token: string): Promise<Verdict<UserInfo>> {
+async function judge(judging: Judging, token: string): Promise<TokenVerdict<UserInfo>> {
   const claims = await verified(judging, token)
   const expires = Number(claims.exp) * 1000
   if (expires <= Date.now()) throw new TokenError('oidc: verify token: oidc: token is expired')

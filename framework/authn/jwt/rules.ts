@@ -2,7 +2,7 @@ import { type FieldError, fieldErrorText } from '../../meta/errors.ts'
 import type {
   ClaimMappings,
   ClaimRule,
-  Expression,
+  ClaimsExpression,
   ExpressionCompiler,
   JwtConfig,
   PrefixedClaim,
@@ -14,18 +14,18 @@ import { jwtShape, unknownFields } from './shape.ts'
 /** One issuer's configuration, checked, with its expressions compiled. */
 export interface JwtRules {
   readonly config: JwtConfig
-  readonly username?: Expression
-  readonly groups?: Expression
-  readonly uid?: Expression
-  readonly extra: readonly { readonly key: string; readonly values: Expression }[]
-  readonly claimRules: readonly CompiledRule[]
-  readonly userRules: readonly CompiledRule[]
+  readonly username?: ClaimsExpression
+  readonly groups?: ClaimsExpression
+  readonly uid?: ClaimsExpression
+  readonly extra: readonly { readonly key: string; readonly values: ClaimsExpression }[]
+  readonly claimRules: readonly CompiledTokenRule[]
+  readonly userRules: readonly CompiledTokenRule[]
 }
 
-export interface CompiledRule {
+export interface CompiledTokenRule {
   readonly expression: string
   readonly message: string
-  readonly holds: Expression
+  readonly holds: ClaimsExpression
 }
 
 export interface CheckedRules {
@@ -80,7 +80,11 @@ function mappingsOf(
   }
 }
 
-function prefixed(check: Check, mapping: PrefixedClaim | undefined, path: string): Expression | undefined {
+function prefixed(
+  check: Check,
+  mapping: PrefixedClaim | undefined,
+  path: string,
+): ClaimsExpression | undefined {
   const { claim, expression, prefix } = mapping ?? {}
   if (claim && expression) check.errors.push(invalid(path, '', "claim and expression can't both be set"))
   else if (expression) {
@@ -119,7 +123,11 @@ function extraOf(
   return values === undefined ? [] : [{ key, values }]
 }
 
-const claimRulesOf = (check: Check, rules: readonly ClaimRule[], path: string): readonly CompiledRule[] =>
+const claimRulesOf = (
+  check: Check,
+  rules: readonly ClaimRule[],
+  path: string,
+): readonly CompiledTokenRule[] =>
   rules.flatMap((rule, i) => {
     const { claim, expression, message, requiredValue } = rule
     const at = `${path}[${i}]`
@@ -139,7 +147,7 @@ function ruleOf(
   { expression, message = '' }: { readonly expression: string; readonly message?: string },
   variable: 'claims' | 'user',
   path: string,
-): readonly CompiledRule[] {
+): readonly CompiledTokenRule[] {
   if (!expression) check.errors.push(required(`${path}.expression`, ''))
   const holds = compile(check, expression, variable, `${path}.expression`)
   return holds === undefined ? [] : [{ expression, message, holds }]
@@ -150,7 +158,7 @@ function compile(
   expression: string,
   variable: 'claims' | 'user',
   path: string,
-): Expression | undefined {
+): ClaimsExpression | undefined {
   if (!expression) return undefined
   try {
     return compiler.compile(expression, variable)
@@ -161,7 +169,12 @@ function compile(
 }
 
 /** Whoever names users by an address that nobody has verified lets anybody be anybody. */
-function checkEmail(check: Check, mapped: Mapped, claimRules: readonly CompiledRule[], path: string): void {
+function checkEmail(
+  check: Check,
+  mapped: Mapped,
+  claimRules: readonly CompiledTokenRule[],
+  path: string,
+): void {
   const { username, extra } = mapped
   if (!username?.reads('email')) return
   const all = [username, ...extra.map(({ values }) => values), ...claimRules.map(({ holds }) => holds)]

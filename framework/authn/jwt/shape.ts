@@ -1,10 +1,14 @@
 import { isObject } from '../jwt.ts'
 
 /** What a value may be: a string, a boolean, a list of something, or an object with some fields. */
-export type Shape = 'string' | 'boolean' | readonly [Shape] | { readonly [field: string]: Shape }
+export type ConfigShape =
+  | 'string'
+  | 'boolean'
+  | readonly [ConfigShape]
+  | { readonly [field: string]: ConfigShape }
 
 /** What does not fit: `unknown field "jwt[0].isuer"`, `jwt: not a list`. Absent and null always fit. */
-export function unknownFields(value: unknown, shape: Shape, path = ''): readonly string[] {
+export function unknownFields(value: unknown, shape: ConfigShape, path = ''): readonly string[] {
   if (value === undefined || value === null) return []
   if (typeof shape === 'string') return typeof value === shape ? [] : [`${path}: not a ${shape}`]
   if (isList(shape)) {
@@ -22,14 +26,14 @@ export function unknownFields(value: unknown, shape: Shape, path = ''): readonly
   })
 }
 
-const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
+const isList = (shape: ConfigShape): shape is readonly [ConfigShape] => Array.isArray(shape)
 
-const text: Shape = 'string'
-const claimOrExpression: Shape = { claim: text, expression: text }
-const prefixedClaim: Shape = { claim: text, expression: text, prefix: text }
+const text: ConfigShape = 'string'
+const claimOrExpression: ConfigShape = { claim: text, expression: text }
+const prefixedClaim: ConfigShape = { claim: text, expression: text, prefix: text }
 
 /** The fields of one entry of `jwt`. */
-export const jwtShape: Shape = {
+export const jwtShape: ConfigShape = {
   issuer: {
     url: text,
     discoveryURL: text,

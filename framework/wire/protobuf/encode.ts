@@ -1,11 +1,11 @@
 import { formatJson } from '../../json/json.ts'
-import { envelope, type Field, type Fields, magic, messageFields, typeMeta } from './fields.ts'
+import { envelope, type MessageField, type MessageFields, magic, messageFields, typeMeta } from './fields.ts'
 import { lengthDelimited, varint, varintField } from './wire.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
 /** What an envelope says of what is in it. */
-export interface TypeMeta {
+export interface EnvelopeType {
   readonly apiVersion: string
   readonly kind: string
 }
@@ -14,20 +14,20 @@ const isMembers = (value: unknown): value is Members => typeof value === 'object
 const membersOf = (value: unknown): Members => (isMembers(value) ? value : {})
 
 /** A message in its envelope (chapter 40, rule 11.1). */
-export const enveloped = (type: TypeMeta, raw: Buffer): Buffer =>
+export const enveloped = (type: EnvelopeType, raw: Buffer): Buffer =>
   Buffer.concat([magic, encodeMessage(envelope, { type, raw, contentEncoding: '', contentType: '' })])
 
 /**
  * JSON as a message, byte by byte as Go's generated code writes it: fields in the order of their numbers, keys of maps
  * sorted, and what is not a pointer also when it is zero (chapter 40, rules 11.6, 11.7).
  */
-export function encodeMessage(fields: Fields, value: Members): Buffer {
+export function encodeMessage(fields: MessageFields, value: Members): Buffer {
   const parts: Buffer[] = []
   for (const [number, field] of fields) addField(parts, number, field, value)
   return Buffer.concat(parts)
 }
 
-function addField(parts: Buffer[], number: number, field: Field, value: Members): void {
+function addField(parts: Buffer[], number: number, field: MessageField, value: Members): void {
   const { name, type, shape, mark } = field
   if (mark === '^') {
     parts.push(encodeOne(number, type, value))
@@ -46,7 +46,7 @@ function addField(parts: Buffer[], number: number, field: Field, value: Members)
 }
 
 /** Pointers and bytes are left out when there is nothing; everything else is written as zero. */
-const isWritten = ({ type, mark }: Field, member: unknown): boolean =>
+const isWritten = ({ type, mark }: MessageField, member: unknown): boolean =>
   (member !== undefined && member !== null) || (mark !== '*' && type !== 'bytes')
 
 type Encode = (number: number, value: unknown) => Buffer

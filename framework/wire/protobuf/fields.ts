@@ -3,7 +3,7 @@ import { messages } from './kinds.ts'
 const fieldPattern = /^(\d+) ([\w$-]+)([*!^]?)(?::(\{?)(\w+)\}?(\[\])?)?$/
 
 /** One field of a message, as protobuf and as JSON. */
-export interface Field {
+export interface MessageField {
   /** In JSON. */
   readonly name: string
   /** The name of a message, or of a type that is none. */
@@ -14,12 +14,12 @@ export interface Field {
 }
 
 /** By field number, in that order. */
-export type Fields = ReadonlyMap<number, Field>
+export type MessageFields = ReadonlyMap<number, MessageField>
 
-const known = new Map<string, Fields>()
+const known = new Map<string, MessageFields>()
 
 /** The fields of a message; undefined where nothing is known of it. */
-export function messageFields(name: string): Fields | undefined {
+export function messageFields(name: string): MessageFields | undefined {
   const text = Object.hasOwn(messages, name) ? messages[name] : undefined
   if (text === undefined) return undefined
   const fields = known.get(name) ?? fieldsOf(text)
@@ -28,16 +28,16 @@ export function messageFields(name: string): Fields | undefined {
 }
 
 /** The fields of a kind: a few kinds of different groups have one name. */
-export const kindFields = (group: string, kind: string): Fields | undefined =>
+export const kindFields = (group: string, kind: string): MessageFields | undefined =>
   messageFields(`${group}/${kind}`) ?? messageFields(kind)
 
 /** Reads `1 name, 2 items:Item[], …`. */
-export function fieldsOf(text: string): Fields {
+export function fieldsOf(text: string): MessageFields {
   const fields = new Map(text === '' ? [] : text.split(', ').map(fieldOf))
   return new Map([...fields].sort(([one], [other]) => one - other))
 }
 
-function fieldOf(text: string): [number, Field] {
+function fieldOf(text: string): [number, MessageField] {
   const [, number, name = '', mark = '', map, type = 'text', list] = fieldPattern.exec(text) ?? []
   const shape = map ? 'map' : list ? 'list' : 'one'
   return [Number(number), { name, type, shape, mark }]

@@ -1,5 +1,13 @@
 import { maxDepth } from '../../json/json.ts'
-import { envelope, type Field, type Fields, kindFields, magic, messageFields, typeMeta } from './fields.ts'
+import {
+  envelope,
+  kindFields,
+  type MessageField,
+  type MessageFields,
+  magic,
+  messageFields,
+  typeMeta,
+} from './fields.ts'
 import { type WireField, wireFields } from './wire.ts'
 
 /**
@@ -21,7 +29,7 @@ export function parseProtobuf(bytes: Buffer): unknown {
 
 type Value = Record<string, unknown>
 
-function decodeMessage(fields: Fields, bytes: Buffer, depth: number): Value {
+function decodeMessage(fields: MessageFields, bytes: Buffer, depth: number): Value {
   if (depth > maxDepth) throw new SyntaxError('exceeded max depth')
   const members = new Map<string, unknown>()
   for (const { name, mark } of fields.values()) if (mark === '!') members.set(name, false)
@@ -34,7 +42,12 @@ function decodeMessage(fields: Fields, bytes: Buffer, depth: number): Value {
   )
 }
 
-function addField(members: Map<string, unknown>, field: Field, { value }: WireField, depth: number): void {
+function addField(
+  members: Map<string, unknown>,
+  field: MessageField,
+  { value }: WireField,
+  depth: number,
+): void {
   const { name, type, shape, mark } = field
   if (shape === 'map') {
     const [key, member] = mapEntry(type, bytesOf(value), depth)

@@ -2,7 +2,7 @@ import { toJson } from '../../../cel/schema/adapt.ts'
 import { type CelValue, isList, itemsOf, StructValue } from '../../../cel/values/value.ts'
 import { atomicPaths } from '../../../framework/apply/typed/atomics.ts'
 import { merge } from '../../../framework/apply/typed/merge.ts'
-import { type Type, TypedError } from '../../../framework/apply/typed/types.ts'
+import { type MergeType, TypedError } from '../../../framework/apply/typed/types.ts'
 import { validate } from '../../../framework/apply/typed/validate.ts'
 import type { WriteAttributes } from '../../../framework/contract/admission.ts'
 import { StatusError } from '../../../framework/meta/errors.ts'
@@ -13,7 +13,7 @@ import { evaluated, newAllowance, type Variables, withPolicyVariables } from './
 import type { CompiledMutation, Policy } from './policy.ts'
 
 /** How the objects of a request are merged. Throws 503 for a kind that is not known (any more). */
-export type TypeFinder = (request: WriteAttributes) => Type
+export type TypeFinder = (request: WriteAttributes) => MergeType
 
 /** A change that cannot be made, in the words of Kubernetes. */
 export class MutationError extends Error {}
@@ -24,7 +24,7 @@ export interface Changing {
   readonly object: KubeObject
   /** Of the request with the object as it is now. */
   readonly variables: Variables
-  readonly type: Type
+  readonly type: MergeType
 }
 
 /** The object with one mutation of a policy. Throws a `MutationError`. */
