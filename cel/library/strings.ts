@@ -1,4 +1,4 @@
-import { compilePattern, type Expression } from '../../framework/formats/pattern.ts'
+import { type CompiledPattern, compilePattern } from '../../framework/formats/pattern.ts'
 import { type CostTracker, spend, textOf, willMake } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import type { Int } from '../values/int.ts'
@@ -203,7 +203,7 @@ function matched(
   text: CelValue | undefined,
   pattern: CelValue | undefined,
   tracker: CostTracker,
-  use: (expression: Expression, text: string) => CelValue,
+  use: (expression: CompiledPattern, text: string) => CelValue,
 ): CelValue {
   spend(tracker, String(pattern).length * 10)
   const expression = compilePattern(String(pattern))

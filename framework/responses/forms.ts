@@ -4,7 +4,7 @@ import type { ListMeta } from '../contract/storage.ts'
 import { StatusError } from '../meta/errors.ts'
 import { apiVersionOf } from '../meta/object.ts'
 import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
-import { type Fields, kindFields, messageFields } from '../wire/protobuf/fields.ts'
+import { kindFields, type MessageFields, messageFields } from '../wire/protobuf/fields.ts'
 import { lengthDelimited } from '../wire/protobuf/wire.ts'
 import type { InProtobuf, Negotiated, Transform } from './negotiation.ts'
 import { partialBytes } from './partial.ts'
@@ -92,8 +92,8 @@ function tableBytes(item: Item, form: TableForm, defined: boolean): Buffer {
   return Buffer.concat([Buffer.from(`{${type},${metadata},${columns},"rows":[`), row, Buffer.from(']}')])
 }
 
-const none: Fields = new Map()
-const fieldsOf = ({ group, kind }: Served): Fields | undefined => kindFields(group, kind)
+const none: MessageFields = new Map()
+const fieldsOf = ({ group, kind }: Served): MessageFields | undefined => kindFields(group, kind)
 const partialFields = messageFields('PartialObjectMetadata') ?? none
 const listMetaFields = messageFields('ListMeta') ?? none
 const partial = 'PartialObjectMetadata'

@@ -1,7 +1,7 @@
-import { type Endpoint, trackUpdate, zeroValue } from '../apply/fieldmanager.ts'
+import { type ManagedEndpoint, trackUpdate, zeroValue } from '../apply/fieldmanager.ts'
 import { type FieldSet, recursiveDifference, setOfFields } from '../apply/fieldpath/fieldset.ts'
 import { typeOf } from '../apply/typed/types.ts'
-import type { Versions } from '../apply/update.ts'
+import type { VersionTypes } from '../apply/update.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import { apiVersionOf, type KubeObject, timestamp } from '../meta/object.ts'
@@ -30,7 +30,7 @@ const scaleSchema = wholeSchema({
   },
 })
 
-function scaleEndpoint({ group, version, kind, subresource }: Served): Endpoint {
+function scaleEndpoint({ group, version, kind, subresource }: Served): ManagedEndpoint {
   const apiVersion = apiVersionOf(group, version)
   const type = typeOf(scaleSchema)
   return {
@@ -50,7 +50,7 @@ function scaleEndpoint({ group, version, kind, subresource }: Served): Endpoint 
  * The endpoint of a call, as field management sees it; undefined for subresources that have objects of another kind: what
  * is written there has no fields of its own.
  */
-export function endpointOf({ served, scope }: Call): Endpoint | undefined {
+export function endpointOf({ served, scope }: Call): ManagedEndpoint | undefined {
   const { group, version, kind, resource, subresource } = served
   if (subresource === 'scale') return scaleEndpoint(served)
   if (kind !== resource.names.kind || group !== resource.group) return undefined
@@ -73,7 +73,7 @@ export function endpointOf({ served, scope }: Call): Endpoint | undefined {
 
 /** Fields carry over between versions by their names. */
 const versionsOf =
-  ({ group, version, openapi }: ApiResource, scope: VerbScope): Versions =>
+  ({ group, version, openapi }: ApiResource, scope: VerbScope): VersionTypes =>
   apiVersion => {
     if (apiVersion === apiVersionOf(group, version)) return typeOf(wholeSchema(openapi))
     const other = apiVersion.startsWith(`${group}/`)

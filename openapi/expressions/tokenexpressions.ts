@@ -18,7 +18,7 @@ import {
   ObjectView,
   type TypeAdapter,
 } from '../../cel/values/value.ts'
-import type { Expression, ExpressionCompiler } from '../../framework/authn/jwt/index.ts'
+import type { ClaimsExpression, ExpressionCompiler } from '../../framework/authn/jwt/index.ts'
 import { isObject } from '../../framework/formats/values.ts'
 
 const userType = 'kubernetes.UserInfo'
@@ -48,7 +48,7 @@ export const tokenExpressions: ExpressionCompiler = {
   },
 }
 
-function expressionOf(checked: CheckedExpr, variable: 'claims' | 'user'): Expression {
+function expressionOf(checked: CheckedExpr, variable: 'claims' | 'user'): ClaimsExpression {
   const program = build(checked, variable)
   const adapt = variable === 'user' ? adaptUser : adaptAny
   return {

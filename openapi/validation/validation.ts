@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FieldError } from '../../framework/meta/errors.ts'
-import { formatPath, type Step } from '../../framework/meta/fielderror.ts'
+import { formatPath, type PathStep } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** One walk over one value. Paths cost nothing until there is something to say. */
 export interface Walk {
-  readonly steps: Step[]
+  readonly steps: PathStep[]
   readonly errors: FieldError[]
   /** How many values were looked at: tells which of several failing alternatives came closest. */
   visits: number
@@ -36,7 +36,7 @@ export const pathOf = (walk: Walk): string => formatPath(walk.steps)
 
 /** Checks the value one step below. Errors at a value that has not changed are dropped. */
 export function checkBelow(
-  step: Step,
+  step: PathStep,
   check: ValueCheck,
   values: readonly [unknown, unknown],
   walk: Walk,
