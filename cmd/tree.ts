@@ -1,5 +1,5 @@
+import { type JsonClient, jsonClient } from '../framework/net/jsonclient.ts'
 import { isClusterPath } from '../framework/request/path.ts'
-import { type JsonClient, jsonClient } from './files/jsonclient.ts'
 import { StartError } from './files/starterror.ts'
 import { type ConnectionFlags, connectionOf } from './flags/connection.ts'
 

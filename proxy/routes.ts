@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import { Agent } from 'undici'
 import type { ClientSide, Forwarding } from '../framework/contract/upstream.ts'
+import { createClient, type HttpClient } from '../framework/net/client.ts'
 import { type ForwardObserver, forward } from '../framework/net/forward.ts'
 import {
   assertsIdentity,
@@ -44,7 +44,7 @@ export interface Route {
 
 interface Connections {
   readonly tls: MappingTls
-  readonly agent: Agent
+  readonly client: HttpClient
 }
 
 /**
@@ -60,30 +60,27 @@ export function openRoutes(routes: readonly Route[], isIdentity: IsIdentity): Ro
       if (found === undefined) throw new TypeError(`there are no connections for ${request.mapping.path}`)
       return forwardingTo(request, found, isIdentity)
     },
-    close: async () => void (await Promise.all([...all.values()].map(({ agent }) => agent.close()))),
+    close: async () => void (await Promise.all([...all.values()].map(({ client }) => client.close()))),
   }
 }
 
 const connections = (tls: MappingTls): Connections => ({
   tls,
-  agent: new Agent({ connect: { ...tls, timeout: 10_000 } }),
+  client: createClient({ tls }),
 })
 
-function forwardingTo(
-  request: RoutedRequest,
-  { tls, agent }: Connections,
-  isIdentity: IsIdentity,
-): Forwarding {
+function forwardingTo(request: RoutedRequest, connections: Connections, isIdentity: IsIdentity): Forwarding {
   const { origin, pathname } = new URL(request.url)
   const path = pathname.replace(/\/$/, '') + checkPath(request.path)
   const { observer, exchange } = request
   const sent = { origin, target: path + exchange.incoming.search, answered, ...(observer && { observer }) }
   return {
-    forward: client => {
+    async forward(client) {
       const headers = headersOf(request, client, isIdentity)
-      return client.upgrade === undefined
-        ? forward({ ...sent, headers, dispatcher: agent }, client)
-        : forwardUpgrade({ ...sent, headers, connect: { ...tls } }, client)
+      if (client.upgrade !== undefined)
+        return forwardUpgrade({ ...sent, headers, connect: { ...connections.tls } }, client)
+      const dispatcher = await connections.client.dispatcher()
+      return forward({ ...sent, headers, dispatcher }, client)
     },
   }
 }

@@ -1,7 +1,7 @@
-import { Agent, type Dispatcher } from 'undici'
 import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
 import { notServed } from '../framework/meta/errors.ts'
+import { createClient, type OutgoingResponse } from '../framework/net/client.ts'
 import { failureOf } from '../framework/net/failure.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../framework/net/serveraccess.ts'
 import { statusError } from '../remote/connection/connection.ts'
@@ -21,28 +21,21 @@ export interface ShardClient {
   close(): Promise<void>
 }
 
-/** Nothing here listens to private networks only: shards are the operator's. */
+/** Without an address policy: shards are servers of the operator. */
 export function createShardClient(access: ServerAccess): ShardClient {
-  const url = access.server
-  const agent = new Agent({
-    connect: { ...tlsOf(access), timeout: 10_000 },
-    headersTimeout: 30_000,
-    bodyTimeout: 0,
-  })
-  const ask = (path: string, wanted: Wanted): Promise<Dispatcher.ResponseData> =>
+  const { origin, pathname } = new URL(access.server)
+  const base = pathname.replace(/\/$/, '')
+  const client = createClient({ tls: tlsOf(access), headers: { ...authorizationOf(access) } })
+  const ask = (path: string, { method = 'GET', body, signal }: Wanted): Promise<OutgoingResponse> =>
     answered(
-      agent.request({
-        origin: new URL(url).origin,
-        path: new URL(url).pathname.replace(/\/$/, '') + path,
-        method: wanted.method ?? 'GET',
+      client.request({
+        ...{ origin, path: base + path, method, signal },
         headers: {
           accept: 'application/json',
-          'content-type': wanted.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+          'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
           'user-agent': 'oriel',
-          ...authorizationOf(access),
         },
-        ...(wanted.body === undefined ? {} : { body: JSON.stringify(wanted.body) }),
-        signal: wanted.signal,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     )
   const json = async <T>(path: string, wanted: Wanted): Promise<T> =>
@@ -53,20 +46,20 @@ export function createShardClient(access: ServerAccess): ShardClient {
     post: (path, body, signal) => json(path, { method: 'POST', body, signal }),
     patch: (path, body, signal) => json(path, { method: 'PATCH', body, signal }),
     delete: async (path, signal) => void (await json(path, { method: 'DELETE', signal })),
-    close: () => agent.destroy(),
+    close: () => client.destroy(),
   }
 }
 
 interface Wanted {
   readonly signal: AbortSignal
-  readonly method?: 'POST' | 'PATCH' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly body?: object
 }
 
-type Ask = (path: string, wanted: Wanted) => Promise<Dispatcher.ResponseData>
+type Ask = (path: string, wanted: Wanted) => Promise<OutgoingResponse>
 
-async function answered(asked: Promise<Dispatcher.ResponseData>): Promise<Dispatcher.ResponseData> {
-  let response: Dispatcher.ResponseData
+async function answered(asked: Promise<OutgoingResponse>): Promise<OutgoingResponse> {
+  let response: OutgoingResponse
   try {
     response = await asked
   } catch (error) {

@@ -3,7 +3,7 @@ import { type AuditEvent, type AuditSink, batchDefaults, batchSink } from '../..
 import { type TokenReader, type WebhookTokensOptions, webhookTokens } from '../../framework/authn/index.ts'
 import type { Authorizer } from '../../framework/contract/authorizer.ts'
 import type { Logger } from '../../framework/contract/log.ts'
-import { jsonClient } from '../files/jsonclient.ts'
+import { jsonClient } from '../../framework/net/jsonclient.ts'
 import { readKubeconfig } from '../files/kubeconfigfile.ts'
 
 /** Hands audit events to the server in a kubeconfig, in batches. Throws `StartError` on a bad file. */

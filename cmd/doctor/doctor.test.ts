@@ -37,12 +37,12 @@ const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
   [
     'a certificate for other names',
     { names: ['example.com'] },
-    /FAIL\] certificate: .*for other names\n.*use one of its names in server in the kubeconfig/,
+    /FAIL\] certificate: .*for another host\n.*use a host name of its certificate in server in the kubeconfig/,
   ],
   [
     'another authority',
     { otherAuthority: true },
-    /FAIL\] certificate: .*authority that nobody here knows\n.*certificate-authority of the kubeconfig/,
+    /FAIL\] certificate: .*signed by an unknown authority\n.*certificate-authority in the kubeconfig/,
   ],
   [
     'a client certificate that has expired',
@@ -108,7 +108,7 @@ const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
             }
           : undefined,
     },
-    /FAIL\] views of eu: .*nothing listens there\n.*--shard-virtual-workspace-url/,
+    /FAIL\] views of eu: .*connection refused\n.*--shard-virtual-workspace-url/,
   ],
   [
     'views that are not ready',
@@ -213,7 +213,7 @@ describe('oriel doctor', function () {
     const server = await startSickServer()
     server.close()
     const gone = await run(process.execPath, [compiled, 'doctor', '--kubeconfig', server.kubeconfig])
-    assert.match(gone.stdout, /FAIL\] server: .*nothing listens there\n.*correct server in the kubeconfig/)
+    assert.match(gone.stdout, /FAIL\] server: .*connection refused\n.*correct server in the kubeconfig/)
     const none = await run(process.execPath, [compiled, 'doctor', '--kubeconfig', server.directory])
     assert.match(none.stdout, /FAIL\] kubeconfig: .*cannot be read/)
     assert.deepEqual([gone.code, none.code], [1, 1])

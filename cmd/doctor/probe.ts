@@ -1,103 +1,85 @@
 import { once } from 'node:events'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { Agent, request } from 'node:https'
-import { checkServerIdentity, type PeerCertificate, type TLSSocket } from 'node:tls'
-import type { ServerAccess } from '../../framework/net/serveraccess.ts'
+import { isIP } from 'node:net'
+import { checkServerIdentity, connect, type PeerCertificate, type TLSSocket } from 'node:tls'
+import { fetchOnce, jsonIn, type TextResponse } from '../../framework/net/client.ts'
+import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
 
-/** A server's certificate, as whoever knows the authorities of a connection sees it. */
+/** The certificate of a server, verified by the authorities of a kubeconfig. */
 export interface SeenCertificate {
   readonly validTo: Date
-  /** Why it is not believed: OpenSSL's code, or what names it has instead; undefined when it is. */
+  /** OpenSSL's code when the verification fails. */
   readonly problem?: string
 }
 
-/** What a server answered, whoever it turned out to be. */
-export interface Seen {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  readonly text: string
-  readonly certificate?: SeenCertificate
+/** The response of a server, also of one whose certificate is not trusted. */
+export interface ProbeResponse extends TextResponse {
+  readonly certificate: SeenCertificate
 }
 
-export interface Probe {
+export interface ProbeRequest {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: object
 }
 
-const patience = 10_000
+const timeout = 10_000
+const limits = { timeout, bytes: 32 * 1024 * 1024 }
 
 /**
- * Asks one URL over a connection of its own. The answer is read although the certificate is not believed: a bad one is a
- * finding, and not the end. Credentials are sent only to who is believed. Rejects when there is no answer.
+ * Requests one URL over a connection of its own. The response is read although the certificate is not trusted, because that
+ * is a finding and not the end. Credentials are sent to trusted servers only. Rejects when there is no response.
  */
 export async function probe(
   access: ServerAccess,
   url: string,
-  { headers = {}, body }: Probe = {},
-): Promise<Seen> {
+  { headers = {}, body }: ProbeRequest = {},
+): Promise<ProbeResponse> {
   const certificate = await certificateOf(access, url)
-  const isKnown = certificate.problem === undefined || access.insecure === true
-  const { ca, cert, key, token } = access
-  const agent = new Agent({
-    rejectUnauthorized: false,
-    ...(ca !== undefined && { ca }),
-    ...(isKnown && cert !== undefined && { cert }),
-    ...(isKnown && key !== undefined && { key }),
-  })
-  const sent = body === undefined ? undefined : JSON.stringify(body)
-  const call = request(url, {
-    agent,
-    method: sent === undefined ? 'GET' : 'POST',
-    signal: AbortSignal.timeout(patience),
-    headers: {
-      accept: 'application/json',
-      ...(sent !== undefined && { 'content-type': 'application/json' }),
-      ...(isKnown && token !== undefined && { authorization: `Bearer ${token}` }),
-      ...headers,
+  const isTrusted = certificate.problem === undefined || access.insecure === true
+  const { ca, ...credentials } = access
+  const shown = isTrusted ? credentials : {}
+  const response = await fetchOnce(
+    url,
+    {
+      headers: {
+        accept: 'application/json',
+        ...(body && { 'content-type': 'application/json' }),
+        ...authorizationOf(shown),
+        ...headers,
+      },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
     },
-  })
-  call.end(sent)
-  try {
-    const [response] = (await once(call, 'response')) as [IncomingMessage]
-    const chunks: Buffer[] = []
-    for await (const chunk of response) chunks.push(chunk as Buffer)
-    const text = Buffer.concat(chunks).toString('utf8')
-    return { status: response.statusCode ?? 0, headers: response.headers, text, certificate }
-  } finally {
-    agent.destroy()
-  }
+    { limits, tls: tlsOf({ ...shown, ...(ca && { ca }), insecure: true }) },
+  )
+  return { ...response, certificate }
 }
 
-/** Shakes hands, and hangs up. */
+/** Completes the handshake and closes the connection. */
 async function certificateOf({ ca }: ServerAccess, url: string): Promise<SeenCertificate> {
-  const agent = new Agent({ rejectUnauthorized: false, ...(ca !== undefined && { ca }) })
-  const call = request(url, { agent, method: 'HEAD', signal: AbortSignal.timeout(patience) })
-  call.end()
+  const { hostname, port } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const socket = connect({
+    ...{ host, port: Number(port || 443), rejectUnauthorized: false },
+    ...(isIP(host) === 0 && { servername: host }),
+    ...(ca !== undefined && { ca }),
+  })
   try {
-    const [socket] = (await once(call, 'socket')) as [TLSSocket]
-    await Promise.race([once(socket, 'secureConnect'), once(call, 'response')])
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(timeout) })
     const peer = socket.getPeerCertificate()
-    const problem = problemOf(socket, new URL(url).hostname, peer)
+    const problem = problemOf(socket, host, peer)
     return { validTo: new Date(peer.valid_to), ...(problem !== undefined && { problem }) }
   } finally {
-    // Nobody waits for the answer.
-    call.on('error', () => undefined)
-    agent.destroy()
+    // The connection may fail while it is closed.
+    socket.on('error', () => undefined)
+    socket.destroy()
   }
 }
 
 function problemOf(socket: TLSSocket, host: string, peer: PeerCertificate): string | undefined {
   const { authorizationError } = socket
   if (authorizationError) return String((authorizationError as { code?: string }).code ?? authorizationError)
-  const bare = host.replace(/^\[|\]$/g, '')
-  return checkServerIdentity(bare, peer) === undefined ? undefined : 'ERR_TLS_CERT_ALTNAME_INVALID'
+  return checkServerIdentity(host, peer) === undefined ? undefined : 'ERR_TLS_CERT_ALTNAME_INVALID'
 }
 
-/** The body as JSON; {} for what is none. */
-export function jsonOf<T extends object>({ text }: Seen): Partial<T> {
-  try {
-    return JSON.parse(text) as T
-  } catch {
-    return {}
-  }
-}
+/** The body as a JSON object; {} for other texts. */
+export const jsonOf = <T extends object>({ text }: TextResponse): Partial<T> =>
+  (jsonIn(text) as Partial<T> | undefined) ?? {}

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
+import { problemOf, problemOfCode } from '../../framework/net/failure.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
-import { adviceFor, adviceOn } from './advice.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
-import { jsonOf, probe, type Seen } from './probe.ts'
+import { jsonOf, type ProbeResponse, probe } from './probe.ts'
 
 const day = 86_400_000
 /** Milliseconds by which clocks may differ: tokens and certificates are believed with about that much tolerance. */
@@ -13,12 +13,12 @@ export async function serverFindings(access: ServerAccess): Promise<readonly Fin
   const { origin } = new URL(access.server)
   const where = 'server in the kubeconfig'
   const own = clientCertificate(access)
-  let seen: Seen
+  let seen: ProbeResponse
   try {
     seen = await probe(access, `${origin}/version`)
   } catch (error) {
-    const { problem, change } = adviceFor(error, where)
-    return [failed('server', `${origin}: ${problem}`, change), ...own]
+    const { reason, change } = problemOf(error, where)
+    return [failed('server', `${origin}: ${reason}`, change), ...own]
   }
   const { gitVersion = 'an unknown version' } = jsonOf<{ gitVersion: string }>(seen)
   return [
@@ -34,13 +34,13 @@ export async function serverFindings(access: ServerAccess): Promise<readonly Fin
 export function certificateFinding(
   check: string,
   origin: string,
-  { certificate }: Seen,
+  { certificate }: ProbeResponse,
   where: string,
 ): Finding {
   const { problem: code, validTo = new Date(0) } = certificate ?? {}
   if (code !== undefined) {
-    const { problem, change } = adviceOn(code, where)
-    return failed(check, `${origin}: ${problem}`, change)
+    const { reason, change } = problemOfCode(code, where)
+    return failed(check, `${origin}: ${reason}`, change)
   }
   return validity(check, `the certificate of ${origin}`, validTo, 'renew the serving certificate')
 }
@@ -62,12 +62,12 @@ function clientCertificate({ cert }: ServerAccess): readonly Finding[] {
     const { validTo, subject } = new X509Certificate(cert)
     return [validity(check, `that of ${subject.replaceAll('\n', ', ')}`, new Date(validTo), change)]
   } catch {
-    return [failed(check, 'the client certificate in the kubeconfig is none', change)]
+    return [failed(check, 'invalid client certificate in the kubeconfig', change)]
   }
 }
 
-function clock(origin: string, { headers }: Seen): Finding {
-  const there = Date.parse(headers.date ?? '')
+function clock(origin: string, { headers }: ProbeResponse): Finding {
+  const there = Date.parse(String(headers.date ?? ''))
   if (Number.isNaN(there))
     return warning('clock', `${origin} does not say what time it is`, 'look at its clock')
   const apart = Math.abs(Date.now() - there)

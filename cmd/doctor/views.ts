@@ -1,7 +1,7 @@
+import { problemOf } from '../../framework/net/failure.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
-import { adviceFor } from './advice.ts'
 import { type Finding, failed, ok, skipped, warning } from './finding.ts'
-import { jsonOf, probe, type Seen } from './probe.ts'
+import { jsonOf, type ProbeResponse, probe } from './probe.ts'
 import { certificateFinding } from './server.ts'
 
 interface List<T> {
@@ -49,8 +49,8 @@ export async function viewsFindings(
       await readiness(access, where, url),
     ]
   } catch (error) {
-    const { problem, change } = adviceFor(error, setting)
-    return [failed(where, `${url} is advertised: ${problem}`, change)]
+    const { reason, change } = problemOf(error, setting)
+    return [failed(where, `${url} is advertised: ${reason}`, change)]
   }
 }
 
@@ -59,7 +59,7 @@ const versions = '/apis/core.kcp.io/v1alpha1'
 /** What every process of views answers by itself, whatever its shard has: no initializer needs to be there for it. */
 export const everyView = `/services/initializingworkspaces/doctor:doctor/clusters/*${versions}`
 
-function answered(where: string, url: string, seen: Seen): Finding {
+function answered(where: string, url: string, seen: ProbeResponse): Finding {
   if (seen.status === 401)
     return failed(
       where,
@@ -72,7 +72,7 @@ function answered(where: string, url: string, seen: Seen): Finding {
 }
 
 /** Only views serve this to everybody who may ask, and name others what is asked of the view, not of the server. */
-function isOfViews(seen: Seen): boolean {
+function isOfViews(seen: ProbeResponse): boolean {
   const { message = '', groupVersion, resources = [] } = jsonOf<Discovered>(seen)
   if (seen.status === 403) return message.includes(` path "${versions}": `)
   if (seen.status === 503) return message.endsWith('virtual workspace controllers are not started')
@@ -131,7 +131,7 @@ async function publishedFinding(
     if (status === 200) return undefined
     return failed(check, `${name} lists ${url}, which answers ${status}`, 'look whether the views are ready')
   } catch (error) {
-    const { problem, change } = adviceFor(error, setting)
-    return failed(check, `${name} lists ${url}: ${problem}`, change)
+    const { reason, change } = problemOf(error, setting)
+    return failed(check, `${name} lists ${url}: ${reason}`, change)
   }
 }

@@ -4,8 +4,8 @@ import {
   explanationAnnotation,
   viewAnnotation,
 } from '../../authz/index.ts'
+import { type JsonClient, type JsonResponse, jsonClient } from '../../framework/net/jsonclient.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
-import { type JsonAnswer, type JsonClient, jsonClient } from '../files/jsonclient.ts'
 import { StartError } from '../files/starterror.ts'
 import { connectionOf } from '../flags/connection.ts'
 import type { Asked, Explained, ExplainOptions } from './explained.ts'
@@ -37,7 +37,7 @@ async function askAboutView(
   { verb, ...options }: ExplainOptions & { readonly verb: string },
 ): Promise<{ readonly question: ResourceQuestion; readonly explained: Explained }> {
   const { server, explainer, view, question } = behindView(connection.server, typed, verb)
-  const ask = (at: string, about: ResourceQuestion, more?: Annotations): Promise<JsonAnswer> =>
+  const ask = (at: string, about: ResourceQuestion, more?: Annotations): Promise<JsonResponse> =>
     review(jsonClient({ ...connection, server: at }), about, options, more)
   const annotations = { [viewAnnotation]: view }
   const answer = await ask(explainer, typed, annotations)
@@ -50,7 +50,7 @@ async function askAboutView(
 type Annotations = Readonly<Record<string, string>>
 
 /** Who may not review is told so of a resource; where nothing is served, of a path. */
-const isServed = ({ status, body }: JsonAnswer): boolean =>
+const isServed = ({ status, body }: JsonResponse): boolean =>
   (status !== 403 && status !== 404) || (body as Answered | undefined)?.details?.group === group
 
 function printed(explained: Explained, question: ResourceQuestion, { as, output }: ExplainOptions): string {
@@ -65,7 +65,7 @@ async function review(
   { attributes }: ResourceQuestion,
   { as, asGroup }: ExplainOptions,
   more: Annotations = {},
-): Promise<JsonAnswer> {
+): Promise<JsonResponse> {
   const kind = as === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview'
   const subject = as === undefined ? {} : { user: as, groups: groupsOf(as, asGroup ?? []) }
   const metadata = { annotations: { [explainAnnotation]: 'true', ...more } }
@@ -91,7 +91,7 @@ interface Answered {
   readonly details?: { readonly group?: string }
 }
 
-function explainedBy({ status: code, body }: JsonAnswer): Explained {
+function explainedBy({ status: code, body }: JsonResponse): Explained {
   const answered = body as Answered | undefined
   if (code !== 201 || answered?.status?.allowed === undefined)
     throw new StartError(`The server refuses to review: ${answered?.message ?? `it answered ${code}`}.`)

@@ -1,4 +1,4 @@
-import type { JsonClient } from '../files/jsonclient.ts'
+import type { JsonClient } from '../../framework/net/jsonclient.ts'
 import type { Asked, ExplainOptions } from './explained.ts'
 
 /** A question as a review asks it, and in words. */

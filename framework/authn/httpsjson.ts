@@ -1,59 +1,28 @@
-import type { IncomingMessage } from 'node:http'
-import { type RequestOptions, request } from 'node:https'
+import { fetchOnce } from '../net/client.ts'
 import type { Targets } from '../net/targets.ts'
 
-/** How a document of somebody else is fetched. */
 export interface FetchOptions {
-  /** PEM; the authorities of the system when absent. */
+  /** PEM. Without it the certificate authorities of the operating system are trusted. */
   readonly ca?: string
-  /** For URLs that tenants choose: without it every server may be asked. */
+  /** The address policy, for URLs that tenants choose. Without it every server may be requested. */
   readonly targets?: Targets
 }
 
-const longest = 10_000
-const largest = 1024 * 1024
+const limits = { timeout: 10_000, bytes: 1024 * 1024 }
 
 /**
- * Fetches a JSON document over HTTPS, in ten seconds and a megabyte at most, and follows no redirect. Rejects with an
- * `Error` of a few words.
+ * Fetches a JSON document over HTTPS, over a connection of its own: a kept one could outlive the check of its address.
+ * Rejects with an `Error` of a few words.
  */
 export async function fetchJson(url: string, { ca, targets }: FetchOptions): Promise<unknown> {
   const { protocol } = new URL(url)
   const problem = protocol === 'https:' ? targets?.problemOf(url) : 'its scheme is not https'
-  if (problem !== undefined) throw new Error(`${url} cannot be asked: ${problem}`)
-  return JSON.parse(
-    await get(url, {
-      headers: { accept: 'application/json' },
-      signal: AbortSignal.timeout(longest),
-      // A connection that is kept might outlive what was checked of its address.
-      agent: false,
-      ...(ca === undefined ? {} : { ca }),
-      ...(targets === undefined ? {} : { lookup: targets.lookup }),
-    }),
+  if (problem !== undefined) throw new Error(`${url} is refused: ${problem}`)
+  const { status, text } = await fetchOnce(
+    url,
+    { headers: { accept: 'application/json' } },
+    { limits, ...(ca && { tls: { ca } }), ...(targets && { lookup: targets.lookup }) },
   )
-}
-
-function get(url: string, options: RequestOptions): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, options, response => {
-      read(response).then(resolve, error => {
-        sent.destroy()
-        reject(error)
-      })
-    })
-    sent.on('error', reject)
-    sent.end()
-  })
-}
-
-async function read(response: IncomingMessage): Promise<string> {
-  if (response.statusCode !== 200) throw new Error(`the answer is ${response.statusCode}`)
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response) {
-    size += (chunk as Buffer).length
-    if (size > largest) throw new Error('the answer is too large')
-    chunks.push(chunk as Buffer)
-  }
-  return Buffer.concat(chunks).toString()
+  if (status !== 200) throw new Error(`the response has status ${status}`)
+  return JSON.parse(text)
 }

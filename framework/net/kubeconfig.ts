@@ -1,6 +1,6 @@
 import type { UpstreamEndpoint } from '../contract/upstream.ts'
 import { parseYaml } from '../wire/yaml.ts'
-import { authorizationOf, type ServerAccess, tlsOf } from './serveraccess.ts'
+import { authorizationOf, type ServerAccess } from './serveraccess.ts'
 
 /** What a kubeconfig may contain. */
 export interface KubeconfigPolicy {
@@ -90,7 +90,7 @@ export type TenantKubeconfig = { readonly endpoint: UpstreamEndpoint } | { reado
 export function readTenantKubeconfig(text: string): TenantKubeconfig {
   try {
     const { access } = parseKubeconfig(text, tenantPolicy)
-    const { ca, cert, key } = tlsOf(access)
+    const { ca, cert, key } = access
     const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
     return { endpoint: { url: access.server, tls, headers: { ...authorizationOf(access) } } }
   } catch (error) {

@@ -159,14 +159,14 @@ describe('passing requests on', () => {
     }
     const trouble = (why: string) => `error trying to reach the server behind this endpoint: ${why}`
     answer = (_, response) => response.writeHead(200, { 'x-large': 'a'.repeat(40_000) }).end()
-    assert.deepEqual(await message(), [502, trouble('the head of its answer is too large')])
+    assert.deepEqual(await message(), [502, trouble('its response headers are too large')])
     answer = ({ socket }) => socket.destroy()
     assert.equal((await message())[0], 502)
     answer = ({ socket }) =>
       void socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n')
     assert.equal((await message())[0], 502)
     answer = ({ socket }) => void socket.end('nonsense\r\n\r\n')
-    assert.deepEqual(await message(), [502, trouble('its answer is malformed')])
+    assert.deepEqual(await message(), [502, trouble('its response is malformed')])
     answer = () => undefined
     assert.deepEqual(await message(), [
       504,

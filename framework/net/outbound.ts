@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
-import { rootCertificates, type SecureContextOptions } from 'node:tls'
-import type { Agent } from 'undici'
-import type { Outbound, UpstreamEndpoint, UpstreamRequest, UpstreamResponse } from '../contract/upstream.ts'
+import { rootCertificates } from 'node:tls'
+import type { Outbound, UpstreamEndpoint, UpstreamRequest } from '../contract/upstream.ts'
 import { serviceUnavailable } from '../meta/errors.ts'
+import { type ClientTls, createClient, type HttpClient, headOf } from './client.ts'
 import { failureOf } from './failure.ts'
 import { forward } from './forward.ts'
 import { type Fields, isAnswerSecret, isSecret, passedOn, withoutTokenProtocol } from './headers.ts'
@@ -12,16 +12,16 @@ import { createTargets, type TargetPolicy, type Targets } from './targets.ts'
 import { forwardUpgrade } from './upgrade.ts'
 
 export interface OutboundOptions extends TargetPolicy {
-  /** PEM: authorities that are believed besides the well-known ones. */
+  /** PEM: certificate authorities that are trusted besides Node's. */
   readonly ca?: string
-  /** Milliseconds to wait for an endpoint that is silent; default a minute. */
+  /** Milliseconds until an endpoint that sends nothing is given up; default a minute. */
   readonly patience?: number
 }
 
-/** The way to servers of others: nothing about the client goes there, and only where the policy allows. */
+/** Forwards requests to servers that the address policy allows, without the credentials and the identity of the client. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const targets = createTargets(options)
-  const agents = createAgents(targets, options.ca)
+  const clients = createClients(targets, options.ca)
   const places = createPlaces(targets)
   const patience = options.patience === undefined ? {} : { patience: options.patience }
   return {
@@ -30,9 +30,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const sent = sentTo(places.of(request.endpoint.url), request)
       return {
         async forward(client) {
-          const { tls, agent } = await agents.of(request.endpoint)
+          const { tls, http } = clients.of(request.endpoint)
           if (client.upgrade === undefined)
-            return forward({ ...sent, ...patience, dispatcher: agent }, client)
+            return forward({ ...sent, ...patience, dispatcher: await http.dispatcher() }, client)
           const headers = withoutTokenProtocol(sent.headers)
           return forwardUpgrade({ ...sent, headers, connect: { ...tls, lookup: targets.lookup } }, client)
         },
@@ -40,8 +40,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
     async get(endpoint, path, signal) {
       const { origin, base } = places.of(endpoint.url)
-      const { agent } = await agents.of(endpoint)
-      return getSmall(agent, { origin, path: base + path, headers: endpoint.headers ?? {} }, signal)
+      const { http } = clients.of(endpoint)
+      try {
+        const headers = endpoint.headers ?? {}
+        const { statusCode, body } = await http.request({ origin, path: base + path, headers, signal })
+        return { status: statusCode, body: await headOf(body, mostBytes) }
+      } catch (error) {
+        throw failureOf(error)
+      }
     },
   }
 }
@@ -106,49 +112,45 @@ function answersOf(
   }
 }
 
-interface Agents {
-  of(endpoint: UpstreamEndpoint): Promise<Connections>
+interface Clients {
+  of(endpoint: UpstreamEndpoint): Client
 }
 
-/** TLS and connections of one set of credentials. */
-interface Connections {
-  readonly tls: SecureContextOptions
-  readonly agent: Agent
+interface Client {
+  readonly tls: ClientTls
+  readonly http: HttpClient
 }
 
-/** So many different sets of TLS credentials keep their connections. */
-const mostAgents = 256
+/** Sets of TLS credentials whose connections are kept. */
+const mostClients = 256
 
 /** Connections are never shared between different credentials. */
-function createAgents({ lookup }: Targets, ca: string | undefined): Agents {
+function createClients({ lookup }: Targets, ca: string | undefined): Clients {
   const known = ca === undefined ? {} : { ca: [...rootCertificates, ca] }
-  const byKey = new Map<string, Connections>()
-  // Endpoints keep their TLS object for as long as it says the same.
-  const byObject = new WeakMap<object, Connections>()
-  let undici: typeof import('undici') | undefined
-  const open = (tls: SecureContextOptions): Connections => {
+  const byKey = new Map<string, Client>()
+  // Endpoints keep their TLS object until it changes.
+  const byObject = new WeakMap<object, Client>()
+  const clientFor = (tls: ClientTls): Client => {
     const key = createHash('sha256')
       .update(JSON.stringify([tls.ca, tls.cert, tls.key]))
       .digest('base64')
     const [oldest] = byKey.keys()
     const found = byKey.get(key)
-    if (found !== undefined || undici === undefined) return found as Connections
-    if (byKey.size >= mostAgents && oldest !== undefined) {
-      void byKey.get(oldest)?.agent.close()
+    if (found !== undefined) return found
+    if (byKey.size >= mostClients && oldest !== undefined) {
+      void byKey.get(oldest)?.http.close()
       byKey.delete(oldest)
     }
-    const opened = { tls, agent: new undici.Agent({ connect: { ...tls, lookup, timeout: 10_000 } }) }
+    const opened = { tls, http: createClient({ tls, lookup }) }
     byKey.set(key, opened)
     return opened
   }
   const plain = {}
   return {
-    async of({ tls = plain }) {
+    of({ tls = plain }) {
       const found = byObject.get(tls)
-      if (found !== undefined && !found.agent.closed) return found
-      // Loaded when first needed: few servers ever pass a request on.
-      undici ??= await import('undici')
-      const opened = open({ ...known, ...tls })
+      if (found !== undefined && !found.http.isClosed) return found
+      const opened = clientFor({ ...known, ...tls })
       byObject.set(tls, opened)
       return opened
     },
@@ -156,35 +158,3 @@ function createAgents({ lookup }: Targets, ca: string | undefined): Agents {
 }
 
 const mostBytes = 64 * 1024
-
-interface GetOptions {
-  readonly origin: string
-  readonly path: string
-  readonly headers: NonNullable<UpstreamEndpoint['headers']>
-}
-
-async function getSmall(
-  agent: Agent,
-  { origin, path, headers }: GetOptions,
-  signal: AbortSignal,
-): Promise<UpstreamResponse> {
-  try {
-    const { statusCode, body } = await agent.request({
-      origin,
-      path,
-      method: 'GET',
-      headers: headers as Record<string, string | string[]>,
-      signal,
-    })
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      size += chunk.length
-      if (size > mostBytes) break
-      chunks.push(chunk)
-    }
-    return { status: statusCode, body: Buffer.concat(chunks).toString() }
-  } catch (error) {
-    throw failureOf(error)
-  }
-}

@@ -1,3 +1,5 @@
+import type { ClientTls } from './client.ts'
+
 /** A server and the credentials for it. */
 export interface ServerAccess {
   /** `https://host:port/clusters/root`, without a trailing slash. */
@@ -13,15 +15,7 @@ export interface ServerAccess {
   readonly insecure?: true
 }
 
-/** What Node's TLS needs of it. */
-export interface AccessTls {
-  readonly ca?: string
-  readonly cert?: string
-  readonly key?: string
-  readonly rejectUnauthorized?: false
-}
-
-export const tlsOf = ({ ca, cert, key, insecure }: Omit<ServerAccess, 'server'>): AccessTls => ({
+export const tlsOf = ({ ca, cert, key, insecure }: Omit<ServerAccess, 'server'>): ClientTls => ({
   ...(ca !== undefined && { ca }),
   ...(cert !== undefined && { cert }),
   ...(key !== undefined && { key }),

@@ -1,14 +1,13 @@
-import { Agent, type Dispatcher } from 'undici'
-import { unlessAborted } from '../../framework/async/streams.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import { expired, type Status, StatusError } from '../../framework/meta/errors.ts'
-import { badGateway, failureOf, isStaleConnection } from '../../framework/net/failure.ts'
+import { createClient, type HttpClient, type OutgoingResponse } from '../../framework/net/client.ts'
+import { badGateway, failureOf } from '../../framework/net/failure.ts'
 import type { Fields } from '../../framework/net/headers.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
 import { createReach, type Reach } from './reach.ts'
 import type { ShardRequest } from './request.ts'
 
-export type ShardAnswer = Dispatcher.ResponseData
+export type ShardAnswer = OutgoingResponse
 
 /** The way to a shard, with credentials that may do everything there. */
 export interface ShardConnection {
@@ -23,25 +22,24 @@ export interface ShardConnection {
 }
 
 interface Open {
-  readonly agent: Agent
+  readonly client: HttpClient
   readonly origin: string
-  readonly headers: Fields
 }
 
-/** Silence for so long is a connection that has died without a word: shards send a bookmark every minute. */
+/** A connection is taken for broken after so long without data: shards send a bookmark every minute. */
 const longestSilence = 180_000
 
-function open(access: ServerAccess, patience: number): Open {
-  return {
-    agent: new Agent({
-      connect: { ...tlsOf(access), timeout: Math.min(patience, 10_000) },
-      headersTimeout: patience,
-      keepAliveMaxTimeout: 4_000,
-    }),
-    origin: new URL(access.server).origin,
+const open = (access: ServerAccess, patience: number): Open => ({
+  client: createClient({
+    tls: tlsOf(access),
     headers: { ...authorizationOf(access) },
-  }
-}
+    connectTimeout: Math.min(patience, 10_000),
+    headersTimeout: patience,
+    bodyTimeout: longestSilence,
+    keepAlive: 4_000,
+  }),
+  origin: new URL(access.server).origin,
+})
 
 /**
  * Connects when it is first used. `log` gets one line when the shard cannot be used, and one when it can again.
@@ -53,7 +51,7 @@ export function connectShard(access: ServerAccess, log: Logger, patience = 60_00
   reach.presents(access.cert)
   const send = async (request: ShardRequest): Promise<ShardAnswer> => {
     try {
-      const answer = await unlessAborted(request.signal, dispatch(current, request))
+      const answer = await sent(current, request)
       reach.answered(answer.statusCode, request)
       if (answer.statusCode === 401) throw await refusal(answer)
       return answer
@@ -73,10 +71,10 @@ export function connectShard(access: ServerAccess, log: Logger, patience = 60_00
       const before = current
       current = open(next, patience)
       reach.presents(next.cert)
-      void before.agent.close()
+      void before.client.close()
     },
     reach,
-    close: () => current.agent.destroy(),
+    close: () => current.client.destroy(),
   }
 }
 
@@ -86,25 +84,11 @@ async function refusal({ body }: ShardAnswer): Promise<StatusError> {
   return badGateway('it does not know the credentials of this one')
 }
 
-/** What only reads is asked once more when a kept connection turns out to be closed. */
-async function dispatch(through: Open, request: ShardRequest): Promise<ShardAnswer> {
-  try {
-    return await once(through, request)
-  } catch (error) {
-    if (request.method !== 'GET' || request.signal.aborted || !isStaleConnection(error)) throw error
-    return once(through, request)
-  }
-}
-
-const once = ({ agent, origin, headers }: Open, request: ShardRequest): Promise<ShardAnswer> =>
-  agent.request({
-    origin,
-    path: request.target,
-    method: request.method,
-    headers: { ...common, ...request.headers, ...headers } as Record<string, string | string[]>,
+const sent = ({ client, origin }: Open, request: ShardRequest): Promise<ShardAnswer> =>
+  client.request({
+    ...{ origin, path: request.target, method: request.method, signal: request.signal },
+    headers: { ...common, ...request.headers },
     ...(request.body === undefined ? {} : { body: request.body }),
-    signal: request.signal,
-    bodyTimeout: longestSilence,
   })
 
 const common: Fields = { accept: 'application/json', 'user-agent': 'oriel-virtual-workspaces' }

@@ -96,11 +96,11 @@ describe('oriel doctor in front of a shard', function () {
   })
 
   const cases: readonly [what: string, place: Place, lines: readonly RegExp[]][] = [
-    ['a server that is not there', { server: nowhere }, [/^\[FAIL\] server: .*nothing listens there$/m]],
+    ['a server that is not there', { server: nowhere }, [/^\[FAIL\] server: .*connection refused$/m]],
     [
       'another authority',
       { ca: issueAuthority().certificate },
-      [/^\[FAIL\] (server|certificate): .*authority that nobody here knows$/m],
+      [/^\[FAIL\] (server|certificate): .*signed by an unknown authority$/m],
     ],
     [
       'a client certificate that has expired',
@@ -167,7 +167,7 @@ describe('oriel doctor in front of a shard', function () {
   it('says that nothing listens where the views are said to be, and which URLs are left over', () =>
     advertising(nowhere, async () => {
       shows(await examine({}), [
-        /^\[FAIL\] views of root: https:\/\/127\.0\.0\.1:1 is advertised: nothing listens there\n +-> start the server, or correct --shard-virtual-workspace-url/m,
+        /^\[FAIL\] views of root: https:\/\/127\.0\.0\.1:1 is advertised: connection refused\n +-> start the server, or correct --shard-virtual-workspace-url/m,
         /^\[(FAIL| - {2})\] published URLs: /m,
       ])
     }))

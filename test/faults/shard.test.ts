@@ -90,12 +90,12 @@ describe('a shard in another process', () => {
       [
         'is not there',
         () => ({ server: 'https://127.0.0.1:1' }),
-        /127\.0\.0\.1:1 cannot be used: nothing listens there: start it, or correct the server in the kubeconfig$/,
+        /127\.0\.0\.1:1 cannot be used: connection refused: start the server, or correct server in the kubeconfig$/,
       ],
       [
         'has a certificate of another authority',
         () => ({ ca: issueAuthority().certificate }),
-        /: its certificate is of an authority that the kubeconfig does not name: correct certificate-authority$/,
+        /: its certificate is signed by an unknown authority: set certificate-authority in the kubeconfig/,
       ],
       [
         'knows no such user',
@@ -110,7 +110,7 @@ describe('a shard in another process', () => {
       [
         'is called by another name',
         right => ({ server: right.server.replace('127.0.0.1', '127.0.0.2') }),
-        /: (its certificate is for other names|nothing listens there)/,
+        /: (its certificate is for another host|connection refused)/,
       ],
     ]
     for (const [what, wrong, line] of cases)
@@ -160,7 +160,7 @@ describe('a shard in another process', () => {
     await reconnect(access, 100)
     gate.hold()
     const informer = synced()
-    await told(/: it does not answer in time: look at its load, and at the network between$/)
+    await told(/: it has not answered in time: check the load of the server, and the network$/)
     gate.release()
     await told(/can be used again$/)
     await informer.synced

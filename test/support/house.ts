@@ -84,12 +84,12 @@ export const allowedPackages: Readonly<Record<string, RegExp>> = {
   jose: /^framework\/authn\//,
   pino: /^framework\/contract\/log\.ts$/,
   'prom-client': /^framework\/metrics\/metrics\.ts$/,
-  yaml: /^(framework\/wire\/yaml\.ts|cmd\/files\/kubeconfig\.ts)$/,
+  yaml: /^framework\/wire\/yaml\.ts$/,
   'openapi-types': /^openapi\/documents\//,
   re2js: /^framework\/formats\/pattern\.ts$/,
   'lru-cache': /^(openapi|framework|shard|authz|remote|cel)\/[a-z/-]+\.ts$/,
   lmdb: /^shard\/store\/lmdb\.ts$/,
-  undici: /^(framework\/net\/[a-z]+|remote\/connection\/connection|proxy\/[a-z]+)\.ts$/,
+  undici: /^framework\/net\/[a-z]+\.ts$/,
   commander: /^cmd\/[a-z/-]+\.ts$/,
 }
 

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { createClient, fetchOnce, fetchText, type HttpClient, headOf, jsonIn } from './client.ts'
+import { problemOf } from './failure.ts'
+import { createTargets } from './targets.ts'
+
+const limits = { bytes: 1_000, timeout: 5_000 }
+
+describe('the outgoing HTTP client', () => {
+  let server: Server
+  let origin: string
+  let client: HttpClient
+  let answer: (request: IncomingMessage, response: ServerResponse) => void
+  const sockets = new Set<Socket>()
+  before(async () => {
+    server = createServer((request, response) => answer(request, response)).on('connection', socket =>
+      sockets.add(socket),
+    )
+    await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  beforeEach(() => {
+    sockets.clear()
+    client = createClient({ headers: { authorization: 'Bearer x' } })
+  })
+  afterEach(() => client.destroy())
+  after(() => void server.close())
+
+  const reasonOf = (asked: Promise<unknown>): Promise<string> =>
+    asked.then(
+      () => assert.fail('there was a response'),
+      error => problemOf(error, 'here').reason,
+    )
+
+  it('keeps connections, and sends its headers with every request', async () => {
+    answer = ({ headers, url, method }, response) =>
+      void response.end(JSON.stringify([method, url, headers.authorization, headers.accept]))
+    for (const path of ['/a?b=c', '/d', '/e', '/f'])
+      assert.deepEqual(
+        jsonIn((await fetchText(client, { origin, path, headers: { accept: 'x' } }, limits)).text),
+        ['GET', path, 'Bearer x', 'x'],
+      )
+    assert.ok(sockets.size < 4, 'connections are used again')
+  })
+
+  it('opens a connection for each single request, and follows no redirect', async () => {
+    answer = (_, response) => void response.writeHead(302, { location: '/elsewhere' }).end('moved')
+    for (let i = 1; i <= 2; i++) {
+      const { status, text } = await fetchOnce(`${origin}/`, {}, { limits })
+      assert.deepEqual([status, text, sockets.size], [302, 'moved', i])
+    }
+  })
+
+  it('refuses long responses, and reads the beginning of one where that is enough', async () => {
+    answer = (_, response) => void response.end('x'.repeat(1_001))
+    await assert.rejects(fetchText(client, { origin, path: '/' }, limits), /the response is too large/)
+    const { body } = await client.request({ origin, path: '/', signal: AbortSignal.timeout(5_000) })
+    assert.equal(await headOf(body, 10), 'x'.repeat(10))
+  })
+
+  it('gives up when a response takes too long, or when the caller does', async () => {
+    answer = (_, response) => void response.writeHead(200).write('x')
+    const slow = { bytes: 1_000, timeout: 50 }
+    assert.equal(
+      await reasonOf(fetchText(client, { origin, path: '/' }, slow)),
+      'it has not answered in time',
+    )
+    const stop = new AbortController()
+    answer = () => stop.abort(new Error('the caller is gone'))
+    const asked = fetchText(client, { origin, path: '/', signal: stop.signal }, limits)
+    await assert.rejects(asked, /the caller is gone/)
+  })
+
+  it('sends a GET again when a kept connection was closed meanwhile, and nothing else', async () => {
+    let closes = 1
+    answer = (request, response) => {
+      if (closes-- > 0) request.socket.destroy()
+      else response.end('again')
+    }
+    assert.equal((await fetchText(client, { origin, path: '/' }, limits)).text, 'again')
+    closes = 1
+    await assert.rejects(fetchText(client, { origin, path: '/', method: 'POST', body: 'x' }, limits))
+  })
+
+  it('connects to addresses that the policy allows only', async () => {
+    const { lookup } = createTargets({ allow: [], allowHttp: true })
+    const url = origin.replace('127.0.0.1', 'localhost')
+    assert.equal(
+      await reasonOf(fetchOnce(url, {}, { limits, lookup })),
+      'its host must not be reached from here',
+    )
+  })
+
+  it('says why there is no response', async () => {
+    assert.equal(await reasonOf(fetchOnce('http://127.0.0.1:1', {}, { limits })), 'connection refused')
+    answer = ({ socket }) => void socket.end('nonsense\r\n\r\n')
+    assert.equal(await reasonOf(fetchOnce(origin, {}, { limits })), 'its response is malformed')
+  })
+})

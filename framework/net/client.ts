@@ -1,0 +1,197 @@
+import type { LookupFunction } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
+import type { Agent, Dispatcher } from 'undici'
+import { unlessAborted } from '../async/streams.ts'
+import { isStaleConnection } from './failure.ts'
+import type { Fields } from './headers.ts'
+
+/** PEM. Without `ca` the certificate authorities of the operating system are trusted. */
+export type ClientTls = Readonly<Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>>
+
+/** Times are in milliseconds. */
+export interface ClientOptions {
+  readonly tls?: ClientTls
+  /** The address policy: resolves host names to the addresses that may be reached. Default: all addresses. */
+  readonly lookup?: LookupFunction
+  /** Sent with every request, for example credentials. */
+  readonly headers?: Fields
+  /** Until a connection is open; default 10 s. */
+  readonly connectTimeout?: number
+  /** Until the head of a response; default 30 s. */
+  readonly headersTimeout?: number
+  /** Between two parts of a body; default 0, no limit. */
+  readonly bodyTimeout?: number
+  /** Longest time for which an idle connection is kept; 0: each request has its own connection. Default: undici's. */
+  readonly keepAlive?: number
+  /** Connections at a time; default: no limit. */
+  readonly connections?: number
+}
+
+/** A request of this server to another one. */
+export interface OutgoingRequest {
+  readonly method?: Dispatcher.HttpMethod
+  /** `https://host:port` */
+  readonly origin: string
+  /** Path and query. */
+  readonly path: string
+  readonly headers?: Fields
+  readonly body?: string | Buffer
+  readonly signal: AbortSignal
+}
+
+/** The head of a response and its body, which is read, dumped or destroyed by the caller. */
+export type OutgoingResponse = Dispatcher.ResponseData
+
+/** A response that was read completely. */
+export interface TextResponse {
+  readonly status: number
+  readonly headers: OutgoingResponse['headers']
+  readonly text: string
+}
+
+/** Connections with one set of TLS credentials. Redirects are not followed. */
+export interface HttpClient {
+  /**
+   * Rejects with the error of the connection, see `failureOf`, or with the reason of the signal. A GET is sent again, once,
+   * when a kept connection turns out to be closed.
+   */
+  request(request: OutgoingRequest): Promise<OutgoingResponse>
+  /** For requests whose bodies are streamed, see `forward`. */
+  dispatcher(): Promise<Dispatcher>
+  readonly isClosed: boolean
+  /** Running requests complete. */
+  close(): Promise<void>
+  /** Running requests are aborted. */
+  destroy(): Promise<void>
+}
+
+/** The one client for requests that this server makes itself. undici is loaded with the first request. */
+export const createClient = (options: ClientOptions): HttpClient => new UndiciClient(options)
+
+class UndiciClient implements HttpClient {
+  readonly #options: ClientOptions
+  #agent: Promise<Agent> | undefined
+  #isClosed = false
+
+  constructor(options: ClientOptions) {
+    this.#options = options
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  dispatcher(): Promise<Agent> {
+    this.#agent ??= open(this.#options)
+    return this.#agent
+  }
+
+  async request(request: OutgoingRequest): Promise<OutgoingResponse> {
+    const { signal, method = 'GET' } = request
+    try {
+      return await this.#once(request)
+    } catch (error) {
+      if (method !== 'GET' || signal.aborted || !isStaleConnection(error)) throw error
+      return this.#once(request)
+    }
+  }
+
+  async #once({ method = 'GET', origin, path, headers, body, signal }: OutgoingRequest) {
+    const agent = await this.dispatcher()
+    const sent = agent.request({
+      ...{ origin, path, method, signal },
+      headers: { ...headers, ...this.#options.headers } as Record<string, string | string[]>,
+      ...(body === undefined ? {} : { body }),
+    })
+    return unlessAborted(signal, sent)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await (await this.#agent)?.close()
+  }
+
+  async destroy(): Promise<void> {
+    this.#isClosed = true
+    await (await this.#agent)?.destroy()
+  }
+}
+
+async function open(options: ClientOptions): Promise<Agent> {
+  const { tls, lookup, keepAlive, connections } = options
+  const { Agent } = await import('undici')
+  return new Agent({
+    connect: { ...tls, ...(lookup && { lookup }), timeout: options.connectTimeout ?? 10_000 },
+    headersTimeout: options.headersTimeout ?? 30_000,
+    bodyTimeout: options.bodyTimeout ?? 0,
+    ...(keepAlive === 0 && { pipelining: 0 }),
+    ...(keepAlive && { keepAliveMaxTimeout: keepAlive }),
+    ...(connections !== undefined && { connections }),
+  })
+}
+
+/** Bytes and milliseconds. */
+export interface ReadLimits {
+  /** Longer bodies are an error. */
+  readonly bytes: number
+  readonly timeout: number
+}
+
+/** Sends a request and reads the whole response. Rejects also when the limits are exceeded. */
+export async function fetchText(
+  client: HttpClient,
+  request: Omit<OutgoingRequest, 'signal'> & { readonly signal?: AbortSignal },
+  limits: ReadLimits,
+): Promise<TextResponse> {
+  const deadline = AbortSignal.timeout(limits.timeout)
+  const signal = request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline])
+  const { statusCode: status, headers, body } = await client.request({ ...request, signal })
+  return { status, headers, text: await textIn(body, limits.bytes) }
+}
+
+/** `fetchText` of an absolute URL over a connection of its own. */
+export async function fetchOnce(
+  url: string,
+  request: Omit<OutgoingRequest, 'signal' | 'origin' | 'path'> & { readonly signal?: AbortSignal },
+  { limits, ...options }: ClientOptions & { readonly limits: ReadLimits },
+): Promise<TextResponse> {
+  const { origin, pathname, search } = new URL(url)
+  const client = createClient({ ...options, keepAlive: 0 })
+  try {
+    return await fetchText(client, { ...request, origin, path: pathname + search }, limits)
+  } finally {
+    void client.destroy()
+  }
+}
+
+async function textIn(body: OutgoingResponse['body'], most: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > most) throw new Error('the response is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** The first bytes of a body, at most `most`. */
+export async function headOf(body: OutgoingResponse['body'], most: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk.subarray(0, most - length))
+    length += chunk.length
+    if (length >= most) break
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** The JSON value of a text; undefined for text that is not JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
