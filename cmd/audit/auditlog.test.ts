@@ -28,7 +28,7 @@ describe('the audit log file', () => {
       .split('\n')
       .map(line => JSON.parse(line).auditID)
 
-  it('has one event a line, at once, readable by its owner only', async () => {
+  it('has one event per line, written at once, readable by the owner only', async () => {
     const log = openLog()
     for (const id of ['1', '2']) log.write(event(id))
     assert.deepEqual(await idsIn('audit.log'), ['1', '2'])
@@ -40,7 +40,7 @@ describe('the audit log file', () => {
     await again.close()
   })
 
-  it('is put aside when it is full, never in the middle of an event', async () => {
+  it('is rotated when it is full, never in the middle of an event', async () => {
     const log = openLog({ maxSize: 2 * lineLength })
     for (const id of ['1', '2', '3', '4', '5']) log.write(event(id))
     await log.close()
@@ -50,7 +50,7 @@ describe('the audit log file', () => {
     assert.deepEqual(await Promise.all(names.map(idsIn)), [['1', '2'], ['3', '4'], ['5']])
   })
 
-  it('keeps as many as it is told, and no old ones, and touches nothing else', async () => {
+  it('keeps the configured number and age of rotated files, and no other files are removed', async () => {
     const log = openLog({ maxSize: lineLength, maxBackups: 2, maxAge: 3_600_000 })
     const old = join(directory, 'logs/audit-2020-01-01T00-00-00.000.log')
     const other = join(directory, 'logs/audit-notes.log')
@@ -68,7 +68,7 @@ describe('the audit log file', () => {
     ])
   })
 
-  it('is refused in one sentence where it cannot be', async () => {
+  it('reports a path that cannot be opened in one sentence', async () => {
     await writeFile(join(directory, 'logs'), '')
     assert.throws(() => openLog(), /^StartError: Opening the audit log .*logs\/audit.log failed /)
   })

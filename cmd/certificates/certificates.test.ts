@@ -21,7 +21,7 @@ describe('certificates', () => {
   const hosts = ['localhost', 'oriel.example.com', '127.0.0.1', '::1']
   const serving = issueServing(authority, hosts)
 
-  it('are such as OpenSSL believes', () => {
+  it('are accepted by OpenSSL', () => {
     const [ca, certificate] = [authority, serving].map(pair => new X509Certificate(pair.certificate))
     assert.ok(ca?.ca && certificate?.ca === false)
     assert.ok(certificate.checkIssued(ca) && certificate.verify(ca.publicKey) && ca.verify(ca.publicKey))
@@ -33,7 +33,7 @@ describe('certificates', () => {
     assert.ok(left > 0.99 * year && left <= year)
   })
 
-  it('say what another library reads in them', () => {
+  it('have the fields that another library reads', () => {
     const ca = new PeculiarCertificate(authority.certificate)
     const certificate = new PeculiarCertificate(serving.certificate)
     const { ca: isCa, pathLength } = ca.getExtension(BasicConstraintsExtension) ?? {}
@@ -64,7 +64,7 @@ describe('certificates', () => {
     assert.notEqual(issueAuthority().key, authority.key)
   })
 
-  it('are signed by authorities that others made, with RSA too', async () => {
+  it('are signed by authorities of other tools, also with RSA', async () => {
     const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'der' })
@@ -86,7 +86,7 @@ describe('certificates', () => {
     assert.ok(issued.checkIssued(ca) && issued.verify(ca.publicKey))
   })
 
-  it('name addresses by their bytes', () => {
+  it('have addresses as bytes', () => {
     for (const [address, bytes] of [
       ['192.0.2.1', 'c0000201'],
       ['::', '0'.repeat(32)],

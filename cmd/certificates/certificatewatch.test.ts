@@ -59,7 +59,7 @@ describe('certificate watch', () => {
     return { log: { ...silent, info: note, warn: note }, next }
   }
 
-  it('takes over a new certificate, keeps open connections, and keeps the old one instead of nonsense', async () => {
+  it('uses a new certificate, keeps open connections, and ignores an invalid certificate', async () => {
     const [first, second] = [issueServing(authority, ['localhost']), issueServing(authority, ['localhost'])]
     await write(first)
     const tls = { cert: first.certificate, key: first.key }

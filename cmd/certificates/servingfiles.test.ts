@@ -30,7 +30,7 @@ describe('serving certificates', () => {
     }
   }
 
-  it('are made, accepted for every name, and refused for others', async () => {
+  it('are generated, accepted for every name, and rejected for others', async () => {
     const files = await prepareServing(directory, hosts)
     for (const name of ['localhost', 'oriel.example.com']) await handshake(files, name)
     await assert.rejects(handshake(files, 'elsewhere.example.com'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
@@ -70,7 +70,7 @@ describe('serving certificates', () => {
     await handshake(renewed, 'localhost')
   })
 
-  it('of an operator are used as they are', async () => {
+  it('of an operator are used unchanged', async () => {
     const authority = issueAuthority()
     const serving = issueServing(authority, ['other.example.com'])
     const paths = servingPaths(directory)

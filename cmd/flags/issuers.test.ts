@@ -28,7 +28,7 @@ async function refused(options: IssuerFlags, why: RegExp): Promise<void> {
 describe('--authentication-config', () => {
   const example = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthenticationConfiguration' }
 
-  it('takes what docs/authentication.md shows', async () => {
+  it('accepts the example of docs/authentication.md', async () => {
     const [shown] = blocksOf(await readText(join(root, 'docs/authentication.md'))).filter(
       ({ language }) => language === 'yaml',
     )
@@ -42,7 +42,7 @@ describe('--authentication-config', () => {
     assert.ok(!admits(anonymous, '/api'))
   })
 
-  it('says in one sentence what is wrong', async () => {
+  it('reports in one sentence what to change', async () => {
     const issuer = { url: 'https://a', audiences: ['a'] }
     const username = { expression: 'claims.email' }
     await writeFile(file, JSON.stringify({ ...example, jwt: [{ issuer, claimMappings: { username } }] }))
@@ -54,7 +54,7 @@ describe('--authentication-config', () => {
     await refused({ authenticationConfig, anonymousAuth: true }, /remove that field or --anonymous-auth/)
   })
 
-  it('is not needed to keep out who has no credentials', async () => {
+  it('is not needed to deny anonymous requests', async () => {
     for (const anonymousAuth of [true, false]) {
       const { anonymous } = await readIssuers({ anonymousAuth }, [])
       assert.equal(admits(anonymous, '/version'), anonymousAuth)
@@ -80,7 +80,7 @@ describe('--oidc-* flags', () => {
     return [name, ...(groups ?? [])]
   }
 
-  it('make users by their claims, as kube-apiserver does', async () => {
+  it('map claims to users, as in kube-apiserver', async () => {
     for (const [options, ...user] of [
       [{}, `${idp.url}#bob`],
       [{ oidcUsernamePrefix: '-' }, 'bob'],
@@ -94,14 +94,14 @@ describe('--oidc-* flags', () => {
       assert.deepEqual(await userBy(options), [...user, 'system:authenticated'])
   })
 
-  it('refuse what they do not ask for', async () => {
+  it('reject other tokens', async () => {
     await assert.rejects(userBy({ oidcRequiredClaim: { tenant: 'red' } }), /tenant value does not match/)
     await assert.rejects(userBy({ oidcSigningAlgs: ['ES256'] }), /"alg"/)
     await assert.rejects(userBy({ oidcClientId: 'other' }), /"aud"/)
     await assert.rejects(userBy({ oidcUsernameClaim: 'email' }, { email_verified: false }), /not verified/)
   })
 
-  it('say in one sentence what is wrong', async () => {
+  it('report in one sentence what to change', async () => {
     await refused(
       { oidcIssuerUrl: idp.url },
       /^--oidc-issuer-url and --oidc-client-id must be specified together/,
