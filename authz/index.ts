@@ -6,10 +6,10 @@ export {
   defaultOpenPaths,
 } from './chain/authorizer.ts'
 export { delegate, firstOpinion, type Gate, type Verdict } from './chain/chain.ts'
-export type { ClusterStates } from './chain/content.ts'
+export type { ClusterStates } from './chain/gates.ts'
 export { type BoundExport, type BoundExports, bindingUser, referenceOf } from './chain/maximalpolicy.ts'
-export type { AuthorizationSources } from './chain/sources.ts'
-export { createStamps, type Stamps } from './chain/stamps.ts'
+export type { AuthorizationSources } from './chain/memory.ts'
+export { createStamps, type Stamps } from './chain/memory.ts'
 export { type WebhookOptions, webhookAuthorizer, webhookDefaults } from './chain/webhook.ts'
 export type { Missing } from './explain/diagnosis.ts'
 export type { ExplainedMissing, ExplainedStep, Explanation } from './explain/disclosure.ts'
@@ -18,12 +18,19 @@ export { type Insight, insightInto, missingIn } from './explain/insight.ts'
 export { insightByAsking } from './explain/narrowing.ts'
 export { effectiveUsers, prefixUser } from './rbac/effectiveusers.ts'
 export { escalationPrevention } from './rbac/escalation.ts'
-export { bindingIn, rbacGroup, rulesIn, subjectsIn } from './rbac/objects.ts'
 export { type PolicyRule, ruleAllows } from './rbac/policyrule.ts'
 export { systemAdmin } from './rbac/rbac.ts'
 export type { Binding, RbacSource } from './rbac/rbacsource.ts'
+export {
+  bindingIn,
+  keysOf,
+  rbacGroup,
+  rulesIn,
+  type Subject,
+  subjectKey,
+  subjectsIn,
+} from './rbac/rbacsource.ts'
 export { rulesOf, rulesOfRole, uncovered } from './rbac/ruleslist.ts'
-export { keysOf, type Subject, subjectKey } from './rbac/subjects.ts'
 export {
   accessReviewStorages,
   explainAnnotation,

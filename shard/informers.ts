@@ -1,8 +1,7 @@
 import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { IndexFn, Informer, Informers } from '../framework/contract/informer.ts'
 import type { Item } from '../framework/contract/item.ts'
-import type { CacheEvent } from './cache/event.ts'
-import type { CachedItem } from './cache/item.ts'
+import type { CachedItem, CacheEvent } from './cache/item.ts'
 import type { ResourceCache } from './cache/resource.ts'
 
 /** Where the objects that a ref means are. */

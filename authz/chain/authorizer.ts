@@ -1,14 +1,18 @@
-import type { Authorizer } from '../../framework/contract/authorizer.ts'
-import { alwaysAllowPaths, privilegedGroup } from './alwaysallow.ts'
+import {
+  type Authorizer,
+  allow,
+  type Decision,
+  fromMemory,
+  noOpinion,
+} from '../../framework/contract/authorizer.ts'
+import { isPrivileged, systemMasters } from '../../framework/request/user.ts'
+import { pathMatches } from '../rbac/policyrule.ts'
+import { evaluate, type RbacVerdict, systemAdmin } from '../rbac/rbac.ts'
+import type { RbacSource } from '../rbac/rbacsource.ts'
 import { chain, firstOpinion, type Gate, type Step } from './chain.ts'
-import { workspaceContent } from './content.ts'
+import { requiredGroups, systemStatus, workspaceContent } from './gates.ts'
 import { maximalPermissionPolicy } from './maximalpolicy.ts'
-import { remembering } from './memory.ts'
-import { bootstrapPolicy, localPolicy } from './policysteps.ts'
-import { requiredGroups } from './requiredgroups.ts'
-import type { AuthorizationSources } from './sources.ts'
-import type { Stamps } from './stamps.ts'
-import { systemStatus } from './systemstatus.ts'
+import { type AuthorizationSources, remembering, type Stamps } from './memory.ts'
 
 /** kcp's authorizers by the names of its flag `--authorization-order` (chapter 30, section 2.2). */
 export const authorizerNames = ['AlwaysAllowGroups', 'AlwaysAllowPaths', 'RBAC', 'Webhook'] as const
@@ -57,3 +61,45 @@ export const stepsOf = ({ rbac }: AuthorizationSources): readonly Step[] => [
   bootstrapPolicy(rbac),
   localPolicy(rbac),
 ]
+
+/** Members of `system:masters` may do everything, everywhere. */
+export const privilegedGroup: Authorizer = fromMemory(user =>
+  isPrivileged(user) ? allow(`member of ${systemMasters}`, 'privileged group') : isNotPrivileged,
+)
+
+const isNotPrivileged = noOpinion('', 'privileged group')
+
+/** Paths that everybody may read, whoever they are; a trailing `*` is a prefix. */
+export const alwaysAllowPaths = (paths: readonly string[]): Authorizer =>
+  fromMemory((_user, { path, resource, verb }) => {
+    const open =
+      resource === undefined && reads.has(verb) && paths.some(allowed => pathMatches(allowed, path ?? ''))
+    return open ? allow('always allowed path', 'open paths') : isNotOpen
+  })
+
+const isNotOpen = noOpinion('', 'open paths')
+
+const reads = new Set(['get', 'head'])
+
+/** The policy that holds in every cluster (chapter 30, section 2.7). */
+export const bootstrapPolicy =
+  (source: RbacSource): Step =>
+  ({ effective, action }) => {
+    const namespace = action.resource?.namespace ?? ''
+    const verdict = evaluate(source, { users: effective, cluster: systemAdmin, namespace }, action)
+    return decisionOf('05-bootstrap', 'bootstrap policy', verdict)
+  }
+
+/** Roles and bindings of the request's cluster. */
+export const localPolicy =
+  (source: RbacSource): Step =>
+  ({ effective, action }) => {
+    const { cluster } = action
+    if (cluster === '' || cluster === '*') return noOpinion('empty cluster name', '05-local')
+    const namespace = action.resource?.namespace ?? ''
+    const verdict = evaluate(source, { users: effective, cluster, namespace }, action)
+    return decisionOf('05-local', `local cluster "${cluster}" policy`, verdict)
+  }
+
+const decisionOf = (authorizer: string, policy: string, { allowed, reason }: RbacVerdict): Decision =>
+  (allowed ? allow : noOpinion)(`${policy}: ${reason}`, authorizer)

@@ -17,7 +17,7 @@ import {
 } from '../testing/fixture.ts'
 import { createAuthorizer } from './authorizer.ts'
 import type { BoundExport } from './maximalpolicy.ts'
-import { createStamps } from './stamps.ts'
+import { createStamps } from './memory.ts'
 
 const alice = user('alice', 'devs')
 const access = clusterBinding('system:kcp:workspace:access', groupNamed('system:authenticated'))

@@ -7,9 +7,9 @@ import {
   fromMemory,
 } from '../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
-import { referenceOf } from './maximalpolicy.ts'
-import type { AuthorizationSources } from './sources.ts'
-import type { Stamp, Stamps } from './stamps.ts'
+import type { RbacSource } from '../rbac/rbacsource.ts'
+import type { ClusterStates } from './gates.ts'
+import { type BoundExports, referenceOf } from './maximalpolicy.ts'
 
 /** So many decisions are remembered. */
 const most = 1000
@@ -124,4 +124,52 @@ function noting({ rbac, clusters, exports }: AuthorizationSources, reads: Set<st
       }),
     },
   }
+}
+
+/**
+ * How often the objects that decisions are made from have changed, by what they are about: a logical cluster, or a
+ * reference to an export. Different things may share a number: then more counts as changed than has.
+ */
+export interface Stamps {
+  changed(about: string): void
+  /** Equal to an earlier one only if nothing about it has changed since. */
+  of(about: string): Stamp
+  isCurrent(stamp: Stamp): boolean
+}
+
+export interface Stamp {
+  readonly slot: number
+  readonly count: number
+}
+
+const slots = 4096
+
+export function createStamps(): Stamps {
+  const counts = new Float64Array(slots)
+  const countAt = (slot: number): number => counts[slot] ?? 0
+  return {
+    changed(about) {
+      const slot = slotOf(about)
+      counts[slot] = countAt(slot) + 1
+    },
+    of(about) {
+      const slot = slotOf(about)
+      return { slot, count: countAt(slot) }
+    },
+    isCurrent: ({ slot, count }) => countAt(slot) === count,
+  }
+}
+
+/** FNV-1a. */
+function slotOf(about: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < about.length; i++) hash = Math.imul(hash ^ about.charCodeAt(i), 0x01000193)
+  return (hash >>> 0) % slots
+}
+
+/** What the chain decides from, all of it in memory. */
+export interface AuthorizationSources {
+  readonly rbac: RbacSource
+  readonly clusters: ClusterStates
+  readonly exports: BoundExports
 }

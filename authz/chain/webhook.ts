@@ -9,8 +9,8 @@ import {
 } from '../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { effectiveUsers } from '../rbac/effectiveusers.ts'
-import { record, text } from '../rbac/objects.ts'
-import { attributesOf } from './resourceattributes.ts'
+import { record, text } from '../rbac/rbacsource.ts'
+import { attributesOf } from './attributes.ts'
 
 export interface WebhookOptions {
   /** Sends a SubjectAccessReview and resolves with the answered one. Rejects when there is no good answer. */

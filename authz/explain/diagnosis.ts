@@ -4,7 +4,7 @@ import type { Asking } from '../chain/attributes.ts'
 import { gatesOf, stepsOf } from '../chain/authorizer.ts'
 import type { Gate } from '../chain/chain.ts'
 import { bindingUser, boundExports, policyVerdict } from '../chain/maximalpolicy.ts'
-import type { AuthorizationSources } from '../chain/sources.ts'
+import type { AuthorizationSources } from '../chain/memory.ts'
 import { accessBinding, roleAndBinding, subjectOf, userSubject } from './suggestion.ts'
 
 /** One thing that keeps somebody from doing what he asks. */

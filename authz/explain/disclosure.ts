@@ -3,7 +3,7 @@ import { type DecisionStep, stepsIn } from '../../framework/contract/decisionste
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import type { Asking } from '../chain/attributes.ts'
-import type { AuthorizationSources } from '../chain/sources.ts'
+import type { AuthorizationSources } from '../chain/memory.ts'
 import type { Missing } from './diagnosis.ts'
 
 /** Why somebody may or may not do something, as far as whoever asks may know. As sent. */

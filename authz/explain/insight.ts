@@ -1,7 +1,7 @@
 import type { Action, Authorizer, Decision } from '../../framework/contract/authorizer.ts'
 import { isPrivileged, type UserInfo } from '../../framework/request/user.ts'
 import { askingOf } from '../chain/attributes.ts'
-import type { AuthorizationSources } from '../chain/sources.ts'
+import type { AuthorizationSources } from '../chain/memory.ts'
 import { diagnose, type Missing } from './diagnosis.ts'
 import { type ExplainedStep, type ExplainRequest, stepsOf } from './disclosure.ts'
 

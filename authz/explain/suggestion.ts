@@ -4,8 +4,8 @@ import type { KubeObject } from '../../framework/meta/object.ts'
 import { anonymous, type UserInfo } from '../../framework/request/user.ts'
 import type { Asking } from '../chain/attributes.ts'
 import { isServiceAccount } from '../rbac/effectiveusers.ts'
-import { rbacGroup } from '../rbac/objects.ts'
 import type { PolicyRule } from '../rbac/policyrule.ts'
+import { rbacGroup } from '../rbac/rbacsource.ts'
 
 /** A role with the one rule that allows an action, and its binding to somebody; in the action's namespace if it has one. */
 export function roleAndBinding(action: Action, subject: object): readonly KubeObject[] {

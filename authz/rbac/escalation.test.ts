@@ -14,7 +14,7 @@ import {
   userNamed,
 } from '../testing/fixture.ts'
 import { escalationPrevention } from './escalation.ts'
-import { rbacGroup } from './objects.ts'
+import { rbacGroup } from './rbacsource.ts'
 
 const alice = user('alice')
 const owner = user('owner')

@@ -3,9 +3,8 @@ import type { RequestContext } from '../../framework/contract/context.ts'
 import { forbidden, invalid, notFound, type StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../framework/request/user.ts'
-import { bindingIn, rbacGroup, record, rulesIn, text } from './objects.ts'
 import type { PolicyRule } from './policyrule.ts'
-import type { RbacSource } from './rbacsource.ts'
+import { bindingIn, type RbacSource, rbacGroup, record, rulesIn, text } from './rbacsource.ts'
 import { printRule, rulesOf, rulesOfRole, uncovered } from './ruleslist.ts'
 
 const roles = new Set(['roles', 'clusterroles'])

@@ -2,8 +2,7 @@ import type { Action } from '../../framework/contract/authorizer.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { type PolicyRule, ruleAllows } from './policyrule.ts'
-import type { Binding, RbacSource } from './rbacsource.ts'
-import { keysOf, printSubject } from './subjects.ts'
+import { type Binding, keysOf, printSubject, type RbacSource } from './rbacsource.ts'
 
 /** The logical cluster whose roles every cluster may refer to and whose bindings hold everywhere (chapter 30, section 2.7). */
 export const systemAdmin = 'system:admin'

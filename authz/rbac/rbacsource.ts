@@ -1,4 +1,6 @@
-import type { ClusterName } from '../../framework/meta/object.ts'
+import { isMembers } from '../../framework/json/json.ts'
+import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
+import type { UserInfo } from '../../framework/request/user.ts'
 import type { PolicyRule } from './policyrule.ts'
 
 /** A (Cluster)RoleBinding, as far as evaluation needs it. */
@@ -17,3 +19,86 @@ export interface RbacSource {
   clusterRoleBindings(cluster: ClusterName, subject: string): readonly Binding[]
   roleBindings(cluster: ClusterName, namespace: string, subject: string): readonly Binding[]
 }
+
+/** `subjects[]` of a binding. */
+export interface Subject {
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string
+}
+
+/** Under what a binding is found: `User/alice`, `Group/devs`; a service account is the user it authenticates as. */
+export function subjectKey(subject: Subject, bindingNamespace: string): string | undefined {
+  if (subject.kind !== 'ServiceAccount')
+    return subjectKinds.has(subject.kind) ? keyOf(subject.kind, subject.name) : undefined
+  const namespace = subject.namespace || bindingNamespace
+  return namespace === '' ? undefined : keyOf('User', `${serviceAccountPrefix}${namespace}:${subject.name}`)
+}
+
+/** Every key under which a binding may name this user. */
+export function keysOf(user: UserInfo): readonly string[] {
+  const keys = known.get(user) ?? [
+    keyOf('User', user.name),
+    ...user.groups.map(group => keyOf('Group', group)),
+  ]
+  known.set(user, keys)
+  return keys
+}
+
+/** Who is authenticated once asks many times. */
+const known = new WeakMap<UserInfo, readonly string[]>()
+
+/** A key in the words of reasons: `User "alice"`, `ServiceAccount "robot/default"`. */
+export function printSubject(key: string): string {
+  const slash = key.indexOf('/')
+  const [kind, name] = [key.slice(0, slash), key.slice(slash + 1)]
+  if (kind !== 'User' || !name.startsWith(serviceAccountPrefix)) return `${kind} ${JSON.stringify(name)}`
+  const [namespace, account] = name.slice(serviceAccountPrefix.length).split(':')
+  return `ServiceAccount "${account}/${namespace}"`
+}
+
+const subjectKinds = new Set(['User', 'Group'])
+const keyOf = (kind: string, name: string): string => `${kind}/${name}`
+
+const serviceAccountPrefix = 'system:serviceaccount:'
+
+export const rbacGroup = 'rbac.authorization.k8s.io'
+
+// Readers of RBAC objects. They take objects that nobody has validated yet: what has the wrong type is not there.
+
+/** `rules` of a Role or ClusterRole. */
+export const rulesIn = (object: KubeObject): readonly PolicyRule[] => records(object.rules).map(ruleIn)
+
+/** `roleRef` of a binding as the authorizer needs it; undefined when it names no role. */
+export function bindingIn(object: KubeObject): Binding | undefined {
+  const ref = record(object.roleRef)
+  const kind = ref.kind
+  if ((kind !== 'ClusterRole' && kind !== 'Role') || typeof ref.name !== 'string') return undefined
+  return { name: object.metadata.name ?? '', role: { kind, name: ref.name } }
+}
+
+/** `subjects` of a binding. */
+export const subjectsIn = (object: KubeObject): readonly Subject[] =>
+  records(object.subjects).map(({ kind, name, namespace }) => ({
+    kind: text(kind),
+    name: text(name),
+    ...(typeof namespace === 'string' ? { namespace } : {}),
+  }))
+
+function ruleIn(rule: Fields): PolicyRule {
+  return {
+    verbs: texts(rule.verbs),
+    apiGroups: texts(rule.apiGroups),
+    resources: texts(rule.resources),
+    resourceNames: texts(rule.resourceNames),
+    nonResourceURLs: texts(rule.nonResourceURLs),
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+export const record = (value: unknown): Fields => (isMembers(value) ? value : {})
+const records = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isMembers) : [])
+export const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+export const texts = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter(entry => typeof entry === 'string') : []

@@ -3,7 +3,7 @@ import type { FieldError } from '../../framework/meta/errors.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../../framework/meta/names.ts'
 import { parseFieldSelector, parseLabelSelector } from '../../framework/selectors/parse.ts'
 import type { FieldRequirement, LabelRequirement, Selectors } from '../../framework/selectors/selectors.ts'
-import { record, text, texts } from '../rbac/objects.ts'
+import { record, text, texts } from '../rbac/rbacsource.ts'
 
 // The selectors of access reviews: as text, or as requirements (chapter 40, section 9.3).
 

@@ -1,6 +1,6 @@
 import { type FieldError, invalid } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { record, text, texts } from '../rbac/objects.ts'
+import { record, text, texts } from '../rbac/rbacsource.ts'
 import { selectorErrors } from './reviewselectors.ts'
 
 /** Whom a SubjectAccessReview asks about. */

@@ -9,11 +9,9 @@ import { createRbacIndex, type RbacIndex } from '../../shard/access/rbacindex.ts
 import { systemPolicy } from '../../shard/bootstrap/policy.ts'
 import { createAuthorizer } from '../chain/authorizer.ts'
 import type { BoundExport } from '../chain/maximalpolicy.ts'
-import type { AuthorizationSources } from '../chain/sources.ts'
-import { createStamps } from '../chain/stamps.ts'
-import { rbacGroup } from '../rbac/objects.ts'
+import { type AuthorizationSources, createStamps } from '../chain/memory.ts'
 import type { PolicyRule } from '../rbac/policyrule.ts'
-import type { Subject } from '../rbac/subjects.ts'
+import { rbacGroup, type Subject } from '../rbac/rbacsource.ts'
 
 /** RBAC of a few logical clusters, with the real index and the real bootstrap policy in `system:admin`. */
 export interface Fixture {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { applyConfiguration, type ManagedEndpoint } from '../apply/fieldmanager.ts'
 import type { Item } from '../contract/item.ts'
 import { badRequest, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
@@ -10,12 +11,10 @@ import { negotiate } from '../responses/negotiation.ts'
 import { DecodeError, jsonType } from '../wire/metadata.ts'
 import { applyType, bodyLimit, type ParsedBody, parseBody } from '../wire/parsebody.ts'
 import { admitWrite } from './admission.ts'
-import { configFor } from './applied.ts'
 import { decodeValue, report } from './body.ts'
 import { type Call, checkName, inNamespace, keyOf } from './call.ts'
-import { checkUid, createdOr, unversioned } from './createmissing.ts'
+import { checkUid, createdOr, unlocked, unversioned } from './createmissing.ts'
 import { endpointOf } from './fieldtracking.ts'
-import { unlocked } from './version.ts'
 
 type Config = Readonly<Record<string, unknown>>
 
@@ -123,4 +122,27 @@ function decoded(call: Call, object: KubeObject): ReturnType<typeof decodeValue>
     if (error instanceof DecodeError) throw badRequest(error.message)
     throw error
   }
+}
+
+/**
+ * The configuration that makes what admission made of an applied object: the same one, or one with the labels that
+ * admission added. undefined: admission has changed something else.
+ */
+export function configFor(config: Config, applied: KubeObject, admitted: KubeObject): Config | undefined {
+  if (admitted === applied) return config
+  if (!isDeepStrictEqual(withoutLabels(admitted), withoutLabels(applied))) return undefined
+  const before = applied.metadata.labels ?? {}
+  const after = admitted.metadata.labels ?? {}
+  if (Object.entries(before).some(([key, value]) => after[key] !== value)) return undefined
+  const added = Object.entries(after).filter(([key]) => !Object.hasOwn(before, key))
+  const metadata = (config.metadata ?? {}) as KubeObject['metadata']
+  return {
+    ...config,
+    metadata: { ...metadata, labels: { ...metadata.labels, ...Object.fromEntries(added) } },
+  }
+}
+
+function withoutLabels({ metadata, ...object }: KubeObject): object {
+  const { labels: _, ...others } = metadata
+  return { ...object, metadata: others }
 }

@@ -2,7 +2,7 @@ import type { Served } from '../contract/apis.ts'
 import type { FieldError } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { DecodeError } from '../wire/metadata.ts'
-import { memberAt } from './gomembers.ts'
+import { kindFields, type MessageField, messageFields } from '../wire/protobuf/fields.ts'
 
 /** How Go's decoder calls the types of JSON that schemas call by other names. */
 const jsonNames: Readonly<Record<string, string>> = { integer: 'number', boolean: 'bool' }
@@ -37,4 +37,42 @@ function explain(group: string, kind: string, { field, detail, value }: FieldErr
 function illegalAt(text: string): number {
   const at = text.search(/[^A-Za-z0-9+/]/)
   return at === -1 ? text.length - (text.length % 4) : at
+}
+
+/** A member of a Go struct, as Go's decoder of JSON names it. */
+export interface Member {
+  /** The innermost struct, and the path from the outermost: `PolicyRule.rules.verbs`. */
+  readonly name: string
+  readonly type: string
+}
+
+/** What Go calls the value at a path such as `rules[0].verbs`; undefined where the kind is not known that well. */
+export function memberAt(group: string, kind: string, path: string): Member | undefined {
+  const names: string[] = []
+  let struct = kind
+  let fields = kindFields(group, kind)
+  const segments = path.split('.')
+  for (const [index, segment] of segments.entries()) {
+    const [, name = '', item] = /^([\w$-]+)(\[\d+\])?$/.exec(segment) ?? []
+    const field = [...(fields?.values() ?? [])].find(each => each.name === name)
+    if (field === undefined) return undefined
+    names.push(name)
+    const isInside = item !== undefined || (field.shape === 'map' && index + 1 < segments.length)
+    // Keys of maps are no members.
+    if (index + 1 === segments.length || field.shape === 'map')
+      return { name: `${struct}.${names.join('.')}`, type: goType(field, isInside) }
+    struct = field.type
+    fields = messageFields(struct)
+  }
+  return undefined
+}
+
+const types: Readonly<Record<string, string>> = { text: 'string', int: 'int32', bytes: '[]uint8' }
+const long = new Set(['generation', 'observedGeneration', 'gracePeriodSeconds', 'expirationSeconds'])
+
+function goType({ name, type, shape }: MessageField, isInside: boolean): string {
+  const message = messageFields(type) === undefined ? (types[type] ?? type) : `v1.${type}`
+  const one = type === 'int' && long.has(name) ? 'int64' : message
+  if (isInside || shape === 'one') return one
+  return shape === 'list' ? `[]${one}` : `map[string]${one}`
 }

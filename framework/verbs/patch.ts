@@ -19,9 +19,9 @@ import { admitWrite } from './admission.ts'
 import { apply } from './apply.ts'
 import { decodeValue, missingKind, parseOrRefuse, report, unknownField } from './body.ts'
 import { type Call, checkName, inNamespace, keyOf } from './call.ts'
+import { unlocked, withRequiredVersion } from './createmissing.ts'
 import { tracked } from './fieldtracking.ts'
-import { checkPatchedType } from './patchedtype.ts'
-import { unlocked, withRequiredVersion } from './version.ts'
+import { checkPatchedType } from './typemeta.ts'
 
 const strategicMergeType = 'application/strategic-merge-patch+json'
 

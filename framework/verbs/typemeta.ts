@@ -1,7 +1,9 @@
 import type { Served } from '../contract/apis.ts'
+import { isMembers } from '../json/json.ts'
 import { badRequest, type FieldError, invalid } from '../meta/errors.ts'
-import { apiVersionOf } from '../meta/object.ts'
+import { apiVersionOf, type ObjectKey } from '../meta/object.ts'
 import { DecodeError, jsonType, MissingKindError } from '../wire/metadata.ts'
+import { type Call, checkName } from './call.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -68,4 +70,19 @@ export const unregistered = (kind: string, apiVersion: string): string =>
 function nameIn({ metadata }: Members): string {
   const name = typeof metadata === 'object' && metadata !== null && 'name' in metadata ? metadata.name : ''
   return typeof name === 'string' ? name : ''
+}
+
+/**
+ * A patch may make another type of an object, of which nobody says that it is not expected: it is read as what it is.
+ * Throws a `DecodeError`, 400 or 422.
+ */
+export function checkPatchedType({ served }: Call, result: unknown, key: ObjectKey): void {
+  if (!isMembers(result)) return
+  const apiVersion = readApiVersion(result)
+  const { kind } = result
+  // Upstream reads nothing into a built-in kind whose version is not said.
+  if (apiVersion === '' && !served.resource.custom)
+    checkName({ apiVersion, kind: served.kind, metadata: {} }, key)
+  if (apiVersion === '' || typeof kind !== 'string' || kind === '') return
+  checkType({ apiVersion, kind }, served, result)
 }

@@ -8,9 +8,8 @@ import { negotiate } from '../responses/negotiation.ts'
 import { admitWrite, type ViewWrite } from './admission.ts'
 import { readObject } from './body.ts'
 import { type Call, checkName, inNamespace, keyOf } from './call.ts'
-import { checkUid, createdOr, unversioned } from './createmissing.ts'
+import { checkUid, createdOr, unversioned, withRequiredVersion } from './createmissing.ts'
 import { tracked } from './fieldtracking.ts'
-import { withRequiredVersion } from './version.ts'
 
 /** PUT: replaces the object; creates it where the kind allows that (chapter 40, section 3.3). */
 export async function update(call: Call): Promise<Answer> {

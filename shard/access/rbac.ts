@@ -1,4 +1,4 @@
-import { rbacGroup } from '../../authz/rbac/objects.ts'
+import { rbacGroup } from '../../authz/rbac/rbacsource.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import { type RbacIndex, rbacResources } from './rbacindex.ts'
 

@@ -1,7 +1,12 @@
-import { bindingIn, rulesIn, subjectsIn } from '../../authz/rbac/objects.ts'
 import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
-import type { Binding, RbacSource } from '../../authz/rbac/rbacsource.ts'
-import { subjectKey } from '../../authz/rbac/subjects.ts'
+import {
+  type Binding,
+  bindingIn,
+  type RbacSource,
+  rulesIn,
+  subjectKey,
+  subjectsIn,
+} from '../../authz/rbac/rbacsource.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 

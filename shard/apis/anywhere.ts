@@ -10,9 +10,8 @@ import {
   groupResource,
 } from '../../framework/meta/object.ts'
 import type { ResourceCache } from '../cache/resource.ts'
-import { asStored } from '../registry/presentation.ts'
+import { asStored, shapeOf } from '../registry/presentation.ts'
 import { readsOf, refuseWrites } from '../registry/storage.ts'
-import { shapeOf } from '../registry/storedshape.ts'
 import { selectedAsShown } from './convertedreads.ts'
 import { mixedReads } from './mixed.ts'
 import { servedKind } from './resources.ts'

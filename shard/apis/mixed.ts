@@ -1,7 +1,7 @@
 import { turn } from '../../framework/async/streams.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ItemBatch, ItemList, ItemWatch, ResourceStorage } from '../../framework/contract/storage.ts'
-import { shapeOf } from '../registry/storedshape.ts'
+import { shapeOf } from '../registry/presentation.ts'
 import { convertedEvents, convertedList, type Present } from './convertedreads.ts'
 import type { Served } from './served.ts'
 import { isStoredAs, type Versions } from './versions.ts'

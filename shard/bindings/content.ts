@@ -1,7 +1,7 @@
 import type { Item } from '../../framework/contract/item.ts'
 import type { ClusterName, ObjectKey } from '../../framework/meta/object.ts'
+import { type StoredResource, storageKey } from '../cache/codec.ts'
 import type { CachedItem } from '../cache/item.ts'
-import { type StoredResource, storageKey } from '../cache/key.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import { creationOf } from '../manifests/apply.ts'
 import type { Manifest } from '../manifests/manifest.ts'

@@ -4,9 +4,8 @@ import type { ObjectKey } from '../../framework/meta/object.ts'
 import type { Texts } from '../../framework/wire/encode.ts'
 import { relabel } from '../../framework/wire/relabel.ts'
 import type { StoredValue } from '../store/store.ts'
-import { Arena, atRevision, type Place, shapeIn } from './codec.ts'
+import { Arena, atRevision, type Place, type StoredResource, shapeIn } from './codec.ts'
 import { CachedItem } from './item.ts'
-import type { StoredResource } from './key.ts'
 
 /** A stored object, and what it is called in the cache. */
 export interface Loaded {

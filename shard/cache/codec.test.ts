@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { labelsOf, metadataOf, resourceVersionOf } from '../../framework/wire/encode.ts'
-import { atRevision, decodeStored, encodeStored } from './codec.ts'
-import { parseStorageKey, storageKey } from './key.ts'
+import { atRevision, decodeStored, encodeStored, parseStorageKey, storageKey } from './codec.ts'
 import { configMaps, keyOf, objectOf } from './testing/fixture.ts'
 
 describe('stored objects', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Selection } from '../../framework/contract/storage.ts'
-import { badRequest } from '../../framework/meta/errors.ts'
-import type { StoredResource } from './key.ts'
+import { badRequest, type StatusError, timeout } from '../../framework/meta/errors.ts'
+import type { StoredResource } from './codec.ts'
 
 /** Where the next page of a list goes on. */
 export interface Continuation {
@@ -64,3 +64,27 @@ function parse(text: string): Token {
     throw invalid('it cannot be decoded')
   return { v: String(v ?? ''), rv, start, of }
 }
+
+const largest = 2n ** 64n - 1n
+
+/** A resourceVersion from a query; undefined for '' and absent. Throws 400 in Kubernetes' words (chapter 40, 4.11). */
+export function parseVersion(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined
+  if (!/^\d+$/.test(text)) throw invalidVersion(text, 'invalid syntax')
+  if (BigInt(text) > largest) throw invalidVersion(text, 'value out of range')
+  return Number(text)
+}
+
+const invalidVersion = (text: string, why: string): StatusError => {
+  const quoted = JSON.stringify(text)
+  return badRequest(
+    `invalid resource version: resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`,
+  )
+}
+
+/** A version from the future; clients know the cause (chapter 40, rule 4.8). */
+export const versionTooLarge = (asked: number, current: number): StatusError =>
+  timeout(`Too large resource version: ${asked}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  })

@@ -1,3 +1,4 @@
+import type * as shared from '../../framework/cache/event.ts'
 import { type PresentedMeta, SlabItem } from '../../framework/cache/item.ts'
 import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/contract/item.ts'
 import { sameJson } from '../../framework/json/json.ts'
@@ -114,3 +115,6 @@ export function itemAs(item: Item, object: KubeObject): Item {
  * change on: later presented versions differ in presented labels only. */
 export const isCurrent = (item: CachedItem, resourceVersion: string): boolean =>
   Number(resourceVersion) >= item.modified && Number(resourceVersion) <= item.revision
+
+/** One change of one object of the watch cache. */
+export type CacheEvent = shared.CacheEvent<CachedItem>

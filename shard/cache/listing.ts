@@ -1,12 +1,18 @@
 import { take } from '../../framework/cache/batch.ts'
+import type { WatchSource } from '../../framework/cache/following.ts'
 import type { CacheItem } from '../../framework/cache/item.ts'
 import type { Snapshot } from '../../framework/cache/pages.ts'
 import { behind, isFiltered, matcherOf, rangeOf, type ServedKind } from '../../framework/cache/selection.ts'
 import type { ItemList, ListMeta, ListQuery } from '../../framework/contract/storage.ts'
 import { badRequest, expired, type StatusError } from '../../framework/meta/errors.ts'
-import { type Continuation, decodeContinuation, encodeContinuation } from './continuation.ts'
-import type { Source } from './source.ts'
-import { parseVersion, versionTooLarge } from './version.ts'
+import type { StoredResource } from './codec.ts'
+import {
+  type Continuation,
+  decodeContinuation,
+  encodeContinuation,
+  parseVersion,
+  versionTooLarge,
+} from './continuation.ts'
 
 /** What a list reads: one state, from behind an id on. */
 interface Start {
@@ -99,4 +105,18 @@ function metaOf(source: Source, query: ListQuery, start: Start, last: CacheItem 
     continue: encodeContinuation(next, source.resource, query),
     ...(isFiltered(query) ? {} : { remainingItemCount: remaining }),
   }
+}
+
+/** What list and watch read: one resource of the watch cache. */
+export interface Source extends WatchSource {
+  readonly resource: StoredResource
+  /** Milliseconds that a reader waits for a version which has not come. */
+  readonly patience: number
+  snapshot(): Snapshot
+  /** The state at an earlier revision; undefined when the ring does not reach back so far. */
+  snapshotAt(revision: number): Snapshot | undefined
+  /** Keeps a snapshot at hand for the next page of a list. */
+  keep(revision: number, snapshot: Snapshot): void
+  /** Resolves when the cache has reached `revision`, when `signal` is aborted, or after `milliseconds` if given. */
+  reached(revision: number, signal: AbortSignal, milliseconds?: number): Promise<void>
 }

@@ -8,11 +8,9 @@ import type { ItemList, ItemWatch, ListQuery, WatchQuery } from '../../framework
 import type { ClusterScope, ObjectKey } from '../../framework/meta/object.ts'
 import type { StoredValue } from '../store/store.ts'
 import type { Builder, Loaded } from './builder.ts'
-import { Arena } from './codec.ts'
+import { Arena, type StoredResource } from './codec.ts'
 import type { CachedItem } from './item.ts'
-import type { StoredResource } from './key.ts'
-import { list } from './listing.ts'
-import type { Source } from './source.ts'
+import { list, type Source } from './listing.ts'
 import { watch } from './watching.ts'
 
 /** Called synchronously while a change is applied: the cache shows it already, watchers do not. */

@@ -3,10 +3,8 @@ import { silent } from '../../framework/contract/log.ts'
 import { parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Decorator } from './builder.ts'
-import { encodeStored } from './codec.ts'
-import type { CacheEvent } from './event.ts'
-import { isCurrent } from './item.ts'
-import { storageKey } from './key.ts'
+import { encodeStored, storageKey } from './codec.ts'
+import { type CacheEvent, isCurrent } from './item.ts'
 import {
   configMap,
   configMaps,

@@ -6,8 +6,8 @@ import type { Logger } from '../../framework/contract/log.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
 import { Compacted, type Store, type StoreEvent } from '../store/store.ts'
 import { Builder, type Decorator } from './builder.ts'
-import type { CacheEvent } from './event.ts'
-import { type ParsedKey, parseStorageKey, registryPrefix } from './key.ts'
+import { type ParsedKey, parseStorageKey, registryPrefix } from './codec.ts'
+import type { CacheEvent } from './item.ts'
 import { type CacheHandler, type Context, ResourceCache } from './resource.ts'
 
 export interface WatchCacheOptions {

@@ -5,9 +5,8 @@ import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
 import { expired } from '../../framework/meta/errors.ts'
 import { bookmark } from '../../framework/responses/bookmark.ts'
-import { waitFor } from './listing.ts'
-import type { Source } from './source.ts'
-import { parseVersion } from './version.ts'
+import { parseVersion } from './continuation.ts'
+import { type Source, waitFor } from './listing.ts'
 
 /** Where a watch begins: maybe with a state, then with the events behind a position of the ring. */
 interface Start {

@@ -4,7 +4,7 @@ import type { APIBinding } from '../../kcp/apis.ts'
 import type { AcceptablePermissionClaim, PermissionClaimSelector } from '../../kcp/claims.ts'
 import { claimLabelPrefix, claimLabelValue, exportLabel } from '../../kcp/labels.ts'
 import { requirementsOf } from '../../kcp/selector.ts'
-import type { StoredResource } from '../cache/key.ts'
+import type { StoredResource } from '../cache/codec.ts'
 
 /** One accepted claim: which objects carry which label. */
 export interface Claim extends StoredResource {

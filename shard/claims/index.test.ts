@@ -3,7 +3,7 @@ import type { ItemEvent } from '../../framework/contract/item.ts'
 import type { APIBinding } from '../../kcp/apis.ts'
 import type { AcceptablePermissionClaim } from '../../kcp/claims.ts'
 import { exportHash, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
-import type { StoredResource } from '../cache/key.ts'
+import type { StoredResource } from '../cache/codec.ts'
 import { createClaimsIndex } from './index.ts'
 
 const hash = exportHash({ cluster: 'abcd1234', name: 'my-export' })

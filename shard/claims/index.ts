@@ -6,7 +6,7 @@ import type { APIBinding } from '../../kcp/apis.ts'
 import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
 import { createShared, type Shared } from '../apis/shared.ts'
 import type { Decorator } from '../cache/builder.ts'
-import type { StoredResource } from '../cache/key.ts'
+import type { StoredResource } from '../cache/codec.ts'
 import { acceptedClaims, type Claim } from './claims.ts'
 
 /**

@@ -7,8 +7,8 @@ import { alreadyExists, badRequest, forbidden, invalid, StatusError } from '../.
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
+import { writeWithin } from './objectstore.ts'
 import { aboutOf, attributesOf, type Registry, type Rules } from './registry.ts'
-import { writeWithin } from './size.ts'
 import { prepareForCreate, scopeOf, withSystemFields } from './strategy.ts'
 
 /** Collisions of generated names before the client is asked to try again (chapter 40, rule 3.4). */

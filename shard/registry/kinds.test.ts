@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { configMapErrors, mergeStringData, secretErrors, withNamedSecrets } from './data.ts'
-import { leaseErrors } from './lease.ts'
 import {
   clusterRoleBindingErrors,
   clusterRoleErrors,
@@ -11,6 +10,7 @@ import {
   roleErrors,
 } from './rbac.ts'
 import { canonicalQuota, quotaErrors } from './resourcequota.ts'
+import { leaseErrors } from './traits.ts'
 
 const object = (fields: object): KubeObject => ({
   apiVersion: 'v1',

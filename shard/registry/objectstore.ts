@@ -1,13 +1,15 @@
+import type { Item } from '../../framework/contract/item.ts'
+import type { WriteOptions } from '../../framework/contract/storage.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { atVersion, type Encoded, encodeObject } from '../../framework/wire/encode.ts'
-import { encodeStoredForm, storedForm } from '../cache/codec.ts'
+import { applyType } from '../../framework/wire/parsebody.ts'
+import { encodeStoredForm, type StoredResource, storageKey, storedForm } from '../cache/codec.ts'
 import { CachedItem } from '../cache/item.ts'
-import { type StoredResource, storageKey } from '../cache/key.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { Store } from '../store/store.ts'
+import type { Shape } from './presentation.ts'
 import type { Shelf } from './registry.ts'
-import { checkSize } from './size.ts'
-import type { Shape } from './storedshape.ts'
 
 /** Milliseconds for the winner of a race to become durable. */
 const longestWait = 1_000
@@ -59,4 +61,73 @@ function overtaken(object: KubeObject | undefined, key: ObjectKey, revision: num
 function detached(key: ObjectKey, encoded: Encoded, { metadata }: KubeObject): CachedItem {
   const revision = Number(metadata.resourceVersion ?? 0)
   return new CachedItem(key, encoded, { revision, modified: revision, labels: metadata.labels ?? {} })
+}
+
+/** Bytes of a stored object: what etcd takes in one request. */
+const largest = 1.5 * 1024 * 1024
+
+/** An object that is too large to be stored; 500 in the words of etcd, which clients know. */
+export class ObjectTooLarge extends StatusError {
+  constructor() {
+    super(500, '', 'etcdserver: request is too large')
+  }
+}
+
+export function checkSize(stored: Buffer): void {
+  if (stored.length > largest) throw new ObjectTooLarge()
+}
+
+/**
+ * Writes an object, without its managedFields when it is too large with them: who owns what is given up before the object
+ * is, but not of what somebody applies (chapter 40, rule 5.60).
+ */
+export async function writeWithin(
+  object: KubeObject,
+  { patch }: WriteOptions,
+  write: (object: KubeObject) => Promise<Item>,
+): Promise<Item> {
+  try {
+    return await write(object)
+  } catch (error) {
+    const { managedFields, ...metadata } = object.metadata
+    if (!(error instanceof ObjectTooLarge) || patch?.type === applyType || managedFields === undefined)
+      throw error
+    return write({ ...object, metadata })
+  }
+}
+
+/** How objects of one version come from the shelf, and go there. */
+export interface VersionOfShelf {
+  /** The item in the version; the same item when it is in it already. */
+  present(item: CachedItem): Promise<Item>
+  /** An object of the version as it is stored. */
+  stored(object: KubeObject): Promise<KubeObject>
+  isStored(object: KubeObject): boolean
+}
+
+/** A shelf whose objects are taken and put in one version, and lie there in another. */
+export function versionedShelf(shelf: Shelf, version: VersionOfShelf): Shelf {
+  const originals = new WeakMap<CachedItem, CachedItem>()
+  const shown = async (item: CachedItem): Promise<CachedItem> => {
+    const presented = await version.present(item)
+    if (presented === item || !(presented instanceof CachedItem)) return item
+    originals.set(presented, item)
+    return presented
+  }
+  return {
+    async current(key) {
+      const item = await shelf.current(key)
+      return item && shown(item)
+    },
+    isStored(item) {
+      const original = originals.get(item) ?? item
+      return version.isStored(original.object) && shelf.isStored(original)
+    },
+    async write(key, object, expected) {
+      const item = await shelf.write(key, object && (await version.stored(object)), expected)
+      return shown(item)
+    },
+    settled: shelf.settled,
+    detached: shelf.detached,
+  }
 }

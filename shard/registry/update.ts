@@ -8,8 +8,8 @@ import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
+import { writeWithin } from './objectstore.ts'
 import { aboutOf, attributesOf, type Registry, seen, storedObject } from './registry.ts'
-import { writeWithin } from './size.ts'
 import { isHeld, prepareForUpdate, rulesOf, scopeOf } from './strategy.ts'
 
 /** Lost races before the client is told to try again. */

@@ -1,4 +1,4 @@
-import type { ClusterStates } from '../../authz/chain/content.ts'
+import type { ClusterStates } from '../../authz/chain/gates.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { ItemEvent } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
-import type { Subject } from '../../authz/rbac/subjects.ts'
+import type { Subject } from '../../authz/rbac/rbacsource.ts'
 import type { Action } from '../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { identitiesOf, isLocalRobot, marked } from './identities.ts'

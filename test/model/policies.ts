@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
-import type { Subject } from '../../authz/rbac/subjects.ts'
+import type { Subject } from '../../authz/rbac/rbacsource.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { rootPolicy, systemPolicy } from '../../shard/bootstrap/policy.ts'
 import type { Random } from './random.ts'

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
-import type { Subject } from '../../authz/rbac/subjects.ts'
+import type { Subject } from '../../authz/rbac/rbacsource.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { ruleOf, subjectOf } from './policies.ts'
 import type { Random } from './random.ts'

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
-import type { Subject } from '../../authz/rbac/subjects.ts'
+import type { Subject } from '../../authz/rbac/rbacsource.ts'
 import type { Publication } from './publications.ts'
 import type { Tree } from './tree.ts'
 

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../framework/meta/object.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { until } from '../../testing/shard.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
-import type { ResourceQuota } from './quota.ts'
+import type { ResourceQuota } from './resourcequota.ts'
 
 const counted = 'count/configmaps'
 

@@ -4,10 +4,12 @@ import {
   refusedName,
 } from '../../../framework/contract/admission.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
+import { parseQuantity } from '../../../framework/formats/quantity.ts'
 import { forbidden } from '../../../framework/meta/errors.ts'
+import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
 import { resources } from '../../../kcp/resources.ts'
+import type { WatchCache } from '../../cache/watchcache.ts'
 import { type ControllerClient, updateStatus } from '../../controllers/client.ts'
-import { countKey, countOf, isCounting, quantityOf, type ResourceQuota } from './quota.ts'
 
 export interface QuotaDeps {
   readonly client: ControllerClient
@@ -62,4 +64,55 @@ function taken(request: AdmissionAttributes, quota: ResourceQuota, counted: stri
       `exceeded quota: ${name}, requested: ${counted}=1, used: ${counted}=${before}, limited: ${counted}=${limit}`,
     )
   return { ...quota, status: { ...quota.status, used: { ...used, [counted]: quantityOf(next) } } }
+}
+
+export interface ResourceQuota extends KubeObject {
+  readonly spec?: {
+    readonly hard?: Readonly<Record<string, string>>
+    readonly scopes?: readonly string[]
+    readonly scopeSelector?: object
+  }
+  readonly status?: {
+    readonly hard?: Readonly<Record<string, string>>
+    readonly used?: Readonly<Record<string, string>>
+  }
+}
+
+/** `count/configmaps`, `count/widgets.example.com`: what a quota limits. kcp evaluates nothing else. */
+export const countKey = (group: string, resource: string): string => `count/${groupResource(group, resource)}`
+
+/** No scope says anything about the number of objects: such quotas limit nothing. */
+export const isCounting = ({ spec }: ResourceQuota): boolean =>
+  (spec?.scopes ?? []).length === 0 && spec?.scopeSelector === undefined
+
+const billion = 1_000_000_000
+
+/** A whole number; what is not one counts as 0. */
+export function countOf(quantity: string | undefined): number {
+  const parsed = parseQuantity(quantity ?? '')
+  return typeof parsed === 'string' ? 0 : Number(parsed.nanos) / billion
+}
+
+const suffixes = ['', 'k', 'M', 'G']
+
+/** As Kubernetes writes it: `1k` for 1000. */
+export function quantityOf(count: number): string {
+  let [rest, thousands] = [count, 0]
+  for (; rest !== 0 && rest % 1000 === 0 && thousands < suffixes.length - 1; thousands++) rest /= 1000
+  return `${rest}${suffixes[thousands]}`
+}
+
+/** How many objects of a resource there are in a namespace. */
+export function countIn(cache: WatchCache, key: string, place: Namespace): number {
+  let count = 0
+  for (const each of cache.resources()) {
+    const { group, resource } = each.resource
+    if (countKey(group, resource) === key) count += each.countIn(place.cluster, place.namespace)
+  }
+  return count
+}
+
+export interface Namespace {
+  readonly cluster: ClusterName
+  readonly namespace: string
 }

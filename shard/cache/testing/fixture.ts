@@ -6,8 +6,7 @@ import type { ItemList, ItemWatch, ListMeta } from '../../../framework/contract/
 import type { KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
 import { openMemoryStore } from '../../store/memory.ts'
 import type { Store } from '../../store/store.ts'
-import { encodeStored } from '../codec.ts'
-import { type StoredResource, storageKey } from '../key.ts'
+import { encodeStored, type StoredResource, storageKey } from '../codec.ts'
 import type { ResourceCache } from '../resource.ts'
 import { openWatchCache, type WatchCache, type WatchCacheOptions } from '../watchcache.ts'
 

@@ -1,7 +1,7 @@
 import { CacheEvent } from '../../../framework/cache/event.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
+import type { StoredResource } from '../../cache/codec.ts'
 import type { CachedItem } from '../../cache/item.ts'
-import type { StoredResource } from '../../cache/key.ts'
 import type { Controller } from '../controller.ts'
 import { createQueue } from '../queue.ts'
 import { type Collection, collect } from './collect.ts'

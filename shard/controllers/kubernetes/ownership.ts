@@ -1,8 +1,7 @@
 import type { Item } from '../../../framework/contract/item.ts'
 import type { ClusterName, OwnerReference } from '../../../framework/meta/object.ts'
-import type { CacheEvent } from '../../cache/event.ts'
-import type { CachedItem } from '../../cache/item.ts'
-import type { StoredResource } from '../../cache/key.ts'
+import type { StoredResource } from '../../cache/codec.ts'
+import type { CachedItem, CacheEvent } from '../../cache/item.ts'
 
 /** One object of any resource. */
 export interface ObjectPlace extends StoredResource {

@@ -1,6 +1,11 @@
 import { resources } from '../../../kcp/resources.ts'
-import { countIn, isCounting, quantityOf, type ResourceQuota } from '../../admission/kubernetes/quota.ts'
-import type { CacheEvent } from '../../cache/event.ts'
+import {
+  countIn,
+  isCounting,
+  quantityOf,
+  type ResourceQuota,
+} from '../../admission/kubernetes/resourcequota.ts'
+import type { CacheEvent } from '../../cache/item.ts'
 import { updateStatus } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import type { ShardHost } from '../host.ts'

@@ -1,6 +1,12 @@
 import { allow, deny, noOpinion } from '../../framework/contract/authorizer.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
-import { isLifecycleGroup, logicalClusterAdmin } from '../../kcp/users.ts'
+import {
+  externalLogicalClusterAdmin,
+  isLifecycleGroup,
+  kcpAdmin,
+  logicalClusterAdmin,
+  workspaceBootstrapper,
+} from '../../kcp/users.ts'
 import { isLocalServiceAccount } from '../rbac/effectiveusers.ts'
 import { evaluate, systemAdmin } from '../rbac/rbac.ts'
 import type { RbacSource } from '../rbac/rbacsource.ts'
@@ -54,4 +60,50 @@ export function hasAccess(source: RbacSource, { effective, action: { cluster } }
     evaluate(source, { ...holder, cluster: systemAdmin }, access).allowed ||
     evaluate(source, { ...holder, cluster }, access).allowed
   )
+}
+
+/**
+ * Who may be a member of a workspace at all (chapter 30, section 2.4): the LogicalCluster's annotation names groups,
+ * `;` between alternatives and `,` within one. Service accounts of the workspace itself need none; those of others do,
+ * unlike in kcp, which lets every service account through.
+ */
+export const requiredGroups = (clusters: ClusterStates): Gate => ({
+  name: '01-requiredgroups',
+  check: asking => {
+    const { user, action } = asking
+    if (isDeep(asking)) return delegate('deep SAR request')
+    if (isNowhere(asking)) return noOpinion('empty cluster name')
+    if (inGroup(asking, logicalClusterAdmin)) return delegate('logical cluster admin access')
+    if (isLocalServiceAccount(user, action.cluster))
+      return delegate('service account access to logical cluster')
+    if (clusters.phase(action.cluster) === undefined) return noOpinion('logical cluster not found')
+    if (inGroup(asking, externalLogicalClusterAdmin)) return delegate('external logical cluster admin access')
+    const required = clusters.requiredGroups(action.cluster)
+    if (required === undefined) return delegate('logical cluster does not require groups')
+    return satisfies(asking, required)
+      ? delegate(`user is member of required groups: ${required}`)
+      : deny(`user is not a member of required groups: ${required}`)
+  },
+})
+
+const satisfies = (asking: Asking, required: string): boolean =>
+  [...required.split(';'), kcpAdmin, workspaceBootstrapper].some(alternative =>
+    alternative.split(',').every(group => inGroup(asking, group)),
+  )
+
+const refused: Readonly<Record<string, string>> = {
+  apibindings: 'apibinding status updates not permitted',
+  apiexports: 'apiexport status updates not permitted',
+}
+
+/** Statuses that carry identities and bound resources are the controllers' alone (chapter 30, section 2.6, step 03). */
+export const systemStatus: Gate = {
+  name: '03-systemcrd',
+  check: asking => {
+    if (isNowhere(asking)) return noOpinion('empty cluster name')
+    const { resource } = asking.action
+    const guarded = resource?.group === 'apis.kcp.io' && resource.subresource === 'status'
+    const reason = guarded ? refused[resource.resource] : undefined
+    return reason === undefined ? delegate('no system CRD violation') : deny(reason)
+  },
 }
