@@ -35,7 +35,7 @@ export interface Applied {
 }
 
 /**
- * Merges what a manager wants into the live object and removes what it wants no more (chapter 40, rule 5.50). Throws a
+ * Merges what a manager wants into the live object and removes what it wants no more (rules.md 5.50). Throws a
  * `ConflictError` for fields that others own with other values, a `TypedError` for values that do not fit.
  */
 export function apply(managed: Managed, wish: Apply): Applied {

@@ -34,7 +34,7 @@ function* causesOf(conflicts: readonly Conflict[]): Generator<Cause> {
     for (const path of pathsOf(fields)) yield { manager: printManager(manager), field: printPath(path) }
 }
 
-/** 409 with one cause per field (chapter 40, rule 5.54). */
+/** 409 with one cause per field (rules.md 5.54). */
 export function conflictStatus(conflicts: readonly Conflict[]): StatusError {
   const count = conflicts.reduce((sum, { fields }) => sum + sizeOf(fields), 0)
   const causes = Findings.of(causesOf(conflicts), ({ manager, field }) => manager + field)

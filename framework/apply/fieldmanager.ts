@@ -63,8 +63,7 @@ function withManaged(object: KubeObject, managed: Managed): KubeObject {
 }
 
 /**
- * An object that somebody has created (`live` absent) or changed, with `metadata.managedFields` brought up to date (chapter
- * 40, rules 5.24, 5.27, 5.49). Never throws: an object whose fields cannot be told apart is not tracked any more.
+ * An object that somebody has created (`live` absent) or changed, with `metadata.managedFields` brought up to date (rules.md 5.24, 5.27, 5.49). Never throws: an object whose fields cannot be told apart is not tracked any more.
  */
 export function trackUpdate(
   endpoint: ManagedEndpoint,

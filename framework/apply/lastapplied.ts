@@ -11,7 +11,7 @@ import { validate } from './typed/validate.ts'
 /** Where clients that merge by themselves remember what they applied. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** The only manager whose applies take over from its own client-side applies (chapter 40, rule 5.55). */
+/** The only manager whose applies take over from its own client-side applies (rules.md 5.55). */
 export const kubectl = 'kubectl'
 
 const annotationsLimit = 262_144

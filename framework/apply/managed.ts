@@ -4,7 +4,7 @@ import { type FieldSet, isEmpty } from './fieldpath/fieldset.ts'
 import { formatFields, parseFields } from './fieldpath/fieldsv1.ts'
 import { isMembers } from './fieldpath/values.ts'
 
-/** One entry of `metadata.managedFields`: what one manager has set in one way (chapter 40, rule 5.18). */
+/** One entry of `metadata.managedFields`: what one manager has set in one way (rules.md 5.18). */
 export interface Manager {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
@@ -38,7 +38,7 @@ export const managedFrom = (entries: Iterable<ManagedEntry>): Managed =>
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Reads `metadata.managedFields`; undefined when an entry is not as it must be (chapter 40, rule 3.18). */
+/** Reads `metadata.managedFields`; undefined when an entry is not as it must be (rules.md 3.18). */
 export function parseManaged(value: readonly unknown[]): Managed | undefined {
   const entries = readEntries(value)
   return typeof entries === 'string' ? undefined : new Map(entries.map(entry => [identityOf(entry), entry]))
@@ -84,7 +84,7 @@ const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 :
 const seconds = ({ time }: ManagedEntry): number =>
   time === undefined ? 0 : Math.floor(Date.parse(time) / 1000)
 
-/** Chapter 40, rule 5.20. */
+/** rules.md 5.20. */
 const compareEntries = (a: ManagedEntry, b: ManagedEntry): number =>
   compareTexts(a.operation, b.operation) ||
   seconds(a) - seconds(b) ||
@@ -130,7 +130,7 @@ export function withValidManagedFields(
 
 /**
  * The object with the times of the old one's managedFields where nothing else in these differs, so that a write that changes
- * nothing is none (chapter 40, rules 3.27, 5.61).
+ * nothing is none (rules.md 3.27, 5.61).
  */
 export function withTimesOf(object: KubeObject, old: KubeObject): KubeObject {
   const [now, before] = [object.metadata.managedFields, old.metadata.managedFields]

@@ -14,8 +14,7 @@ interface Pruning {
 }
 
 /**
- * Removes what a manager has applied before and does not apply any more, unless somebody else owns it (chapter 40, rule
- * 5.50, step 4).
+ * Removes what a manager has applied before and does not apply any more, unless somebody else owns it (rules.md 5.50, step 4).
  */
 export function prune(pruning: Pruning, last: ManagedEntry | undefined): unknown {
   const { merged, versions } = pruning

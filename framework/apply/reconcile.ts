@@ -4,7 +4,7 @@ import type { MapType, MergeType } from './typed/types.ts'
 
 /**
  * A set that was made under another schema, as it would be now: what has become atomic is owned as a whole. The same set
- * when nothing has changed (chapter 40, rule 5.49, step 1).
+ * when nothing has changed (rules.md 5.49, step 1).
  */
 export function reconcile(set: FieldSet, type: MergeType): FieldSet {
   return reconcileChildren(set, element => memberType(type, element))

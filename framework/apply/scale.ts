@@ -25,7 +25,7 @@ const ownsReplicas = (paths: ReplicasPaths, { apiVersion, fields }: ManagedEntry
   return path !== undefined && has(fields, path)
 }
 
-/** Who owns the replicas of an object, as its Scale shows it (chapter 40, rule 5.57). */
+/** Who owns the replicas of an object, as its Scale shows it (rules.md 5.57). */
 export function managedFieldsOfScale(parent: ManagedFields, paths: ReplicasPaths): ManagedFields {
   const owners = [...read(parent)].filter(([, entry]) => ownsReplicas(paths, entry))
   const shown = owners.map(([key, entry]): [string, ManagedEntry] => [

@@ -36,7 +36,7 @@ export const keeping = ({ fields }: ManagedEntry, { removed, set }: Difference):
   difference(difference(fields, set), removed)
 
 /**
- * Who owns what after an update (chapter 40, rule 5.49): whoever made it owns what it changed, everything else stays with
+ * Who owns what after an update (rules.md 5.49): whoever made it owns what it changed, everything else stays with
  * its owners. `time` is when.
  */
 export function updateManaged(managed: Managed, change: ObjectChange, by: Manager, time: string): Managed {
@@ -102,8 +102,7 @@ const ancient = 'ancient-changes'
 const isUpdate = ({ operation }: ManagedEntry): boolean => operation === 'Update'
 
 /**
- * Keeps at most ten entries of updates: the oldest are merged, per version, into one of nobody in particular (chapter 40,
- * rule 5.28).
+ * Keeps at most ten entries of updates: the oldest are merged, per version, into one of nobody in particular (rules.md 5.28).
  */
 export function capUpdaters(managed: Managed): Managed {
   const updaters = [...managed.values()].filter(isUpdate).sort(compareAges)

@@ -1,14 +1,14 @@
-/** What is there at once where nothing has to be waited for: most steps of most requests. */
+/** A value, or a promise of it. Most steps of most requests have the value at once. */
 export type Awaitable<T> = T | Promise<T>
 
-/** The next step: at once when the value is there, else when it comes. */
+/** Calls `next` with the value: synchronously unless the value is a promise. */
 export const after = <T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> =>
   value instanceof Promise ? value.then(next) : next(value)
 
-/** Always a promise, also of what is thrown at once. */
+/** Always a promise: an error that `work` throws synchronously becomes a rejection. */
 export const promised = async <T>(work: () => Awaitable<T>): Promise<T> => work()
 
-/** What `work` makes; what it throws, now or later, is for `otherwise`. */
+/** The result of `work`; errors, thrown or rejected, are passed to `otherwise`. */
 export function attempt<T, R>(
   work: () => Awaitable<T>,
   otherwise: (error: unknown) => Awaitable<R>,

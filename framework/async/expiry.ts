@@ -1,12 +1,15 @@
 import { X509Certificate } from 'node:crypto'
 
-/** Node's timers count no further: some 24 days. */
+/** The maximum delay of timers in Node: about 24 days. */
 const longest = 2 ** 31 - 1
 
-/** When the first certificate of a PEM file ends, in milliseconds since the epoch. Throws on what is none. */
+/**
+ * The end of validity of the first certificate of a PEM file, in milliseconds since the epoch. Throws if there is no
+ * certificate.
+ */
 export const expiryOf = (pem: string): number => Date.parse(new X509Certificate(pem).validTo)
 
-/** Calls when this time has come, in milliseconds since the epoch. Keeps no process alive. */
+/** Calls `passed` at `time`, in milliseconds since the epoch. The timer does not keep the process running. */
 export function whenPassed(time: number, passed: () => void): void {
   const left = time - Date.now()
   if (left <= 0) passed()

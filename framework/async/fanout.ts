@@ -3,8 +3,9 @@ type Handler = () => void
 const handlersOf = new WeakMap<AbortSignal, Set<Handler>>()
 
 /**
- * Calls `handler` once when the signal aborts, and at once when it has. Returns the removal. Signals that thousands of
- * requests listen to get one listener for all of them: an `AbortSignal` looks through its listeners to take one more.
+ * Calls `handler` once when the signal aborts, at once if it is aborted. Returns a function that removes the handler. A
+ * signal that thousands of requests listen to gets one listener: an `AbortSignal` searches its listeners to add
+ * another.
  */
 export function onAbort(signal: AbortSignal, handler: Handler): () => void {
   if (signal.aborted) {
@@ -12,7 +13,7 @@ export function onAbort(signal: AbortSignal, handler: Handler): () => void {
     return () => undefined
   }
   const handlers = handlersOf.get(signal) ?? fanOut(signal)
-  // A function of its own: the same handler may be given twice.
+  // The same handler may be added twice.
   const own = (): void => handler()
   handlers.add(own)
   return () => void handlers.delete(own)

@@ -1,10 +1,10 @@
 import { StatusError, serviceUnavailable, timeout, tooManyRequests } from '../meta/errors.ts'
 import { onAbort } from './fanout.ts'
 
-/** Why a request ended before its answer did. */
+/** Why a request ended before its response was complete. */
 export type Ending = 'client gone' | 'deadline' | 'shutdown' | 'replaced'
 
-// What is answered when an ending strikes before the answer has begun.
+// The error that is returned if the request ends before its response has begun.
 const answers: Readonly<Record<Ending, () => StatusError>> = {
   'client gone': () => new StatusError(499, 'ClientGone', 'the client has closed the request'),
   deadline: () => timeout('request did not complete within the allotted timeout'),
@@ -12,33 +12,33 @@ const answers: Readonly<Record<Ending, () => StatusError>> = {
   replaced: () => serviceUnavailable('the served APIs have changed, please try again', 1),
 }
 
-/** How long a request may live: until its answer is out, or until whatever ends it first. */
+/** The lifetime of a request: until its response is complete, or until the first event that ends it early. */
 export interface Lifetime {
-  /** Aborted with a `StatusError` as its reason. Made when somebody asks: most requests are over before anybody does. */
+  /** Aborted with a `StatusError` as its reason. Created on first use: most requests end before it is read. */
   readonly signal: AbortSignal
   readonly ended: Ending | undefined
-  /** A stream that ends now ends whole, as one that is finished (chapter 40, rule 1.41). */
+  /** A stream that ends now ends like a complete one (rules.md 1.41). */
   endsWell(): boolean
   end(ending: Ending): void
-  /** Called when it ends early, with what to answer then; at once if it has. */
+  /** Calls `handler` with the error to respond with when the request ends early; at once if it has ended. */
   onEnd(handler: (answer: StatusError) => void): void
   /** Ends when `other` aborts. */
   follow(other: AbortSignal, ending: Ending): void
-  /** Ends in so many milliseconds; replaces an earlier deadline. undefined: never. */
+  /** Ends after so many milliseconds; replaces an earlier deadline. undefined: no deadline. */
   limit(milliseconds: number | undefined): void
-  /** From now on somebody waits, and there is a deadline. What is answered at once needs none. */
+  /** From now on a deadline applies. A response that is there at once needs none. */
   await(): void
   readonly isAwaited: boolean
-  /** Calls `handler` when the answer is out, however it ended. */
+  /** Calls `handler` when the response is complete, also after an early end. */
   finally(handler: () => void): void
-  /** The answer is out: nothing ends it early any more. */
+  /** The response is complete: nothing ends the request early any more. */
   dispose(): void
 }
 
-/** `milliseconds`: until the deadline, unless it is changed. */
+/** `milliseconds`: until the deadline. */
 export const createLifetime = (milliseconds?: number): Lifetime => new RequestLifetime(milliseconds)
 
-/** A class, because there is one for every request and closures would be made anew each time. */
+/** A class, not closures: one is created for each request. */
 class RequestLifetime implements Lifetime {
   ended: Ending | undefined
   isAwaited = false

@@ -1,25 +1,25 @@
-/** The value of a promise that is settled before the next turn of the event loop; undefined otherwise. */
+/** The value of a promise that settles before the next turn of the event loop; else undefined. */
 export function soon<T>(promise: Promise<T>): Promise<T | undefined> {
   return Promise.race([promise, new Promise<undefined>(resolve => setImmediate(resolve, undefined))])
 }
 
-/** Everything else that is waiting comes first. */
+/** Resolves in the next turn of the event loop, after the pending I/O. */
 export const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-/** The promise, whose failure is nobody's business when nobody waits for it any more. */
+/** The promise; its rejection is not reported as unhandled. */
 export function optional<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined)
   return promise
 }
 
-/** Resolves when the signal aborts, or has. */
+/** Resolves when the signal aborts; at once if it is aborted. */
 export const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise(resolve => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** Rejects with the signal's reason when that comes first: whoever leaves is not kept until the promise is settled. */
+/** Settles like the promise, or rejects with the reason of the signal if that aborts first. */
 export const unlessAborted = <T>(signal: AbortSignal, promise: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason)
@@ -29,8 +29,8 @@ export const unlessAborted = <T>(signal: AbortSignal, promise: Promise<T>): Prom
   })
 
 /**
- * The chunks as the body of an answer. `close` runs once, at the end or when the reader leaves: also when it leaves
- * before it has asked for anything, where a generator's `finally` would not run.
+ * The chunks as the body of a response. `close` runs once, at the end or when the reader stops: also if it stops before
+ * the first chunk, when the `finally` of a generator does not run.
  */
 export function bodyOf(
   chunks: AsyncGenerator<Buffer, void>,
@@ -64,17 +64,14 @@ export function bodyOf(
   }
 }
 
-/** Bytes of a body from which on working at it takes longer than answering many small requests. */
+/** Bytes of a body that take longer to process than many small requests. */
 const large = 128 * 1024
 
-/**
- * Whoever has a large body waits for a turn: one of them is worked at between two looks at what else has come, however many
- * have come together.
- */
+/** Serializes the processing of large bodies: between two of them the event loop handles pending I/O. */
 export class Turns {
   #last: Promise<void> = Promise.resolve()
 
-  /** The body, when it may be worked at: a small one at once. */
+  /** The body, when it may be processed: a small one at once. */
   async of(body: Buffer): Promise<Buffer> {
     if (body.length < large) return body
     this.#last = this.#last.then(turn)

@@ -4,7 +4,7 @@ import { anonymous, systemAuthenticated, type UserInfo } from '../request/user.t
 
 /**
  * Asks every authenticator and returns the first user that was found. Whatever was presented must be good: a bad
- * token beside a good certificate is refused, never ignored (chapter 40, rule 9.2). undefined: nothing was presented.
+ * token beside a good certificate is refused, never ignored (rules.md 9.2). undefined: nothing was presented.
  */
 export function union(...authenticators: readonly Authenticator[]): Authenticator {
   return {
@@ -19,7 +19,7 @@ export function union(...authenticators: readonly Authenticator[]): Authenticato
   }
 }
 
-/** The user as authentication hands it on: frozen, and in `system:authenticated` unless anonymous (chapter 40, rule 9.4). */
+/** The user as authentication hands it on: frozen, and in `system:authenticated` unless anonymous (rules.md 9.4). */
 export function authenticated(user: UserInfo): UserInfo {
   const { name, groups } = user
   const known = name === anonymous.name || groups.includes(systemAuthenticated)

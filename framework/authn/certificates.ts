@@ -7,7 +7,7 @@ import { trustIn, validNow } from './issuer.ts'
 
 /**
  * Users by client certificate: the common name is the user, every organization a group, and one attribute of
- * Kubernetes' own the UID (chapter 40, rule 9.1). `ca`: the
+ * Kubernetes' own the UID (rules.md 9.1). `ca`: the
  * PEM bundle whose certificates are users; needed when TLS also accepts other authorities, such as a front proxy's.
  */
 export function clientCertificates({ ca }: { readonly ca?: string } = {}): Authenticator {

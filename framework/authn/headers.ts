@@ -18,7 +18,7 @@ const prefix = 'base64url.bearer.authorization.k8s.io.'
 
 /**
  * The bearer token that a browser, which cannot send an `Authorization` header, puts among the protocols of a WebSocket
- * (chapter 40, rule 9.3). undefined: there is none. Throws 401 for one that nobody can mean.
+ * (rules.md 9.3). undefined: there is none. Throws 401 for one that nobody can mean.
  */
 export function webSocketToken(credentials: Credentials): string | undefined {
   if (String(credentials.headers.upgrade).toLowerCase() !== 'websocket') return undefined

@@ -29,7 +29,7 @@ export const bearerTokens = (...readers: readonly TokenReader[]): Authenticator 
 
 /**
  * Users by `Authorization: Bearer`, or by a token among the protocols of a WebSocket. A token that is nobody's is a bad
- * credential (chapter 40, rule 9.2).
+ * credential (rules.md 9.2).
  */
 export function bearers(tokens: TokenAuthenticator): Authenticator {
   // What a connection sends again and again is the same object.

@@ -29,7 +29,7 @@ class Watcher implements Sleeper {
   }
 }
 
-/** When the next bookmark is due: once per interval, and once shortly before the deadline (chapter 40, rule 4.54). */
+/** When the next bookmark is due: once per interval, and once shortly before the deadline (rules.md 4.54). */
 function nextBookmark(interval: number, deadline: number | undefined): number {
   const time = Date.now()
   const final = (deadline ?? never) - beforeDeadline

@@ -12,7 +12,7 @@ const most = 128
 export const tooOld = (revision: number, ring: Ring): string =>
   `too old resource version: ${revision} (${ring.floor})`
 
-/** What one event is to somebody who sees what matches (chapter 40, rule 4.53). */
+/** What one event is to somebody who sees what matches (rules.md 4.53). */
 function seen(event: CacheEvent, matches: Matches): ItemEvent | undefined {
   const now = event.type !== 'DELETED' && matches(event.item)
   const before = event.previous !== undefined && matches(event.previous)

@@ -65,6 +65,6 @@ export const nameOf = ({ namespace, labels, fields }: Selection): string =>
     fields === undefined ? '' : formatFieldSelector(fields),
   ])
 
-/** Whether a selector may hide objects, so that counting what remains would lie (chapter 40, rule 4.16). */
+/** Whether a selector may hide objects, so that counting what remains would lie (rules.md 4.16). */
 export const isFiltered = ({ labels, fields }: Selection): boolean =>
   Boolean(labels?.requirements.length) || Boolean(fields?.requirements.length)

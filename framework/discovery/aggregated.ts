@@ -6,7 +6,7 @@ import { byName, type DiscoveryGroup, type GroupVersion, groupsOf, namesOf } fro
 
 export type AggregatedVersion = 'v2' | 'v2beta1'
 
-/** The version that an Accept clause asks for; undefined when it asks for something else (chapter 40, rule 8.8). */
+/** The version that an Accept clause asks for; undefined when it asks for something else (rules.md 8.8). */
 export function aggregatedVersion({ type, parameters }: AcceptClause): AggregatedVersion | undefined {
   const { as, g, v } = parameters
   if (type !== 'application/json' || as !== 'APIGroupDiscoveryList' || g !== 'apidiscovery.k8s.io')

@@ -17,7 +17,7 @@ const grouped = new WeakMap<ApiSet, readonly DiscoveryGroup[]>()
 
 /**
  * The groups of an ApiSet in the order in which kubectl should look for short names: core, then built-in groups, then
- * custom ones, each by name (chapter 40, rule 8.5). Made once per ApiSet.
+ * custom ones, each by name (rules.md 8.5). Made once per ApiSet.
  */
 export function groupsOf(apis: ApiSet): readonly DiscoveryGroup[] {
   let groups = grouped.get(apis)

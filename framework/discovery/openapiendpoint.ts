@@ -28,7 +28,7 @@ export function openApiAnswer(
   return hash === '' ? answer : { ...answer, headers: { ...answer.headers, ...immutable() } }
 }
 
-/** As it is asked for, and as it is answered (chapter 40, rule 8.16). */
+/** As it is asked for, and as it is answered (rules.md 8.16). */
 const askedProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 

@@ -8,14 +8,14 @@ const matches =
   text =>
     pattern.test(text)
 
-/** No format that is a name, an address, a number or a time is longer; it bounds what the patterns below may cost. */
+/** Maximum length of names, addresses, numbers and times; it limits the cost of the patterns. */
 const longest = 1024
 const short =
   (check: Check): Check =>
   text =>
     text.length <= longest && check(text)
 
-/** 0 to 255; leading zeros are decimal, as `ParseIPSloppy` has them. */
+/** 0 to 255; leading zeros are decimal, as in `netutils.ParseIPSloppy`. */
 const ipv4Pattern = /^(?:0*(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/
 const isPlainIPv4 = matches(ipv4Pattern)
 const isPlainIPv6: Check = text => !text.includes('%') && isIPv6(text)
@@ -45,7 +45,7 @@ function isAuthority(authority: string): boolean {
   return userInfo.test(authority.slice(0, Math.max(at, 0))) && host.test(authority.slice(at + 1))
 }
 
-/** An absolute URI or an absolute path, as Go's `url.ParseRequestURI` takes it. */
+/** An absolute URI or an absolute path: `url.ParseRequestURI`. */
 const isRequestUri: Check = text => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
   if (text === '' || /[\0-\x1f\x7f]/.test(text)) return false
@@ -98,7 +98,9 @@ const isCreditCard: Check = text => {
 const color = '\\s*(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])\\s*'
 const rgbPattern = new RegExp(`^rgb\\(${color},${color},${color}\\)$`)
 
-/** Empty text is no bytes: built-in kinds have it (a Secret's empty key), although Kubernetes' CRDs refuse it. */
+/**
+ * The empty string is valid: built-in kinds have it (an empty key of a Secret), although CRDs of Kubernetes reject it.
+ */
 const isBase64: Check = text => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 
 const isDate: Check = text => {
@@ -116,7 +118,7 @@ const isDateTime: Check = text => {
 }
 
 const goDuration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
-/** Scala's spelling, `22 nanos`: the last word of each unit may be the start of a longer one. */
+/** The format of Scala, `22 nanos`: the last words may be the beginning of a longer word. */
 const units = /\d\s*(?:(?:ns|us|µs|ms|s|m|h|hr|d|w|wk)(?![a-zµ])|nano|micro|milli|sec|min|hour|day|week)/i
 const isDuration: Check = text => goDuration.test(text) || units.test(text)
 
@@ -152,10 +154,13 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['k8slongname', text => dns1123SubdomainErrors(text).length === 0],
 ])
 
-/** The check of a string format (chapter 40, rule 7.24); undefined for formats that nobody checks. Dashes do not count. */
+/**
+ * The check of a string format (`kube-openapi/pkg/validation/strfmt`; rules.md 7.24); undefined for formats without a
+ * check. Dashes are ignored.
+ */
 export const formatCheck = (format: string): Check | undefined => checks.get(format.replaceAll('-', ''))
 
-/** What is wrong with a text as an absolute URI or path, in the words of Go's url.ParseRequestURI. */
+/** The error of `url.ParseRequestURI`; undefined for a valid absolute URI or path. */
 export function requestUriError(text: string): string | undefined {
   if (formatCheck('uri')?.(text) === true) return undefined
   return `parse ${JSON.stringify(text)}: ${reason(text)}`

@@ -4,7 +4,7 @@ const hour = 60 * minute
 const day = 24 * hour
 const year = 365 * day
 
-/** A span of time in at most two units, as kubectl shows ages (chapter 40, rule 7.54). */
+/** A duration in at most two units, as kubectl prints ages (`duration.HumanDuration`; rules.md 7.54). */
 export function humanDuration(milliseconds: number): string {
   if (milliseconds <= -2 * second) return '<invalid>'
   const span = Math.max(0, milliseconds)
@@ -26,7 +26,7 @@ function units(span: number, [large, l]: Unit, [small, s]: Unit): string {
   return `${Math.floor(span / large)}${l}${rest === 0 ? '' : `${rest}${s}`}`
 }
 
-/** How long ago an RFC 3339 time was; `<unknown>` when there is none. */
+/** The age of an RFC 3339 time; `<unknown>` if it is absent. */
 export function since(time: string | undefined, now: Date): string {
   if (time === undefined || time === '') return '<unknown>'
   const then = Date.parse(time)

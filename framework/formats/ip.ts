@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net'
 
-/** An address: 4 or 16 bytes. */
+/** An IP address: 4 or 16 bytes. */
 export type Address = Uint8Array
 
-/** The address that a text says, or what is wrong with it in the words of Go's netip. */
+/** Parses an IP address; returns the error of `netip.ParseAddr` for an invalid one. */
 export function parseAddress(text: string): Address | string {
   const fail = (why: string): string => `ParseAddr(${JSON.stringify(text)}): ${why}`
   for (const char of text) {
@@ -50,7 +50,7 @@ function parseIPv6(text: string): Address {
   return Uint8Array.from(all.flatMap(group => [group >> 8, group & 255]))
 }
 
-/** The one way to write an address: lower case, the longest run of zeros left out. */
+/** The canonical text of an address: lower case, with `::` for the longest run of zeros. */
 export function addressText(address: Address): string {
   if (address.length === 4) return address.join('.')
   const groups = Array.from({ length: 8 }, (_, i) =>
@@ -68,14 +68,14 @@ export function addressText(address: Address): string {
   return `${before}::${after}`
 }
 
-/** Whether an address is an IPv4 address written as IPv6: `::ffff:1.2.3.4`. */
+/** Whether the address is an IPv4-mapped IPv6 address: `::ffff:1.2.3.4`. */
 export const isMapped = (address: Address): boolean =>
   address.length === 16 &&
   address.subarray(0, 10).every(byte => byte === 0) &&
   address[10] === 255 &&
   address[11] === 255
 
-/** The address with all but its first bits zero. */
+/** The address with the bits after the first `bits` set to zero. */
 export const masked = (address: Address, bits: number): Address =>
   address.map((byte, i) => {
     const kept = Math.max(0, Math.min(8, bits - 8 * i))

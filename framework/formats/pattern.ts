@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
 
-/** More expensive patterns are refused: no schema needs them, and compiling costs in proportion. */
+/** The maximum of `patternCost`: the cost of compiling is proportional to it. */
 const maxCost = 200_000
 
-/** At most how many instructions a pattern may become: its length times its repetitions, which RE2 limits to 1,000. */
+/** The maximum number of instructions of a pattern: its length times its repetitions, which RE2 limits to 1,000. */
 export function patternCost(pattern: string): number {
   const repeats = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, min, max]) =>
     Math.max(1, Number(min), Number(max ?? 0)),
@@ -13,7 +13,7 @@ export function patternCost(pattern: string): number {
   return pattern.length * total
 }
 
-/** The compiled expression, or what is wrong with it in Go's words. */
+/** The compiled expression, or the error of Go. */
 function compile(pattern: string): RE2JS | string {
   if (patternCost(pattern) > maxCost) return 'error parsing regexp: expression too large'
   try {
@@ -24,19 +24,19 @@ function compile(pattern: string): RE2JS | string {
 }
 
 /**
- * What is wrong with a regular expression; undefined when nothing is. Patterns are RE2: no lookaround, no back
- * references, and time linear in the input whatever the pattern.
+ * The error of a regular expression; undefined for a valid one. Patterns are RE2: no lookaround, no back references,
+ * and matching takes time linear in the input.
  */
 export function patternError(pattern: string): string | undefined {
   const compiled = compile(pattern)
   return typeof compiled === 'string' ? compiled : undefined
 }
 
-/** A pattern, compiled on first use. One that does not compile matches nothing, as in Kubernetes. */
+/** A pattern that is compiled on first use. A pattern with errors matches nothing, as in Kubernetes. */
 export interface Pattern {
   /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean
-  /** At most how many steps `test` takes. */
+  /** Maximum number of steps of `test`. */
   steps(text: string): number
 }
 
@@ -58,10 +58,10 @@ export function lazyPattern(source: string): Pattern {
   }
 }
 
-/** A compiled expression. */
+/** A compiled regular expression. */
 export interface CompiledPattern {
   test(text: string): boolean
-  /** What it matches in a text, from the left; at most `count` matches if that is not negative. */
+  /** The matches in a text, from the left; at most `count` unless it is negative. */
   find(text: string, count: number): readonly string[]
   /** At most how many steps `test` and `find` take. */
   steps(text: string): number
@@ -69,7 +69,7 @@ export interface CompiledPattern {
 
 const expressions = new LRUCache<string, CompiledPattern | string>({ max: 2000 })
 
-/** The compiled expression, or what is wrong with it in Go's words. The last used ones are kept. */
+/** The compiled expression, or the error of Go. Recently used expressions are cached. */
 export function compilePattern(source: string): CompiledPattern | string {
   const known = expressions.get(source)
   if (known !== undefined) return known

@@ -1,8 +1,11 @@
 /** A quantity of Kubernetes, such as 100m or 1.5Gi. */
 export interface Quantity {
-  /** In billionths, the smallest part there is. */
+  /** In units of 10^-9, the smallest unit. */
   readonly nanos: bigint
-  /** The power of ten it counts in; undefined where Kubernetes does not keep it as a 64-bit int of such a power. */
+  /**
+   * The power of ten of the unscaled value; undefined if Kubernetes does not keep the quantity as an int64 with a
+   * scale.
+   */
   readonly scale: number | undefined
 }
 
@@ -27,7 +30,7 @@ const formatError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 const suffixError = "unable to parse quantity's suffix"
 
-/** The exponent of ten or of two that a suffix means. */
+/** The base and exponent of a suffix. */
 export function exponentOf(suffix: string): { readonly base: 2 | 10; readonly exponent: number } | undefined {
   if (Object.hasOwn(decimal, suffix)) return { base: 10, exponent: decimal[suffix] ?? 0 }
   if (Object.hasOwn(binary, suffix)) return { base: 2, exponent: binary[suffix] ?? 0 }
@@ -39,7 +42,10 @@ const maxInt64 = 2n ** 63n - 1n
 const billion = 1_000_000_000n
 const largest = maxInt64 * billion
 
-/** The quantity that a text says, or what is wrong with it. Parts of a billionth are rounded up, away from zero. */
+/**
+ * Parses a quantity (`resource.ParseQuantity`); returns the error message for an invalid one. Values below 10^-9 are
+ * rounded away from zero.
+ */
 export function parseQuantity(text: string): Quantity | string {
   if (text.length > 1000) return formatError
   const match = quantityForm.exec(text)
@@ -59,7 +65,7 @@ interface Unit {
   readonly exponent: number
 }
 
-/** digits ÷ 10^decimals × the unit, in billionths rounded up. */
+/** digits ÷ 10^decimals × the unit, in units of 10^-9, rounded up. */
 function magnitude(digits: bigint, decimals: number, { base, exponent }: Unit): bigint {
   const power = 9 - decimals + (base === 10 ? Math.max(-1100, Math.min(exponent, 1100)) : 0)
   const scaled = base === 2 ? digits << BigInt(exponent) : digits
@@ -68,7 +74,7 @@ function magnitude(digits: bigint, decimals: number, { base, exponent }: Unit): 
   return (scaled + divisor - 1n) / divisor
 }
 
-/** Kubernetes keeps a quantity of few enough digits as an int and a power of ten. */
+/** Kubernetes keeps a quantity with few enough digits as an int64 and a scale. */
 function scaleOf(whole: string, fraction: string, { base, exponent }: Unit): number | undefined {
   if (base === 10) {
     const scale = exponent - fraction.length
@@ -81,7 +87,7 @@ function scaleOf(whole: string, fraction: string, { base, exponent }: Unit): num
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E']
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
-/** How Kubernetes writes a quantity that it has read; undefined for what is none. */
+/** The canonical form in which Kubernetes writes a quantity; undefined for an invalid one. */
 export function canonicalQuantity(text: string): string | undefined {
   const quantity = parseQuantity(text)
   const [, , whole = '', fraction = '', suffix = ''] = quantityForm.exec(text) ?? []
@@ -95,7 +101,7 @@ export function canonicalQuantity(text: string): string | undefined {
   return sign + (isBinary ? inBinary(size / billion) : inDecimal(size, /^[eE].*\d$/.test(suffix)))
 }
 
-/** What Kubernetes keeps as it was written. */
+/** Kubernetes keeps the text of such a quantity. */
 function isCanonical(whole: string, fraction: string, suffix: string): boolean {
   const { base = 10, exponent = 0 } = exponentOf(suffix) ?? {}
   const digits = (whole.replace(/^0+/, '') || '0') + fraction
@@ -117,7 +123,7 @@ function inBinary(value: bigint): string {
   return `${mantissa}${binarySuffixes[power]}`
 }
 
-/** Without a fraction, in the largest unit that allows it: `n` to `E`, or `e<exponent>`. */
+/** Without a fraction, with the largest suffix that allows it: `n` to `E`, or `e<exponent>`. */
 function inDecimal(nanos: bigint, withExponent: boolean): string {
   let [mantissa, unit] = [nanos, 0]
   while (mantissa % 1000n === 0n && (withExponent || unit < decimalSuffixes.length - 1)) {

@@ -4,20 +4,22 @@ export type Fields = Readonly<Record<string, unknown>>
 
 export const isObject = (value: unknown): value is Fields => isMembers(value)
 
-/** A member of an object's own; undefined for anything else. Keys such as `constructor` and `__proto__` are ordinary. */
+/**
+ * An own member of an object; undefined for other values. Keys such as `constructor` and `__proto__` are ordinary keys.
+ */
 export const memberOf = (value: unknown, key: string): unknown =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
-/** What lies below an object of unknown shape: undefined as soon as something is missing. */
+/** The value at a path; undefined if a part of the path is missing. */
 export const valueAt = (value: unknown, ...path: readonly string[]): unknown => path.reduce(memberOf, value)
 
-/** Text below an object of unknown shape; '' when it is missing or something else. */
+/** The string at a path; empty if it is missing or not a string. */
 export function textAt(value: unknown, ...path: readonly string[]): string {
   const found = valueAt(value, ...path)
   return typeof found === 'string' ? found : ''
 }
 
-/** A list below an object of unknown shape; empty when it is missing or something else. */
+/** The array at a path; empty if it is missing or not an array. */
 export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
   const found = valueAt(value, ...path)
   return Array.isArray(found) ? found : []
@@ -25,7 +27,7 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly unk
 
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'
 
-/** Integers beyond 2^53 arrive as bigint; a number beyond 64 bits is no integer, whatever its fraction. */
+/** Integers beyond 2^53 are bigints; a number beyond 64 bits is not an integer. */
 const isInt64 = (value: number): boolean => Number.isInteger(value) && Math.abs(value) <= 2 ** 63
 
 export function typeOf(value: unknown): JsonType {
@@ -43,7 +45,7 @@ export function typeOf(value: unknown): JsonType {
   }
 }
 
-/** A number as Go prints it: like JavaScript, but for the exponents of very small and very large ones. */
+/** A number as Go prints it: like JavaScript, with other exponents for very small and very large numbers. */
 export function formatNumber(value: number | bigint): string {
   const size = Math.abs(Number(value))
   if (typeof value === 'bigint' || size === 0 || (size >= 1e-4 && size < 1e21)) return String(value)
@@ -66,7 +68,7 @@ export function deepFreeze<T>(value: T): T {
   return Object.freeze(value)
 }
 
-/** Like `push(...items)`, for any number of items. */
+/** Like `push(...items)` for any number of items. */
 export function append<T>(list: T[], items: readonly T[]): void {
   for (const item of items) list.push(item)
 }

@@ -18,7 +18,7 @@ export interface ImpersonationMode {
   readonly groups?: readonly string[]
 }
 
-/** Constrained to one kind of identity, and to what is done with it (chapter 40, rule 9.14). */
+/** Constrained to one kind of identity, and to what is done with it (rules.md 9.14). */
 const constrained = (kind: string, suits: ImpersonationMode['suits']): ImpersonationMode => ({
   verb: `impersonate:${kind}`,
   on: `impersonate-on:${kind}:`,
@@ -56,7 +56,7 @@ const domainPrefixed = /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?\/[^/%\s]+$/
 const nodeIn = (user: string): string | undefined =>
   /^system:node:(?<name>[a-z0-9]([-.a-z0-9]*[a-z0-9])?)$/.exec(user)?.groups?.name
 
-/** What must be allowed, one by one (chapter 40, rule 9.11). */
+/** What must be allowed, one by one (rules.md 9.11). */
 export const impersonationWishes = (
   mode: ImpersonationMode,
   identity: Wanted,

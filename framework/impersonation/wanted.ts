@@ -17,7 +17,7 @@ export interface Wanted {
 const extraPrefix = 'impersonate-extra-'
 
 /**
- * The identity that `Impersonate-*` headers ask for (chapter 40, rule 9.10). Throws 400 unless they name one user: what
+ * The identity that `Impersonate-*` headers ask for (rules.md 9.10). Throws 400 unless they name one user: what
  * was meant to be done with fewer rights is never done with all.
  */
 export function wantedIdentity(credentials: Credentials): Wanted {
@@ -69,7 +69,7 @@ function inGo({ name, uid, groups, extra }: Wanted): string {
   return `&user.DefaultInfo{Name:${JSON.stringify(name)}, UID:${JSON.stringify(uid)}, Groups:${groupsText}, Extra:${extraText}}`
 }
 
-/** The user that comes out, with the groups that go without saying (chapter 40, rule 9.12). */
+/** The user that comes out, with the groups that go without saying (rules.md 9.12). */
 export function impersonatedUser({ name, uid, groups, extra }: Wanted): UserInfo {
   const account = parseServiceAccount(name)
   const given =

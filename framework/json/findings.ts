@@ -1,9 +1,9 @@
-/** Characters that an answer says about what is wrong with a body. */
+/** Characters of the findings in one response. */
 const mostText = 2 ** 20
 
 /**
- * What is wrong with a body, as far as an answer has room for it, and at least one thing: a small body may be wrong in
- * thousands of places, each with a path as long as the body.
+ * The findings about a request body that fit into one response, and at least one: a small body may have thousands of
+ * problems, each with a path as long as the body.
  */
 export class Findings<T> {
   readonly all: T[] = []
@@ -18,12 +18,12 @@ export class Findings<T> {
     return findings.all
   }
 
-  /** There is no room for more: whoever looks for it need not put it into words. */
+  /** No further finding is kept. */
   get isFull(): boolean {
     return this.#room <= 0
   }
 
-  /** `length`: characters that are said about it. */
+  /** `length`: characters of the finding in the response. */
   add(item: T, length: number): void {
     if (this.isFull) return
     this.#room -= length

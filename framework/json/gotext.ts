@@ -1,5 +1,5 @@
 /**
- * A JSON value as Go's `%v` prints the decoded one: `map[a:1 b:[x y]]`. Some of Kubernetes' messages contain it.
+ * A JSON value as Go prints the decoded value with `%v`: `map[a:1 b:[x y]]`. Some messages of Kubernetes contain it.
  */
 export function goText(value: unknown): string {
   if (value === null || value === undefined) return '<nil>'
@@ -23,7 +23,7 @@ const escapes: Readonly<Record<string, string>> = {
   '"': '\\"',
 }
 
-/** A text as Go's `%q` prints it: what cannot be printed is escaped. */
+/** A string as Go prints it with `%q`: unprintable characters are escaped. */
 export const goQuoted = (text: string): string =>
   `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, char => escapes[char] ?? escaped(char))}"`
 
@@ -40,7 +40,7 @@ const goTypes: Readonly<Record<string, string>> = {
   bigint: 'int64',
 }
 
-/** The Go type of a decoded JSON value: `map[string]interface {}`. */
+/** The Go type of a decoded JSON value, as `%T` prints it: `map[string]interface {}`. */
 export function goType(value: unknown): string {
   if (value === null || value === undefined) return '%!s(<nil>)'
   if (Array.isArray(value)) return '[]interface {}'

@@ -1,14 +1,17 @@
 import { parseExact } from './exactjson.ts'
 
-/** How deep a document may nest: far above any schema, far below what overflows the stack of a recursive reader. */
+/**
+ * The maximum nesting of a document: more than any schema needs, less than a recursive reader can overflow its stack
+ * with.
+ */
 export const maxDepth = 256
 
-/** What one pass over the bytes of a JSON text tells without building anything. Meaningless for text that is not JSON. */
+/** What one pass over the bytes of a JSON text finds without building values. Undefined for text that is not JSON. */
 interface Survey {
-  /** Object members, repeated keys counted each time. */
+  /** Object members, repeated keys included. */
   readonly members: number
   readonly depth: number
-  /** There is a number that `JSON.parse` may change: 16 digits or more, or an exponent. */
+  /** A number may be changed by `JSON.parse`: it has 16 digits or more, or an exponent. */
   readonly exact: boolean
 }
 
@@ -48,18 +51,18 @@ export function survey(bytes: Uint8Array): Survey {
   return { members, depth, exact }
 }
 
-/** Decodes JSON so that every 64-bit integer survives: those beyond 2^53 become `bigint`. Throws `SyntaxError`. */
+/** Decodes JSON and keeps 64-bit integers: those beyond 2^53 become `bigint` (rules.md 1.32). Throws `SyntaxError`. */
 export function parseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
   const value: unknown = JSON.parse(text)
   return survey(bytes).exact ? parseExact(text) : value
 }
 
-/** A JSON object: neither null nor a list. */
+/** A JSON object: neither null nor an array. */
 export const isMembers = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether there is a bigint somewhere: nearly never. */
+/** Whether the value contains a bigint, which is rare. */
 function hasBigint(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
   if (Array.isArray(value)) return value.some(hasBigint)
@@ -68,7 +71,8 @@ function hasBigint(value: unknown): boolean {
 }
 
 /**
- * The value as it would be read again once it is written with sorted keys at every level; what is so already is not copied.
+ * The value as it would be decoded after it is encoded with sorted keys at each level. Parts that are canonical already
+ * are not copied.
  */
 export function canonical(value: unknown): unknown {
   if (Array.isArray(value)) {
@@ -79,7 +83,7 @@ export function canonical(value: unknown): unknown {
   return isMembers(value) ? canonicalMembers(value) : value
 }
 
-/** There is no -0 in JSON, and large integers are kept as such. */
+/** JSON has no -0, and large integers are bigints. */
 const canonicalNumber = (value: number): unknown =>
   Number.isInteger(value) && !Number.isSafeInteger(value) ? parseExact(String(value)) : value + 0
 
@@ -100,9 +104,7 @@ function canonicalMembers(object: Record<string, unknown>): Record<string, unkno
   return Object.fromEntries(members.filter(([, member]) => member !== undefined))
 }
 
-/**
- * Whether two values are the same JSON: the order of keys does not count, and what is undefined is not there.
- */
+/** Whether two values encode to the same JSON: the order of keys does not matter, and undefined members are absent. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a))
@@ -118,7 +120,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   return more === 0
 }
 
-/** Like `JSON.stringify`, and it writes bigints as integers. */
+/** Like `JSON.stringify`, with bigints as integers. */
 function write(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return `[${value.map(write).join(',')}]`
@@ -127,11 +129,11 @@ function write(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${write(member)}`).join(',')}}`
 }
 
-/** JSON with the keys in the order they have; bigints as integers, and then always on one line. */
+/** JSON with the keys in their order. With bigints, which are written as integers, it is always one line. */
 export const formatJson = (value: unknown, indent = 0): string =>
   hasBigint(value) ? write(value) : JSON.stringify(value, undefined, indent)
 
-/** JSON on one line with sorted keys at every level, so that equal objects have equal text (chapter 40, rule 1.31). */
+/** JSON on one line with sorted keys at each level: equal objects have equal texts (rules.md 1.31). */
 export function canonicalJson(value: unknown): string {
   return formatJson(canonical(value))
 }

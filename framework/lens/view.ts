@@ -221,7 +221,7 @@ function eventThrough(event: ItemEvent, lens: Lens): ItemEvent | undefined {
 const before = (previous: Item | undefined): Pick<ItemEvent, 'previous'> =>
   previous === undefined ? {} : { previous }
 
-/** Leaving the view: the last visible object at the new version, never the hidden new state (chapter 40, rule 4.53). */
+/** Leaving the view: the last visible object at the new version, never the hidden new state (rules.md 4.53). */
 function left(previous: Item, now: Item): ItemEvent {
   const encoded = withResourceVersion(encodedOf(previous), now.meta.resourceVersion)
   return { type: 'DELETED', item: itemFrom(encoded, previous.key), previous }

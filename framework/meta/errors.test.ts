@@ -9,7 +9,7 @@ const error = (type: FieldErrorType, detail: string, value?: { readonly value: u
 })
 
 describe('field errors', () => {
-  // Chapter 40, table 2.19.
+  // rules.md 2.19
   const printed: readonly (readonly [type: FieldErrorType, text: string])[] = [
     ['FieldValueRequired', 'Required value'],
     ['FieldValueForbidden', 'Forbidden'],

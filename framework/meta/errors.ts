@@ -3,7 +3,7 @@ import { goQuoted } from '../json/gotext.ts'
 import { formatJson } from '../json/json.ts'
 import { groupResource } from './object.ts'
 
-/** One entry of `details.causes` (chapter 40, rule 2.18). */
+/** One entry of `details.causes` (rules.md 2.18). */
 export interface StatusCause {
   readonly reason?: string
   readonly message: string
@@ -19,7 +19,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number
 }
 
-/** `metav1.Status` as sent (chapter 40, rule 2.1). */
+/** `metav1.Status` (rules.md 2.1). */
 export interface Status {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
@@ -31,7 +31,7 @@ export interface Status {
   readonly code?: number
 }
 
-/** The only error clients see. Anything else that is thrown becomes a logged 500 with an id. */
+/** The only error that clients see. Other errors become a logged 500 with an ID. */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   readonly status: Status & { readonly code: number }
@@ -56,7 +56,7 @@ export class StatusError extends Error {
   }
 }
 
-/** What an error is about: a resource in its group, and optionally one object. */
+/** The resource that an error is about, and the object if there is one. */
 export interface About {
   readonly group: string
   readonly resource: string
@@ -71,9 +71,9 @@ const detailsOf = ({ group, resource, name }: About): StatusDetails => ({
 
 const gr = (about: About): string => groupResource(about.group, about.resource)
 
-// The closed table of chapter 40, section 2.2: one factory per row.
+/** The constructors of `apimachinery/pkg/api/errors`, one for each reason (rules.md 2.1 to 2.9). */
 export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message)
-/** `why` is for the log only: clients learn nothing about credentials. */
+/** `why` is logged only: clients learn nothing about credentials. */
 export const unauthorized = (why?: string): StatusError =>
   Object.assign(new StatusError(401, 'Unauthorized', 'Unauthorized'), why === undefined ? {} : { cause: why })
 export function forbidden(
@@ -97,7 +97,7 @@ export const methodNotSupported = (about: About, verb: string): StatusError =>
     `${verb} is not supported on resources of kind "${gr(about)}"`,
     detailsOf({ ...about, name: '' }),
   )
-/** 405 for a path that takes other methods, whatever is there. */
+/** 405 for a path that does not have the method, independent of the object. */
 export const methodNotAllowed = (): StatusError =>
   new StatusError(
     405,
@@ -121,13 +121,13 @@ export const conflict = (about: About, why: string): StatusError =>
     `Operation cannot be fulfilled on ${gr(about)} "${about.name}": ${why}`,
     detailsOf(about),
   )
-/** The optimistic-lock text that tools grep for (chapter 40, rule 2.14). */
+/** The message of the optimistic lock, which clients search for (rules.md 2.14). */
 export const modified = (about: About): StatusError =>
   conflict(
     about,
     'the object has been modified; please apply your changes to the latest version and try again',
   )
-/** With a token, the client may go on from where it was, at the newest revision (chapter 40, rule 4.21). */
+/** With `continueToken`, the client can continue the list at the newest revision (rules.md 4.21). */
 export function expired(message: string, continueToken?: string): StatusError {
   const error = new StatusError(410, 'Expired', message)
   if (continueToken === undefined) return error
@@ -155,7 +155,7 @@ export const serviceUnavailable = (message: string, retryAfterSeconds?: number):
 export const timeout = (why: string, details: StatusDetails = {}): StatusError =>
   new StatusError(504, 'Timeout', `Timeout: ${why}`, details)
 
-/** The kinds of field error (chapter 40, table 2.19), by the constant that clients see as `cause.reason`. */
+/** The types of field errors, by the constants that clients see as `cause.reason` (rules.md 2.19). */
 export type FieldErrorType =
   | 'FieldValueRequired'
   | 'FieldValueForbidden'
@@ -171,8 +171,8 @@ export type FieldErrorType =
   | 'InternalError'
 
 /**
- * One problem with one field. `field` is the path: `spec.a[0].b`; '' is the root, printed `<nil>`. An error that has no
- * `value` prints none; one whose value is undefined prints `null`.
+ * One problem of one field. `field` is the path, such as `spec.a[0].b`; the empty path is printed as `<nil>`. Without
+ * `value` no value is printed; an undefined value is printed as `null`.
  */
 export interface FieldError {
   readonly type: FieldErrorType
@@ -196,21 +196,21 @@ const printed: Record<FieldErrorType, readonly [text: string, withValue: boolean
   InternalError: ['Internal error', false],
 }
 
-/** Strings quoted, everything else compact JSON as Go writes it (chapter 40, rule 2.20). */
+/** Strings are quoted, other values are compact JSON as Go writes it (rules.md 2.20). */
 function printValue(value: unknown): string {
   if (value === undefined) return 'null'
   if (typeof value === 'string') return goQuoted(value)
   return typeof value === 'object' ? goJson(value) : formatJson(value)
 }
 
-/** Go writes some characters of strings as escapes, so that JSON can stand in HTML. */
+/** Go escapes characters that have a meaning in HTML. */
 const goJson = (value: unknown): string =>
   formatJson(value).replace(
     /[<>&\u2028\u2029]/g,
     char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** The text of one field error without its field: `Invalid value: "x": must be …` (chapter 40, rule 2.18). */
+/** The text of a field error without its field: `Invalid value: "x": must be …` (rules.md 2.18). */
 export function fieldErrorBody(error: FieldError): string {
   const [text, withValue] = printed[error.type]
   const value = withValue && 'value' in error ? `: ${printValue(error.value)}` : ''
@@ -220,7 +220,7 @@ export function fieldErrorBody(error: FieldError): string {
 export const fieldErrorText = (error: FieldError): string =>
   `${error.field === '' ? '<nil>' : error.field}: ${fieldErrorBody(error)}`
 
-/** 422 for an object of `kind` (a Kind, not a resource): its field errors at once (chapter 40, section 2.5). */
+/** 422 for an object with its field errors (rules.md 2.18). `kind` is a kind, not a resource. */
 export function invalid(kind: string, group: string, name: string, all: readonly FieldError[]): StatusError {
   const errors = Findings.of(all, fieldErrorText)
   const texts = [...new Set(errors.map(fieldErrorText))]

@@ -1,6 +1,6 @@
 import type { FieldError, FieldErrorType } from './errors.ts'
 
-// The field errors of Kubernetes (chapter 40, table 2.19), by the names of its constructors.
+// Field errors, by the names of the constructors of `apimachinery/pkg/util/validation/field` (rules.md 2.19).
 
 const fieldError = (
   type: FieldErrorType,
@@ -19,7 +19,7 @@ export const invalidType = (field: string, value: unknown, detail: string): Fiel
   fieldError('FieldValueTypeInvalid', field, detail, value)
 export const duplicate = (field: string, value: unknown): FieldError =>
   fieldError('FieldValueDuplicate', field, '', value)
-/** Values that were there before in a list, at a field of its items. */
+/** Duplicate value errors for values that occur earlier in the list. `fieldAt` is the path of an item. */
 export const repeated = (
   values: readonly unknown[],
   fieldAt: (index: number) => string,
@@ -33,13 +33,13 @@ export const unsupported = (field: string, value: unknown, values: readonly stri
     `supported values: ${values.map(v => JSON.stringify(v)).join(', ')}`,
     value,
   )
-/** The unit is Kubernetes' word; what schemas count are code points. */
+/** Kubernetes writes `bytes`, although schemas count code points. */
 export const tooLong = (field: string, max: number): FieldError =>
   fieldError('FieldValueTooLong', field, `may not be more than ${max} ${max === 1 ? 'byte' : 'bytes'}`)
 export const tooMany = (field: string, count: number, max: number): FieldError =>
   fieldError('FieldValueTooMany', field, `must have at most ${max} ${max === 1 ? 'item' : 'items'}`, count)
 
-/** `a.b`; the root is ''. */
+/** `a.b`; the root is the empty path. */
 export const child = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
 /** One step of a path: a field or key, or an index. */

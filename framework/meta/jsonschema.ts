@@ -1,4 +1,4 @@
-/** One CEL rule (chapter 40, rule 7.30). */
+/** One CEL rule (rules.md 7.30). */
 export interface ValidationRule {
   readonly rule: string
   readonly message?: string
@@ -9,8 +9,8 @@ export interface ValidationRule {
 }
 
 /**
- * An OpenAPI v3 schema as CustomResourceDefinitions carry it. What a CRD may not use (`$ref`, `definitions`, …) is not
- * here: `checkStructural` looks at raw JSON for that. The patch keys are only used by built-in kinds.
+ * An OpenAPI v3 schema as in CustomResourceDefinitions. Keywords that a CRD must not use (`$ref`, `definitions`) are
+ * not declared: `checkStructural` finds them in the raw JSON. Only built-in kinds have patch keys.
  */
 export interface JSONSchemaProps {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'

@@ -1,4 +1,4 @@
-/** What merges read of an OpenAPI v3 schema; everything else in it is for others. */
+/** The part of an OpenAPI v3 schema that patches and server-side apply read. */
 export interface MergeSchema {
   readonly type?: string
   readonly format?: string
@@ -13,14 +13,14 @@ export interface MergeSchema {
   readonly 'x-kubernetes-list-type'?: string
   readonly 'x-kubernetes-list-map-keys'?: readonly string[]
   readonly 'x-kubernetes-map-type'?: string
-  /** `merge`, `replace`, `retainKeys` or two of them. */
+  /** `merge`, `replace` or `retainKeys`, or two of them with a comma. */
   readonly 'x-kubernetes-patch-strategy'?: string
   readonly 'x-kubernetes-patch-merge-key'?: string
 }
 
 const unknown: MergeSchema = {}
 
-/** The schema of one member: declared, or that of all others; empty where there is none. */
+/** The schema of one member: the declared one, else that of additional properties; empty if there is none. */
 export function memberSchema({ properties, additionalProperties }: MergeSchema, key: string): MergeSchema {
   if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key] ?? unknown
   return typeof additionalProperties === 'object' ? additionalProperties : unknown
@@ -28,7 +28,7 @@ export function memberSchema({ properties, additionalProperties }: MergeSchema, 
 
 export const itemSchema = ({ items }: MergeSchema): MergeSchema => items ?? unknown
 
-/** How a list or object is patched: merged, replaced, or as is usual for its type. */
+/** The patch strategy of a list or object: `merge`, `replace`, or empty for the default of its type. */
 export function strategyOf(schema: MergeSchema): string {
   const strategies = (schema['x-kubernetes-patch-strategy'] ?? '').split(',')
   return strategies.find(strategy => strategy !== 'retainKeys') ?? ''

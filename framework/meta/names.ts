@@ -1,6 +1,6 @@
 /**
- * The name formats of Kubernetes (chapter 40, section 2.6). Each function returns what is wrong with a value, in
- * Kubernetes' words; nothing is wrong when the list is empty. Lengths are bytes.
+ * The name formats of `k8s.io/apimachinery/pkg/util/validation`. Each function returns the problems of a value in Kubernetes'
+ * messages, none for a valid value. Lengths are bytes.
  */
 
 interface Format {
@@ -35,11 +35,11 @@ const labelValue: Format = {
   examples: ['MyValue', 'my_value', '12345'],
 }
 
-/** The two spaces before `or` are Kubernetes'. */
+/** Two spaces before `or`, as in Kubernetes. */
 const explain = ({ text, pattern, examples }: Format): string =>
   `${text} (e.g. ${examples.map(e => `'${e}', `).join(' or ')}regex used for validation is '${pattern}')`
 
-/** Upstream counts bytes always, and says so of labels only. */
+/** Kubernetes always counts bytes, and writes `bytes` for labels only. */
 const tooLong = (value: string, maxLength: number, unit: 'bytes' | 'characters'): readonly string[] =>
   Buffer.byteLength(value) > maxLength ? [`must be no more than ${maxLength} ${unit}`] : []
 
@@ -66,7 +66,7 @@ export const dns1123SubdomainErrors = (value: string): readonly string[] => [
   ...(isSubdomain(value) ? [] : [explain(subdomain)]),
 ]
 
-/** `my-name`, at most 63 bytes and not starting with a digit: versions, plural and short names. */
+/** `my-name`, at most 63 bytes, without a leading digit: versions, plural and short names. */
 export const dns1035LabelErrors = (value: string): readonly string[] => [
   ...tooLong(value, 63, 'characters'),
   ...(isDns1035Label(value) ? [] : [explain(dns1035Label)]),
@@ -101,7 +101,9 @@ export const labelValueErrors = (value: string): readonly string[] => [
   ...(isLabelValue(value) ? [] : [explain(labelValue)]),
 ]
 
-/** Names that only have to fit one segment of a URL: RBAC kinds. Takes empty and long names. */
+/**
+ * Names of RBAC objects (`path.IsValidPathSegmentName`): they fit one segment of a URL. Empty and long names are valid.
+ */
 export function pathSegmentErrors(value: string): readonly string[] {
   if (value === '.' || value === '..') return [`may not be '${value}'`]
   return ['/', '%'].filter(c => value.includes(c)).map(c => `may not contain '${c}'`)

@@ -1,6 +1,4 @@
-/**
- * Kubernetes objects as plain data. Oriel treats a decoded object as immutable: whoever wants another one copies.
- */
+/** A JSON value. Decoded objects are immutable: code that changes an object copies it. */
 export type Json =
   | string
   | number
@@ -19,7 +17,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
-/** `metadata` of a decoded object (chapter 40, section 3). */
+/** `metadata` of a decoded object: `metav1.ObjectMeta`. `objectmeta.ts` describes the fields. */
 export interface Metadata {
   readonly name?: string
   readonly generateName?: string
@@ -37,7 +35,7 @@ export interface Metadata {
   readonly managedFields?: readonly Json[]
 }
 
-/** Any Kubernetes object. Kinds with a known shape extend it with `spec` and `status`. */
+/** Any Kubernetes object. Kinds with a known schema extend it with `spec` and `status`. */
 export interface KubeObject {
   readonly apiVersion: string
   readonly kind: string
@@ -45,36 +43,36 @@ export interface KubeObject {
   readonly [field: string]: unknown
 }
 
-/** Which resource, in which version; `group` is '' for core. */
+/** A resource in one version; `group` is empty for the core group. */
 export interface GroupVersionResource {
   readonly group: string
   readonly version: string
   readonly resource: string
 }
 
-/** A logical cluster's name, such as `root` or `2hx8kq0p4z7vw1a9`; never a path, never `*`. */
+/** Name of a logical cluster, such as `root` or `2hx8kq0p4z7vw1a9`; neither a path nor `*`. */
 export type ClusterName = string
 
-/** What one request looks at: one logical cluster, or `*` for all of them. */
+/** The logical cluster of a request; `*` for all. */
 export type ClusterScope = ClusterName | '*'
 
-/** Where an object lives. `namespace` is '' for cluster-scoped kinds. */
+/** The key of an object. `namespace` is empty for cluster-scoped kinds. */
 export interface ObjectKey {
   readonly cluster: ClusterName
   readonly namespace: string
   readonly name: string
 }
 
-/** `group/version`, or just `version` for the core group. */
+/** `group/version`, or `version` for the core group. */
 export const apiVersionOf = (group: string, version: string): string =>
   group === '' ? version : `${group}/${version}`
 
-/** The version in an apiVersion. */
+/** The version of an apiVersion. */
 export const versionOf = (apiVersion: string): string => apiVersion.replace(/^.*\//, '')
 
-/** `resource.group`, or just `resource` for the core group: the `GR` of chapter 40's messages. */
+/** `resource.group`, or `resource` for the core group: `schema.GroupResource.String`. */
 export const groupResource = (group: string, resource: string): string =>
   group === '' ? resource : `${resource}.${group}`
 
-/** UTC, whole seconds: `metav1.Time` (chapter 40, rule 3.39). */
+/** `metav1.Time`: UTC, whole seconds (rules.md 3.39). */
 export const timestamp = (time: Date = new Date()): string => time.toISOString().replace(/\.\d+Z$/, 'Z')

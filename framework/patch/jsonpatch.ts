@@ -9,7 +9,7 @@ import { bodyLimit } from '../wire/parsebody.ts'
  */
 export interface JsonPatch {
   readonly operations: readonly Operation[]
-  /** Strict problems: members that operations do not have (chapter 40, rule 2.49). */
+  /** Strict problems: members that operations do not have (rules.md 2.49). */
   readonly problems: readonly string[]
 }
 
@@ -23,7 +23,7 @@ type Members = Record<string, unknown>
 const maxOperations = 10_000
 const known = ['op', 'path', 'from', 'value']
 
-/** 422 in Kubernetes' words; what failed is only a cause (chapter 40, rule 5.6). */
+/** 422 in Kubernetes' words; what failed is only a cause (rules.md 5.6). */
 class PatchFailed extends StatusError {
   constructor(why: string) {
     const text = 'the server rejected our request due to an error in our request'

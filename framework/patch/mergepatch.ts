@@ -4,7 +4,7 @@ import { jsonType } from '../wire/metadata.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Throws 400 for a patch that is no object (chapter 40, rule 5.8). */
+/** Throws 400 for a patch that is no object (rules.md 5.8). */
 export function readMergePatch(value: unknown): Members {
   if (isMembers(value)) return value
   if (value === null) throw badRequest('Invalid JSON Patch')

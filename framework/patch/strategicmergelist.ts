@@ -160,7 +160,7 @@ interface Arrangement {
 
 /**
  * Items that the patch names in its order, all others in theirs, interleaved so that each stays in front of what it was
- * in front of (chapter 40, rule 5.17).
+ * in front of (rules.md 5.17).
  */
 function arranged(items: List, { wanted, live, mergeKey }: Arrangement): List {
   const [wantedAt, liveAt] = [positions(wanted, mergeKey), positions(live, mergeKey)]
@@ -204,7 +204,7 @@ export const badArgument = (expected: unknown, actual: unknown): StatusError =>
 export const noMergeKey = (item: unknown, mergeKey: string): StatusError =>
   mergeFailed(`map: ${goText(item)} does not contain declared merge key: ${mergeKey}`)
 
-/** 422, as every list of lists (chapter 40, rule 5.16). */
+/** 422, as every list of lists (rules.md 5.16). */
 export const listOfLists = (): StatusError =>
   new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
     causes: [{ message: 'lists of lists are not supported' }],

@@ -16,7 +16,7 @@ interface Token {
   readonly literal: string
 }
 
-/** Where `in` and `notin` are operators, and where they are words. */
+/** Whether `in` and `notin` are operators or words. */
 type Position = 'word' | 'operator'
 
 interface Tokens {
@@ -47,10 +47,13 @@ function take(tokens: Tokens, position: Position): Token {
   return token
 }
 
-/** What is wrong inside one requirement; clients see it behind `unable to parse requirement: `. */
+/** A problem of one requirement; clients see it after `unable to parse requirement: `. */
 class RequirementError extends Error {}
 
-/** Reads the query parameter `labelSelector`; throws 400 with Kubernetes' words (chapter 40, section 4.4). */
+/**
+ * Parses the query parameter `labelSelector`; throws 400 with the message of `labels.Parse`
+ * (`apimachinery/pkg/labels`).
+ */
 export function parseLabelSelector(text: string): LabelSelector {
   const tokens = tokenize(text)
   const requirements: LabelRequirement[] = []
@@ -126,16 +129,16 @@ function parseExactValue(tokens: Tokens): string {
   return token.literal
 }
 
-/** What may come next in a list of values. */
-const awaited = { '(': "',', ')' or identifier", ',': "',', or identifier", identifier: "',' or ')'" }
+/** The tokens that may follow in a list of values. */
+const expectedTokens = { '(': "',', ')' or identifier", ',': "',', or identifier", identifier: "',' or ')'" }
 
-/** `(a,b)`; between commas nothing is the empty value. */
+/** `(a,b)`; nothing between commas is the empty value. */
 function parseValues(tokens: Tokens): readonly string[] {
   const open = take(tokens, 'word')
   if (open.type !== '(') throw new RequirementError(`found '${open.literal}' expected: '('`)
   const values: string[] = []
   let value = ''
-  let last: keyof typeof awaited = '('
+  let last: keyof typeof expectedTokens = '('
   while (true) {
     const { type, literal } = take(tokens, 'word')
     if (type === ')' || type === ',') {
@@ -147,7 +150,7 @@ function parseValues(tokens: Tokens): readonly string[] {
       value = literal
       last = type
     } else {
-      throw new RequirementError(`found '${literal}', expected: ${awaited[last]}`)
+      throw new RequirementError(`found '${literal}', expected: ${expectedTokens[last]}`)
     }
   }
 }
@@ -171,7 +174,10 @@ function refuse(field: string, value: string, errors: readonly string[]): void {
   throw new RequirementError(`${field}: ${body}`)
 }
 
-/** Reads the query parameter `fieldSelector`, in which no field with no value is nothing; throws 400 with Kubernetes' words (chapter 40, section 4.5). */
+/**
+ * Parses the query parameter `fieldSelector`; throws 400 with the message of `fields.ParseSelector`
+ * (`apimachinery/pkg/fields`). A requirement with an empty field and an empty value is dropped.
+ */
 export function parseFieldSelector(text: string): FieldSelector {
   const requirements = splitTerms(text)
     .filter(term => term !== '')
@@ -202,7 +208,10 @@ function unescapeValue(value: string): string {
   })
 }
 
-/** Selectors for authorization: one that cannot be read limits nothing, as in Kubernetes. */
+/**
+ * Selectors for authorization: a selector that does not parse does not restrict, as in Kubernetes
+ * (`authorizer.LabelSelectorAttributes`).
+ */
 export function readableSelectors(fields?: string | null, labels?: string | null): Selectors {
   const fieldSelector = readable(parseFieldSelector, fields)
   const labelSelector = readable(parseLabelSelector, labels)

@@ -1,16 +1,18 @@
-/** One term of a label selector. `in` and `notin` carry all values; `=` is `in` with one value, `!=` is `notin`. */
+/**
+ * One requirement of a label selector. `in` and `notin` have all values; `=` is `in` with one value, `!=` is `notin`.
+ */
 export interface LabelRequirement {
   readonly key: string
   readonly operator: 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt'
   readonly values: readonly string[]
 }
 
-/** AND of all requirements; empty selects everything. */
+/** All requirements must match; without requirements it selects everything. */
 export interface LabelSelector {
   readonly requirements: readonly LabelRequirement[]
 }
 
-/** One term of a field selector; the empty value is legal. */
+/** One requirement of a field selector; the value may be empty. */
 export interface FieldRequirement {
   readonly field: string
   readonly operator: '=' | '!='
@@ -21,7 +23,7 @@ export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[]
 }
 
-/** What limits a request to some objects. */
+/** The selectors of a request. */
 export interface Selectors {
   readonly fieldSelector?: FieldSelector
   readonly labelSelector?: LabelSelector
@@ -32,7 +34,7 @@ type Labels = Readonly<Record<string, string>>
 const own = (labels: Labels, key: string): string | undefined =>
   Object.hasOwn(labels, key) ? labels[key] : undefined
 
-/** A label's value as the 64-bit integer that `gt` and `lt` compare; undefined when it is none. */
+/** The 64-bit integer that `gt` and `lt` compare; undefined if the value is not an integer. */
 export function integerOf(value: string): bigint | undefined {
   if (!/^[+-]?\d+$/.test(value)) return undefined
   const integer = BigInt(value.startsWith('+') ? value.slice(1) : value)
@@ -62,11 +64,13 @@ function meets(labels: Labels, requirement: LabelRequirement): boolean {
   }
 }
 
-/** Whether all requirements hold; no selector selects everything. */
+/** Whether the labels match all requirements; true without a selector. */
 export const matchesLabels = (selector: LabelSelector | undefined, labels: Labels): boolean =>
   selector === undefined || selector.requirements.every(requirement => meets(labels, requirement))
 
-/** Whether all requirements hold; `textOf` gives a field's value, '' when the object has none. */
+/**
+ * Whether the fields match all requirements. `textOf` returns the value of a field, the empty string if it is absent.
+ */
 export const matchesFields = (
   selector: FieldSelector | undefined,
   textOf: (field: string) => string,
@@ -76,7 +80,7 @@ export const matchesFields = (
     ({ field, operator, value }) => (textOf(field) === value) === (operator === '='),
   )
 
-/** Both selectors, and all they require. */
+/** A selector that requires both. */
 export const andLabels = (a: LabelSelector | undefined, b: LabelSelector | undefined): LabelSelector => ({
   requirements: [...(a?.requirements ?? []), ...(b?.requirements ?? [])],
 })
@@ -85,16 +89,16 @@ export const andFields = (a: FieldSelector | undefined, b: FieldSelector | undef
   requirements: [...(a?.requirements ?? []), ...(b?.requirements ?? [])],
 })
 
-/** The value that the selector demands of a field, if it demands exactly one. */
+/** The value that the selector requires of a field with `=`. */
 export const requiredField = (selector: FieldSelector | undefined, field: string): string | undefined =>
   selector?.requirements.find(term => term.field === field && term.operator === '=')?.value
 
-/** `a=1`: selects the objects with exactly this label. */
+/** `a=1`: selects objects with this label. */
 export const labelEquals = (key: string, value: string): LabelSelector => ({
   requirements: [{ key, operator: 'in', values: [value] }],
 })
 
-/** `metadata.name=x`: selects by exactly this field. */
+/** `metadata.name=x`: selects objects with this field value. */
 export const fieldEquals = (field: string, value: string): FieldSelector => ({
   requirements: [{ field, operator: '=', value }],
 })
@@ -116,11 +120,11 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
   }
 }
 
-/** The query parameter `labelSelector`; parses back to the same selector. */
+/** The query parameter `labelSelector`; it parses to the same selector. */
 export const formatLabelSelector = ({ requirements }: LabelSelector): string =>
   requirements.map(formatRequirement).join(',')
 
-/** The query parameter `fieldSelector`; parses back to the same selector. */
+/** The query parameter `fieldSelector`; it parses to the same selector. */
 export const formatFieldSelector = ({ requirements }: FieldSelector): string =>
   requirements
     .map(({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`)

@@ -119,7 +119,7 @@ export const isTooDeep = (value: unknown, left = maxDepth): boolean =>
   value !== null &&
   (left === 0 || Object.values(value).some(child => isTooDeep(child, left - 1)))
 
-/** The beginning of a body as error messages show it (chapter 40, rule 2.38). */
+/** The beginning of a body as error messages show it (rules.md 2.38). */
 export function preview(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>'
   const head = bytes.subarray(0, 30)
@@ -127,7 +127,7 @@ export function preview(bytes: Buffer): string {
   return `${bytes[0] === 0x7b ? head.toString('utf8') : head.toString('hex')}${more}`
 }
 
-/** No request body may be longer, in bytes (chapter 40, rule 1.35). */
+/** No request body may be longer, in bytes (rules.md 1.35). */
 export const bodyLimit = 3 * 1024 * 1024
 
 /** How a body may be written. */
@@ -144,7 +144,7 @@ export const bodyType = ({ headers }: Pick<VerbRequest, 'headers'>): string =>
   (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
 /**
- * How a body is written; nothing said means JSON. Throws 415 (chapter 40, rule 1.33), also for protobuf where it is not
+ * How a body is written; nothing said means JSON. Throws 415 (rules.md 1.33), also for protobuf where it is not
  * known: for custom resources.
  */
 export function bodyFormat(request: Pick<VerbRequest, 'headers'>, custom = false): BodyFormat {

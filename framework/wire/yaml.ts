@@ -17,7 +17,7 @@ import { maxDepth } from '../json/json.ts'
 /** A YAML document as JSON values, and what a strict reader complains about. */
 export interface YamlDocument {
   readonly value: unknown
-  /** `line 3: key "x" already set in map` (chapter 40, rule 2.51), once for each repetition; the last one wins. */
+  /** `line 3: key "x" already set in map` (rules.md 2.51), once for each repetition; the last one wins. */
   readonly duplicates: readonly string[]
   /** The line, from 1, of the value at a path, or of what has it where it is missing. */
   lineOf(path: readonly (string | number)[]): number

@@ -77,7 +77,7 @@ function parseIndex(text: string): number {
   return Number(text)
 }
 
-/** As messages show it: `.spec`, `[name="http"]`, `[="x"]`, `[0]` (chapter 40, rule 5.43). */
+/** As messages show it: `.spec`, `[name="http"]`, `[="x"]`, `[0]` (rules.md 5.43). */
 export function printElement(element: PathElement): string {
   const text = element.slice(2)
   if (element.startsWith('f:')) return `.${text}`

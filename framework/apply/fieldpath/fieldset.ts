@@ -2,7 +2,7 @@ import { type FieldPath, fieldElement, inOrder, type PathElement } from './field
 
 /**
  * A set of paths into an object, as a trie: which elements are in it, and what is below them. An element may be both, or
- * have only something below it (chapter 40, rule 5.38). Nobody changes a set, and operations return what they were given
+ * have only something below it (rules.md 5.38). Nobody changes a set, and operations return what they were given
  * where nothing changes: equal parts are often the same ones, and what is known about a part stays known.
  */
 export interface FieldSet {
@@ -118,7 +118,7 @@ function without(members: Members, gone: Members): Members {
   return left ?? members
 }
 
-/** What is in `a` and not in `b`; a parent does not stand for its children (chapter 40, rule 5.39). */
+/** What is in `a` and not in `b`; a parent does not stand for its children (rules.md 5.39). */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return noFields
   const changed = new Map<PathElement, FieldSet>()

@@ -3,7 +3,7 @@ import { type FieldSet, noFields, SetBuilder } from './fieldset.ts'
 import { Leaves } from './leaves.ts'
 import { isMembers, type Members } from './values.ts'
 
-/** `fieldsV1`: a field set as a tree of objects; `.` stands for the node itself (chapter 40, rules 5.21, 5.22). */
+/** `fieldsV1`: a field set as a tree of objects; `.` stands for the node itself (rules.md 5.21, 5.22). */
 export type FieldsV1 = { readonly [element: string]: FieldsV1 }
 
 const itself = '.'

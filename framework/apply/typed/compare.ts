@@ -23,7 +23,7 @@ interface Sides {
 /** How a value differs itself; its parts may differ too. */
 type Own = keyof Comparison | undefined
 
-/** Compares two states of a value (chapter 40, rule 5.46). Throws a `TypedError` for items that cannot be told apart. */
+/** Compares two states of a value (rules.md 5.46). Throws a `TypedError` for items that cannot be told apart. */
 export function compare(type: MergeType, left: unknown, right: unknown): Comparison {
   const found = newFound()
   if (left !== right) visit(type, { left, right }, found)

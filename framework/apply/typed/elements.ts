@@ -38,7 +38,7 @@ export function elementsOf(list: ListType, items: List): readonly PathElement[] 
 export const namelessText = (list: ListType, item: unknown, index: number): string =>
   `element ${index}: ${list.keys.length === 0 ? setProblem(item) : keyProblem(list, item)}`
 
-/** By the keys that an item has, or has by default (chapter 40, rule 5.36), or by its value where there are no keys. */
+/** By the keys that an item has, or has by default (rules.md 5.36), or by its value where there are no keys. */
 function elementOf(list: ListType, item: unknown): PathElement | undefined {
   if (list.keys.length === 0) return typeof item === 'object' ? undefined : valueElement(item)
   if (!isMembers(item)) return undefined

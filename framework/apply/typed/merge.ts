@@ -4,7 +4,7 @@ import { elementsOf } from './elements.ts'
 import { branchOf, type ListType, type MapType, type MergeType, TypedError } from './types.ts'
 
 /**
- * The live value with a configuration merged into it (chapter 40, rule 5.47); undefined when nothing is left. What the
+ * The live value with a configuration merged into it (rules.md 5.47); undefined when nothing is left. What the
  * configuration does not change is the live value itself.
  */
 export function merge(type: MergeType, live: unknown, config: unknown): unknown {

@@ -5,7 +5,7 @@ import { knownElementsOf } from './elements.ts'
 import { branchOf, type ListType, type MapType, type MergeType } from './types.ts'
 
 /**
- * The value without what is in the set (chapter 40, rule 5.48). What loses everything stays as an empty container where
+ * The value without what is in the set (rules.md 5.48). What loses everything stays as an empty container where
  * something below it was named; null when it is not there any more.
  */
 export function removeItems(type: MergeType, value: unknown, set: FieldSet): unknown {

@@ -4,7 +4,7 @@ import { isList, isMembers, type List, type Members } from '../fieldpath/values.
 import { knownElementsOf } from './elements.ts'
 import { branchOf, type ListType, type MapType, type MergeType } from './types.ts'
 
-/** What an applied value owns (chapter 40, rule 5.45). */
+/** What an applied value owns (rules.md 5.45). */
 export function toFieldSet(type: MergeType, value: unknown): FieldSet {
   const branch = branchOf(type, value)
   if (branch === 'map' && type.map && isMembers(value)) return ofMembers(type.map, value)
@@ -58,7 +58,7 @@ function repeatedIn(elements: readonly PathElement[]): ReadonlySet<PathElement> 
 
 /**
  * The set with the declared fields that lie above its paths: `a` for `a.b.c`, but no keys of maps and no list items
- * (chapter 40, rule 5.41).
+ * (rules.md 5.41).
  */
 export function withNamedFields(set: FieldSet, type: MergeType | undefined): FieldSet {
   const above = [...set.children.keys()].filter(element => isDeclared(type, element))

@@ -51,7 +51,7 @@ const untyped: MergeType = {
   map: { isAtomic: true, isFree: false, declares: () => false, member: () => untyped },
 }
 
-/** Anything, typed by its shape: maps are merged, lists are whole (chapter 40, rule 5.35). */
+/** Anything, typed by its shape: maps are merged, lists are whole (rules.md 5.35). */
 export const deduced: MergeType = {
   scalar: 'untyped',
   list: { isAtomic: true, keys: [], sortedKeys: [], item: untyped, keyDefault: () => undefined },
@@ -106,7 +106,7 @@ function listFrom(schema: MergeSchema, preserve: boolean): ListType {
   }
 }
 
-/** Strategies of patches say it where list types do not (chapter 40, rule 5.33). */
+/** Strategies of patches say it where list types do not (rules.md 5.33). */
 function isAssociative(schema: MergeSchema): boolean {
   const type = schema['x-kubernetes-list-type']
   if (type !== undefined) return type === 'set' || type === 'map'
@@ -156,7 +156,7 @@ function memoized<T>(make: () => T): () => T {
   }
 }
 
-/** The type of keys that are not declared (chapter 40, rule 5.34). */
+/** The type of keys that are not declared (rules.md 5.34). */
 function otherType(
   { additionalProperties }: MergeSchema,
   preserve: boolean,

@@ -14,7 +14,7 @@ import {
 } from './types.ts'
 
 /**
- * Whether an applied value fits its type (chapter 40, rule 5.44): throws a `TypedError` for wrong kinds, fields that are not
+ * Whether an applied value fits its type (rules.md 5.44): throws a `TypedError` for wrong kinds, fields that are not
  * declared, and items that are given twice. Null is always fine.
  */
 export function validate(type: MergeType, value: unknown): void {

@@ -13,13 +13,13 @@ export interface EnvelopeType {
 const isMembers = (value: unknown): value is Members => typeof value === 'object' && value !== null
 const membersOf = (value: unknown): Members => (isMembers(value) ? value : {})
 
-/** A message in its envelope (chapter 40, rule 11.1). */
+/** A message in its envelope (rules.md 11.1). */
 export const enveloped = (type: EnvelopeType, raw: Buffer): Buffer =>
   Buffer.concat([magic, encodeMessage(envelope, { type, raw, contentEncoding: '', contentType: '' })])
 
 /**
  * JSON as a message, byte by byte as Go's generated code writes it: fields in the order of their numbers, keys of maps
- * sorted, and what is not a pointer also when it is zero (chapter 40, rules 11.6, 11.7).
+ * sorted, and what is not a pointer also when it is zero (rules.md 11.6, 11.7).
  */
 export function encodeMessage(fields: MessageFields, value: Members): Buffer {
   const parts: Buffer[] = []

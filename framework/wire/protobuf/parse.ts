@@ -12,7 +12,7 @@ import { type WireField, wireFields } from './wire.ts'
 
 /**
  * Reads an object that a typed client has encoded as protobuf, as the JSON value that the same client would have sent.
- * Throws `SyntaxError` on what is no Kubernetes protobuf and on kinds whose fields are not known (chapter 40, rule 11.10).
+ * Throws `SyntaxError` on what is no Kubernetes protobuf and on kinds whose fields are not known (rules.md 11.10).
  */
 export function parseProtobuf(bytes: Buffer): unknown {
   if (!bytes.subarray(0, magic.length).equals(magic))
