@@ -39,7 +39,7 @@ describe('the life of a workspace', () => {
       await workspaceType(scene, 'binding', { defaultAPIBindings: [{ path: 'root', export: 'later' }] })
       const asked = await ask(scene, workspace(scene, 'binding'))
       const waiting = () => findCondition(asked.home()?.status?.conditions, 'APIBindingsInitialized')
-      const told = await until(scene.shard, waiting)
+      const told = await until(waiting)
       assert.equal(told.reason, 'WaitingOnAPIBindings')
       assert.equal(told.message, 'APIBinding(s) not yet fully bound: for APIExport root|later')
       const stuck = await asked.when(waitsFor('WaitingForInitializers'))
@@ -69,7 +69,7 @@ describe('the life of a workspace', () => {
       const gadgets = [{ group: 'example.io', name: 'gadgets', schema: 'v1.gadgets.example.io' }]
       for (const name of ['left', 'right'])
         await create(scene, resources.apiExports, 'root', exported(name, { resources: gadgets }))
-      await until(scene.shard, () =>
+      await until(() =>
         ['left', 'right'].every(
           name => find<APIExport>(scene, resources.apiExports, 'root', name)?.status?.identityHash,
         )
@@ -110,14 +110,14 @@ describe('the life of a workspace', () => {
         },
       }))
       const state = () => bindingIn(cluster, 'kept-')?.spec?.permissionClaims?.[0]?.state
-      await until(scene.shard, () => (state() === 'Accepted' ? true : undefined))
+      await until(() => (state() === 'Accepted' ? true : undefined))
       await scene.shard.client.delete(resources.apiBindings, at(cluster, name))
       const uid = bindingIn(cluster, 'kept-')?.metadata.uid
-      await until(scene.shard, () => {
+      await until(() => {
         const found = bindingIn(cluster, 'kept-')
         return found !== undefined && found.metadata.uid !== uid ? true : undefined
       })
-      await until(scene.shard, () =>
+      await until(() =>
         conditionIs(asked.home()?.status?.conditions, 'APIBindingsReconciled', 'True') ? true : undefined,
       )
     })

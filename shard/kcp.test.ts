@@ -47,7 +47,7 @@ async function workspace(name: string, parent = 'root'): Promise<string> {
     },
     spec: {},
   })
-  return until(shard, () => {
+  return until(() => {
     const found = find<Workspace>(tenancy.workspaces, parent, name)
     return found?.status?.phase === 'Ready' ? found.spec?.cluster : undefined
   })
@@ -97,14 +97,13 @@ const binding = (name: string, path: string, exported: string, spec: object = {}
 })
 
 const bound = (cluster: string, name: string): Promise<APIBinding> =>
-  until(shard, () => {
+  until(() => {
     const found = find<APIBinding>(resources.apiBindings, cluster, name)
     return found?.status?.phase === 'Bound' ? found : undefined
   })
 
 const widgetsOf = async (provider: string): Promise<ResourceRef> => {
   const identity = await until(
-    shard,
     () => find<APIExport>(resources.apiExports, provider, 'widgets')?.status?.identityHash,
   )
   return { group: 'example.io', version: 'v1', resource: 'widgets', identity }
@@ -134,7 +133,7 @@ describe('a kcp shard', () => {
     assert.ok(shard.backend.apis('root')?.find('core.kcp.io', 'v1alpha1', 'shards'))
   })
   it('gives every export of root an endpoint slice', async () => {
-    const slice = await until(shard, () => {
+    const slice = await until(() => {
       const found = find<APIExportEndpointSlice>(resources.endpointSlices, 'root', 'tenancy.kcp.io')
       return conditionIs(found?.status?.conditions, 'APIExportValid', 'True') ? found : undefined
     })
@@ -144,7 +143,7 @@ describe('a kcp shard', () => {
 
   it('makes a workspace ready', async () => {
     const cluster = await workspace('org')
-    const object = await until(shard, () => {
+    const object = await until(() => {
       const found = find<Workspace>(tenancy.workspaces, 'root', 'org')
       return found?.metadata.labels?.['tenancy.kcp.io/phase'] === 'Ready' ? found : undefined
     })
@@ -160,15 +159,15 @@ describe('a kcp shard', () => {
   })
   it('fills a workspace with what kcp puts there', async () => {
     const cluster = await workspace('content')
-    await until(shard, () => find(resources.configMaps, cluster, 'kube-root-ca.crt', 'kube-system'))
-    await until(shard, () => find(resources.serviceAccounts, cluster, 'default', 'default'))
+    await until(() => find(resources.configMaps, cluster, 'kube-root-ca.crt', 'kube-system'))
+    await until(() => find(resources.serviceAccounts, cluster, 'default', 'default'))
     const admin = find(resources.clusterRoleBindings, cluster, 'workspace-admin')
     assert.deepEqual(admin?.subjects, [
       { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' },
     ])
     const bindings = shard.informers.for(resources.apiBindings).list(cluster)
     assert.equal(bindings.length, 2)
-    await until(shard, () => {
+    await until(() => {
       const home = find<LogicalCluster>(resources.logicalClusters, cluster, 'cluster')
       const locks = home?.metadata.annotations?.['internal.apis.kcp.io/resource-bindings'] ?? '{}'
       return Object.keys(JSON.parse(locks)).length === 5 ? true : undefined
@@ -221,7 +220,7 @@ describe('a kcp shard', () => {
       metadata: { name: 'w', namespace: 'default' },
       spec: { size: 1 },
     })
-    const labels = await until(shard, () => {
+    const labels = await until(() => {
       const item = shard.informers.for(resources.configMaps).get(consumer, 'default', 'kube-root-ca.crt')
       return item && Object.keys(item.meta.labels).length > 0 ? item.meta.labels : undefined
     })
@@ -235,7 +234,7 @@ describe('a kcp shard', () => {
         resources: (exportObject('', ['widgets', 'gadgets']).spec as { resources: unknown }).resources,
       },
     }))
-    await until(shard, () => {
+    await until(() => {
       const found = find<APIBinding>(resources.apiBindings, consumer, 'widgets')
       return found?.status?.boundResources?.length === 2 ? true : undefined
     })
@@ -247,7 +246,7 @@ describe('a kcp shard', () => {
     await create(resources.apiBindings, consumer, binding('first', 'root:provider', 'widgets'))
     await bound(consumer, 'first')
     await create(resources.apiBindings, consumer, binding('second', 'root:provider', 'others'))
-    const message = await until(shard, () => {
+    const message = await until(() => {
       const found = find<APIBinding>(resources.apiBindings, consumer, 'second')
       return findCondition(found?.status?.conditions, 'BindingUpToDate')?.message
     })
@@ -261,7 +260,7 @@ describe('a kcp shard', () => {
   it('reports a missing export of root', async () => {
     const consumer = await workspace('lonely')
     await create(resources.apiBindings, consumer, binding('nothing', 'root', 'nothing'))
-    const condition = await until(shard, () => {
+    const condition = await until(() => {
       const found = find<APIBinding>(resources.apiBindings, consumer, 'nothing')
       return findCondition(found?.status?.conditions, 'APIExportValid')
     })
@@ -273,9 +272,7 @@ describe('a kcp shard', () => {
     const consumer = find<Workspace>(tenancy.workspaces, 'root', 'consumer')?.spec?.cluster ?? ''
     const widgets = await widgetsOf(provider)
     await shard.client.delete(resources.apiBindings, at(consumer, 'widgets'))
-    await until(shard, () =>
-      find(resources.apiBindings, consumer, 'widgets') === undefined ? true : undefined,
-    )
+    await until(() => (find(resources.apiBindings, consumer, 'widgets') === undefined ? true : undefined))
     assert.deepEqual(shard.informers.for(widgets).list(consumer), [])
   })
   it('deletes a workspace with all its content', async () => {
@@ -286,7 +283,7 @@ describe('a kcp shard', () => {
       metadata: { name: 'c', namespace: 'default' },
     })
     await shard.client.delete(tenancy.workspaces, at('root', 'doomed'))
-    await until(shard, () => (find(tenancy.workspaces, 'root', 'doomed') === undefined ? true : undefined))
+    await until(() => (find(tenancy.workspaces, 'root', 'doomed') === undefined ? true : undefined))
     const left: string[] = []
     for (const cache of shard.cache.resources())
       for (const item of cache.items(cluster)) left.push(`${cache.resource.resource} ${item.name}`)

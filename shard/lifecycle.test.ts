@@ -65,19 +65,17 @@ describe('the life of a workspace', () => {
       const object = { ...workspace(scene, 'brief', location), metadata }
       await scene.shard.content.add([{ cluster: 'root', resource: scene.tenancy.workspaces, object }])
       const now = () => find<Workspace>(scene, scene.tenancy.workspaces, 'root', 'early')
-      const told = await until(scene.shard, () =>
-        findCondition(now()?.status?.conditions, 'WorkspaceScheduled'),
-      )
+      const told = await until(() => findCondition(now()?.status?.conditions, 'WorkspaceScheduled'))
       assert.equal(told.message, 'unable to find inherited workspace type base')
       await workspaceType(scene, 'base', {})
-      await until(scene.shard, () => (now()?.status?.phase === 'Ready' ? true : undefined))
+      await until(() => (now()?.status?.phase === 'Ready' ? true : undefined))
     })
   })
 
   describe('with initializers and terminators', () => {
     it('collects those of its type and of all that it extends', async () => {
       const asked = await ask(scene, workspace(scene, 'both'))
-      const { spec } = (await until(scene.shard, asked.home)) as LogicalCluster
+      const { spec } = (await until(asked.home)) as LogicalCluster
       assert.deepEqual(spec?.initializers, ['root:universal', 'root:waiting', 'system:apibindings'])
       assert.deepEqual(spec?.terminators, ['root:ending'])
     })
@@ -143,9 +141,9 @@ describe('the life of a workspace', () => {
       `logicalclusters.core.kcp.io "${cluster}" is forbidden: logical cluster is marked inactive`,
     )
     assert.equal(refusal('/apis/core.kcp.io/v1alpha1/logicalclusters/cluster'), undefined)
-    await until(scene.shard, () => (asked.home()?.status?.phase === 'Inactive' ? true : undefined))
+    await until(() => (asked.home()?.status?.phase === 'Inactive' ? true : undefined))
     await mark('false')
     assert.equal(refusal('/api/v1/namespaces'), undefined)
-    await until(scene.shard, () => (asked.home()?.status?.phase === 'Ready' ? true : undefined))
+    await until(() => (asked.home()?.status?.phase === 'Ready' ? true : undefined))
   })
 })

@@ -134,7 +134,7 @@ describe('the life of a workspace', () => {
       await asked.remove()
       await asked.whenGone()
       await scene.shard.content.add([{ cluster, resource: resources.configMaps, object: configMap('late') }])
-      await until(scene.shard, () => ([...scene.shard.content.of(cluster)].length === 0 ? true : undefined))
+      await until(() => ([...scene.shard.content.of(cluster)].length === 0 ? true : undefined))
     })
   })
 })

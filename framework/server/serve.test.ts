@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
+import { quiet } from '../../test/support/quiet.ts'
 import { ask, open, protocols, testCertificates } from '../../test/support/wire.ts'
 import { type Logger, silent } from '../contract/log.ts'
 import { badRequest } from '../meta/errors.ts'
@@ -287,12 +288,3 @@ const returning = (closed: () => void): AsyncIterable<Buffer> => ({
     },
   }),
 })
-
-/** Resolves when a number has stopped changing over many turns of the event loop. */
-async function quiet(read: () => number): Promise<void> {
-  for (let turns = 0, last = -1; turns < 200; turns++) {
-    if (read() !== last) turns = 0
-    last = read()
-    await new Promise(setImmediate)
-  }
-}

@@ -47,7 +47,7 @@ describe('the scale subresource', () => {
     void shard.run()
     await shard.addCluster(cluster)
     await shard.client.create(resources.crds, { ...key, name: 'sets.example.com' }, definition)
-    await until(shard, () => shard.backend.apis(cluster)?.find('example.com', 'v1', 'sets'))
+    await until(() => shard.backend.apis(cluster)?.find('example.com', 'v1', 'sets'))
     const spec = { replicas: 2, other: 'kept' }
     await shard.client.create(sets, key, {
       apiVersion: 'example.com/v1',

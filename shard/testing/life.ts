@@ -122,13 +122,13 @@ export async function ask(scene: Life, object: KubeObject, parent = 'root'): Pro
     name,
     now,
     when: satisfies =>
-      until(scene.shard, () => {
+      until(() => {
         const found = now()
         return found !== undefined && satisfies(found) ? found : undefined
       }),
     home: () =>
       find<LogicalCluster>(scene, resources.logicalClusters, now()?.spec?.cluster ?? cluster, 'cluster'),
-    whenGone: () => until(scene.shard, () => (now() === undefined ? true : undefined)),
+    whenGone: () => until(() => (now() === undefined ? true : undefined)),
     remove: () => scene.shard.client.delete(scene.tenancy.workspaces, at(parent, name)),
   }
 }

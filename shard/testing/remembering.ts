@@ -40,7 +40,7 @@ async function grow(parent: string, name: string): Promise<string> {
     metadata: { name },
     spec: { type: { name: 'universal', path: 'root' } },
   })
-  return until(shard, () => {
+  return until(() => {
     const found = find<Workspace>(tenancy.workspaces, parent, name)
     return found?.status?.phase === 'Ready' ? found.spec?.cluster : undefined
   })
@@ -89,7 +89,7 @@ async function provide(): Promise<void> {
   const provider = await grow('root', 'provider')
   await shard.client.create(resources.apiResourceSchemas, at(provider, schema.metadata.name), schema)
   await shard.client.create(resources.apiExports, at(provider, 'widgets'), exported)
-  await until(shard, () => find<APIExport>(resources.apiExports, provider, 'widgets')?.status?.identityHash)
+  await until(() => find<APIExport>(resources.apiExports, provider, 'widgets')?.status?.identityHash)
 }
 
 /** A tree of workspaces that bind, claim, and are watched; then all of it goes. */
@@ -104,7 +104,7 @@ async function live(): Promise<void> {
     for await (const _ of shard.backend.storage(resources.configMaps).watch(ctx, query));
   })
   await shard.client.delete(tenancy.workspaces, at('root', 'top'))
-  await until(shard, () => (find(tenancy.workspaces, 'root', 'top') === undefined ? true : undefined))
+  await until(() => (find(tenancy.workspaces, 'root', 'top') === undefined ? true : undefined))
   await Promise.all(watches)
   for (const controller of shard.controllers) await controller.idle()
 }

@@ -60,19 +60,11 @@ const logicalCluster: KubeObject = {
   spec: {},
 }
 
-/** Waits until `ask` gives something: it is asked again after every change of the shard, and after a moment. */
-export async function until<T>(shard: Shard, ask: () => T | undefined): Promise<T> {
+/** Waits until `ask` returns a value; it is called once in every turn of the event loop. */
+export async function until<T>(ask: () => T | undefined): Promise<T> {
   for (;;) {
     const answer = ask()
     if (answer !== undefined) return answer
-    await new Promise<void>(resolve => {
-      const done = (): void => {
-        unsubscribe()
-        clearTimeout(timer)
-        resolve()
-      }
-      const unsubscribe = shard.cache.subscribe(done)
-      const timer = setTimeout(done, 20)
-    })
+    await new Promise(setImmediate)
   }
 }

@@ -33,7 +33,7 @@ describe('several quotas of a namespace', () => {
     }
     const isCounted = (): true | undefined =>
       usedOf('large') === '0' && usedOf('small') === '0' ? true : undefined
-    await until(tenant.shard, isCounted)
+    await until(isCounted)
   })
   after(() => tenant.shard.stop())
 

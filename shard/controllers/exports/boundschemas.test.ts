@@ -81,7 +81,7 @@ describe('copies of bound schemas', () => {
       await controller.idle()
       assert.equal(copies().length, 1, 'it is bound')
       await shard.client.delete(resources.apiBindings, clusterScoped('c1', 'widgets'))
-      await until(shard, () => copies()[0]?.object.metadata.deletionTimestamp)
+      await until(() => copies()[0]?.object.metadata.deletionTimestamp)
       assert.ok(!isServed())
     } finally {
       stop.abort()

@@ -27,7 +27,7 @@ describe('aggregated cluster roles', () => {
     return (rules as { verbs: string[] }[]).flatMap(({ verbs }) => verbs)
   }
   const eventually = (name: string, ...verbs: string[]) =>
-    until(shard, () => (isDeepStrictEqual(verbsOf(name), verbs) ? true : undefined))
+    until(() => (isDeepStrictEqual(verbsOf(name), verbs) ? true : undefined))
 
   beforeEach(async () => {
     shard = await testShard()

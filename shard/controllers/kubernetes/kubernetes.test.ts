@@ -65,13 +65,13 @@ describe('controllers of plain Kubernetes', () => {
   const stored = (ref: ResourceRef, name: string, ns = '') =>
     shard.informers.for(ref).get(cluster, ns, name)?.object
   const gone = (ref: ResourceRef, name: string, ns = '') =>
-    until(shard, () => (stored(ref, name, ns) === undefined ? true : undefined))
+    until(() => (stored(ref, name, ns) === undefined ? true : undefined))
   const crdStatus = (name: string, type: string) => {
     const crd = stored(resources.crds, name)
     return crd && conditionOf(crd.status as never, type)
   }
   const established = (name: string) =>
-    until(shard, () => (crdStatus(name, 'Established')?.status === 'True' ? true : undefined))
+    until(() => (crdStatus(name, 'Established')?.status === 'True' ? true : undefined))
   const settled = () => Promise.all(shard.controllers.map(controller => controller.idle()))
 
   beforeEach(async () => {
@@ -119,7 +119,7 @@ describe('controllers of plain Kubernetes', () => {
         resources.crds,
         definition('gadgets', 'Widget', { singular: 'gadget', listKind: 'GadgetList' }),
       )
-      await until(shard, () => crdStatus('gadgets.example.com', 'Established'))
+      await until(() => crdStatus('gadgets.example.com', 'Established'))
       const accepted = crdStatus('gadgets.example.com', 'NamesAccepted')
       assert.deepEqual([accepted?.status, accepted?.reason], ['False', 'KindConflict'])
       assert.match(accepted?.message ?? '', /^"Widget" is already in use/)
@@ -160,7 +160,7 @@ describe('controllers of plain Kubernetes', () => {
           error instanceof StatusError &&
           /create not allowed while custom resource definition is terminating$/.test(error.message),
       )
-      await until(shard, () => stored(widgets, 'a', 'default')?.metadata.deletionTimestamp)
+      await until(() => stored(widgets, 'a', 'default')?.metadata.deletionTimestamp)
       await shard.client.update(widgets, key('a', 'default'), current => ({
         ...current,
         metadata: { ...current.metadata, finalizers: [] },
@@ -200,7 +200,7 @@ describe('controllers of plain Kubernetes', () => {
       await shard.client.delete(resources.namespaces, key('team'))
       assert.deepEqual(stored(resources.namespaces, 'team')?.status, { phase: 'Terminating' })
       await gone(resources.configMaps, 'a', 'team')
-      const remaining = await until(shard, () => {
+      const remaining = await until(() => {
         const { status } = stored(resources.namespaces, 'team') ?? configMap('')
         return conditionOf(status as never, 'NamespaceFinalizersRemaining')
       })
@@ -239,7 +239,7 @@ describe('controllers of plain Kubernetes', () => {
       )
       await shard.client.delete(maps, key('owner', 'default'))
       await gone(maps, 'child', 'default')
-      await until(shard, () =>
+      await until(() =>
         stored(maps, 'shared', 'default')?.metadata.ownerReferences?.length === 1 ? true : undefined,
       )
       await create(maps, configMap('late', [ownedBy(owner)]))
@@ -258,7 +258,7 @@ describe('controllers of plain Kubernetes', () => {
       })
       const stranger = { cluster: 'c2', namespace: 'default', name: 'child' }
       await shard.client.create(maps, stranger, configMap('child', [ownedBy(owner)]))
-      await until(shard, () =>
+      await until(() =>
         shard.informers.for(maps).get('c2', 'default', 'child') === undefined ? true : undefined,
       )
       await settled()
@@ -283,7 +283,7 @@ describe('controllers of plain Kubernetes', () => {
         }),
       )
       await shard.client.delete(maps, key('owner', 'default'), { propagation: 'Foreground' })
-      await until(shard, () => stored(maps, 'child', 'default')?.metadata.deletionTimestamp)
+      await until(() => stored(maps, 'child', 'default')?.metadata.deletionTimestamp)
       await settled()
       assert.ok(stored(maps, 'owner', 'default'))
       await shard.client.update(maps, key('child', 'default'), current => ({
