@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { retry } from '../framework/async/backoff.ts'
 import type { Backend, ResourceRef } from '../framework/contract/backend.ts'
 import type { Informer } from '../framework/contract/informer.ts'
 import { type ItemEvent, isCopied } from '../framework/contract/item.ts'
@@ -80,20 +80,18 @@ export async function followShards(options: ShardIndexOptions): Promise<ShardInd
 
 type Until = Pick<ShardIndexOptions, 'log' | 'signal'>
 
-const again = 1_000
+/** Milliseconds. */
+const pauses = { first: 500, longest: 5_000 }
 
 /** Shards have the workspaces of root, or, where they have a root of their own, of that. */
-async function identityOn(client: ShardClient, ofRoot: string, { log, signal }: Until): Promise<string> {
-  for (;;) {
-    try {
-      return await identityOf(client, tenancyGroup, signal)
-    } catch (error) {
-      if (signal.aborted) throw error
+function identityOn(client: ShardClient, ofRoot: string, { log, signal }: Until): Promise<string> {
+  const identity = () =>
+    identityOf(client, 'tenancy.kcp.io', signal).catch(error => {
       if (error instanceof StatusError && (error.code === 403 || error.code === 404)) return ofRoot
-      log.warn({ error: String(error) }, 'a shard cannot be asked yet')
-      await sleep(again, undefined, { signal })
-    }
-  }
+      throw error
+    })
+  const failed = (error: unknown): void => log.warn({ error: String(error) }, 'shard unreachable, retrying')
+  return retry(identity, { ...pauses, signal, failed })
 }
 
 /** Lists and watches of one resource of one shard, in `cluster` or all. */

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { retry } from '../../framework/async/backoff.ts'
 import { expiryOf } from '../../framework/async/expiry.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { connectShard, type ShardConnection, textOf } from '../../remote/connection/connection.ts'
@@ -33,25 +33,14 @@ export async function openConnection(
   return connection
 }
 
-const firstPause = 500
-const longestPause = 5_000
+/** Milliseconds. */
+const pauses = { first: 500, longest: 5_000 }
 
-/** Asks until there is an answer: what goes wrong is told by the connection, may pass, and nobody else may ask for long. */
-async function prove(connection: ShardConnection, target: string, signal: AbortSignal): Promise<void> {
-  const isAnswered = (): Promise<boolean> =>
-    connection
-      .ask({ method: 'GET', target, signal })
-      .then(textOf)
-      .then(
-        () => true,
-        () => false,
-      )
-  let pause = firstPause
-  while (!(await isAnswered()) && !signal.aborted) {
-    await sleep(pause, undefined, { signal }).catch(() => undefined)
-    pause = Math.min(pause * 2, longestPause)
-  }
-}
+/** Requests until there is a response. The connection logs what fails; no other request may come for a long time. */
+const prove = (connection: ShardConnection, target: string, signal: AbortSignal): Promise<unknown> =>
+  retry(() => connection.ask({ method: 'GET', target, signal }).then(textOf), { ...pauses, signal }).catch(
+    () => undefined,
+  )
 
 function checked(access: ServerAccess, path: string): ServerAccess {
   try {

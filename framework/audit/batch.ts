@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Backoff } from '../async/backoff.ts'
 import type { Logger } from '../contract/log.ts'
 import type { AuditSink } from './auditor.ts'
 import type { AuditEvent } from './event.ts'
@@ -13,7 +14,7 @@ export interface BatchOptions {
   readonly batch: number
   /** Milliseconds that an event waits for others. */
   readonly wait: number
-  /** Milliseconds before the first of `attempts`; each next waits half as long again. */
+  /** Milliseconds before the second of `attempts`; each next pause is half as long again. */
   readonly backoff: number
   readonly attempts: number
 }
@@ -85,15 +86,14 @@ async function sendOrGiveUp(
   { send, log, backoff, attempts }: BatchOptions,
   closing: AbortSignal,
 ): Promise<void> {
-  let pause = backoff
+  const pauses = new Backoff({ first: backoff, longest: Number.POSITIVE_INFINITY, factor: 1.5 })
   for (let attempt = 1; ; attempt++) {
     try {
       return await send(events)
     } catch (error) {
       if (attempt >= attempts || closing.aborted)
         return log.error({ events: events.length, error: String(error) }, 'audit events could not be sent')
-      await sleep(pause, undefined, { signal: closing }).catch(() => undefined)
-      pause *= 1.5
+      await pauses.pause(closing)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { Backoff } from '../async/backoff.ts'
 import type { Backend, ResourceRef } from '../contract/backend.ts'
 import type { Informer, Informers } from '../contract/informer.ts'
 import type { Item } from '../contract/item.ts'
@@ -48,29 +48,28 @@ function startInformer(source: Source): Informer {
   return { ...copy, synced }
 }
 
-const shortestPause = 100
-const longestPause = 30_000
+/** Milliseconds. */
+const pauses = { first: 100, longest: 30_000 }
 
 /** Lists, watches, and goes on watching where the last watch ended; lists again when that place is lost. */
 async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Promise<void> {
   const { log, signal } = source
   let position: string | undefined
-  let pause = shortestPause
+  const backoff = new Backoff(pauses)
   while (!signal.aborted) {
     try {
       position ??= await refill(source, copy)
       isSynced()
       for await (const moved of follow(source, copy, position)) {
         position = moved
-        pause = shortestPause
+        backoff.reset()
       }
     } catch (error) {
       if (isLost(error)) position = undefined
       else if (!signal.aborted) log.warn({ error: String(error) }, 'an informer will try again')
     }
     // Also after a watch that ended well at once: a backend that does only that must not be asked without pause.
-    await sleep(pause * (1 + Math.random() / 2), undefined, { signal }).catch(() => undefined)
-    pause = Math.min(pause * 2, longestPause)
+    await backoff.pause(signal)
   }
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Backoff } from '../async/backoff.ts'
 import type { Backend, ResourceRef } from '../contract/backend.ts'
 import type { Informer, Informers } from '../contract/informer.ts'
 import { type Item, isCopied } from '../contract/item.ts'
@@ -44,8 +45,7 @@ interface Publisher {
 
 /** Changes are collected for so many milliseconds: one binding more often comes with others. */
 const gather = 20
-const firstRetry = 200
-const longestRetry = 30_000
+const pauses = { first: 200, longest: 30_000 }
 
 /** Objects to look at again. */
 interface Work {
@@ -62,12 +62,12 @@ async function keepPublished(publishing: Publishing, of: Publisher): Promise<voi
   await unlessAborted(signal, Promise.all([objects, ...others].map(informer => informer.synced)))
   const work: Work = { items: new Set(), all: true, wake: () => undefined }
   const stops = [...subscribe(work, objects, others), publishing.viewUrls.onChange(() => anew(work))]
-  let retry = firstRetry
+  const backoff = new Backoff(pauses)
   while (!signal.aborted) {
     const failed = await publishWork(publishing, of, objects, work)
     for (const item of failed) work.items.add(item)
-    if (failed.length > 0) await sleep(retry, undefined, { signal }).catch(() => undefined)
-    retry = failed.length > 0 ? Math.min(retry * 2, longestRetry) : firstRetry
+    if (failed.length > 0) await backoff.pause(signal)
+    else backoff.reset()
     await nextWork(work, signal)
   }
   for (const stop of stops) stop()

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { Backoff } from '../async/backoff.ts'
 import { aborted } from '../async/streams.ts'
 import type { Logger } from '../contract/log.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
@@ -30,7 +30,8 @@ export function runViews(
   }
 }
 
-const longestPause = 30_000
+/** Milliseconds. */
+const pauses = { first: 500, longest: 30_000 }
 
 async function keepRunning(
   workspace: VirtualWorkspace,
@@ -38,11 +39,8 @@ async function keepRunning(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  for (
-    let pause = 500;
-    workspace.run !== undefined && !signal.aborted;
-    pause = Math.min(pause * 2, longestPause)
-  ) {
+  const backoff = new Backoff(pauses)
+  while (workspace.run !== undefined && !signal.aborted) {
     try {
       const running = workspace.run(() => waiting.delete(workspace.name), signal)
       // What has not got ready waits for somebody else, perhaps for ever, and has nothing to end.
@@ -56,7 +54,7 @@ async function keepRunning(
         { workspace: workspace.name, error: String(error) },
         'a view has failed and will be started again',
       )
-      await sleep(pause, undefined, { signal }).catch(() => undefined)
+      await backoff.pause(signal)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { Backoff } from '../../framework/async/backoff.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import { loopbackContext } from '../../framework/contract/loopback.ts'
@@ -7,9 +8,9 @@ import type { Source } from '../reading/source.ts'
 import type { Copy } from './copy.ts'
 import { fill, keepUp, NoRoom, type Original } from './filling.ts'
 
-/** Milliseconds before what could not be copied is tried again. */
-const patience = 1_000
-const patienceForRoom = 5 * 60_000
+/** Milliseconds until a failed copy is tried again, and until one that had no room is. */
+const pauses = { first: 1_000, longest: 30_000 }
+const pauseForRoom = 5 * 60_000
 
 export interface KeptOptions {
   readonly source: Source
@@ -25,6 +26,7 @@ export class Kept {
   readonly #stop = new AbortController()
   #copy: Copy | undefined
   #filling: Promise<Copy | undefined> | undefined
+  readonly #backoff = new Backoff(pauses)
   #notBefore = 0
   #readers = 0
   #usedAt = Date.now()
@@ -93,15 +95,16 @@ export class Kept {
       const copy = await fill(original, room, version)
       if (copy === undefined || this.#stop.signal.aborted) return this.#failed()
       this.#copy = copy
+      this.#backoff.reset()
       void this.#keepUp(original, copy)
       return copy
     } catch (error) {
       this.#options.log.debug({ error: String(error) }, 'a resource could not be copied')
-      return this.#failed(error instanceof NoRoom ? patienceForRoom : patience)
+      return this.#failed(error instanceof NoRoom ? pauseForRoom : undefined)
     }
   }
 
-  #failed(milliseconds = patience): undefined {
+  #failed(milliseconds = this.#backoff.next()): undefined {
     this.#notBefore = Date.now() + milliseconds
   }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { Backoff } from '../../framework/async/backoff.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
@@ -17,14 +17,14 @@ export interface Watching {
   readonly begun?: () => void
 }
 
-const firstPause = 50
-const longestPause = 5_000
+/** Milliseconds. */
+const pauses = { first: 50, longest: 5_000 }
 
 /** Where a watch has come to, over all its connections. */
 export class Progress {
   /** The resourceVersion up to which everything has been sent; undefined: nothing yet. */
   position: string | undefined
-  #pause = firstPause
+  readonly #backoff = new Backoff(pauses)
 
   constructor(position: string | undefined) {
     this.position = position
@@ -32,13 +32,12 @@ export class Progress {
 
   moved(position: string): void {
     this.position = position
-    this.#pause = firstPause
+    this.#backoff.reset()
   }
 
   /** Between two attempts: longer when nothing has come of the last ones. */
-  async pause(signal: AbortSignal): Promise<void> {
-    await sleep(this.#pause * (1 + Math.random() / 2), undefined, { signal }).catch(() => undefined)
-    this.#pause = Math.min(this.#pause * 2, longestPause)
+  pause(signal: AbortSignal): Promise<void> {
+    return this.#backoff.pause(signal)
   }
 }
 

@@ -1,3 +1,4 @@
+import { pauseAfter } from '../../framework/async/backoff.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import { createDelays, type Delays } from './delays.ts'
 
@@ -22,12 +23,9 @@ export interface QueueOptions {
 }
 
 const defaultConcurrency = 64
-const firstRetry = 5
-const longestRetry = 60_000
 
-/** Exponential in the number of failures, with up to a half of jitter, in milliseconds. */
-const backoff = (failures: number): number =>
-  Math.min(longestRetry, firstRetry * 2 ** Math.min(failures - 1, 20)) * (1 + Math.random() / 2)
+/** Milliseconds. */
+const pauses = { first: 5, longest: 60_000 }
 
 interface State {
   readonly ready: Set<string>
@@ -135,7 +133,7 @@ function retryLater(
     { queue: options.name, key: failed.key, failures, error: String(failed.error) },
     'will retry',
   )
-  queue.addAfter(failed.key, backoff(failures))
+  queue.addAfter(failed.key, pauseAfter(failures, pauses))
 }
 
 /** Until something is added, a delay is over, or the queue stops. Returns at once while work could start. */

@@ -1,11 +1,28 @@
+import { retry } from '../../framework/async/backoff.ts'
+import type { Logger } from '../../framework/contract/log.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
 import type { ShardAddresses } from '../bootstrap/root.ts'
 import type { PeerClient } from '../tenancy/peer.ts'
 
+/** Milliseconds. */
+const pauses = { first: 500, longest: 5_000 }
+
+/** Retries a request to the root shard until it succeeds. Rejects when `signal` aborts. */
+export const untilReached = <T>(
+  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+  request: () => Promise<T>,
+): Promise<T> =>
+  retry(request, {
+    ...{ ...pauses, signal },
+    failed: error => log.warn({ error: String(error) }, 'root shard unreachable, retrying'),
+  })
+
 const shards = '/clusters/root/apis/core.kcp.io/v1alpha1/shards'
 
-/** Makes sure of a shard's Shard in `root`. Of one that is there only the URLs are changed: the rest is the
- * administrator's (chapter 20, section 8.1). */
+/**
+ * Creates the Shard object of a shard in `root`. In an existing one only the URLs are changed: the administrator owns the
+ * rest (kcp `pkg/server/controllers.go`).
+ */
 export async function announce(
   root: PeerClient,
   { name, ...spec }: ShardAddresses,

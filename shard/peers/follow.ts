@@ -4,8 +4,7 @@ import type { Shard } from '../../kcp/core.ts'
 import type { ShardAddresses } from '../bootstrap/root.ts'
 import type { Controller } from '../controllers/controller.ts'
 import type { ConnectPeer, PeerClient } from '../tenancy/peer.ts'
-import { untilReached } from './again.ts'
-import { announce } from './announce.ts'
+import { announce, untilReached } from './announce.ts'
 import { type CopyDeps, keepCopies } from './copying.ts'
 
 /** A shard and where it is. */

@@ -14,7 +14,7 @@ import { applyManifests, storedObject, storedResourceOf } from '../manifests/app
 import type { Manifest } from '../manifests/manifest.ts'
 import type { Store } from '../store/store.ts'
 import type { PeerClient } from '../tenancy/peer.ts'
-import { untilReached } from './again.ts'
+import { untilReached } from './announce.ts'
 import { copyOf, type Original } from './copies.ts'
 
 export interface JoinOptions {
