@@ -5,8 +5,8 @@ import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import { omittingEmpty } from '../../openapi/definitions/kubernetes/kind.ts'
 import { definitionOf } from '../../openapi/resource.ts'
 import { asCrd, cleanupFinalizer } from '../registry/crd.ts'
+import { customTraits, pathNamedTraits, traitsOf } from '../registry/reststrategy.ts'
 import type { Traits } from '../registry/strategy.ts'
-import { customTraits, pathNamedTraits, traitsOf } from '../registry/traits.ts'
 
 /** The storage segments of resources that are not bound (BRIEF decision 2). */
 export const builtinSegment = '-'

@@ -10,7 +10,7 @@ import {
   roleErrors,
 } from './rbac.ts'
 import { canonicalQuota, quotaErrors } from './resourcequota.ts'
-import { leaseErrors } from './traits.ts'
+import { leaseErrors } from './reststrategy.ts'
 
 const object = (fields: object): KubeObject => ({
   apiVersion: 'v1',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Metadata } from '../../framework/meta/object.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
+import { traitsOf } from './reststrategy.ts'
 import type { Strategy } from './strategy.ts'
 import { builtin, texts, widget, widgets } from './testing/widgets.ts'
-import { traitsOf } from './traits.ts'
 
 describe('metadata validation', () => {
   const cases: readonly (readonly [what: string, metadata: Metadata, expected: RegExp | undefined])[] = [

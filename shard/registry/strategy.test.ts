@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject, Metadata } from '../../framework/meta/object.ts'
 import { metadataUpdateErrors } from './metadata.ts'
+import { traitsOf } from './reststrategy.ts'
 import {
   generatedName,
   isHeld,
@@ -11,7 +12,6 @@ import {
   withSystemFields,
 } from './strategy.ts'
 import { builtin, texts, widget, widgets } from './testing/widgets.ts'
-import { traitsOf } from './traits.ts'
 
 const key = { cluster: 'c1', namespace: 'ns', name: 'a' }
 

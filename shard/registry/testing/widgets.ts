@@ -1,8 +1,8 @@
 import { fieldErrorBody } from '../../../framework/meta/errors.ts'
 import type { KubeObject, Metadata } from '../../../framework/meta/object.ts'
 import type { newMetadataErrors } from '../metadata.ts'
+import { customTraits, traitsOf } from '../reststrategy.ts'
 import type { Strategy } from '../strategy.ts'
-import { customTraits, traitsOf } from '../traits.ts'
 
 export const widgets: Strategy = {
   group: 'example.com',
