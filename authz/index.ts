@@ -5,7 +5,7 @@ export {
   createAuthorizer,
   defaultOpenPaths,
 } from './chain/authorizer.ts'
-export { delegate, firstOpinion, type Gate, type Verdict } from './chain/chain.ts'
+export { delegate, firstOpinion, type Gate, type GateDecision } from './chain/chain.ts'
 export type { ClusterStates } from './chain/gates.ts'
 export { type BoundExport, type BoundExports, bindingUser, referenceOf } from './chain/maximalpolicy.ts'
 export type { AuthorizationSources } from './chain/memory.ts'
@@ -24,9 +24,9 @@ export type { Binding, RbacSource } from './rbac/rbacsource.ts'
 export {
   bindingIn,
   keysOf,
+  type RbacSubject,
   rbacGroup,
   rulesIn,
-  type Subject,
   subjectKey,
   subjectsIn,
 } from './rbac/rbacsource.ts'

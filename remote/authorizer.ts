@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { attributesOf } from '../authz/chain/attributes.ts'
+import { reviewAttributes } from '../authz/chain/attributes.ts'
 import { type Action, type Authorizer, type Decision, noOpinion } from '../framework/contract/authorizer.ts'
 import { StatusError } from '../framework/meta/errors.ts'
 import { badGateway } from '../framework/net/failure.ts'
@@ -63,7 +63,7 @@ const asked = (connection: ShardConnection, user: UserInfo, action: Action): Pro
     body: JSON.stringify({
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
-      spec: { ...subjectOf(user), ...attributesOf(action) },
+      spec: { ...subjectOf(user), ...reviewAttributes(action) },
     }),
     signal: AbortSignal.timeout(30_000),
   })

@@ -1,7 +1,7 @@
 import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { IndexFn, Informer, Informers } from '../framework/contract/informer.ts'
 import type { Item } from '../framework/contract/item.ts'
-import type { CachedItem, CacheEvent } from './cache/item.ts'
+import type { CachedItem, WatchCacheEvent } from './cache/item.ts'
 import type { ResourceCache } from './cache/resource.ts'
 
 /** Where the objects that a ref means are. */
@@ -50,7 +50,7 @@ function indexOf(resource: ResourceCache, fn: IndexFn): (key: string) => readonl
     }
     keysById.delete(id)
   }
-  const apply = ({ type, item }: CacheEvent): void => {
+  const apply = ({ type, item }: WatchCacheEvent): void => {
     remove(item.id)
     const keys = type === 'DELETED' ? [] : fn(item)
     if (keys.length > 0) keysById.set(item.id, keys)

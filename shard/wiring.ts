@@ -30,7 +30,7 @@ import { conversionWebhook } from './conversion/webhook.ts'
 import type { CacheOf } from './informers.ts'
 import { sharedCache } from './published/shared.ts'
 import { virtualResources } from './published/virtual.ts'
-import { openShelf } from './registry/objectstore.ts'
+import { openObjectStore } from './registry/objectstore.ts'
 
 /** The kinds of kcp that every logical cluster has without binding them. */
 const systemKinds = kcpKinds.filter(({ group, names }) => isServedEverywhere(group, names.plural))
@@ -72,7 +72,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const shared = sharedCache(informers, ref => backend.storage(ref))
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
-    shelfOf: place => openShelf(options.store, cache, place),
+    storeOf: place => openObjectStore(options.store, cache, place),
     admission: registryAdmission(plugins),
     ends,
     ...versioning(webhook => conversionWebhook(webhook, targets)),

@@ -4,7 +4,7 @@ import type { FieldRequirement, LabelRequirement } from '../../framework/selecto
 import { effectiveUsers } from '../rbac/effectiveusers.ts'
 
 /** One question to the chain: who, as whom he counts where he asks, and what for. */
-export interface Asking {
+export interface AuthorizerAttributes {
   /** As he was authenticated. */
   readonly user: UserInfo
   readonly action: Action
@@ -12,24 +12,25 @@ export interface Asking {
   readonly effective: readonly UserInfo[]
 }
 
-export const askingOf = (user: UserInfo, action: Action): Asking => ({
+export const attributesFor = (user: UserInfo, action: Action): AuthorizerAttributes => ({
   user,
   action,
   effective: effectiveUsers(user, action.cluster),
 })
 
-export const inGroup = ({ effective }: Asking, group: string): boolean =>
+export const inGroup = ({ effective }: AuthorizerAttributes, group: string): boolean =>
   effective.some(({ groups }) => groups.includes(group))
 
 /** Asks past what guards a workspace from outside, unless it is about reviews themselves (chapter 30, section 2.8). */
-export const isDeep = ({ action }: Asking): boolean =>
+export const isDeep = ({ action }: AuthorizerAttributes): boolean =>
   action.deep === true && action.resource?.group !== 'authorization.k8s.io'
 
 /** No single logical cluster. */
-export const isNowhere = ({ action: { cluster } }: Asking): boolean => cluster === '' || cluster === '*'
+export const isNowhere = ({ action: { cluster } }: AuthorizerAttributes): boolean =>
+  cluster === '' || cluster === '*'
 
 /** What an access review says about an action. */
-export function attributesOf(action: Action): object {
+export function reviewAttributes(action: Action): object {
   const { verb, resource, path = '', fieldSelector, labelSelector } = action
   if (resource === undefined) return { nonResourceAttributes: { path, verb } }
   const { namespace, group, version, resource: plural, subresource, name } = resource

@@ -9,7 +9,7 @@ import { isPrivileged, systemMasters } from '../../framework/request/user.ts'
 import { pathMatches } from '../rbac/policyrule.ts'
 import { evaluate, type RbacVerdict, systemAdmin } from '../rbac/rbac.ts'
 import type { RbacSource } from '../rbac/rbacsource.ts'
-import { chain, firstOpinion, type Gate, type Step } from './chain.ts'
+import { chain, firstOpinion, type Gate, type PolicyStep } from './chain.ts'
 import { requiredGroups, systemStatus, workspaceContent } from './gates.ts'
 import { maximalPermissionPolicy } from './maximalpolicy.ts'
 import { type AuthorizationSources, remembering, type Stamps } from './memory.ts'
@@ -57,7 +57,7 @@ export const gatesOf = ({ rbac, clusters, exports }: AuthorizationSources): read
   maximalPermissionPolicy(rbac, exports),
 ]
 
-export const stepsOf = ({ rbac }: AuthorizationSources): readonly Step[] => [
+export const stepsOf = ({ rbac }: AuthorizationSources): readonly PolicyStep[] => [
   bootstrapPolicy(rbac),
   localPolicy(rbac),
 ]
@@ -83,7 +83,7 @@ const reads = new Set(['get', 'head'])
 
 /** The policy that holds in every cluster (chapter 30, section 2.7). */
 export const bootstrapPolicy =
-  (source: RbacSource): Step =>
+  (source: RbacSource): PolicyStep =>
   ({ effective, action }) => {
     const namespace = action.resource?.namespace ?? ''
     const verdict = evaluate(source, { users: effective, cluster: systemAdmin, namespace }, action)
@@ -92,7 +92,7 @@ export const bootstrapPolicy =
 
 /** Roles and bindings of the request's cluster. */
 export const localPolicy =
-  (source: RbacSource): Step =>
+  (source: RbacSource): PolicyStep =>
   ({ effective, action }) => {
     const { cluster } = action
     if (cluster === '' || cluster === '*') return noOpinion('empty cluster name', '05-local')

@@ -6,16 +6,16 @@ import {
   noOpinion,
 } from '../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
-import { type Asking, askingOf } from './attributes.ts'
+import { type AuthorizerAttributes, attributesFor } from './attributes.ts'
 
 /** One step before RBAC: it decides, or says why it leaves the decision to the steps behind it. From memory. */
 export interface Gate {
   /** As in kcp's audit keys: '02-content'. */
   readonly name: string
-  check(asking: Asking): Verdict
+  check(attributes: AuthorizerAttributes): GateDecision
 }
 
-export type Verdict = Decision | Delegation
+export type GateDecision = Decision | Delegation
 
 export interface Delegation {
   readonly delegate: string
@@ -24,30 +24,33 @@ export interface Delegation {
 export const delegate = (why: string): Delegation => ({ delegate: why })
 
 /** One of the last steps: the first that allows wins. */
-export type Step = (asking: Asking) => Decision
+export type PolicyStep = (attributes: AuthorizerAttributes) => Decision
 
 /**
  * Gates in order, then the last steps. A gate's "no opinion" ends the chain, too. What a client reads is only
  * `access granted` or `access denied`, so that nobody learns what exists; the trace keeps every step's own reason, and
  * for a gate that delegates the decision it led to, as kcp's audit annotations do.
  */
-export const chain = (gates: readonly Gate[], steps: readonly Step[]): Required<Authorizer> =>
+export const chain = (gates: readonly Gate[], steps: readonly PolicyStep[]): Required<Authorizer> =>
   fromMemory((user, action) => {
-    const asking = askingOf(user, action)
+    const attributes = attributesFor(user, action)
     const delegations: string[] = []
     for (const { name, check } of gates) {
-      const verdict = check(asking)
+      const verdict = check(attributes)
       if (!('delegate' in verdict))
-        return concluded(gates, asking, delegations, [{ ...verdict, authorizer: name }])
+        return concluded(gates, attributes, delegations, [{ ...verdict, authorizer: name }])
       delegations.push(verdict.delegate)
     }
-    return concluded(gates, asking, delegations, firstThatAllows(steps, asking))
+    return concluded(gates, attributes, delegations, firstThatAllows(steps, attributes))
   })
 
-function firstThatAllows(steps: readonly Step[], asking: Asking): readonly Decision[] {
+function firstThatAllows(
+  steps: readonly PolicyStep[],
+  attributes: AuthorizerAttributes,
+): readonly Decision[] {
   const decisions: Decision[] = []
   for (const step of steps) {
-    const decision = step(asking)
+    const decision = step(attributes)
     decisions.push(decision)
     if (decision.effect === 'allow') break
   }
@@ -56,7 +59,7 @@ function firstThatAllows(steps: readonly Step[], asking: Asking): readonly Decis
 
 function concluded(
   gates: readonly Gate[],
-  { user, action }: Asking,
+  { user, action }: AuthorizerAttributes,
   delegations: readonly string[],
   decisions: readonly Decision[],
 ): Decision {

@@ -10,8 +10,8 @@ import {
 import { isLocalServiceAccount } from '../rbac/effectiveusers.ts'
 import { evaluate, systemAdmin } from '../rbac/rbac.ts'
 import type { RbacSource } from '../rbac/rbacsource.ts'
-import { type Asking, inGroup, isDeep, isNowhere } from './attributes.ts'
-import { delegate, type Gate, type Verdict } from './chain.ts'
+import { type AuthorizerAttributes, inGroup, isDeep, isNowhere } from './attributes.ts'
+import { delegate, type Gate, type GateDecision } from './chain.ts'
 
 /** What authorization must know about logical clusters, from memory. */
 export interface ClusterStates {
@@ -27,24 +27,24 @@ const lifecyclePhases = new Set(['Initializing', 'Terminating', 'Deleting'])
 /** Is this user allowed inside the workspace at all (chapter 30, section 2.5): the verb `access` on `/`. */
 export const workspaceContent = (source: RbacSource, clusters: ClusterStates): Gate => ({
   name: '02-content',
-  check: asking => {
-    const { user, action } = asking
+  check: attributes => {
+    const { user, action } = attributes
     if (action.resource === undefined && action.path === '/metrics') return delegate('shard-level path')
-    if (isNowhere(asking) || action.cluster.startsWith('system:'))
+    if (isNowhere(attributes) || action.cluster.startsWith('system:'))
       return noOpinion('empty or system workspace')
-    if (isDeep(asking)) return delegate('deep SAR request')
-    if (inGroup(asking, logicalClusterAdmin)) return delegate('logical cluster admin access')
+    if (isDeep(attributes)) return delegate('deep SAR request')
+    if (inGroup(attributes, logicalClusterAdmin)) return delegate('logical cluster admin access')
     const closed = closedBy(clusters.phase(action.cluster), user.groups)
     if (closed !== undefined) return closed
     if (isLocalServiceAccount(user, action.cluster)) return delegate('local service account access')
-    return hasAccess(source, asking)
+    return hasAccess(source, attributes)
       ? delegate('user logical cluster access')
       : noOpinion('no verb=access permission on /')
   },
 })
 
 /** What the phase alone decides. */
-function closedBy(phase: string | undefined, groups: readonly string[]): Verdict | undefined {
+function closedBy(phase: string | undefined, groups: readonly string[]): GateDecision | undefined {
   if (phase === undefined) return deny('LogicalCluster not found')
   if (!openPhases.has(phase)) return noOpinion(`not permitted due to phase ${JSON.stringify(phase)}`)
   return lifecyclePhases.has(phase) && groups.some(isLifecycleGroup)
@@ -53,7 +53,10 @@ function closedBy(phase: string | undefined, groups: readonly string[]): Verdict
 }
 
 /** The verb `access` on `/`, by ClusterRoleBindings. */
-export function hasAccess(source: RbacSource, { effective, action: { cluster } }: Asking): boolean {
+export function hasAccess(
+  source: RbacSource,
+  { effective, action: { cluster } }: AuthorizerAttributes,
+): boolean {
   const access = { verb: 'access', cluster, path: '/' }
   const holder = { users: effective, namespace: '' }
   return (
@@ -69,26 +72,27 @@ export function hasAccess(source: RbacSource, { effective, action: { cluster } }
  */
 export const requiredGroups = (clusters: ClusterStates): Gate => ({
   name: '01-requiredgroups',
-  check: asking => {
-    const { user, action } = asking
-    if (isDeep(asking)) return delegate('deep SAR request')
-    if (isNowhere(asking)) return noOpinion('empty cluster name')
-    if (inGroup(asking, logicalClusterAdmin)) return delegate('logical cluster admin access')
+  check: attributes => {
+    const { user, action } = attributes
+    if (isDeep(attributes)) return delegate('deep SAR request')
+    if (isNowhere(attributes)) return noOpinion('empty cluster name')
+    if (inGroup(attributes, logicalClusterAdmin)) return delegate('logical cluster admin access')
     if (isLocalServiceAccount(user, action.cluster))
       return delegate('service account access to logical cluster')
     if (clusters.phase(action.cluster) === undefined) return noOpinion('logical cluster not found')
-    if (inGroup(asking, externalLogicalClusterAdmin)) return delegate('external logical cluster admin access')
+    if (inGroup(attributes, externalLogicalClusterAdmin))
+      return delegate('external logical cluster admin access')
     const required = clusters.requiredGroups(action.cluster)
     if (required === undefined) return delegate('logical cluster does not require groups')
-    return satisfies(asking, required)
+    return satisfies(attributes, required)
       ? delegate(`user is member of required groups: ${required}`)
       : deny(`user is not a member of required groups: ${required}`)
   },
 })
 
-const satisfies = (asking: Asking, required: string): boolean =>
+const satisfies = (attributes: AuthorizerAttributes, required: string): boolean =>
   [...required.split(';'), kcpAdmin, workspaceBootstrapper].some(alternative =>
-    alternative.split(',').every(group => inGroup(asking, group)),
+    alternative.split(',').every(group => inGroup(attributes, group)),
   )
 
 const refused: Readonly<Record<string, string>> = {
@@ -99,9 +103,9 @@ const refused: Readonly<Record<string, string>> = {
 /** Statuses that carry identities and bound resources are the controllers' alone (chapter 30, section 2.6, step 03). */
 export const systemStatus: Gate = {
   name: '03-systemcrd',
-  check: asking => {
-    if (isNowhere(asking)) return noOpinion('empty cluster name')
-    const { resource } = asking.action
+  check: attributes => {
+    if (isNowhere(attributes)) return noOpinion('empty cluster name')
+    const { resource } = attributes.action
     const guarded = resource?.group === 'apis.kcp.io' && resource.subresource === 'status'
     const reason = guarded ? refused[resource.resource] : undefined
     return reason === undefined ? delegate('no system CRD violation') : deny(reason)

@@ -4,7 +4,7 @@ import type { UserInfo } from '../../framework/request/user.ts'
 import { effectiveUsers, prefixUser } from '../rbac/effectiveusers.ts'
 import { evaluate, type RbacVerdict, systemAdmin } from '../rbac/rbac.ts'
 import type { RbacSource } from '../rbac/rbacsource.ts'
-import { type Asking, isDeep } from './attributes.ts'
+import { type AuthorizerAttributes, isDeep } from './attributes.ts'
 import { type Delegation, delegate, type Gate } from './chain.ts'
 
 /** The export that a bound resource comes from, as the binding refers to it. */
@@ -37,11 +37,11 @@ export const bindingUser = (user: UserInfo): UserInfo => prefixUser(user, prefix
  */
 export const maximalPermissionPolicy = (source: RbacSource, exports: BoundExports): Gate => ({
   name: '04-maxpermissionpolicy',
-  check: asking => {
-    if (isDeep(asking)) return delegate('deep SAR request')
+  check: attributes => {
+    if (isDeep(attributes)) return delegate('deep SAR request')
     let granted: Delegation | undefined
-    for (const from of boundExports(exports, asking)) {
-      const { allowed, reason } = policyVerdict(source, from, asking)
+    for (const from of boundExports(exports, attributes)) {
+      const { allowed, reason } = policyVerdict(source, from, attributes)
       if (!allowed) return noOpinion(reason)
       granted = delegate(reason)
     }
@@ -49,13 +49,20 @@ export const maximalPermissionPolicy = (source: RbacSource, exports: BoundExport
   },
 })
 
-export const boundExports = (exports: BoundExports, { action }: Asking): readonly BoundExport[] =>
+export const boundExports = (
+  exports: BoundExports,
+  { action }: AuthorizerAttributes,
+): readonly BoundExport[] =>
   action.resource === undefined
     ? []
     : exports.of(action.cluster, action.resource.group, action.resource.resource)
 
 /** What one export says. Scopes count for the cluster of the request, not for that of the export. */
-export function policyVerdict(source: RbacSource, from: BoundExport, { user, action }: Asking): RbacVerdict {
+export function policyVerdict(
+  source: RbacSource,
+  from: BoundExport,
+  { user, action }: AuthorizerAttributes,
+): RbacVerdict {
   const { path, name, cluster, policy } = from
   if (cluster === undefined) return { allowed: true, reason: `APIExport "${path}":"${name}" not found` }
   const where = `API Export "${cluster}"|"${name}"`

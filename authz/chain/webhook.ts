@@ -10,7 +10,7 @@ import {
 import type { UserInfo } from '../../framework/request/user.ts'
 import { effectiveUsers } from '../rbac/effectiveusers.ts'
 import { record, text } from '../rbac/rbacsource.ts'
-import { attributesOf } from './attributes.ts'
+import { reviewAttributes } from './attributes.ts'
 
 export interface WebhookOptions {
   /** Sends a SubjectAccessReview and resolves with the answered one. Rejects when there is no good answer. */
@@ -72,7 +72,7 @@ function specOf(
   version: WebhookOptions['version'],
 ): object {
   return {
-    ...attributesOf(action),
+    ...reviewAttributes(action),
     user: name,
     [version === 'v1' ? 'groups' : 'group']: groups,
     ...(uid ? { uid } : {}),

@@ -1,6 +1,6 @@
 import type { Decision } from '../../framework/contract/authorizer.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
-import type { Asking } from '../chain/attributes.ts'
+import type { AuthorizerAttributes } from '../chain/attributes.ts'
 import { gatesOf, stepsOf } from '../chain/authorizer.ts'
 import type { Gate } from '../chain/chain.ts'
 import { bindingUser, boundExports, policyVerdict } from '../chain/maximalpolicy.ts'
@@ -22,12 +22,16 @@ export interface Missing {
 }
 
 /** Everything that is missing, not only what was noticed first: with all of it given, the chain allows. */
-export function diagnose(sources: AuthorizationSources, asking: Asking): readonly Missing[] {
+export function diagnose(sources: AuthorizationSources, asking: AuthorizerAttributes): readonly Missing[] {
   const missing = gatesOf(sources).flatMap(gate => missingAt(sources, gate, asking))
   return [...missing, ...missingRule(sources, asking)]
 }
 
-function missingAt(sources: AuthorizationSources, gate: Gate, asking: Asking): readonly Missing[] {
+function missingAt(
+  sources: AuthorizationSources,
+  gate: Gate,
+  asking: AuthorizerAttributes,
+): readonly Missing[] {
   const verdict = gate.check(asking)
   if ('delegate' in verdict || verdict.effect === 'allow') return []
   if (gate.name === '04-maxpermissionpolicy') return missingPolicies(sources, gate.name, asking)
@@ -36,7 +40,7 @@ function missingAt(sources: AuthorizationSources, gate: Gate, asking: Asking): r
 }
 
 /** That the user may not enter the workspace. */
-export function noAccess(asking: Asking): Missing {
+export function noAccess(asking: AuthorizerAttributes): Missing {
   const subject = subjectOf(asking)
   return {
     authorizer: '02-content',
@@ -59,7 +63,7 @@ export const sentenceOf = ({ reason }: Decision): string =>
 function missingPolicies(
   { rbac, exports }: AuthorizationSources,
   authorizer: string,
-  asking: Asking,
+  asking: AuthorizerAttributes,
 ): readonly Missing[] {
   return boundExports(exports, asking).flatMap((from): readonly Missing[] => {
     const { path, name, cluster } = from
@@ -74,11 +78,11 @@ function missingPolicies(
 
 const noResource = { group: '', version: '', resource: '', subresource: '', name: '', namespace: '' }
 
-const missingRule = (sources: AuthorizationSources, asking: Asking): readonly Missing[] =>
+const missingRule = (sources: AuthorizationSources, asking: AuthorizerAttributes): readonly Missing[] =>
   stepsOf(sources).some(step => step(asking).effect === 'allow') ? [] : [noRule(asking)]
 
 /** That nothing in the workspace allows the action. */
-export function noRule(asking: Asking): Missing {
+export function noRule(asking: AuthorizerAttributes): Missing {
   const { action } = asking
   const subject = subjectOf(asking)
   const grant = subject === undefined ? [] : roleAndBinding(action, subject)

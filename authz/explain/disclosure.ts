@@ -2,7 +2,7 @@ import type { Action, Authorizer, Decision } from '../../framework/contract/auth
 import { type DecisionStep, stepsIn } from '../../framework/contract/decisionsteps.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
-import type { Asking } from '../chain/attributes.ts'
+import type { AuthorizerAttributes } from '../chain/attributes.ts'
 import type { AuthorizationSources } from '../chain/memory.ts'
 import type { Missing } from './diagnosis.ts'
 
@@ -61,7 +61,11 @@ const subjectAccessReviews = {
  * What anybody may know of himself: inside a workspace, that a rule is missing, and what it would be. Nothing that
  * depends on what exists, and nothing at all from outside: a workspace that is closed to somebody looks like none.
  */
-export function limited(allowed: boolean, missing: readonly Missing[], { action }: Asking): Explanation {
+export function limited(
+  allowed: boolean,
+  missing: readonly Missing[],
+  { action }: AuthorizerAttributes,
+): Explanation {
   const inside = missing.every(
     ({ authorizer }) => authorizer.startsWith('05-') || authorizer.startsWith('04-'),
   )

@@ -1,6 +1,6 @@
 import type { Authorizer } from '../../framework/contract/authorizer.ts'
 import type { VirtualWorkspace } from '../../framework/contract/workspace.ts'
-import { askingOf } from '../chain/attributes.ts'
+import { attributesFor } from '../chain/attributes.ts'
 import { type ExplainRequest, type Explanation, limited, mayAskIn, shown } from './disclosure.ts'
 import type { Insight } from './insight.ts'
 import { explainView, type ViewExplainRequest } from './viewexplanation.ts'
@@ -28,7 +28,7 @@ export const createExplainer = (parts: ExplainerParts): Explainer => ({
     const allowed = decision.effect === 'allow'
     const found = allowed ? [] : await insight.missing(request)
     if (!(await mayAskIn(authorizer, request, action.cluster)))
-      return limited(allowed, found, askingOf(user, action))
+      return limited(allowed, found, attributesFor(user, action))
     const missing = await Promise.all(found.map(entry => shown(authorizer, request, entry)))
     return { allowed, steps: await insight.steps(request, decision), missing }
   },

@@ -1,6 +1,6 @@
 import type { Action, Authorizer, Decision } from '../../framework/contract/authorizer.ts'
 import { isPrivileged, type UserInfo } from '../../framework/request/user.ts'
-import { askingOf } from '../chain/attributes.ts'
+import { attributesFor } from '../chain/attributes.ts'
 import type { AuthorizationSources } from '../chain/memory.ts'
 import { diagnose, type Missing } from './diagnosis.ts'
 import { type ExplainedStep, type ExplainRequest, stepsOf } from './disclosure.ts'
@@ -24,4 +24,4 @@ export const missingIn = (
   sources: AuthorizationSources,
   user: UserInfo,
   action: Action,
-): readonly Missing[] => (isPrivileged(user) ? [] : diagnose(sources, askingOf(user, action)))
+): readonly Missing[] => (isPrivileged(user) ? [] : diagnose(sources, attributesFor(user, action)))

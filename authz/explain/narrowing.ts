@@ -1,6 +1,6 @@
 import type { Action, Authorizer } from '../../framework/contract/authorizer.ts'
 import { printStep } from '../../framework/contract/decisionsteps.ts'
-import { type Asking, askingOf } from '../chain/attributes.ts'
+import { type AuthorizerAttributes, attributesFor } from '../chain/attributes.ts'
 import { isLocalServiceAccount } from '../rbac/effectiveusers.ts'
 import { type Missing, noAccess, noRule } from './diagnosis.ts'
 import type { ExplainedStep, ExplainRequest } from './disclosure.ts'
@@ -37,14 +37,14 @@ const printPart = ({ authorizer, passes, why }: Part): ExplainedStep =>
 
 async function partsOf(authorizer: Authorizer, { user, action, signal }: Asked): Promise<readonly Part[]> {
   const ask: Ask = async wanted => (await authorizer.authorize(user, wanted, signal)).effect === 'allow'
-  const asking = askingOf(user, action)
+  const asking = attributesFor(user, action)
   const found = await Promise.all([entrance(ask, asking), rule(ask, asking)])
   if (!found.every(({ passes }) => passes)) return found
   return [...found, { ...policy, passes: await ask(action) }]
 }
 
 /** Past it, a question is deep. */
-async function entrance(ask: Ask, asking: Asking): Promise<Part> {
+async function entrance(ask: Ask, asking: AuthorizerAttributes): Promise<Part> {
   const { user, action } = asking
   const { cluster, deep = false } = action
   const enter: Action = { verb: 'access', cluster, path: '/' }
@@ -53,7 +53,7 @@ async function entrance(ask: Ask, asking: Asking): Promise<Part> {
   return isInside || !(await ask({ ...enter, deep: true })) ? part : closed
 }
 
-async function rule(ask: Ask, asking: Asking): Promise<Part> {
+async function rule(ask: Ask, asking: AuthorizerAttributes): Promise<Part> {
   return { ...noRule(asking), passes: await ask({ ...asking.action, deep: true }) }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Action } from '../../framework/contract/authorizer.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { anonymous, type UserInfo } from '../../framework/request/user.ts'
-import type { Asking } from '../chain/attributes.ts'
+import type { AuthorizerAttributes } from '../chain/attributes.ts'
 import { isServiceAccount } from '../rbac/effectiveusers.ts'
 import type { PolicyRule } from '../rbac/policyrule.ts'
 import { rbacGroup } from '../rbac/rbacsource.ts'
@@ -72,7 +72,7 @@ function nameOf(rule: PolicyRule, subject: object): string {
  * How a binding has to name who asks; undefined where no binding could name him alone: out of scope he is nobody in
  * particular.
  */
-export function subjectOf({ user, effective: [known] }: Asking): object | undefined {
+export function subjectOf({ user, effective: [known] }: AuthorizerAttributes): object | undefined {
   if (known === undefined || (known.name === anonymous.name && user.name !== anonymous.name)) return undefined
   return isServiceAccount(known) ? serviceAccount(known) : userSubject(known)
 }

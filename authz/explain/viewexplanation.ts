@@ -13,7 +13,7 @@ import { badRequest } from '../../framework/meta/errors.ts'
 import type { Params } from '../../framework/request/path.ts'
 import type { RequestInfo, Verb } from '../../framework/request/requestinfo.ts'
 import { isPrivileged } from '../../framework/request/user.ts'
-import { askingOf } from '../chain/attributes.ts'
+import { attributesFor } from '../chain/attributes.ts'
 import { sentenceOf } from './diagnosis.ts'
 import {
   type ExplainedMissing,
@@ -131,7 +131,7 @@ async function limitedTo(
   const asked = refused && questionOf(refused)
   if (asked === undefined) return { allowed, limited: true, steps: [], missing: [] }
   const missing = await insight.missing({ ...asked, signal })
-  return limited(allowed, missing, askingOf(asked.user, asked.action))
+  return limited(allowed, missing, attributesFor(asked.user, asked.action))
 }
 
 async function stepsAt(

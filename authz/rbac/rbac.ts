@@ -19,7 +19,7 @@ export interface Grant {
 }
 
 /** Whose bindings are asked. */
-export interface Holder {
+export interface RoleHolder {
   /** The identities that count, together. */
   readonly users: readonly UserInfo[]
   /** Where the bindings are. */
@@ -29,7 +29,7 @@ export interface Holder {
 }
 
 /** The first grant that is wanted of those that the bindings of one cluster give somebody. Looks no further. */
-export function findGrant(source: RbacSource, holder: Holder, wanted: Wanted): Grant | undefined {
+export function findGrant(source: RbacSource, holder: RoleHolder, wanted: Wanted): Grant | undefined {
   for (const user of holder.users) {
     const found =
       findIn(keysOf(user), subject => clusterGrant(source, holder, { subject, wanted })) ??
@@ -58,7 +58,7 @@ function findIn<T>(subjects: readonly string[], find: (subject: string) => T | u
 
 function clusterGrant(
   source: RbacSource,
-  { cluster }: Holder,
+  { cluster }: RoleHolder,
   { subject, wanted }: Search,
 ): Grant | undefined {
   for (const binding of source.clusterRoleBindings(cluster, subject)) {
@@ -71,7 +71,7 @@ function clusterGrant(
 
 function namespaceGrant(
   source: RbacSource,
-  { cluster, namespace }: Holder,
+  { cluster, namespace }: RoleHolder,
   { subject, wanted }: Search,
 ): Grant | undefined {
   for (const binding of source.roleBindings(cluster, namespace, subject)) {
@@ -87,7 +87,7 @@ function namespaceGrant(
 }
 
 /** Everything somebody holds by the bindings of one cluster. */
-export function grants(source: RbacSource, holder: Holder): readonly Grant[] {
+export function grants(source: RbacSource, holder: RoleHolder): readonly Grant[] {
   const all: Grant[] = []
   findGrant(source, holder, grant => {
     all.push(grant)
@@ -129,7 +129,7 @@ export interface RbacVerdict {
 }
 
 /** Evaluates the bindings of one cluster for somebody, Kubernetes' way. */
-export function evaluate(source: RbacSource, holder: Holder, action: Action): RbacVerdict {
+export function evaluate(source: RbacSource, holder: RoleHolder, action: Action): RbacVerdict {
   let missing: Set<string> | undefined
   const found = findGrant(source, holder, ({ rules, binding }) => {
     if (rules !== undefined) return rules.some(rule => ruleAllows(rule, action))

@@ -21,14 +21,14 @@ export interface RbacSource {
 }
 
 /** `subjects[]` of a binding. */
-export interface Subject {
+export interface RbacSubject {
   readonly kind: string
   readonly name: string
   readonly namespace?: string
 }
 
 /** Under what a binding is found: `User/alice`, `Group/devs`; a service account is the user it authenticates as. */
-export function subjectKey(subject: Subject, bindingNamespace: string): string | undefined {
+export function subjectKey(subject: RbacSubject, bindingNamespace: string): string | undefined {
   if (subject.kind !== 'ServiceAccount')
     return subjectKinds.has(subject.kind) ? keyOf(subject.kind, subject.name) : undefined
   const namespace = subject.namespace || bindingNamespace
@@ -78,7 +78,7 @@ export function bindingIn(object: KubeObject): Binding | undefined {
 }
 
 /** `subjects` of a binding. */
-export const subjectsIn = (object: KubeObject): readonly Subject[] =>
+export const subjectsIn = (object: KubeObject): readonly RbacSubject[] =>
   records(object.subjects).map(({ kind, name, namespace }) => ({
     kind: text(kind),
     name: text(name),

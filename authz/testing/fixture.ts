@@ -11,7 +11,7 @@ import { createAuthorizer } from '../chain/authorizer.ts'
 import type { BoundExport } from '../chain/maximalpolicy.ts'
 import { type AuthorizationSources, createStamps } from '../chain/memory.ts'
 import type { PolicyRule } from '../rbac/policyrule.ts'
-import { rbacGroup, type Subject } from '../rbac/rbacsource.ts'
+import { type RbacSubject, rbacGroup } from '../rbac/rbacsource.ts'
 
 /** RBAC of a few logical clusters, with the real index and the real bootstrap policy in `system:admin`. */
 export interface Fixture {
@@ -91,12 +91,12 @@ export const role = (namespace: string, name: string, ...rules: PolicyRule[]): K
   rules,
 })
 
-const bound = (name: string, subjects: readonly Subject[]) => ({
+const bound = (name: string, subjects: readonly RbacSubject[]) => ({
   roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name },
   subjects,
 })
 
-export const clusterBinding = (name: string, ...subjects: Subject[]): KubeObject => ({
+export const clusterBinding = (name: string, ...subjects: RbacSubject[]): KubeObject => ({
   apiVersion,
   kind: 'ClusterRoleBinding',
   metadata: { name: `${name}-binding` },
@@ -104,7 +104,7 @@ export const clusterBinding = (name: string, ...subjects: Subject[]): KubeObject
 })
 
 /** A RoleBinding of a ClusterRole, or of a Role when the name is `role/<name>`. */
-export const binding = (namespace: string, name: string, ...subjects: Subject[]): KubeObject => {
+export const binding = (namespace: string, name: string, ...subjects: RbacSubject[]): KubeObject => {
   const local = name.startsWith('role/')
   const roleName = local ? name.slice('role/'.length) : name
   const roleRef = { apiGroup: rbacGroup, kind: local ? 'Role' : 'ClusterRole', name: roleName }
@@ -117,8 +117,8 @@ export const binding = (namespace: string, name: string, ...subjects: Subject[])
   }
 }
 
-export const userNamed = (name: string): Subject => ({ kind: 'User', name })
-export const groupNamed = (name: string): Subject => ({ kind: 'Group', name })
+export const userNamed = (name: string): RbacSubject => ({ kind: 'User', name })
+export const groupNamed = (name: string): RbacSubject => ({ kind: 'Group', name })
 
 export const user = (name: string, ...groups: string[]): UserInfo => ({
   name,

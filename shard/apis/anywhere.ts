@@ -15,14 +15,14 @@ import { readsOf, refuseWrites } from '../registry/storage.ts'
 import { selectedAsShown } from './convertedreads.ts'
 import { mixedReads } from './mixed.ts'
 import { servedKind } from './resources.ts'
-import { customSegment, type Served } from './served.ts'
+import { customSegment, type ServedDefinition } from './served.ts'
 import { isStoredAs, type Versions } from './versions.ts'
 
 export interface AnywhereOptions {
   apis(cluster: ClusterScope): ApiSet | undefined
   /** The different ways in which clusters serve what they bind under an identity. */
-  identified(groupResource: string, identity: string): readonly Served[]
-  boundIn(cluster: ClusterName, groupResource: string, identity: string): Served | undefined
+  identified(groupResource: string, identity: string): readonly ServedDefinition[]
+  boundIn(cluster: ClusterName, groupResource: string, identity: string): ServedDefinition | undefined
   readonly conversionOf: Versions['conversionOf']
   cacheOf(resource: { group: string; resource: string; segment: string }): ResourceCache
   virtual(resource: GroupVersionResource): ResourceStorage
@@ -64,7 +64,7 @@ function servedStorage(
 function stored(options: AnywhereOptions, ref: ResourceRef, cache: ResourceCache): () => ResourceStorage {
   const { group, version, resource, identity = '' } = ref
   const name = groupResource(group, resource)
-  const ways = (): readonly Served[] => options.identified(name, identity)
+  const ways = (): readonly ServedDefinition[] => options.identified(name, identity)
   const mixed = mixedReads({
     version,
     isPlain: () => isPlain(ways(), version, cache),
@@ -83,7 +83,11 @@ function stored(options: AnywhereOptions, ref: ResourceRef, cache: ResourceCache
   }
 }
 
-function isPlain([first, ...others]: readonly Served[], version: string, cache: ResourceCache): boolean {
+function isPlain(
+  [first, ...others]: readonly ServedDefinition[],
+  version: string,
+  cache: ResourceCache,
+): boolean {
   if (first === undefined) return true
   return others.length === 0 && isStoredAs(first, version) && shapeOf(first.definition).covers(cache)
 }

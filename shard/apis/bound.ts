@@ -1,11 +1,11 @@
 import type { Item } from '../../framework/contract/item.ts'
 import { groupResource, type KubeObject } from '../../framework/meta/object.ts'
 import type { APIBinding, BoundAPIResource } from '../../kcp/apis.ts'
-import { boundId, boundServed, type Served } from './served.ts'
+import { boundId, boundServed, type ServedDefinition } from './served.ts'
 import { createShared } from './shared.ts'
 
 /** What one APIBinding binds; equal bindings of different clusters share one object. */
-export interface Bound {
+export interface BoundResources {
   readonly resources: readonly BoundAPIResource[]
   readonly terminating: boolean
 }
@@ -23,13 +23,13 @@ export interface Schemas {
   /** Returns whether the schema has become known, or unknown. */
   set(uid: string, source: SchemaSource, schema: SchemaItem | undefined): boolean
   /** undefined while the schema is not known. */
-  served(bound: BoundAPIResource, terminating: boolean): Served | undefined
+  served(bound: BoundAPIResource, terminating: boolean): ServedDefinition | undefined
 }
 
 export function createSchemas(): Schemas {
   const sources = { schema: new Map<string, SchemaItem>(), copy: new Map<string, SchemaItem>() }
   const find = (uid: string): SchemaItem | undefined => sources.schema.get(uid) ?? sources.copy.get(uid)
-  const shared = createShared<Served>()
+  const shared = createShared<ServedDefinition>()
   return {
     set(uid, source, schema) {
       const wasKnown = find(uid) !== undefined
@@ -46,8 +46,8 @@ export function createSchemas(): Schemas {
 }
 
 /** Reads APIBindings; the same content gives the same `Bound`. */
-export function createBoundReader(): (binding: KubeObject) => Bound {
-  const shared = createShared<Bound>()
+export function createBoundReader(): (binding: KubeObject) => BoundResources {
+  const shared = createShared<BoundResources>()
   return object => {
     const binding = object as APIBinding
     const resources = binding.status?.boundResources ?? []
@@ -58,8 +58,8 @@ export function createBoundReader(): (binding: KubeObject) => Bound {
 
 /** Which bound resources exist for an identity, over all clusters, counted (chapter 20, section 6.1, rule 2). */
 export interface Identities {
-  add(bound: Bound): void
-  remove(bound: Bound): void
+  add(bound: BoundResources): void
+  remove(bound: BoundResources): void
   /** One for each way in which they are bound: several bindings may have several schemas. */
   of(groupResource: string, identity: string): readonly BoundAPIResource[]
   /** One of any identity. */

@@ -2,7 +2,7 @@ import { type ApiSet, apiSetOf } from '../../framework/contract/apis.ts'
 import { type ClusterName, groupResource, type KubeObject } from '../../framework/meta/object.ts'
 import { asCrd, isEstablished } from '../registry/crd.ts'
 import {
-  type Bound,
+  type BoundResources,
   boundName,
   createBoundReader,
   createIdentities,
@@ -13,8 +13,8 @@ import {
   type Schemas,
 } from './bound.ts'
 import type { WatchEnds } from './ends.ts'
-import { crdServed, type ResourcesOf, type Served, servedName } from './served.ts'
-import { createShared, type Shared } from './shared.ts'
+import { crdServed, type ResourcesOf, type ServedDefinition, servedName } from './served.ts'
+import { createShared, type SharedValues } from './shared.ts'
 
 /**
  * What every logical cluster serves, kept from changes: each setter costs what changed, and nothing is computed for a
@@ -30,18 +30,18 @@ export interface ClusterApis {
   /** The same object until something changes; one object for all clusters that serve the same. */
   of(cluster: ClusterName): ApiSet | undefined
   /** The different ways in which clusters serve what they bind under an identity. */
-  identified(groupResource: string, identity: string): readonly Served[]
-  boundIn(cluster: ClusterName, groupResource: string, identity: string): Served | undefined
+  identified(groupResource: string, identity: string): readonly ServedDefinition[]
+  boundIn(cluster: ClusterName, groupResource: string, identity: string): ServedDefinition | undefined
   /** Some definition of a resource, of whichever cluster or identity. */
-  anyOf(groupResource: string): Served | undefined
+  anyOf(groupResource: string): ServedDefinition | undefined
   /** Whether a binding says that it serves this APIResourceSchema. */
   isBound(schemaUid: string): boolean
 }
 
 export interface ClusterApisOptions {
-  /** Served by every cluster, and never replaced by what a cluster defines or binds. */
-  readonly system: readonly Served[]
-  readonly builtin: readonly Served[]
+  /** ServedDefinition by every cluster, and never replaced by what a cluster defines or binds. */
+  readonly system: readonly ServedDefinition[]
+  readonly builtin: readonly ServedDefinition[]
   /** Resources of every cluster that are not stored: reviews. */
   readonly unstored: ApiSet['resources']
   readonly resourcesOf: ResourcesOf
@@ -50,8 +50,8 @@ export interface ClusterApisOptions {
 
 interface ClusterState {
   exists: boolean
-  readonly bindings: Map<string, Bound>
-  readonly definitions: Map<string, Served>
+  readonly bindings: Map<string, BoundResources>
+  readonly definitions: Map<string, ServedDefinition>
   apis: ApiSet | undefined
 }
 
@@ -65,9 +65,9 @@ interface Index {
   readonly binders: Map<string, Set<ClusterName>>
   readonly schemas: Schemas
   readonly identities: Identities
-  readonly readBound: (binding: KubeObject) => Bound
+  readonly readBound: (binding: KubeObject) => BoundResources
   /** ApiSets by what they are made of. */
-  readonly sets: Shared<ApiSet>
+  readonly sets: SharedValues<ApiSet>
 }
 
 export function createClusterApis(options: ClusterApisOptions): ClusterApis {
@@ -120,7 +120,7 @@ function changed(index: Index, cluster: ClusterName, names: Iterable<string>): v
   if (empty) index.states.delete(cluster)
 }
 
-function setBound(index: Index, cluster: ClusterName, name: string, next: Bound | undefined): void {
+function setBound(index: Index, cluster: ClusterName, name: string, next: BoundResources | undefined): void {
   const { bindings } = stateOf(index, cluster)
   const old = bindings.get(name)
   if (old === next) return
@@ -139,7 +139,7 @@ function schemaChanged(index: Index, uid: string): void {
   }
 }
 
-function anyOf({ identities, schemas, states }: Index, name: string): Served | undefined {
+function anyOf({ identities, schemas, states }: Index, name: string): ServedDefinition | undefined {
   const bound = identities.any(name)
   const served = bound && schemas.served(bound, false)
   if (served !== undefined) return served
@@ -155,7 +155,7 @@ function boundIn(
   cluster: ClusterName,
   name: string,
   identity: string,
-): Served | undefined {
+): ServedDefinition | undefined {
   for (const { resources, terminating } of states.get(cluster)?.bindings.values() ?? []) {
     const bound = resources.find(each => each.schema.identityHash === identity && boundName(each) === name)
     if (bound !== undefined) return schemas.served(bound, terminating)
@@ -163,7 +163,12 @@ function boundIn(
   return undefined
 }
 
-function setDefinition(index: Index, cluster: ClusterName, name: string, next: Served | undefined): void {
+function setDefinition(
+  index: Index,
+  cluster: ClusterName,
+  name: string,
+  next: ServedDefinition | undefined,
+): void {
   const { definitions } = stateOf(index, cluster)
   const old = definitions.get(name)
   if (old?.id === next?.id) return
@@ -188,7 +193,11 @@ function replace<V>(map: Map<string, V>, key: string, value: V | undefined): voi
   else map.set(key, value)
 }
 
-function rememberBinder(binders: Map<string, Set<ClusterName>>, bound: Bound, cluster: ClusterName): void {
+function rememberBinder(
+  binders: Map<string, Set<ClusterName>>,
+  bound: BoundResources,
+  cluster: ClusterName,
+): void {
   for (const { schema } of bound.resources) {
     const clusters = binders.get(schema.UID) ?? new Set()
     binders.set(schema.UID, clusters.add(cluster))
@@ -202,8 +211,8 @@ function forgetBinder(binders: Map<string, Set<ClusterName>>, uid: string, clust
 }
 
 /** The resources that are served differently after a binding changed. */
-function changedNames(old: Bound | undefined, next: Bound | undefined): readonly string[] {
-  const wordings = (bound: Bound | undefined): Map<string, string> =>
+function changedNames(old: BoundResources | undefined, next: BoundResources | undefined): readonly string[] {
+  const wordings = (bound: BoundResources | undefined): Map<string, string> =>
     new Map(bound?.resources.map(r => [boundName(r), JSON.stringify(r)]))
   const [before, after] = [wordings(old), wordings(next)]
   return [...new Set([...before.keys(), ...after.keys()])].filter(
@@ -211,13 +220,16 @@ function changedNames(old: Bound | undefined, next: Bound | undefined): readonly
   )
 }
 
-/** Bound resources by name of their binding, then definitions whose place is free (chapter 20, section 6.1). */
+/** BoundResources resources by name of their binding, then definitions whose place is free (chapter 20, section 6.1). */
 function ownOf(
   { bindings, definitions }: ClusterState,
-  servedOf: (bound: Bound['resources'][number], terminating: boolean) => Served | undefined,
-): readonly Served[] {
-  const found = new Map<string, Served>()
-  const offer = (served: Served | undefined): void => {
+  servedOf: (
+    bound: BoundResources['resources'][number],
+    terminating: boolean,
+  ) => ServedDefinition | undefined,
+): readonly ServedDefinition[] {
+  const found = new Map<string, ServedDefinition>()
+  const offer = (served: ServedDefinition | undefined): void => {
     if (served !== undefined && !found.has(servedName(served))) found.set(servedName(served), served)
   }
   for (const name of [...bindings.keys()].sort()) {
@@ -232,8 +244,8 @@ function ownOf(
  * System kinds and built-in ones win over the cluster's own: whoever exports `secrets` would otherwise be handed those of
  * all who have bound something from him.
  */
-export function compose(options: ClusterApisOptions, own: readonly Served[]): ApiSet {
-  const found = new Map<string, Served>()
+export function compose(options: ClusterApisOptions, own: readonly ServedDefinition[]): ApiSet {
+  const found = new Map<string, ServedDefinition>()
   for (const served of [...own, ...options.builtin, ...options.system]) found.set(servedName(served), served)
   for (const { group, names } of options.unstored) found.delete(groupResource(group, names.plural))
   const all = [...found.values()]

@@ -5,7 +5,7 @@ import { compileCached } from '../../openapi/compile.ts'
 import { itemAs } from '../cache/item.ts'
 import type { ConvertObjects } from '../conversion/webhook.ts'
 import { storedLabels } from '../registry/strategy.ts'
-import { type Served, storageVersionOf } from './served.ts'
+import { type ServedDefinition, storageVersionOf } from './served.ts'
 
 /** How the objects of one kind become its other versions. */
 export interface Conversion {
@@ -18,7 +18,7 @@ export interface Conversion {
 }
 
 /** A conversion by a webhook. What is read is converted once for all readers, as long as it is not forgotten. */
-export function webhookConversion({ definition }: Served, ask: ConvertObjects): Conversion {
+export function webhookConversion({ definition }: ServedDefinition, ask: ConvertObjects): Conversion {
   const { group, versions } = definition
   const schemaOf = (name: string) => compileCached(versions.find(v => v.name === name)?.schema ?? {})
   const isIn = ({ apiVersion }: KubeObject, version: string) => apiVersion === apiVersionOf(group, version)

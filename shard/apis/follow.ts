@@ -4,7 +4,7 @@ import type { ClusterName } from '../../framework/meta/object.ts'
 import { apisGroup, coreGroup, tenancyGroup } from '../../kcp/apigroups.ts'
 import type { APIExport } from '../../kcp/apis.ts'
 import { boundCRDsCluster, logicalClusterName } from '../../kcp/logicalclusters.ts'
-import type { CacheEvent } from '../cache/item.ts'
+import type { WatchCacheEvent } from '../cache/item.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { ClusterApis } from './clusters.ts'
 import { builtinSegment, customSegment } from './served.ts'
@@ -12,12 +12,12 @@ import { builtinSegment, customSegment } from './served.ts'
 const replay = { replay: true } as const
 
 /** The object of an event, undefined when it is gone. */
-const present = ({ type, item }: CacheEvent): CacheEvent['item'] | undefined =>
+const present = ({ type, item }: WatchCacheEvent): WatchCacheEvent['item'] | undefined =>
   type === 'DELETED' ? undefined : item
 
 /** Keeps what clusters serve up to date with the cache, synchronously: a change and its consequence are seen together. */
 export function followDefinitions(cache: WatchCache, apis: ClusterApis): void {
-  const system = (group: string, resource: string, handler: (event: CacheEvent) => void): void =>
+  const system = (group: string, resource: string, handler: (event: WatchCacheEvent) => void): void =>
     void cache.resource(group, resource, customSegment).subscribe(handler, replay)
   system(coreGroup, 'logicalclusters', event => {
     const { cluster, name, meta } = event.item

@@ -3,7 +3,7 @@ import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ItemBatch, ItemList, ItemWatch, ResourceStorage } from '../../framework/contract/storage.ts'
 import { shapeOf } from '../registry/presentation.ts'
 import { convertedEvents, convertedList, type Present } from './convertedreads.ts'
-import type { Served } from './served.ts'
+import type { ServedDefinition } from './served.ts'
 import { isStoredAs, type Versions } from './versions.ts'
 
 /** Objects of clusters that may define the same resource differently. */
@@ -14,7 +14,7 @@ export interface Mixture {
   /** Whether somebody else converts some of them, which may fail. */
   asksOthers(): boolean
   /** How the cluster of an item serves it; undefined: not at all, it is shown as it is. */
-  servedOf(item: Item): Served | undefined
+  servedOf(item: Item): ServedDefinition | undefined
   readonly conversionOf: Versions['conversionOf']
 }
 
@@ -68,7 +68,7 @@ async function presentMixed(
   items: readonly Item[],
   { servedOf, conversionOf, version }: Mixture,
 ): Promise<readonly Item[]> {
-  const parts = new Map<Served, Item[]>()
+  const parts = new Map<ServedDefinition, Item[]>()
   for (const item of items) {
     const served = servedOf(item)
     if (served === undefined) continue
@@ -86,11 +86,15 @@ async function presentMixed(
   return items.map(item => shown.get(item) ?? item)
 }
 
-const presentIn = (conversionOf: Versions['conversionOf'], served: Served, version: string): Present =>
+const presentIn = (
+  conversionOf: Versions['conversionOf'],
+  served: ServedDefinition,
+  version: string,
+): Present =>
   isStoredAs(served, version) ? async items => items : items => conversionOf(served).present(items, version)
 
 const presentPart = (
   items: readonly Item[],
-  { definition }: Served,
+  { definition }: ServedDefinition,
   present: Present,
 ): Promise<readonly Item[]> => present(items.map(shapeOf(definition).of))

@@ -19,16 +19,22 @@ import { apiResourcesOf, readOnlyResourcesOf, subresourceVerbs } from '../../ope
 import type { RegistryAdmission } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/codec.ts'
 import type { ResourceCache } from '../cache/resource.ts'
-import { type ShelfPlace, versionedShelf } from '../registry/objectstore.ts'
+import { type ObjectStoreOptions, versionedObjectStore } from '../registry/objectstore.ts'
 import { presented, shapeOf } from '../registry/presentation.ts'
-import type { Registry, Shelf } from '../registry/registry.ts'
+import type { ObjectStore, Registry } from '../registry/registry.ts'
 import { registryStorage } from '../registry/storage.ts'
 import type { Part } from '../registry/strategy.ts'
 import { convertedReads } from './convertedreads.ts'
 import { type WatchEnds, withWatchEnds } from './ends.ts'
 import { groupEventStorage } from './events.ts'
 import { replicasPath, scaleAdmission, scaleMutation, scaleStorage } from './scale.ts'
-import { builtinServed, type ResourcesOf, type Served, servedName, storageVersionOf } from './served.ts'
+import {
+  builtinServed,
+  type ResourcesOf,
+  type ServedDefinition,
+  servedName,
+  storageVersionOf,
+} from './served.ts'
 import { isStoredAs, isWrittenAsStored, ownVersion, type Versions } from './versions.ts'
 
 /** An object that is not stored; undefined: ask the store. */
@@ -37,7 +43,7 @@ export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObje
 /** What resources are wired to. */
 export interface Wiring extends Versions {
   cacheOf(resource: StoredResource): ResourceCache
-  shelfOf(place: ShelfPlace): Shelf
+  storeOf(place: ObjectStoreOptions): ObjectStore
   readonly admission: RegistryAdmission
   readonly ends: WatchEnds
   /** By `<plural>.<group>`. */
@@ -49,14 +55,14 @@ export interface Wiring extends Versions {
 }
 
 /** Where the objects of a served resource lie. */
-const storedResource = ({ definition: { group, names }, segment }: Served): StoredResource => ({
+const storedResource = ({ definition: { group, names }, segment }: ServedDefinition): StoredResource => ({
   group,
   resource: names.plural,
   segment,
 })
 
 /** The kind of a served resource in one version, as the watch cache wants to know it. */
-export function servedKind({ definition }: Served, version: string): ServedKind {
+export function servedKind({ definition }: ServedDefinition, version: string): ServedKind {
   const fields = selectableFieldsOf(definition.versions.find(v => v.name === version)?.selectableFields ?? [])
   const { group, names } = definition
   const isCoreEvent = group === '' && names.plural === 'events'
@@ -69,7 +75,7 @@ export function servedKind({ definition }: Served, version: string): ServedKind 
 
 /** Makes ApiResources of what is served, once per `Served`. */
 export function resourceMaker(wiring: Wiring): ResourcesOf {
-  const made = new WeakMap<Served, readonly ApiResource[]>()
+  const made = new WeakMap<ServedDefinition, readonly ApiResource[]>()
   return served => {
     const known = made.get(served) ?? makeResources(wiring, served)
     made.set(served, known)
@@ -77,8 +83,8 @@ export function resourceMaker(wiring: Wiring): ResourcesOf {
   }
 }
 
-function makeResources(wiring: Wiring, served: Served): readonly ApiResource[] {
-  const { definition, traits } = served
+function makeResources(wiring: Wiring, served: ServedDefinition): readonly ApiResource[] {
+  const { definition, rest } = served
   if (served.isVirtual) {
     const { group, names } = definition
     return readOnlyResourcesOf(definition, version =>
@@ -92,18 +98,18 @@ function makeResources(wiring: Wiring, served: Served): readonly ApiResource[] {
   const fields = servedKind(served, storageVersionOf(definition)).fields
   return apiResourcesOf(definition, {
     storage,
-    custom: traits.custom,
-    unconditionalUpdate: traits.unconditionalUpdate,
-    createOnUpdate: traits.createOnUpdate,
-    deleteReturnsObject: traits.deleteReturnsObject,
-    ...(traits.complete === undefined ? {} : { complete: traits.complete }),
-    ...(traits.resetFields === undefined ? {} : { resetFields: traits.resetFields }),
-    ...(fields === undefined || traits.custom ? {} : { selectableFields: fields }),
+    custom: rest.custom,
+    unconditionalUpdate: rest.unconditionalUpdate,
+    createOnUpdate: rest.createOnUpdate,
+    deleteReturnsObject: rest.deleteReturnsObject,
+    ...(rest.complete === undefined ? {} : { complete: rest.complete }),
+    ...(rest.resetFields === undefined ? {} : { resetFields: rest.resetFields }),
+    ...(fields === undefined || rest.custom ? {} : { selectableFields: fields }),
     subresources: subresourcesOf(wiring, served),
   })
 }
 
-function scaleOf(wiring: Wiring, served: Served, version: string): ResourceStorage {
+function scaleOf(wiring: Wiring, served: ServedDefinition, version: string): ResourceStorage {
   const paths = served.definition.versions.find(v => v.name === version)?.scale
   if (paths === undefined) return endpoint(wiring, served, version, '')
   const { group, names, versions } = served.definition
@@ -116,7 +122,7 @@ function scaleOf(wiring: Wiring, served: Served, version: string): ResourceStora
 }
 
 /** The storage of one version of a resource, or of the part of it that a subresource writes. */
-function endpoint(wiring: Wiring, served: Served, version: string, part: Part): ResourceStorage {
+function endpoint(wiring: Wiring, served: ServedDefinition, version: string, part: Part): ResourceStorage {
   const { group, names } = served.definition
   if (group === 'events.k8s.io') {
     return groupEventStorage(endpoint(wiring, builtinServed(coreEvents), version, part))
@@ -135,7 +141,7 @@ function endpoint(wiring: Wiring, served: Served, version: string, part: Part): 
 function inVersion(
   wiring: Wiring,
   storage: ResourceStorage,
-  served: Served,
+  served: ServedDefinition,
   kind: ServedKind,
 ): ResourceStorage {
   const version = versionOf(kind.apiVersion)
@@ -146,7 +152,11 @@ function inVersion(
 }
 
 /** What is computed is asked first; nearly no resource has anything of that kind. */
-function withComputed({ computed }: Wiring, served: Served, storage: ResourceStorage): ResourceStorage {
+function withComputed(
+  { computed }: Wiring,
+  served: ServedDefinition,
+  storage: ResourceStorage,
+): ResourceStorage {
   const name = servedName(served)
   return {
     ...storage,
@@ -166,7 +176,7 @@ interface Place {
   readonly part: Part
 }
 
-function registryOf(wiring: Wiring, served: Served, { version, part }: Place): Registry {
+function registryOf(wiring: Wiring, served: ServedDefinition, { version, part }: Place): Registry {
   const { group, names, namespaced, versions } = served.definition
   const written = isWrittenAsStored(served) ? storageVersionOf(served.definition) : version
   const rules = versions.find(each => each.name === written)
@@ -176,7 +186,7 @@ function registryOf(wiring: Wiring, served: Served, { version, part }: Place): R
     version,
     versions: kindVersions(wiring, served),
     part,
-    shelf: shelfIn(wiring, served, written),
+    store: storeIn(wiring, served, written),
     admission: wiring.admission,
     rules: {
       strategy: {
@@ -185,7 +195,7 @@ function registryOf(wiring: Wiring, served: Served, { version, part }: Place): R
         kind: names.kind,
         namespaced,
         status: rules?.status ?? false,
-        traits: served.traits,
+        rest: served.rest,
       },
       schema: compileCached(rules?.schema ?? {}),
       terminating: served.terminating,
@@ -193,21 +203,21 @@ function registryOf(wiring: Wiring, served: Served, { version, part }: Place): R
   }
 }
 
-function kindVersions({ conversionOf }: Wiring, served: Served): KindVersions {
+function kindVersions({ conversionOf }: Wiring, served: ServedDefinition): KindVersions {
   return {
     served: served.definition.versions.filter(version => version.served).map(({ name }) => name),
     convert: async (object, version) => (await conversionOf(served).convert([object], version))[0] ?? object,
   }
 }
 
-/** The shelf of a resource, seen in one version. */
-function shelfIn(wiring: Wiring, served: Served, version: string): Shelf {
-  const shelf = wiring.shelfOf({ resource: storedResource(served), shape: shapeOf(served.definition) })
-  if (isStoredAs(served, version)) return shelf
+/** The store of a resource, seen in one version. */
+function storeIn(wiring: Wiring, served: ServedDefinition, version: string): ObjectStore {
+  const store = wiring.storeOf({ resource: storedResource(served), shape: shapeOf(served.definition) })
+  if (isStoredAs(served, version)) return store
   const { present, stored } = wiring.conversionOf(served)
   const { group } = served.definition
   const storedAs = apiVersionOf(group, storageVersionOf(served.definition))
-  return versionedShelf(shelf, {
+  return versionedObjectStore(store, {
     present: async item => (await present([item], version))[0] ?? item,
     stored,
     isStored: ({ apiVersion }) => apiVersion === storedAs,
@@ -221,8 +231,8 @@ const ownSubresources: Readonly<Record<string, readonly [name: string, verbs: re
     'certificatesigningrequests.certificates.k8s.io': ['approval', subresourceVerbs, 'approval'],
   }
 
-function subresourcesOf(wiring: Wiring, served: Served): readonly Subresource[] {
-  if (served.traits.custom) return []
+function subresourcesOf(wiring: Wiring, served: ServedDefinition): readonly Subresource[] {
+  if (served.rest.custom) return []
   const others = wiring.subresources[servedName(served)] ?? []
   const own = ownSubresources[servedName(served)]
   if (own === undefined) return others

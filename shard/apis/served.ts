@@ -5,8 +5,8 @@ import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import { omittingEmpty } from '../../openapi/definitions/kubernetes/kind.ts'
 import { definitionOf } from '../../openapi/resource.ts'
 import { asCrd, cleanupFinalizer } from '../registry/crd.ts'
-import { customTraits, pathNamedTraits, traitsOf } from '../registry/reststrategy.ts'
-import type { Traits } from '../registry/strategy.ts'
+import { customStrategy, kindStrategyOf, pathNamedStrategy } from '../registry/reststrategy.ts'
+import type { KindStrategy } from '../registry/strategy.ts'
 
 /** The storage segments of resources that are not bound (BRIEF decision 2). */
 export const builtinSegment = '-'
@@ -17,7 +17,7 @@ export const isIdentity = (segment: string): boolean =>
   segment !== builtinSegment && segment !== customSegment
 
 /** One resource as some logical clusters serve it: a definition, and where its objects lie. */
-export interface Served {
+export interface ServedDefinition {
   /** Equal for what is served alike; part of the key under which ApiSets are shared. */
   readonly id: string
   readonly definition: KindDefinition
@@ -25,7 +25,7 @@ export interface Served {
   readonly segment: string
   /** For bound resources. */
   readonly identity?: string
-  readonly traits: Traits
+  readonly rest: KindStrategy
   /** Versions in which objects may have been stored. */
   readonly storedVersions: readonly string[]
   /** Objects are read elsewhere, and nothing is stored here (chapter 20, section 6.7). */
@@ -35,30 +35,30 @@ export interface Served {
 }
 
 /** Makes the resources of what is served, in every served version. */
-export type ResourcesOf = (served: Served) => readonly ApiResource[]
+export type ResourcesOf = (served: ServedDefinition) => readonly ApiResource[]
 
-export const servedName = ({ definition: { group, names } }: Served): string =>
+export const servedName = ({ definition: { group, names } }: ServedDefinition): string =>
   groupResource(group, names.plural)
 
 export const storageVersionOf = (definition: KindDefinition): string =>
   definition.versions.find(version => version.storage)?.name ?? ''
 
 /** Kinds with types in Go: what is empty there is not written. */
-function typedTraits(name: string, { versions }: KindDefinition): Traits {
-  const traits = traitsOf(name)
+function typedStrategy(name: string, { versions }: KindDefinition): KindStrategy {
+  const rest = kindStrategyOf(name)
   const [schema = {}] = versions.map(version => version.schema)
   const omit = omittingEmpty(schema)
-  return { ...traits, complete: object => traits.complete?.(omit(object)) ?? omit(object) }
+  return { ...rest, complete: object => rest.complete?.(omit(object)) ?? omit(object) }
 }
 
 /** A kind that Kubernetes brings along. */
-export function builtinServed(definition: KindDefinition): Served {
+export function builtinServed(definition: KindDefinition): ServedDefinition {
   const name = groupResource(definition.group, definition.names.plural)
   return {
     id: name,
     definition,
     segment: builtinSegment,
-    traits: typedTraits(name, definition),
+    rest: typedStrategy(name, definition),
     storedVersions: [storageVersionOf(definition)],
     isVirtual: false,
     terminating: false,
@@ -66,10 +66,10 @@ export function builtinServed(definition: KindDefinition): Served {
 }
 
 /** A kind of kcp that every cluster has without binding it (chapter 20, section 6.1). */
-export const systemServed = (definition: KindDefinition): Served => ({
+export const systemServed = (definition: KindDefinition): ServedDefinition => ({
   ...builtinServed(definition),
   segment: customSegment,
-  traits: customTraits,
+  rest: customStrategy,
 })
 
 const namesPaths = ({ metadata, spec }: KubeObject): boolean =>
@@ -77,7 +77,7 @@ const namesPaths = ({ metadata, spec }: KubeObject): boolean =>
   (spec as { readonly nameValidation?: string }).nameValidation === 'PathSegmentName'
 
 /** What a CustomResourceDefinition serves in its own cluster. */
-export function crdServed(object: KubeObject): Served {
+export function crdServed(object: KubeObject): ServedDefinition {
   const crd = asCrd(object)
   const { uid, generation, deletionTimestamp, finalizers } = crd.metadata
   const terminating = deletionTimestamp !== undefined && (finalizers ?? []).includes(cleanupFinalizer)
@@ -86,7 +86,7 @@ export function crdServed(object: KubeObject): Served {
     id: `crd ${uid} ${generation} ${storedVersions.join(',')} ${terminating}`,
     definition: definitionOf(object),
     segment: customSegment,
-    traits: namesPaths(object) ? pathNamedTraits : customTraits,
+    rest: namesPaths(object) ? pathNamedStrategy : customStrategy,
     storedVersions,
     isVirtual: false,
     terminating,
@@ -100,14 +100,18 @@ export const boundId = ({ schema, storageVersions }: BoundAPIResource, terminati
 export const isVirtual = ({ storageVersions = [] }: BoundAPIResource): boolean => storageVersions.length === 0
 
 /** What an APIBinding makes of an APIResourceSchema, or of the copy of it. */
-export function boundServed(bound: BoundAPIResource, schema: KubeObject, terminating: boolean): Served {
+export function boundServed(
+  bound: BoundAPIResource,
+  schema: KubeObject,
+  terminating: boolean,
+): ServedDefinition {
   const definition = definitionOf(schema)
   return {
     id: boundId(bound, terminating),
     definition,
     segment: bound.schema.identityHash,
     identity: bound.schema.identityHash,
-    traits: namesPaths(schema) ? pathNamedTraits : customTraits,
+    rest: namesPaths(schema) ? pathNamedStrategy : customStrategy,
     storedVersions: bound.storageVersions?.length ? bound.storageVersions : [storageVersionOf(definition)],
     isVirtual: isVirtual(bound),
     terminating,

@@ -1,10 +1,10 @@
 /** Values by content: equal keys get the same object for as long as anybody holds it. */
-export interface Shared<T extends object> {
+export interface SharedValues<T extends object> {
   get(key: string, make: () => T): T
 }
 
 /** Nothing is kept alive by being shared; keys of values that are gone are forgotten. */
-export function createShared<T extends object>(): Shared<T> {
+export function createShared<T extends object>(): SharedValues<T> {
   const values = new Map<string, WeakRef<T>>()
   const gone = new FinalizationRegistry<string>(key => {
     if (values.get(key)?.deref() === undefined) values.delete(key)

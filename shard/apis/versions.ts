@@ -8,7 +8,7 @@ import { itemAs } from '../cache/item.ts'
 import { type Convert, conversions } from '../conversion/conversions.ts'
 import type { ConvertObjects } from '../conversion/webhook.ts'
 import { type Conversion, webhookConversion } from './converted.ts'
-import { type Served, servedName, storageVersionOf } from './served.ts'
+import { type ServedDefinition, servedName, storageVersionOf } from './served.ts'
 
 /** Strategy `None`: apiVersion is rewritten, what the version does not know is pruned (chapter 40, rule 7.41). */
 const renaming =
@@ -21,13 +21,17 @@ const renaming =
   }
 
 /** How kcp's own two kinds become their other versions: by rules of their own. */
-const ownConversion = (served: Served): Convert | undefined => conversions.get(servedName(served))
+const ownConversion = (served: ServedDefinition): Convert | undefined => conversions.get(servedName(served))
 
 /** Whether the objects of a kind are admitted and checked as they are stored, whichever version they are written in. */
-export const isWrittenAsStored = (served: Served): boolean => ownConversion(served) !== undefined
+export const isWrittenAsStored = (served: ServedDefinition): boolean => ownConversion(served) !== undefined
 
 /** One version of such a kind. What is written is checked in this version before it is converted. */
-export function ownVersion(storage: ResourceStorage, served: Served, version: string): ResourceStorage {
+export function ownVersion(
+  storage: ResourceStorage,
+  served: ServedDefinition,
+  version: string,
+): ResourceStorage {
   const convert = ownConversion(served)
   const { group, names, versions } = served.definition
   const stored = storageVersionOf(served.definition)
@@ -45,7 +49,7 @@ export function ownVersion(storage: ResourceStorage, served: Served, version: st
 }
 
 /** Whether every stored object is in this version, so that its bytes can be sent as they are. */
-export const isStoredAs = ({ storedVersions }: Served, version: string): boolean =>
+export const isStoredAs = ({ storedVersions }: ServedDefinition, version: string): boolean =>
   storedVersions.every(stored => stored === version)
 
 /** A conversion that asks nobody: what is read is cut, what is written is stored complete. */
@@ -63,13 +67,13 @@ function ownWays(read: Convert, write: Convert, stored: string): Conversion {
 
 /** Shows what is stored in some versions in others. */
 export interface Versions {
-  conversionOf(served: Served): Conversion
+  conversionOf(served: ServedDefinition): Conversion
 }
 
 /** `converter` makes what asks a kind's conversion webhook. */
 export function versioning(converter: (webhook: ConversionWebhook) => ConvertObjects): Versions {
-  const made = new WeakMap<Served, Conversion>()
-  const make = (served: Served): Conversion => {
+  const made = new WeakMap<ServedDefinition, Conversion>()
+  const make = (served: ServedDefinition): Conversion => {
     const { definition } = served
     const own = ownConversion(served)
     const stored = storageVersionOf(definition)

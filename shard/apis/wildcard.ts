@@ -4,7 +4,7 @@ import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import { groupResource } from '../../framework/meta/object.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { ClusterApis } from './clusters.ts'
-import type { ResourcesOf, Served } from './served.ts'
+import type { ResourcesOf, ServedDefinition } from './served.ts'
 import { unionStorage } from './union.ts'
 
 export interface WildcardOptions {
@@ -46,7 +46,7 @@ export function wildcardApis(options: WildcardOptions): ApiSet {
 /** What can be said of a resource whatever its definitions say: that its objects have metadata. */
 function metadataOf(
   { cache, resourcesOf }: WildcardOptions,
-  served: Served,
+  served: ServedDefinition,
   version: string,
 ): ApiResource | undefined {
   const [resource] = resourcesOf(served)

@@ -4,7 +4,7 @@ import type { ObjectKey } from '../../framework/meta/object.ts'
 import type { Texts } from '../../framework/wire/encode.ts'
 import { relabel } from '../../framework/wire/relabel.ts'
 import type { StoredValue } from '../store/store.ts'
-import { Arena, atRevision, type Place, type StoredResource, shapeIn } from './codec.ts'
+import { Arena, atRevision, type EncodedSlice, type StoredResource, shapeIn } from './codec.ts'
 import { CachedItem } from './item.ts'
 
 /** A stored object, and what it is called in the cache. */
@@ -82,7 +82,7 @@ export class Builder {
     return added === undefined || size(added) === 0 ? stored : this.#share({ ...stored, ...added })
   }
 
-  #labels({ bytes, offsets, start = 0 }: Place): Texts {
+  #labels({ bytes, offsets, start = 0 }: EncodedSlice): Texts {
     const { labels, version } = offsets
     if (labels === version) return none
     const json = bytes.toString('utf8', start + labels + labelsKey.length, start + version - 1)

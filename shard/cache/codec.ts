@@ -68,7 +68,7 @@ export const decodeStored = (stored: Buffer): Encoded => ({
 })
 
 /** An encoded object that may lie somewhere in a larger slab; its offsets count from where it starts. */
-export interface Place extends Encoded {
+export interface EncodedSlice extends Encoded {
   readonly start?: number
   readonly length?: number
 }
@@ -97,7 +97,7 @@ export class Arena {
   }
 
   /** A stored object as it is presented at a revision. */
-  present(stored: Buffer, revision: number): Place {
+  present(stored: Buffer, revision: number): EncodedSlice {
     const header = headerOf(stored)
     const offsets = offsetsIn(stored)
     if (stored[header + offsets.rest] === closingBrace) return atRevision(decodeStored(stored), revision)

@@ -10,7 +10,7 @@ import {
   type Offsets,
   type Texts,
 } from '../../framework/wire/encode.ts'
-import { atRevision, type Place } from './codec.ts'
+import { atRevision, type EncodedSlice } from './codec.ts'
 
 /** A UUID's, which is what uids are. */
 const uidLength = 36
@@ -36,7 +36,11 @@ export class CachedItem extends SlabItem {
   readonly #end: number
   #decoded: WeakRef<KubeObject> | undefined
 
-  constructor(key: ObjectKey, { bytes, offsets, start = 0, length = bytes.length }: Place, state: ItemState) {
+  constructor(
+    key: ObjectKey,
+    { bytes, offsets, start = 0, length = bytes.length }: EncodedSlice,
+    state: ItemState,
+  ) {
     super(key, { slab: bytes, start, length }, state)
     this.modified = state.modified
     this.shape = state.shape ?? 0
@@ -117,4 +121,4 @@ export const isCurrent = (item: CachedItem, resourceVersion: string): boolean =>
   Number(resourceVersion) >= item.modified && Number(resourceVersion) <= item.revision
 
 /** One change of one object of the watch cache. */
-export type CacheEvent = shared.CacheEvent<CachedItem>
+export type WatchCacheEvent = shared.CacheEvent<CachedItem>

@@ -24,19 +24,19 @@ interface Start {
 }
 
 /** Waits a little for a version that is not there yet; then throws 504 (chapter 40, rule 4.8). */
-export async function waitFor(source: Source, revision: number, signal: AbortSignal): Promise<void> {
+export async function waitFor(source: ListSource, revision: number, signal: AbortSignal): Promise<void> {
   await source.reached(revision, signal, source.patience)
   if (revision > source.revision) throw versionTooLarge(revision, source.revision)
 }
 
-const current = (source: Source, limit: number): Start => ({
+const current = (source: ListSource, limit: number): Start => ({
   snapshot: source.snapshot(),
   revision: source.revision,
   limit,
 })
 
 /** Which state to read (chapter 40, tables 4.7 and 4.10). */
-async function startOf(source: Source, query: ListQuery, signal: AbortSignal): Promise<Start> {
+async function startOf(source: ListSource, query: ListQuery, signal: AbortSignal): Promise<Start> {
   const limit = Math.max(0, query.limit ?? 0)
   if (query.continue) return continued(source, query, limit)
   const asked = parseVersion(query.resourceVersion)
@@ -50,7 +50,7 @@ async function startOf(source: Source, query: ListQuery, signal: AbortSignal): P
   return { snapshot, revision: asked, limit }
 }
 
-function continued(source: Source, query: ListQuery, limit: number): Start {
+function continued(source: ListSource, query: ListQuery, limit: number): Start {
   const { revision, after } = decodeContinuation(query.continue ?? '', source.resource, query)
   if (query.resourceVersion !== undefined && query.resourceVersion !== '' && query.resourceVersion !== '0')
     throw badRequest('specifying resource version is not allowed when using continue')
@@ -60,7 +60,7 @@ function continued(source: Source, query: ListQuery, limit: number): Start {
   return { snapshot, revision, after, limit }
 }
 
-const tooOldToContinue = (source: Source, query: ListQuery, after: string): StatusError =>
+const tooOldToContinue = (source: ListSource, query: ListQuery, after: string): StatusError =>
   expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
       'without the continue parameter, or use the continue token in this response to retrieve the remainder of ' +
@@ -71,7 +71,7 @@ const tooOldToContinue = (source: Source, query: ListQuery, after: string): Stat
 
 /** All of chapter 40, sections 4.1 to 4.5, from memory. */
 export async function* list(
-  source: Source,
+  source: ListSource,
   kind: ServedKind,
   signal: AbortSignal,
   query: ListQuery,
@@ -94,7 +94,7 @@ export async function* list(
 }
 
 /** The list's metadata; `last` is the last item looked at when the limit ended the page. */
-function metaOf(source: Source, query: ListQuery, start: Start, last: CacheItem | undefined): ListMeta {
+function metaOf(source: ListSource, query: ListQuery, start: Start, last: CacheItem | undefined): ListMeta {
   const resourceVersion = String(start.revision)
   const remaining = last === undefined ? 0 : start.snapshot.count(behind(rangeOf(query), last.id))
   if (last === undefined || remaining === 0) return { resourceVersion }
@@ -108,7 +108,7 @@ function metaOf(source: Source, query: ListQuery, start: Start, last: CacheItem 
 }
 
 /** What list and watch read: one resource of the watch cache. */
-export interface Source extends WatchSource {
+export interface ListSource extends WatchSource {
   readonly resource: StoredResource
   /** Milliseconds that a reader waits for a version which has not come. */
   readonly patience: number

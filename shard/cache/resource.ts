@@ -10,15 +10,15 @@ import type { StoredValue } from '../store/store.ts'
 import type { Builder, Loaded } from './builder.ts'
 import { Arena, type StoredResource } from './codec.ts'
 import type { CachedItem } from './item.ts'
-import { list, type Source } from './listing.ts'
+import { type ListSource, list } from './listing.ts'
 import { watch } from './watching.ts'
 
 /** Called synchronously while a change is applied: the cache shows it already, watchers do not. */
 export type CacheHandler = (event: CacheEvent<CachedItem>) => void
 
 /** What all resources of a cache have in common. */
-export interface Context
-  extends Pick<Source, 'ticker' | 'bookmarkEvery' | 'patience' | 'revision' | 'closed' | 'reached'> {
+export interface CacheContext
+  extends Pick<ListSource, 'ticker' | 'bookmarkEvery' | 'patience' | 'revision' | 'closed' | 'reached'> {
   readonly builder: Builder
   readonly bounds: RingBounds
   /** Where the cache's knowledge of the past begins. */
@@ -33,19 +33,19 @@ const kept = 8
 const scopeRange = (cluster: ClusterScope) => idsUnder(cluster === '*' ? '' : `${cluster}/`)
 
 /** All objects of one resource in memory, in list order, and its newest changes. */
-export class ResourceCache implements Source {
+export class ResourceCache implements ListSource {
   readonly resource: StoredResource
   readonly ring: Ring<CachedItem>
   /** The shapes of all objects that there are or were since the start. */
   readonly shapes = new Set<number>()
-  readonly #context: Context
+  readonly #context: CacheContext
   readonly #items = new PageMap<CachedItem>()
   readonly #handlers = new Set<CacheHandler>()
   readonly #kept = new Map<number, Snapshot<CachedItem>>()
   readonly #loading: Loaded[] = []
   #loadingBytes = 0
 
-  constructor(resource: StoredResource, context: Context) {
+  constructor(resource: StoredResource, context: CacheContext) {
     this.resource = resource
     this.#context = context
     this.ring = new Ring<CachedItem>(context.floor, context.bounds)
@@ -54,7 +54,7 @@ export class ResourceCache implements Source {
   get revision(): number {
     return this.#context.revision
   }
-  get ticker(): Source['ticker'] {
+  get ticker(): ListSource['ticker'] {
     return this.#context.ticker
   }
   get bookmarkEvery(): number {

@@ -4,7 +4,7 @@ import { parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Decorator } from './builder.ts'
 import { encodeStored, storageKey } from './codec.ts'
-import { type CacheEvent, isCurrent } from './item.ts'
+import { isCurrent, type WatchCacheEvent } from './item.ts'
 import {
   configMap,
   configMaps,
@@ -18,7 +18,7 @@ import {
 } from './testing/fixture.ts'
 import { openWatchCache, type WatchCache } from './watchcache.ts'
 
-const short = ({ type, item, previous, revision }: CacheEvent): string =>
+const short = ({ type, item, previous, revision }: WatchCacheEvent): string =>
   `${type} ${item.id}@${revision}${previous === undefined ? '' : ` was @${previous.revision}`}`
 
 const all = { cluster: '*', initialEvents: false, bookmarks: false } as const

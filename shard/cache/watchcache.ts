@@ -7,8 +7,8 @@ import type { ClusterScope } from '../../framework/meta/object.ts'
 import { Compacted, type Store, type StoreEvent } from '../store/store.ts'
 import { Builder, type Decorator } from './builder.ts'
 import { type ParsedKey, parseStorageKey, registryPrefix } from './codec.ts'
-import type { CacheEvent } from './item.ts'
-import { type CacheHandler, type Context, ResourceCache } from './resource.ts'
+import type { WatchCacheEvent } from './item.ts'
+import { type CacheContext, type CacheHandler, ResourceCache } from './resource.ts'
 
 export interface WatchCacheOptions {
   readonly log: Logger
@@ -35,7 +35,7 @@ export interface WatchCache {
   /** Resolves when `revision` is applied: a writer then reads what it wrote. Rejects when the cache is closed before. */
   at(revision: number): Promise<void>
   /** Calls `handler` for every change of any resource from now on, after the resource's own handlers. */
-  subscribe(handler: (cache: ResourceCache, event: CacheEvent) => void): () => void
+  subscribe(handler: (cache: ResourceCache, event: WatchCacheEvent) => void): () => void
   /** Asks the decorator again about a cluster's objects. To be called while the event of `revision` that is the reason
    * is being applied: then watches can resume across it. */
   redecorate(cluster: ClusterScope, revision: number): void
@@ -60,7 +60,7 @@ export async function openWatchCache(store: Store, options: WatchCacheOptions): 
   }
 }
 
-class LiveCache implements WatchCache, Context {
+class LiveCache implements WatchCache, CacheContext {
   readonly builder = new Builder()
   readonly ticker = new Ticker(1_000)
   readonly bounds: RingBounds
@@ -71,7 +71,7 @@ class LiveCache implements WatchCache, Context {
   readonly #store: Store
   readonly #options: WatchCacheOptions
   readonly #resources = new Map<string, ResourceCache>()
-  readonly #handlers = new Set<(cache: ResourceCache, event: CacheEvent) => void>()
+  readonly #handlers = new Set<(cache: ResourceCache, event: WatchCacheEvent) => void>()
   readonly #closing = new AbortController()
   readonly #progress: RevisionProgress
   readonly #touched = new Set<Ring>()
@@ -117,7 +117,7 @@ class LiveCache implements WatchCache, Context {
     return this.#progress.reached(revision, signal, milliseconds)
   }
 
-  subscribe(handler: (cache: ResourceCache, event: CacheEvent) => void): () => void {
+  subscribe(handler: (cache: ResourceCache, event: WatchCacheEvent) => void): () => void {
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
   }
@@ -127,7 +127,7 @@ class LiveCache implements WatchCache, Context {
     this.#wake()
   }
 
-  changed(cache: ResourceCache, event: CacheEvent, handlers: Iterable<CacheHandler>): void {
+  changed(cache: ResourceCache, event: WatchCacheEvent, handlers: Iterable<CacheHandler>): void {
     this.#touched.add(cache.ring)
     for (const handler of handlers) this.#guard(() => handler(event))
     for (const handler of this.#handlers) this.#guard(() => handler(cache, event))

@@ -6,7 +6,7 @@ import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
 import { expired } from '../../framework/meta/errors.ts'
 import { bookmark } from '../../framework/responses/bookmark.ts'
 import { parseVersion } from './continuation.ts'
-import { type Source, waitFor } from './listing.ts'
+import { type ListSource, waitFor } from './listing.ts'
 
 /** Where a watch begins: maybe with a state, then with the events behind a position of the ring. */
 interface Start {
@@ -15,14 +15,14 @@ interface Start {
   readonly position: number
 }
 
-const now = (source: Source, initial: boolean): Start => ({
+const now = (source: ListSource, initial: boolean): Start => ({
   initial: initial ? source.snapshot() : undefined,
   revision: source.revision,
   position: source.ring.line.end,
 })
 
 /** Chapter 40, table 4.39. */
-async function startOf(source: Source, query: WatchQuery, signal: AbortSignal): Promise<Start> {
+async function startOf(source: ListSource, query: WatchQuery, signal: AbortSignal): Promise<Start> {
   const asked = parseVersion(query.resourceVersion) ?? 0
   if (query.initialEvents) {
     await waitFor(source, asked, signal)
@@ -36,7 +36,7 @@ async function startOf(source: Source, query: WatchQuery, signal: AbortSignal): 
 
 /** All of chapter 40, sections 4.6 to 4.8, from memory. Throws 410 when the reader fell out of the ring. */
 export async function* watch(
-  source: Source,
+  source: ListSource,
   kind: ServedKind,
   signal: AbortSignal,
   query: WatchQuery,

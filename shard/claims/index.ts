@@ -4,7 +4,7 @@ import { matchesLabels } from '../../framework/selectors/selectors.ts'
 import { apisGroup } from '../../kcp/apigroups.ts'
 import type { APIBinding } from '../../kcp/apis.ts'
 import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
-import { createShared, type Shared } from '../apis/shared.ts'
+import { createShared, type SharedValues } from '../apis/shared.ts'
 import type { Decorator } from '../cache/builder.ts'
 import type { StoredResource } from '../cache/codec.ts'
 import { acceptedClaims, type Claim } from './claims.ts'
@@ -44,7 +44,7 @@ export function createClaimsIndex(): ClaimsIndex {
 }
 
 /** Equal lists of claims are one list, however many clusters have them. */
-function sharedClaims(shared: Shared<Claims>, { object }: Item): Claims {
+function sharedClaims(shared: SharedValues<Claims>, { object }: Item): Claims {
   const claims = acceptedClaims(object as APIBinding)
   return claims.length === 0 ? none : shared.get(JSON.stringify(claims), () => claims)
 }

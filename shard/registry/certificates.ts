@@ -4,7 +4,7 @@ import { forbidden, invalidValue, repeated, required, unsupported } from '../../
 import { dns1123SubdomainErrors } from '../../framework/meta/names.ts'
 import { type KubeObject, timestamp } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
-import type { Traits } from './strategy.ts'
+import type { KindStrategy } from './strategy.ts'
 
 interface Condition {
   readonly type: string
@@ -207,7 +207,7 @@ function certificateErrors(object: KubeObject, old: KubeObject): readonly FieldE
 }
 
 /** What requests for certificates have of their own, beside what all built-in kinds have. */
-export const signingRequestRules: Partial<Traits> = {
+export const signingRequestRules: Partial<KindStrategy> = {
   prepare: prepareRequest,
   validate: requestErrors,
   parts: {

@@ -98,22 +98,22 @@ function validate({ group, rules }: Registry, object: KubeObject): void {
   const errors = [
     ...newMetadataErrors(strategy, object),
     ...schema.validate(object, undefined, scopeOf(strategy, '')),
-    ...(strategy.traits.validate?.(object) ?? []),
+    ...(strategy.rest.validate?.(object) ?? []),
   ]
   if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)
 }
 
 /** undefined: there is an object of that name. */
 async function put(
-  { shelf }: Registry,
+  { store }: Registry,
   key: ObjectKey,
   object: KubeObject,
   options: WriteOptions,
 ): Promise<Item | undefined> {
   if (options.dryRun)
-    return (await shelf.current(key)) === undefined ? shelf.detached(key, object) : undefined
+    return (await store.current(key)) === undefined ? store.detached(key, object) : undefined
   try {
-    return await writeWithin(object, options, next => shelf.write(key, next, 0))
+    return await writeWithin(object, options, next => store.write(key, next, 0))
   } catch (error) {
     if (error instanceof StoreConflict) return undefined
     throw error
@@ -123,7 +123,7 @@ async function put(
 /** 409, told apart when the existing object is on its way out, and when the server was to choose the name (chapter 40,
  * table 2.7, h and i). */
 async function exists(registry: Registry, key: ObjectKey, isGenerated: boolean): Promise<StatusError> {
-  const current = await registry.shelf.current(key)
+  const current = await registry.store.current(key)
   const terminating = current?.object.metadata.deletionTimestamp !== undefined
   const error = alreadyExists(aboutOf(registry, key), terminating ? 'object is being deleted: ' : '')
   if (!isGenerated) return error

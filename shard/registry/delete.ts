@@ -6,7 +6,13 @@ import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { aboutOf, attributesOf, type Registry, seen, storedObject } from './registry.ts'
-import { isHeld, propagationFinalizers, type Strategy, startDeletion, withMetadata } from './strategy.ts'
+import {
+  isHeld,
+  propagationFinalizers,
+  type ResourceStrategy,
+  startDeletion,
+  withMetadata,
+} from './strategy.ts'
 
 /** Lost races before the client is told to try again. */
 const attempts = 64
@@ -21,7 +27,7 @@ interface Removal {
 export async function remove(registry: Registry, ctx: RequestContext, wish: Removal): Promise<Deletion> {
   const { strategy } = registry.rules
   for (let attempt = 1; ; attempt++) {
-    const current = await registry.shelf.current(wish.key)
+    const current = await registry.store.current(wish.key)
     if (current === undefined) throw notFound(aboutOf(registry, wish.key))
     await wish.check(current)
     checkPreconditions(registry, strategy, current, wish.options)
@@ -32,7 +38,7 @@ export async function remove(registry: Registry, ctx: RequestContext, wish: Remo
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error
       if (attempt === attempts) throw modified(aboutOf(registry, wish.key))
-      await registry.shelf.settled(wish.key, current.modified)
+      await registry.store.settled(wish.key, current.modified)
     }
   }
 }
@@ -55,7 +61,7 @@ async function admitDeletion(
 /** Texts of chapter 40, rule 6.9; the subject is the kind, not the resource. */
 function checkPreconditions(
   { group }: Registry,
-  { kind }: Strategy,
+  { kind }: ResourceStrategy,
   current: CachedItem,
   { uid, resourceVersion }: DeleteOptions,
 ): void {
@@ -82,28 +88,28 @@ interface Step {
 }
 
 async function step(
-  { shelf }: Registry,
-  strategy: Strategy,
+  { store }: Registry,
+  strategy: ResourceStrategy,
   { current, old, options }: Step,
 ): Promise<Deletion> {
   const marked = startDeletion(strategy, withPropagation(strategy, old, options))
   const { key, modified: expected, meta } = current
   if (!isHeld(strategy, marked)) {
     if (options.dryRun) return { item: current, removed: true }
-    return { item: await shelf.write(key, undefined, expected), removed: true }
+    return { item: await store.write(key, undefined, expected), removed: true }
   }
   if (sameJson(marked, old)) return { item: current, removed: false }
-  if (!options.dryRun) return { item: await shelf.write(key, marked, expected), removed: false }
+  if (!options.dryRun) return { item: await store.write(key, marked, expected), removed: false }
   const { resourceVersion } = meta
-  return { item: shelf.detached(key, withMetadata(marked, { resourceVersion })), removed: false }
+  return { item: store.detached(key, withMetadata(marked, { resourceVersion })), removed: false }
 }
 
 function withPropagation(
-  { traits }: Strategy,
+  { rest }: ResourceStrategy,
   object: KubeObject,
   { propagation }: DeleteOptions,
 ): KubeObject {
-  if (!traits.collected || propagation === undefined) return object
+  if (!rest.collected || propagation === undefined) return object
   return withMetadata(object, {
     finalizers: propagationFinalizers(object.metadata.finalizers, propagation),
   })

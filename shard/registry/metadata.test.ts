@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Metadata } from '../../framework/meta/object.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
-import { traitsOf } from './reststrategy.ts'
-import type { Strategy } from './strategy.ts'
+import { kindStrategyOf } from './reststrategy.ts'
+import type { ResourceStrategy } from './strategy.ts'
 import { builtin, texts, widget, widgets } from './testing/widgets.ts'
 
 describe('metadata validation', () => {
@@ -77,7 +77,7 @@ describe('metadata validation', () => {
   })
 
   it('asks for qualified finalizers of built-in kinds, definitions excepted', () => {
-    const found = (strategy: Strategy) =>
+    const found = (strategy: ResourceStrategy) =>
       texts(
         newMetadataErrors(
           strategy,
@@ -85,18 +85,18 @@ describe('metadata validation', () => {
         ),
       )
     assert.deepEqual(found(widgets), [])
-    const traits = traitsOf('customresourcedefinitions.apiextensions.k8s.io')
-    assert.deepEqual(found({ ...widgets, group: 'apiextensions.k8s.io', traits }), [])
+    const rest = kindStrategyOf('customresourcedefinitions.apiextensions.k8s.io')
+    assert.deepEqual(found({ ...widgets, group: 'apiextensions.k8s.io', rest }), [])
     assert.deepEqual(found(builtin('configmaps', 'ConfigMap')), [
       'metadata.finalizers[2]: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
     ])
   })
 
   it('takes any path segment as the name of a role, and labels only as the name of a namespace', () => {
-    const named = (strategy: Strategy, name: string) =>
+    const named = (strategy: ResourceStrategy, name: string) =>
       texts(newMetadataErrors(strategy, widget({ name, namespace: 'ns' })))
     assert.deepEqual(
-      named({ ...widgets, traits: traitsOf('clusterroles.rbac.authorization.k8s.io') }, 'system:foo'),
+      named({ ...widgets, rest: kindStrategyOf('clusterroles.rbac.authorization.k8s.io') }, 'system:foo'),
       [],
     )
     assert.match(named(builtin('namespaces', 'Namespace'), 'a.b').join(), /must not contain dots$/)

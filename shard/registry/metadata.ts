@@ -3,7 +3,7 @@ import { canonicalJson } from '../../framework/json/json.ts'
 import type { FieldError, FieldErrorType } from '../../framework/meta/errors.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../../framework/meta/names.ts'
 import type { KubeObject, Metadata, OwnerReference } from '../../framework/meta/object.ts'
-import { foregroundFinalizer, orphanFinalizer, type Strategy, withMetadata } from './strategy.ts'
+import { foregroundFinalizer, orphanFinalizer, type ResourceStrategy, withMetadata } from './strategy.ts'
 
 const annotationsLimit = 262_144
 
@@ -14,13 +14,13 @@ const invalidValues = (field: string, value: unknown, details: readonly string[]
   details.map(detail => fieldError('FieldValueInvalid', field, detail, value))
 
 /** What is wrong with the metadata of a new object, its name too (chapter 40, section 3.1); of built-in kinds upstream asks again. */
-export const newMetadataErrors = (strategy: Strategy, object: KubeObject): readonly FieldError[] => [
+export const newMetadataErrors = (strategy: ResourceStrategy, object: KubeObject): readonly FieldError[] => [
   ...nameErrors(strategy, object.metadata),
   ...metadataErrors(strategy, object),
 ]
 
 /** What is wrong with the metadata of any object that is about to be stored (chapter 40, section 3.2). */
-export function metadataErrors(strategy: Strategy, object: KubeObject): readonly FieldError[] {
+export function metadataErrors(strategy: ResourceStrategy, object: KubeObject): readonly FieldError[] {
   const { metadata } = object
   return [
     ...namespaceErrors(strategy, metadata),
@@ -32,16 +32,16 @@ export function metadataErrors(strategy: Strategy, object: KubeObject): readonly
   ]
 }
 
-function nameErrors(strategy: Strategy, { name, generateName }: Metadata): readonly FieldError[] {
-  const { traits } = strategy
+function nameErrors(strategy: ResourceStrategy, { name, generateName }: Metadata): readonly FieldError[] {
+  const { rest } = strategy
   const prefix = generateName
-    ? invalidValues('metadata.generateName', generateName, traits.nameErrors(generateName, true))
+    ? invalidValues('metadata.generateName', generateName, rest.nameErrors(generateName, true))
     : []
-  if (name) return [...prefix, ...invalidValues('metadata.name', name, traits.nameErrors(name, false))]
+  if (name) return [...prefix, ...invalidValues('metadata.name', name, rest.nameErrors(name, false))]
   return [...prefix, fieldError('FieldValueRequired', 'metadata.name', 'name or generateName is required')]
 }
 
-const namespaceErrors = (strategy: Strategy, { namespace }: Metadata): readonly FieldError[] =>
+const namespaceErrors = (strategy: ResourceStrategy, { namespace }: Metadata): readonly FieldError[] =>
   strategy.namespaced && !namespace ? [fieldError('FieldValueRequired', 'metadata.namespace', '')] : []
 
 export const labelErrors = (labels: Metadata['labels'] = {}): readonly FieldError[] =>
@@ -121,8 +121,11 @@ const generic: ReadonlySet<string> = new Set([
 ])
 
 /** Built-in kinds take standard names and qualified ones; the others are warned (chapter 40, rule 3.16). */
-function foreignErrors({ group, traits }: Strategy, finalizers: readonly string[]): readonly FieldError[] {
-  if (traits.custom || generic.has(group)) return []
+function foreignErrors(
+  { group, rest }: ResourceStrategy,
+  finalizers: readonly string[],
+): readonly FieldError[] {
+  if (rest.custom || generic.has(group)) return []
   return finalizers.flatMap((f, i) => invalidValues(`metadata.finalizers[${i}]`, f, foreignFinalizer(f)))
 }
 
@@ -132,7 +135,7 @@ export const foreignFinalizer = (name: string): readonly string[] =>
     ? []
     : ['name is neither a standard finalizer name nor is it fully qualified']
 
-function finalizerErrors(strategy: Strategy, finalizers: readonly string[]): readonly FieldError[] {
+function finalizerErrors(strategy: ResourceStrategy, finalizers: readonly string[]): readonly FieldError[] {
   const each = [
     ...finalizers.flatMap(f => invalidValues('metadata.finalizers', f, qualifiedNameErrors(f))),
     ...foreignErrors(strategy, finalizers),
@@ -145,8 +148,11 @@ function finalizerErrors(strategy: Strategy, finalizers: readonly string[]): rea
 const immutable = ['uid', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
 
 /** What is wrong with the metadata of an object that was there before: most built-in kinds look at its name once more. */
-export const changedMetadataErrors = (strategy: Strategy, object: KubeObject): readonly FieldError[] =>
-  strategy.traits.custom || strategy.group === 'coordination.k8s.io'
+export const changedMetadataErrors = (
+  strategy: ResourceStrategy,
+  object: KubeObject,
+): readonly FieldError[] =>
+  strategy.rest.custom || strategy.group === 'coordination.k8s.io'
     ? metadataErrors(strategy, object)
     : newMetadataErrors(strategy, object)
 
@@ -169,8 +175,12 @@ function newFinalizers(next: KubeObject, old?: KubeObject): readonly string[] {
 }
 
 /** Warnings about finalizers that others may also choose (chapter 40, rule 3.16): on custom resources, new ones only. */
-export function finalizerWarnings(strategy: Strategy, next: KubeObject, old?: KubeObject): readonly string[] {
-  if (!strategy.traits.custom) return []
+export function finalizerWarnings(
+  strategy: ResourceStrategy,
+  next: KubeObject,
+  old?: KubeObject,
+): readonly string[] {
+  if (!strategy.rest.custom) return []
   const reserved = [orphanFinalizer, foregroundFinalizer]
   return newFinalizers(next, old)
     .filter(f => !f.includes('/') && !reserved.includes(f))

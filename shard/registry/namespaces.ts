@@ -3,7 +3,7 @@ import { invalidValue } from '../../framework/meta/fielderror.ts'
 import { qualifiedNameErrors } from '../../framework/meta/names.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { foreignFinalizer } from './metadata.ts'
-import { type Traits, withMetadata } from './strategy.ts'
+import { type KindStrategy, withMetadata } from './strategy.ts'
 
 interface Namespace extends KubeObject {
   readonly spec?: { readonly finalizers?: readonly string[] }
@@ -50,7 +50,7 @@ function statusErrors(object: KubeObject): readonly FieldError[] {
 }
 
 /** What namespaces have of their own, beside what all built-in kinds have. */
-export const namespaceRules: Partial<Traits> = {
+export const namespaceRules: Partial<KindStrategy> = {
   complete: labelNamespace,
   prepare: prepareNamespace,
   validate: object => specFinalizers(object).flatMap(name => finalizerErrors('spec.finalizers', name)),

@@ -9,19 +9,23 @@ import { CachedItem } from '../cache/item.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { Store } from '../store/store.ts'
 import type { Shape } from './presentation.ts'
-import type { Shelf } from './registry.ts'
+import type { ObjectStore } from './registry.ts'
 
 /** Milliseconds for the winner of a race to become durable. */
 const longestWait = 1_000
 
 /** Where the objects of one resource lie, and what they are to look like. */
-export interface ShelfPlace {
+export interface ObjectStoreOptions {
   readonly resource: StoredResource
   readonly shape: Shape
 }
 
-/** The shelf of one resource: reads come from the cache, writes go to the store and return when the cache shows them. */
-export function openShelf(store: Store, watchCache: WatchCache, { resource, shape }: ShelfPlace): Shelf {
+/** The store of one resource: reads come from the cache, writes go to the store and return when the cache shows them. */
+export function openObjectStore(
+  store: Store,
+  watchCache: WatchCache,
+  { resource, shape }: ObjectStoreOptions,
+): ObjectStore {
   const cache = watchCache.resource(resource.group, resource.resource, resource.segment)
   const current = async (key: ObjectKey): Promise<CachedItem | undefined> => {
     const item = cache.get(key)
@@ -73,7 +77,7 @@ export class ObjectTooLarge extends StatusError {
   }
 }
 
-export function checkSize(stored: Buffer): void {
+function checkSize(stored: Buffer): void {
   if (stored.length > largest) throw new ObjectTooLarge()
 }
 
@@ -96,8 +100,8 @@ export async function writeWithin(
   }
 }
 
-/** How objects of one version come from the shelf, and go there. */
-export interface VersionOfShelf {
+/** How objects of one version come from the store, and go there. */
+export interface StoreVersion {
   /** The item in the version; the same item when it is in it already. */
   present(item: CachedItem): Promise<Item>
   /** An object of the version as it is stored. */
@@ -105,8 +109,8 @@ export interface VersionOfShelf {
   isStored(object: KubeObject): boolean
 }
 
-/** A shelf whose objects are taken and put in one version, and lie there in another. */
-export function versionedShelf(shelf: Shelf, version: VersionOfShelf): Shelf {
+/** A store whose objects are taken and put in one version, and lie there in another. */
+export function versionedObjectStore(store: ObjectStore, version: StoreVersion): ObjectStore {
   const originals = new WeakMap<CachedItem, CachedItem>()
   const shown = async (item: CachedItem): Promise<CachedItem> => {
     const presented = await version.present(item)
@@ -116,18 +120,18 @@ export function versionedShelf(shelf: Shelf, version: VersionOfShelf): Shelf {
   }
   return {
     async current(key) {
-      const item = await shelf.current(key)
+      const item = await store.current(key)
       return item && shown(item)
     },
     isStored(item) {
       const original = originals.get(item) ?? item
-      return version.isStored(original.object) && shelf.isStored(original)
+      return version.isStored(original.object) && store.isStored(original)
     },
     async write(key, object, expected) {
-      const item = await shelf.write(key, object && (await version.stored(object)), expected)
+      const item = await store.write(key, object && (await version.stored(object)), expected)
       return shown(item)
     },
-    settled: shelf.settled,
-    detached: shelf.detached,
+    settled: store.settled,
+    detached: store.detached,
   }
 }

@@ -10,10 +10,10 @@ import type { About } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import type { RegistryAdmission } from '../admission/chain.ts'
 import type { CachedItem } from '../cache/item.ts'
-import { type Part, type Strategy, withMetadata, withoutPresented } from './strategy.ts'
+import { type Part, type ResourceStrategy, withMetadata, withoutPresented } from './strategy.ts'
 
 /** Where the objects of one resource lie: the cache in front, the store behind. */
-export interface Shelf {
+export interface ObjectStore {
   /** The newest state that any acknowledged write has left, as it looks under the schema of now. */
   current(key: ObjectKey): Promise<CachedItem | undefined>
   /** Whether an item of `current` lies there just so: not if it was completed, or has changed since. */
@@ -31,7 +31,7 @@ export interface Shelf {
 
 /** The rules of one definition in the version in which its objects are admitted and checked. */
 export interface Rules {
-  readonly strategy: Strategy
+  readonly strategy: ResourceStrategy
   readonly schema: ObjectSchema
   /** The definition is going: nothing new may be created (chapter 40, rule 2.59). */
   readonly terminating: boolean
@@ -44,7 +44,7 @@ export interface Registry {
   /** That the client uses. */
   readonly version: string
   readonly part: Part
-  readonly shelf: Shelf
+  readonly store: ObjectStore
   readonly admission: RegistryAdmission
   readonly versions: KindVersions
   readonly rules: Rules

@@ -18,9 +18,9 @@ import {
   roleErrors,
 } from './rbac.ts'
 import { canonicalQuota, quotaErrors, quotaStatusErrors } from './resourcequota.ts'
-import type { Traits } from './strategy.ts'
+import type { KindStrategy } from './strategy.ts'
 
-type NameErrors = Traits['nameErrors']
+type NameErrors = KindStrategy['nameErrors']
 
 /** A generateName is checked with something in the place of its trailing dash (chapter 40, rule 3.6). */
 const masked =
@@ -34,7 +34,7 @@ const pathSegmentName: NameErrors = (name, prefix) =>
   prefix && (name === '.' || name === '..') ? [] : pathSegmentErrors(name)
 
 /** What every custom resource has in common (chapter 40, rules 3.7, 3.22, 3.29). */
-export const customTraits: Traits = {
+export const customStrategy: KindStrategy = {
   custom: true,
   generation: 'content',
   nameErrors: subdomainName,
@@ -45,22 +45,22 @@ export const customTraits: Traits = {
 }
 
 /** For schemas with `nameValidation: PathSegmentName` (chapter 20, section 2.10). */
-export const pathNamedTraits: Traits = { ...customTraits, nameErrors: pathSegmentName }
+export const pathNamedStrategy: KindStrategy = { ...customStrategy, nameErrors: pathSegmentName }
 
 /** Most built-in kinds: no generation. */
-const plain: Traits = { ...customTraits, custom: false, generation: 'none' }
+const plain: KindStrategy = { ...customStrategy, custom: false, generation: 'none' }
 
-const policy: Traits = { ...plain, generation: 'spec' }
-const webhooks: Traits = { ...policy, generation: 'content' }
+const policy: KindStrategy = { ...plain, generation: 'spec' }
+const webhooks: KindStrategy = { ...policy, generation: 'content' }
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 
-const named: Traits = { ...plain, nameErrors: pathSegmentName }
-const roles: Traits = { ...named, complete: completeRole, prepare: prepareRole }
-const roleBindings: Traits = { ...named, complete: completeBinding, prepare: completeBinding }
-const events: Traits = { ...plain, collected: false }
+const named: KindStrategy = { ...plain, nameErrors: pathSegmentName }
+const roles: KindStrategy = { ...named, complete: completeRole, prepare: prepareRole }
+const roleBindings: KindStrategy = { ...named, complete: completeBinding, prepare: completeBinding }
+const events: KindStrategy = { ...plain, collected: false }
 
-const definitions: Traits = {
+const definitions: KindStrategy = {
   ...policy,
   complete: defaultCustomResourceDefinition,
   prepare: prepareDefinition,
@@ -70,7 +70,7 @@ const definitions: Traits = {
 }
 
 /** Built-in kinds by `<plural>.<group>`; those that are not named here are `plain` (chapter 40, rules 2.31, 3.8). */
-const builtinTraits: Readonly<Record<string, Traits>> = {
+const builtinStrategies: Readonly<Record<string, KindStrategy>> = {
   configmaps: { ...plain, validate: configMapErrors },
   secrets: { ...plain, complete: mergeStringData, prepare: mergeStringData, validate: secretErrors },
   resourcequotas: {
@@ -105,9 +105,9 @@ const builtinTraits: Readonly<Record<string, Traits>> = {
   'mutatingadmissionpolicybindings.admissionregistration.k8s.io': policy,
 }
 
-/** The traits of a built-in kind, by `<plural>.<group>` (`<plural>` for core). */
-export const traitsOf = (groupResource: string): Traits => ({
-  ...(builtinTraits[groupResource] ?? plain),
+/** The REST strategy of a built-in kind, by `<plural>.<group>` (`<plural>` for core). */
+export const kindStrategyOf = (groupResource: string): KindStrategy => ({
+  ...(builtinStrategies[groupResource] ?? plain),
   ...restStrategyOf(groupResource),
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject, Metadata } from '../../framework/meta/object.ts'
 import { metadataUpdateErrors } from './metadata.ts'
-import { traitsOf } from './reststrategy.ts'
+import { kindStrategyOf } from './reststrategy.ts'
 import {
   generatedName,
   isHeld,
@@ -178,14 +178,14 @@ describe('built-in kinds', () => {
   })
 
   it('keep the role of a binding, and the data of what is immutable', () => {
-    const bindings = traitsOf('rolebindings.rbac.authorization.k8s.io')
+    const bindings = kindStrategyOf('rolebindings.rbac.authorization.k8s.io')
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' }
     const changed = { ...widget(), roleRef: { ...roleRef, name: 's' } }
     assert.match(
       texts(bindings.validate?.(changed, { ...widget(), roleRef }) ?? []).join(),
       /: cannot change roleRef$/,
     )
-    const secrets = traitsOf('secrets')
+    const secrets = kindStrategyOf('secrets')
     const old = widget({}, { immutable: true, data: { a: 'eA==' }, type: 'Opaque' })
     const next = widget({}, { immutable: true, data: {}, type: 'Other' })
     assert.deepEqual(texts(secrets.validate?.(next, old) ?? []), [

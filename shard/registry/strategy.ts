@@ -13,7 +13,7 @@ import { claimLabelPrefix } from '../../kcp/labels.ts'
 export type GenerationRule = 'none' | 'content' | 'spec'
 
 /** How objects of one kind behave where the kind's schema does not say (chapter 40, section 3). */
-export interface Traits {
+export interface KindStrategy {
   /** Kept as JSON whatever its schema; asks for a resourceVersion on PUT; warns about finalizers without a domain. */
   readonly custom: boolean
   readonly generation: GenerationRule
@@ -49,14 +49,14 @@ interface PartRules {
 }
 
 /** The rules of one kind in one version. */
-export interface Strategy {
+export interface ResourceStrategy {
   readonly group: string
   readonly resource: string
   readonly kind: string
   readonly namespaced: boolean
   /** There is a status subresource: the main endpoint neither sets nor changes status. */
   readonly status: boolean
-  readonly traits: Traits
+  readonly rest: KindStrategy
 }
 
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
@@ -102,7 +102,7 @@ export const withoutPresented = (object: KubeObject, cluster: string): KubeObjec
   } as MetadataChanges)
 
 /** A new object before admission, with its system fields set (`rest.FillObjectMetaSystemFields`; rules.md 3.1 to 3.3). */
-export function withSystemFields(strategy: Strategy, key: ObjectKey, object: KubeObject): KubeObject {
+export function withSystemFields(strategy: ResourceStrategy, key: ObjectKey, object: KubeObject): KubeObject {
   return withMetadata(withoutPresented(withoutSystemFields(object), key.cluster), {
     namespace: strategy.namespaced ? key.namespace : undefined,
     creationTimestamp: timestamp(),
@@ -112,13 +112,17 @@ export function withSystemFields(strategy: Strategy, key: ObjectKey, object: Kub
 }
 
 /** A new object after admission: its name, its generation, no status where status has its own endpoint (3.4, 3.8, 3.31). */
-export function prepareForCreate(strategy: Strategy, object: KubeObject, author?: UserInfo): KubeObject {
+export function prepareForCreate(
+  strategy: ResourceStrategy,
+  object: KubeObject,
+  author?: UserInfo,
+): KubeObject {
   const { name, generateName } = object.metadata
   const named = name ? object : withMetadata(object, { name: generateName && generatedName(generateName) })
   const content = strategy.status ? withoutField(named, 'status') : named
-  const generation = strategy.traits.generation === 'none' ? undefined : 1
+  const generation = strategy.rest.generation === 'none' ? undefined : 1
   const counted = withMetadata(content, { generation })
-  return strategy.traits.prepare?.(counted, undefined, author) ?? counted
+  return strategy.rest.prepare?.(counted, undefined, author) ?? counted
 }
 
 /**
@@ -126,7 +130,7 @@ export function prepareForCreate(strategy: Strategy, object: KubeObject, author?
  * the generation is raised where the content differs (chapter 40, rules 3.24, 3.29–3.32).
  */
 export function prepareForUpdate(
-  strategy: Strategy,
+  strategy: ResourceStrategy,
   part: Part,
   next: KubeObject,
   old: KubeObject,
@@ -150,19 +154,19 @@ export function prepareForUpdate(
 }
 
 /** What the schema of a kind says to what one endpoint writes: nothing of repeated items, where the kind has rules of its own. */
-export const scopeOf = ({ traits }: Strategy, part: Part): ValidationScope =>
-  traits.custom ? { onlyStatus: part === 'status' } : { mayRepeat: true }
+export const scopeOf = ({ rest }: ResourceStrategy, part: Part): ValidationScope =>
+  rest.custom ? { onlyStatus: part === 'status' } : { mayRepeat: true }
 
 /** The kind's own rules for what one endpoint writes. */
-export const rulesOf = ({ traits }: Strategy, part: Part): PartRules | undefined =>
-  part === '' ? traits : traits.parts?.[part]
+export const rulesOf = ({ rest }: ResourceStrategy, part: Part): PartRules | undefined =>
+  part === '' ? rest : rest.parts?.[part]
 
 const filled = (own: Metadata, old: MetadataChanges): MetadataChanges => {
   const said = Object.entries(own).filter(([field]) => field in old)
   return { ...old, ...Object.fromEntries(said) }
 }
 
-function ownPart(strategy: Strategy, part: Part, next: KubeObject, old: KubeObject): KubeObject {
+function ownPart(strategy: ResourceStrategy, part: Part, next: KubeObject, old: KubeObject): KubeObject {
   if (part === '') return strategy.status ? withField(next, 'status', old.status) : next
   // Who owns which field is part of every write.
   const { managedFields } = next.metadata
@@ -172,8 +176,8 @@ function ownPart(strategy: Strategy, part: Part, next: KubeObject, old: KubeObje
   return withField(rest, 'status', next.status)
 }
 
-const writesMetadata = ({ traits }: Strategy, part: Part): boolean =>
-  traits.resetFields?.[part]?.every(([field]) => field !== 'metadata') ?? false
+const writesMetadata = ({ rest }: ResourceStrategy, part: Part): boolean =>
+  rest.resetFields?.[part]?.every(([field]) => field !== 'metadata') ?? false
 
 const withField = (object: KubeObject, field: string, value: unknown): KubeObject =>
   value === undefined ? withoutField(object, field) : { ...object, [field]: value }
@@ -184,9 +188,9 @@ const withSpecFinalizers = (old: KubeObject, next: KubeObject): object => ({
   finalizers: (next.spec as { finalizers?: unknown } | undefined)?.finalizers ?? [],
 })
 
-function raisesGeneration(strategy: Strategy, next: KubeObject, old: KubeObject): boolean {
-  if (strategy.traits.generation === 'none') return false
-  if (strategy.traits.generation === 'spec') return !isDeepStrictEqual(next.spec, old.spec)
+function raisesGeneration(strategy: ResourceStrategy, next: KubeObject, old: KubeObject): boolean {
+  if (strategy.rest.generation === 'none') return false
+  if (strategy.rest.generation === 'spec') return !isDeepStrictEqual(next.spec, old.spec)
   const content = (object: KubeObject): KubeObject => {
     const { metadata: _, ...rest } = strategy.status ? withoutField(object, 'status') : object
     return rest as KubeObject
@@ -195,11 +199,11 @@ function raisesGeneration(strategy: Strategy, next: KubeObject, old: KubeObject)
 }
 
 /** Whether a terminating object stays because somebody has to clean up first. */
-export const isHeld = ({ traits }: Strategy, object: KubeObject): boolean =>
-  (object.metadata.finalizers?.length ?? 0) > 0 || (traits.held?.(object) ?? false)
+export const isHeld = ({ rest }: ResourceStrategy, object: KubeObject): boolean =>
+  (object.metadata.finalizers?.length ?? 0) > 0 || (rest.held?.(object) ?? false)
 
 /** The object at the start of its deletion; the same object when it is terminating already (chapter 40, rules 3.33, 6.10). */
-export function startDeletion(strategy: Strategy, object: KubeObject): KubeObject {
+export function startDeletion(strategy: ResourceStrategy, object: KubeObject): KubeObject {
   if (object.metadata.deletionTimestamp !== undefined) return object
   const { generation } = object.metadata
   const marked = withMetadata(object, {
@@ -207,7 +211,7 @@ export function startDeletion(strategy: Strategy, object: KubeObject): KubeObjec
     deletionGracePeriodSeconds: 0,
     generation: generation === undefined || generation === 0 ? generation : generation + 1,
   })
-  return strategy.traits.onDelete?.(marked) ?? marked
+  return strategy.rest.onDelete?.(marked) ?? marked
 }
 
 export const orphanFinalizer = 'orphan'

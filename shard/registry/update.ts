@@ -24,7 +24,7 @@ interface Update {
 /** Replaces an object by what `change` makes of its newest state (chapter 40, sections 3.3 to 3.5). */
 export async function update(registry: Registry, ctx: RequestContext, wish: Update): Promise<Item> {
   for (let attempt = 1; ; attempt++) {
-    const current = await registry.shelf.current(wish.key)
+    const current = await registry.store.current(wish.key)
     if (current === undefined) throw notFound(aboutOf(registry, wish.key))
     const next = await wish.change(current)
     checkNumber(next)
@@ -37,7 +37,7 @@ export async function update(registry: Registry, ctx: RequestContext, wish: Upda
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error
       if (next.metadata.resourceVersion || attempt === attempts) throw modified(aboutOf(registry, wish.key))
-      await registry.shelf.settled(wish.key, current.modified)
+      await registry.store.settled(wish.key, current.modified)
     }
   }
 }
@@ -99,7 +99,7 @@ async function finished(
   validate(registry, object, old)
   await registry.admission.validate(ctx, { ...request, object: seen(current, object) })
   warn(ctx, [collapsed.warning, warning, ...finalizerWarnings(strategy, object, old)])
-  return isSame(object, old) && registry.shelf.isStored(current) ? undefined : object
+  return isSame(object, old) && registry.store.isStored(current) ? undefined : object
 }
 
 const isSame = (object: KubeObject, old: KubeObject): boolean => sameJson(withTimesOf(object, old), old)
@@ -121,14 +121,14 @@ function validate({ group, part, rules }: Registry, object: KubeObject, old: Kub
 
 /** Nothing holds a terminating object any more: this update is also its removal (chapter 40, rule 3.26). */
 async function write(
-  { shelf, rules: { strategy } }: Registry,
+  { store, rules: { strategy } }: Registry,
   current: CachedItem,
   object: KubeObject,
 ): Promise<Item> {
   const terminating = object.metadata.deletionTimestamp !== undefined
-  if (!terminating || isHeld(strategy, object)) return shelf.write(current.key, object, current.modified)
-  const removed = await shelf.write(current.key, undefined, current.modified)
-  return shelf.detached(current.key, withVersion(object, removed.meta.resourceVersion))
+  if (!terminating || isHeld(strategy, object)) return store.write(current.key, object, current.modified)
+  const removed = await store.write(current.key, undefined, current.modified)
+  return store.detached(current.key, withVersion(object, removed.meta.resourceVersion))
 }
 
 const withVersion = (object: KubeObject, resourceVersion: string): KubeObject => ({
@@ -137,5 +137,5 @@ const withVersion = (object: KubeObject, resourceVersion: string): KubeObject =>
 })
 
 /** The would-be object at the old version (chapter 40, rule 3.37). */
-const detached = ({ shelf }: Registry, current: CachedItem, object: KubeObject): Item =>
-  shelf.detached(current.key, withVersion(object, current.meta.resourceVersion))
+const detached = ({ store }: Registry, current: CachedItem, object: KubeObject): Item =>
+  store.detached(current.key, withVersion(object, current.meta.resourceVersion))

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
-import type { Subject } from '../../authz/rbac/rbacsource.ts'
+import type { RbacSubject } from '../../authz/rbac/rbacsource.ts'
 import type { Action } from '../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { identitiesOf, isLocalRobot, marked } from './identities.ts'
@@ -118,7 +118,7 @@ function rbacAllows(world: World, identities: readonly UserInfo[], where: string
   return false
 }
 
-function means(subject: Subject, bindingNamespace: string, identity: UserInfo): boolean {
+function means(subject: RbacSubject, bindingNamespace: string, identity: UserInfo): boolean {
   if (subject.kind === 'User') return identity.name === subject.name
   if (subject.kind === 'Group') return identity.groups.includes(subject.name)
   const namespace = subject.namespace ?? bindingNamespace

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
-import type { Subject } from '../../authz/rbac/rbacsource.ts'
+import type { RbacSubject } from '../../authz/rbac/rbacsource.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { rootPolicy, systemPolicy } from '../../shard/bootstrap/policy.ts'
 import type { Random } from './random.ts'
@@ -23,7 +23,7 @@ function rbacOf(cluster: string, objects: readonly KubeObject[]): Rbac {
     })),
     bindings: bindings.map(({ metadata: { name = '' }, roleRef, subjects }) => {
       const role = { kind: 'ClusterRole', name: (roleRef as { name: string }).name } as const
-      return { ...place, name, role, subjects: subjects as Subject[] }
+      return { ...place, name, role, subjects: subjects as RbacSubject[] }
     }),
   }
 }
@@ -74,12 +74,12 @@ function bindingIn(random: Random, cluster: string, index: number): RoleBinding 
   return { cluster, namespace, name: `b${index}`, role: { kind, name }, subjects }
 }
 
-export function subjectOf(random: Random): Subject {
+export function subjectOf(random: Random): RbacSubject {
   const marked = random.chance(0.3) ? prefix : ''
   const cluster = random.pick(names)
-  const user = (name: string): Subject => ({ kind: 'User', name: marked + name })
-  const group = (name: string): Subject => ({ kind: 'Group', name: marked + name })
-  return random.pick<() => Subject>([
+  const user = (name: string): RbacSubject => ({ kind: 'User', name: marked + name })
+  const group = (name: string): RbacSubject => ({ kind: 'Group', name: marked + name })
+  return random.pick<() => RbacSubject>([
     () => user(random.pick(people)),
     () => user(random.pick(people)),
     () => group(random.pick(teams)),

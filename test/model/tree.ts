@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
-import type { Subject } from '../../authz/rbac/rbacsource.ts'
+import type { RbacSubject } from '../../authz/rbac/rbacsource.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { ruleOf, subjectOf } from './policies.ts'
 import type { Random } from './random.ts'
@@ -130,7 +130,7 @@ function openTo(random: Random, cluster: string): Rbac {
   return { bindings, roles: roles.map(role => ({ ...role, rules: [...role.rules, entering] })) }
 }
 
-function rbacNamed(cluster: string, name: string, rule: PolicyRule, subject: Subject): Rbac {
+function rbacNamed(cluster: string, name: string, rule: PolicyRule, subject: RbacSubject): Rbac {
   const place = { cluster, namespace: '', name }
   return {
     roles: [{ ...place, rules: [rule] }],

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
-import type { Subject } from '../../authz/rbac/rbacsource.ts'
+import type { RbacSubject } from '../../authz/rbac/rbacsource.ts'
 import type { Publication } from './publications.ts'
 import type { Tree } from './tree.ts'
 
@@ -37,7 +37,7 @@ export interface RoleBinding {
   readonly namespace: string
   readonly name: string
   readonly role: { readonly kind: 'ClusterRole' | 'Role'; readonly name: string }
-  readonly subjects: readonly Subject[]
+  readonly subjects: readonly RbacSubject[]
 }
 
 export interface Claim {

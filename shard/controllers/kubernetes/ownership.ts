@@ -1,7 +1,7 @@
 import type { Item } from '../../../framework/contract/item.ts'
 import type { ClusterName, OwnerReference } from '../../../framework/meta/object.ts'
 import type { StoredResource } from '../../cache/codec.ts'
-import type { CachedItem, CacheEvent } from '../../cache/item.ts'
+import type { CachedItem, WatchCacheEvent } from '../../cache/item.ts'
 
 /** One object of any resource. */
 export interface ObjectPlace extends StoredResource {
@@ -37,7 +37,7 @@ export const ownersOf = (item: CachedItem): readonly OwnerReference[] =>
 /** Who depends on whom, by the owner's uid; owners and dependents are in the same logical cluster. */
 export interface Ownership {
   readonly isEmpty: boolean
-  apply(resource: StoredResource, event: Pick<CacheEvent, 'type' | 'item' | 'previous'>): void
+  apply(resource: StoredResource, event: Pick<WatchCacheEvent, 'type' | 'item' | 'previous'>): void
   /** Keys of places. */
   dependentsOf(cluster: ClusterName, uid: string): readonly string[]
 }

@@ -5,7 +5,7 @@ import {
   quantityOf,
   type ResourceQuota,
 } from '../../admission/kubernetes/resourcequota.ts'
-import type { CacheEvent } from '../../cache/item.ts'
+import type { WatchCacheEvent } from '../../cache/item.ts'
 import { updateStatus } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import type { ShardHost } from '../host.ts'
@@ -32,7 +32,7 @@ export function resourceQuotaController({ cache, client, informers, log }: Shard
     })
     queue.addAfter(key, recount)
   }
-  const released = ({ type, item }: CacheEvent): void => {
+  const released = ({ type, item }: WatchCacheEvent): void => {
     if (type !== 'DELETED' || item.namespace === '') return
     for (const quota of quotasIn(`${item.cluster}/${item.namespace}`)) queue.add(keyOf(quota.key))
   }

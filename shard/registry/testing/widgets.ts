@@ -1,25 +1,25 @@
 import { fieldErrorBody } from '../../../framework/meta/errors.ts'
 import type { KubeObject, Metadata } from '../../../framework/meta/object.ts'
 import type { newMetadataErrors } from '../metadata.ts'
-import { customTraits, traitsOf } from '../reststrategy.ts'
-import type { Strategy } from '../strategy.ts'
+import { customStrategy, kindStrategyOf } from '../reststrategy.ts'
+import type { ResourceStrategy } from '../strategy.ts'
 
-export const widgets: Strategy = {
+export const widgets: ResourceStrategy = {
   group: 'example.com',
   resource: 'widgets',
   kind: 'Widget',
   namespaced: true,
   status: true,
-  traits: customTraits,
+  rest: customStrategy,
 }
 
-export const builtin = (resource: string, kind: string, status = false): Strategy => ({
+export const builtin = (resource: string, kind: string, status = false): ResourceStrategy => ({
   group: '',
   resource,
   kind,
   namespaced: resource !== 'namespaces',
   status,
-  traits: traitsOf(resource),
+  rest: kindStrategyOf(resource),
 })
 
 export const widget = (metadata: Metadata = {}, rest: object = {}): KubeObject => ({
