@@ -16,7 +16,7 @@ import {
   type VersionTypes,
 } from './update.ts'
 
-/** One apply: a configuration that fits `type`, on an object. */
+/** A server-side apply of a configuration that fits `type`. */
 export interface Apply {
   readonly live: Members
   readonly config: Members
@@ -24,19 +24,20 @@ export interface Apply {
   readonly versions: VersionTypes
   readonly filter: Filter
   readonly by: Manager
-  /** Takes fields from others instead of refusing. */
+  /** Takes fields from other managers instead of failing with a conflict. */
   readonly force: boolean
 }
 
 export interface Applied {
-  /** undefined: the object stays as it is. */
+  /** undefined: the object does not change. */
   readonly object: Members | undefined
   readonly managed: Managed
 }
 
 /**
- * Merges what a manager wants into the live object and removes what it wants no more (rules.md 5.50). Throws a
- * `ConflictError` for fields that others own with other values, a `TypedError` for values that do not fit.
+ * Merges a configuration into the live object and removes the fields that the manager no longer applies
+ * (`merge.Updater.Apply` of structured-merge-diff; rules.md 5.50). Throws a `ConflictError` for fields that other
+ * managers own with other values, a `TypedError` for values that do not fit the schema.
  */
 export function apply(managed: Managed, wish: Apply): Applied {
   const { live, config, type, versions, filter, by } = wish

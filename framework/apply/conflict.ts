@@ -4,13 +4,13 @@ import { printPath } from './fieldpath/fieldpath.ts'
 import { type FieldSet, pathsOf, sizeOf } from './fieldpath/fieldset.ts'
 import type { Manager } from './managed.ts'
 
-/** Somebody else has set these fields. */
+/** Fields of the configuration that another manager owns. */
 export interface Conflict {
   readonly manager: Manager
   readonly fields: FieldSet
 }
 
-/** An apply that would take fields from others. */
+/** An apply without force changes fields of other managers. */
 export class ConflictError extends Error {
   readonly conflicts: readonly Conflict[]
   constructor(conflicts: readonly Conflict[]) {

@@ -10,22 +10,22 @@ import { type MergeType, TypedError } from './typed/types.ts'
 import { validate } from './typed/validate.ts'
 import { capUpdaters, type Filter, type ObjectChange, updateManaged, type VersionTypes } from './update.ts'
 
-/** One endpoint, as field management sees it. */
+/** What field management needs to know of an endpoint. */
 export interface ManagedEndpoint {
   readonly group: string
   readonly version: string
   readonly kind: string
   readonly apiVersion: string
-  /** '' for the object itself. */
+  /** Empty for the object itself. */
   readonly subresource: string
   readonly type: MergeType
   readonly versions: VersionTypes
   readonly filter: Filter
-  /** What a new object is before anybody has set anything. */
+  /** A new object before any field is set. */
   readonly zero: KubeObject
 }
 
-/** Who writes, and when. */
+/** The manager of a write, and its time. */
 export interface Writer {
   readonly manager: string
   /** RFC 3339, whole seconds. */
@@ -33,11 +33,11 @@ export interface Writer {
 }
 
 export interface Applier extends Writer {
-  /** Takes fields from others. */
+  /** Takes fields from other managers. */
   readonly force: boolean
 }
 
-const nobody: Managed = new Map()
+const noEntries: Managed = new Map()
 
 const managerOf = (
   { apiVersion, subresource }: ManagedEndpoint,
@@ -63,7 +63,9 @@ function withManaged(object: KubeObject, managed: Managed): KubeObject {
 }
 
 /**
- * An object that somebody has created (`live` absent) or changed, with `metadata.managedFields` brought up to date (rules.md 5.24, 5.27, 5.49). Never throws: an object whose fields cannot be told apart is not tracked any more.
+ * Updates `metadata.managedFields` of an object that was created (`live` absent) or updated
+ * (`fieldmanager.UpdateNoErrors`; rules.md 5.24, 5.27, 5.49). Never throws: an object with list items that have no
+ * unique keys is no longer tracked.
  */
 export function trackUpdate(
   endpoint: ManagedEndpoint,
@@ -93,7 +95,7 @@ const changeOf = (
   filter,
 })
 
-/** The object with the structs that it always has: nobody brings them into existence. */
+/** The object with the structs that Go always writes: no manager owns them. */
 function withStructs<T extends Members>(zero: Members, object: T): T {
   const missing = Object.entries(zero).flatMap(([key, struct]) => {
     const value = object[key]
@@ -111,29 +113,30 @@ const tracked = (
   { manager, time }: Writer,
 ): Managed => capUpdaters(updateManaged(managed, change, managerOf(endpoint, 'Update', manager), time))
 
-/** The entries that an update starts from: the client's, if it sent any that can be read, else the live ones. */
+/** The entries that an update starts from: those of the request if they are valid, else those of the live object. */
 function startingPoint(
   { subresource }: ManagedEndpoint,
   next: KubeObject,
   live: KubeObject | undefined,
 ): Managed {
   const sent = subresource === '' ? next.metadata.managedFields : undefined
-  if (sent !== undefined && isReset(sent)) return nobody
+  if (sent !== undefined && isReset(sent)) return noEntries
   const parsed = parseManaged(sent ?? [])
   if (parsed !== undefined && parsed.size > 0) return parsed
   return managedIn(live)
 }
 
 const managedIn = (object: KubeObject | undefined): Managed =>
-  parseManaged(object?.metadata.managedFields ?? []) ?? nobody
+  parseManaged(object?.metadata.managedFields ?? []) ?? noEntries
 
-/** `[]` and `[{}]` clear the list. */
+/** `[]` and `[{}]` clear the list (rules.md 5.24). */
 const isReset = (sent: readonly unknown[]): boolean =>
   sent.length === 0 || (sent.length === 1 && isMembers(sent[0]) && Object.keys(sent[0]).length === 0)
 
 /**
- * The object with a configuration applied, not yet pruned and without defaults (chapter 40, sections 5.1, 5.7). Throws 400
- * for another kind and for `metadata.managedFields`, 409 for conflicts, 500 for what does not fit the schema.
+ * The live object with the configuration applied, before pruning and defaulting (`fieldmanager.Apply`; rules.md 5.50).
+ * Throws 400 for another kind and for `metadata.managedFields`, 409 for conflicts, 500 for values that do not fit the
+ * schema.
  */
 export function applyConfiguration(
   endpoint: ManagedEndpoint,
@@ -196,7 +199,7 @@ function typeOf({ apiVersion, kind }: Members): GroupVersionKind {
 
 const printType = ({ group, version, kind }: GroupVersionKind): string => `${group}/${version}, Kind=${kind}`
 
-/** The first apply finds out what was there before it, and who did that nobody knows. */
+/** The first apply assigns the existing fields to the manager `before-first-apply` (`skipnonapplied.go`). */
 function startOfApply(endpoint: ManagedEndpoint, { time }: Writer, live: KubeObject | undefined): Managed {
   const managed = managedIn(live)
   if (managed.size > 0 || live === undefined) return managed
@@ -204,7 +207,7 @@ function startOfApply(endpoint: ManagedEndpoint, { time }: Writer, live: KubeObj
   return tracked(endpoint, managed, change, { manager: 'before-first-apply', time })
 }
 
-/** kubectl takes over what it has applied from the client's side. */
+/** kubectl takes over the fields of its client-side applies (rules.md 5.55). */
 function applied(managed: Managed, wish: Apply): Applied {
   try {
     return apply(managed, wish)
@@ -232,8 +235,8 @@ function withTime(managed: Managed, by: Manager, time: string): Managed {
 }
 
 /**
- * What a new object of a built-in kind has: its structs, empty, and the lists that are written as null. Structs are those
- * whose default is an empty object.
+ * A new object of a built-in kind: its empty structs, and the lists that Go writes as null. Structs are fields whose
+ * default is an empty object.
  */
 export function zeroValue(schema: MergeSchema): Members {
   const zeros: Record<string, unknown> = {}

@@ -8,10 +8,10 @@ import { toFieldSet } from './typed/tofieldset.ts'
 import { type MergeType, TypedError } from './typed/types.ts'
 import { validate } from './typed/validate.ts'
 
-/** Where clients that merge by themselves remember what they applied. */
+/** The annotation with the configuration that a client-side apply has applied. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** The only manager whose applies take over from its own client-side applies (rules.md 5.55). */
+/** The manager whose server-side applies take over the fields of its client-side applies (rules.md 5.55). */
 export const kubectl = 'kubectl'
 
 const annotationsLimit = 262_144
@@ -28,8 +28,8 @@ const lastAppliedOf = (object: Members): string => {
 }
 
 /**
- * Of an apply's conflicts, those that stay: fields that are as the annotation says were set by the same client. Throws
- * the `ConflictError` of those that stay, or returns when none do.
+ * Ignores conflicts about fields that have the value in the annotation: the same client has set them. Throws a
+ * `ConflictError` with the other conflicts, if any (`lastappliedmanager.go`).
  */
 export function checkLastApplied(error: ConflictError, live: Members, type: MergeType): void {
   const allowed = lastAppliedFields(live, type)
@@ -41,7 +41,9 @@ export function checkLastApplied(error: ConflictError, live: Members, type: Merg
   if (others.length > 0) throw new ConflictError(others)
 }
 
-/** What the annotation says and the object still has; undefined when there is no usable annotation. */
+/**
+ * The fields of the annotation that the object still has with the same values; undefined without a valid annotation.
+ */
 function lastAppliedFields(live: Members, type: MergeType): FieldSet | undefined {
   const config = parse(lastAppliedOf(live))
   if (config === undefined || config.apiVersion !== live.apiVersion) return undefined
@@ -66,7 +68,7 @@ function parse(text: string): Members | undefined {
 
 const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' }
 
-/** The object with the annotation brought up to date, if it has one. */
+/** Updates the annotation of an object that has it (`lastappliedupdater.go`). */
 export function withLastApplied(object: KubeObject, config: Members): KubeObject {
   if (lastAppliedOf(object) === '') return object
   const text = `${canonicalJson(withoutLastApplied(config)).replace(/[<>&]/g, c => escapes[c] ?? c)}\n`

@@ -4,26 +4,29 @@ import { type FieldSet, isEmpty } from './fieldpath/fieldset.ts'
 import { formatFields, parseFields } from './fieldpath/fieldsv1.ts'
 import { isMembers } from './fieldpath/values.ts'
 
-/** One entry of `metadata.managedFields`: what one manager has set in one way (rules.md 5.18). */
+/** The identity of an entry of `metadata.managedFields` (rules.md 5.18). */
 export interface Manager {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
-  /** In which the fields are named. */
+  /** The version in which the fields are named. */
   readonly apiVersion: string
-  /** '' for the object itself. */
+  /** Empty for the object itself. */
   readonly subresource: string
 }
 
 export interface ManagedEntry extends Manager {
   readonly fields: FieldSet
-  /** RFC 3339, whole seconds; absent when nobody knows. */
+  /** RFC 3339, whole seconds; absent if unknown. */
   readonly time?: string
 }
 
-/** Entries by the identity of their manager. */
+/** Entries by `identityOf` their manager. */
 export type Managed = ReadonlyMap<string, ManagedEntry>
 
-/** Appliers have one entry, whose version moves; updaters have one per version. Ordered as Go orders them. */
+/**
+ * An applier has one entry, whose version changes; an updater has one per version. The order of the strings is the
+ * order of Go.
+ */
 export const identityOf = ({ manager, operation, apiVersion, subresource }: Manager): string =>
   JSON.stringify({
     ...(manager === '' ? {} : { manager }),
@@ -32,19 +35,19 @@ export const identityOf = ({ manager, operation, apiVersion, subresource }: Mana
     ...(subresource === '' ? {} : { subresource }),
   })
 
-/** Entries without fields are dropped. */
+/** Drops entries without fields. */
 export const managedFrom = (entries: Iterable<ManagedEntry>): Managed =>
   new Map([...entries].filter(({ fields }) => !isEmpty(fields)).map(entry => [identityOf(entry), entry]))
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Reads `metadata.managedFields`; undefined when an entry is not as it must be (rules.md 3.18). */
+/** Decodes `metadata.managedFields`; undefined if an entry is invalid (rules.md 3.18). */
 export function parseManaged(value: readonly unknown[]): Managed | undefined {
   const entries = readEntries(value)
   return typeof entries === 'string' ? undefined : new Map(entries.map(entry => [identityOf(entry), entry]))
 }
 
-/** What is wrong with `metadata.managedFields`; undefined when nothing is. */
+/** The problem of invalid `metadata.managedFields`; undefined for valid ones. */
 export function managedProblem(value: readonly unknown[]): string | undefined {
   const entries = readEntries(value)
   return typeof entries === 'string' ? entries : undefined
@@ -84,7 +87,7 @@ const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 :
 const seconds = ({ time }: ManagedEntry): number =>
   time === undefined ? 0 : Math.floor(Date.parse(time) / 1000)
 
-/** rules.md 5.20. */
+/** The order of `sortEncodedManagedFields` (rules.md 5.20). */
 const compareEntries = (a: ManagedEntry, b: ManagedEntry): number =>
   compareTexts(a.operation, b.operation) ||
   seconds(a) - seconds(b) ||
@@ -92,11 +95,11 @@ const compareEntries = (a: ManagedEntry, b: ManagedEntry): number =>
   compareTexts(a.apiVersion, b.apiVersion) ||
   compareTexts(a.subresource, b.subresource)
 
-/** The oldest first, then by identity. */
+/** The oldest entry first, then by identity. */
 export const compareAges = (a: ManagedEntry, b: ManagedEntry): number =>
   seconds(a) - seconds(b) || compareTexts(identityOf(a), identityOf(b))
 
-/** Writes `metadata.managedFields`. */
+/** Encodes `metadata.managedFields`. */
 export const formatManaged = (managed: Managed) =>
   [...managed.values()].sort(compareEntries).map(({ fields, time, subresource, ...entry }) => ({
     manager: entry.manager,
@@ -129,8 +132,8 @@ export function withValidManagedFields(
 }
 
 /**
- * The object with the times of the old one's managedFields where nothing else in these differs, so that a write that changes
- * nothing is none (rules.md 3.27, 5.61).
+ * The object with the times of the old managedFields if these do not differ otherwise: a write that changes nothing is
+ * not stored (rules.md 3.27, 5.61).
  */
 export function withTimesOf(object: KubeObject, old: KubeObject): KubeObject {
   const [now, before] = [object.metadata.managedFields, old.metadata.managedFields]

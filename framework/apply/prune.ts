@@ -8,13 +8,14 @@ import type { VersionTypes } from './update.ts'
 interface Pruning {
   /** The live object with the configuration merged into it. */
   readonly merged: unknown
-  /** All entries, with what the manager applies now. */
+  /** All entries, with the fields that the manager applies now. */
   readonly managed: Managed
   readonly versions: VersionTypes
 }
 
 /**
- * Removes what a manager has applied before and does not apply any more, unless somebody else owns it (rules.md 5.50, step 4).
+ * Removes the fields that the manager has applied before, does not apply any more, and no other manager owns
+ * (`merge.Updater.prune`; rules.md 5.50).
  */
 export function prune(pruning: Pruning, last: ManagedEntry | undefined): unknown {
   const { merged, versions } = pruning
@@ -26,7 +27,7 @@ export function prune(pruning: Pruning, last: ManagedEntry | undefined): unknown
   return withDangling(pruning, withOwned(pruning, without, last.apiVersion), { type, last: last.fields })
 }
 
-/** Adds back what entries own, those of the pruned version first. */
+/** Restores the fields that other entries own, those in the pruned version first. */
 function withOwned({ merged, managed, versions }: Pruning, pruned: unknown, first: string): unknown {
   const owned = new Map<string, FieldSet>([[first, noFields]])
   for (const { apiVersion, fields } of managed.values()) {
@@ -48,7 +49,7 @@ function addBack({ merged, pruned }: States, owned: FieldSet, type: MergeType): 
   return removeItems(type, merged, difference(namedIn(type, merged), kept))
 }
 
-/** Adds back what was not the manager's to remove. */
+/** Restores removed fields that the manager did not own. */
 function withDangling(
   { merged }: Pruning,
   pruned: unknown,

@@ -3,8 +3,8 @@ import { type FieldSet, isEmpty } from './fieldpath/fieldset.ts'
 import type { MapType, MergeType } from './typed/types.ts'
 
 /**
- * A set that was made under another schema, as it would be now: what has become atomic is owned as a whole. The same set
- * when nothing has changed (rules.md 5.49, step 1).
+ * Adapts a set to a changed schema: a field that has become atomic is owned as a whole. Returns the same set if nothing
+ * changes (`typed.ReconcileFieldSetWithSchema`; rules.md 5.49).
  */
 export function reconcile(set: FieldSet, type: MergeType): FieldSet {
   return reconcileChildren(set, element => memberType(type, element))
@@ -38,7 +38,7 @@ function reconcileChildren(set: FieldSet, typeAt: (element: PathElement) => Merg
   return { members: new Set([...set.members, ...whole]), children: nonEmpty(children) }
 }
 
-/** Owned as a whole now: what was owned below it becomes the thing itself. */
+/** The type is atomic now: the fields below it become the field itself. */
 function isWhole({ map, scalar, list }: MergeType): boolean {
   if (map) return !map.isFree && map.isAtomic
   return !scalar && list?.isAtomic === true

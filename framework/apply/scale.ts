@@ -5,7 +5,9 @@ import { formatManaged, type Managed, type ManagedEntry, parseManaged } from './
 
 type ManagedFields = readonly Json[] | undefined
 
-/** Where each version of a kind keeps its number of replicas, by apiVersion; undefined: it has no scale. */
+/**
+ * The path of the replicas in each version of a kind, by apiVersion; undefined: the version has no scale subresource.
+ */
 export type ReplicasPaths = ReadonlyMap<string, readonly string[] | undefined>
 
 const scaleVersion = 'autoscaling/v1'
@@ -25,7 +27,10 @@ const ownsReplicas = (paths: ReplicasPaths, { apiVersion, fields }: ManagedEntry
   return path !== undefined && has(fields, path)
 }
 
-/** Who owns the replicas of an object, as its Scale shows it (rules.md 5.57). */
+/**
+ * The managedFields of the Scale of an object: the owners of its replicas (`scaleHandler.ToSubresource`; rules.md
+ * 5.57).
+ */
 export function managedFieldsOfScale(parent: ManagedFields, paths: ReplicasPaths): ManagedFields {
   const owners = [...read(parent)].filter(([, entry]) => ownsReplicas(paths, entry))
   const shown = owners.map(([key, entry]): [string, ManagedEntry] => [
@@ -36,9 +41,9 @@ export function managedFieldsOfScale(parent: ManagedFields, paths: ReplicasPaths
 }
 
 /**
- * The managedFields of an object after a write to its Scale: who has lost the replicas loses their path, who has gained
- * them gets an entry of the subresource. Updaters always do both: as Kubernetes, which knows them by their version, and the
- * Scale has another one. Theirs become two entries.
+ * The managedFields of an object after a write to its Scale (`scaleHandler.ToParent`): managers that have lost the
+ * replicas lose their path, managers that have gained them get an entry of the subresource. Both happen to updaters,
+ * whose identity contains the version, which differs in the Scale: they get a second entry, as in Kubernetes.
  */
 export function managedFieldsOfScaled(
   parent: ManagedFields,

@@ -22,7 +22,7 @@ const untracked = setOfFields(
 
 export const ownable = (fields: FieldSet): FieldSet => difference(fields, untracked)
 
-/** The entries as the schemas of today have them; entries of versions that are gone are dropped. */
+/** The entries adapted to the current schemas; entries of versions that no longer exist are dropped. */
 export function reconciled(managed: Managed, versions: VersionTypes): Managed {
   const entries = [...managed.values()].flatMap(entry => {
     const type = versions(entry.apiVersion)
@@ -31,13 +31,13 @@ export function reconciled(managed: Managed, versions: VersionTypes): Managed {
   return managedFrom(entries)
 }
 
-/** What an entry keeps when somebody else has made a change. */
+/** The fields that an entry keeps after the change of another manager. */
 export const keeping = ({ fields }: ManagedEntry, { removed, set }: Difference): FieldSet =>
   difference(difference(fields, set), removed)
 
 /**
- * Who owns what after an update (rules.md 5.49): whoever made it owns what it changed, everything else stays with
- * its owners. `time` is when.
+ * The managedFields after an update (`merge.Updater.Update`; rules.md 5.49): the manager owns the fields that it has
+ * changed, other fields keep their owners. `time` is that of the update.
  */
 export function updateManaged(managed: Managed, change: ObjectChange, by: Manager, time: string): Managed {
   const differenceAt = differencesOf(change)
@@ -53,13 +53,13 @@ export function updateManaged(managed: Managed, change: ObjectChange, by: Manage
   return managedFrom([...kept.values(), { ...by, fields, time }])
 }
 
-/** The types of one kind in all its versions; undefined: there is no such version any more. */
+/** The types of a kind by apiVersion; undefined: the version does not exist. */
 export type VersionTypes = (apiVersion: string) => MergeType | undefined
 
-/** Leaves out what an endpoint may not write. */
+/** Removes the fields that an endpoint must not write. */
 export type Filter = (fields: FieldSet) => FieldSet
 
-/** How one object goes from one state to another. */
+/** Two states of an object. */
 export interface ObjectChange {
   readonly live: unknown
   readonly next: unknown
@@ -67,14 +67,14 @@ export interface ObjectChange {
   readonly filter: Filter
 }
 
-/** What changed, as a version names it. */
+/** The changed fields, as named in one version. */
 export interface Difference {
   readonly removed: FieldSet
   /** Modified or added. */
   readonly set: FieldSet
 }
 
-/** The differences of a change by version, each made once. undefined: there is no such version any more. */
+/** The differences of a change by apiVersion, each computed once. undefined: the version does not exist. */
 export function differencesOf({
   live,
   next,
@@ -102,7 +102,8 @@ const ancient = 'ancient-changes'
 const isUpdate = ({ operation }: ManagedEntry): boolean => operation === 'Update'
 
 /**
- * Keeps at most ten entries of updates: the oldest are merged, per version, into one of nobody in particular (rules.md 5.28).
+ * Keeps at most ten entries of updates: the oldest are merged, for each version, into an entry of the manager
+ * `ancient-changes` (`capmanagers.go`; rules.md 5.28).
  */
 export function capUpdaters(managed: Managed): Managed {
   const updaters = [...managed.values()].filter(isUpdate).sort(compareAges)
@@ -121,7 +122,7 @@ export function capUpdaters(managed: Managed): Managed {
   return kept
 }
 
-/** Moves an entry into the bucket of its version; the first of that version makes the bucket. */
+/** Merges an entry into the bucket of its version; the first entry of a version becomes the bucket. */
 function bury(kept: Map<string, ManagedEntry>, first: ManagedEntry, entry: ManagedEntry): void {
   const { apiVersion } = entry
   const bucket: ManagedEntry = { ...entry, manager: ancient, subresource: '' }

@@ -4,7 +4,7 @@ import type { ItemBatch } from '../contract/storage.ts'
 import type { CacheItem } from './item.ts'
 import type { PageRun } from './pages.ts'
 
-/** A run of neighbours: their bytes lie together. */
+/** A run of neighbors, whose bytes are contiguous. */
 class RunBatch implements ItemBatch {
   readonly length: number
   readonly #run: PageRun
@@ -37,7 +37,7 @@ class RunBatch implements ItemBatch {
   }
 }
 
-/** At most `limit` of the items of a run that match, and the last item that was looked at. */
+/** At most `limit` matching items of a run, and the last item that was examined. */
 export function take(
   run: PageRun,
   limit: number,

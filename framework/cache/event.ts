@@ -1,8 +1,10 @@
 import type { ItemEvent } from '../contract/item.ts'
 import type { CacheItem } from './item.ts'
 
-/** One change of one object, as subscribers get it and as the ring keeps it. A deleted item is the last state at the
- * deletion's revision. */
+/**
+ * One change of one object, as subscribers and the ring have it. The item of a deletion is the last state at the
+ * revision of the deletion.
+ */
 export class CacheEvent<I extends CacheItem = CacheItem> implements ItemEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly item: I
@@ -20,18 +22,18 @@ export class CacheEvent<I extends CacheItem = CacheItem> implements ItemEvent {
     return this.item.revision
   }
 
-  /** About how many bytes the ring keeps alive by it. */
+  /** The approximate number of bytes that the ring retains for it. */
   get size(): number {
     return this.item.length + (this.previous?.length ?? 0) + 512
   }
 
-  /** What somebody sees to whom the object became visible by this change. */
+  /** The event for a watch in which the object becomes visible. */
   get entered(): ItemEvent {
     this.#entered ??= this.type === 'ADDED' ? this : { type: 'ADDED', item: this.item }
     return this.#entered
   }
 
-  /** What somebody sees from whose view the object went: its last visible content, at the new version. */
+  /** The event for a watch in which the object is no longer visible: its last visible state, at the new version. */
   get left(): ItemEvent {
     this.#left ??=
       this.type === 'DELETED' || this.previous === undefined ? this : departed(this.previous, this.revision)

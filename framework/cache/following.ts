@@ -11,7 +11,7 @@ import { matcherOf, rangeOf, type ServedKind } from './selection.ts'
 const never = Number.POSITIVE_INFINITY
 const beforeDeadline = 2_000
 
-/** Sleeps until there are events, until it is time for a bookmark, or until the watch is over. */
+/** Waits for events, the time of a bookmark, or the end of the watch. */
 class Watcher implements Sleeper {
   due = never
   #resume: (() => void) | undefined
@@ -29,14 +29,14 @@ class Watcher implements Sleeper {
   }
 }
 
-/** When the next bookmark is due: once per interval, and once shortly before the deadline (rules.md 4.54). */
+/** The time of the next bookmark: after the interval, and shortly before the deadline (rules.md 4.54). */
 function nextBookmark(interval: number, deadline: number | undefined): number {
   const time = Date.now()
   const final = (deadline ?? never) - beforeDeadline
   return time >= final ? never : Math.min(time + interval, final)
 }
 
-/** What is there, as ADDED events. */
+/** The existing objects as ADDED events. */
 export function* initialEvents(
   snapshot: Snapshot,
   query: WatchQuery,
@@ -60,7 +60,7 @@ export const bookmarks = (source: WatchSource, kind: ServedKind, query: WatchQue
   make: () => bookmark(kind, source.revision),
 })
 
-/** The live part of a watch: everything that comes, and a bookmark when one is due and nothing is left to send. */
+/** The live part of a watch: all events, and a bookmark when one is due and no event is pending. */
 export async function* follow(
   source: WatchSource,
   reader: RingReader,
@@ -89,7 +89,7 @@ export async function* follow(
   }
 }
 
-/** What happened before the end is still told: of objects that went with their definition nobody would hear later. */
+/** Events before the end are still sent: the deletion of objects together with their CRD. */
 function* rest(reader: RingReader): Generator<readonly ItemEvent[]> {
   for (let events = reader.next(); events !== undefined; events = reader.next())
     if (events.length > 0) yield events
@@ -107,20 +107,20 @@ export interface WatchSource {
   readonly closed: AbortSignal
 }
 
-/** Somebody who wants to be woken at a time. */
+/** A watch that waits for a time. */
 export interface Sleeper {
   /** In milliseconds since the epoch; may change. */
   readonly due: number
   wake(): void
 }
 
-/** One timer for all sleepers: it looks at their due times every so often, and does not run when there are none. */
+/** One timer for all sleepers. It compares their due times at an interval, and stops if there are none. */
 export class Ticker {
   readonly #sleepers = new Set<Sleeper>()
   readonly #every: number
   #timer: NodeJS.Timeout | undefined
 
-  /** `every` in milliseconds: how late a sleeper may be woken. */
+  /** `every`: milliseconds of delay at most. */
   constructor(every: number) {
     this.#every = every
   }

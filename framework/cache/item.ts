@@ -2,10 +2,10 @@ import type { Item, ObjectMeta } from '../contract/item.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import type { Texts } from '../wire/encode.ts'
 
-/** The place of an object among those of its resource: list order is the order of these. */
+/** The key of an object within its resource; lists are sorted by it. */
 export const idOf = ({ cluster, namespace, name }: ObjectKey): string => `${cluster}/${namespace}/${name}`
 
-/** One object in a cache. Immutable to the outside; only where its bytes lie may change. */
+/** One object in a cache. Immutable, except for the position of its bytes. */
 export interface CacheItem extends Item {
   /** `cluster/namespace/name`. */
   readonly id: string
@@ -16,7 +16,7 @@ export interface CacheItem extends Item {
   readonly revision: number
   readonly labels: Readonly<Record<string, string>>
   readonly length: number
-  /** Copies the bytes to `target`; returns how many. */
+  /** Copies the bytes to `target`; returns their number. */
   copy(target: Buffer, start: number): number
   /** Copies the bytes to `slab` at `start` and remembers that place instead of the old one. */
   move(slab: Buffer, start: number): void
@@ -24,14 +24,14 @@ export interface CacheItem extends Item {
   at(revision: number): CacheItem
 }
 
-/** Where the bytes of an item lie. */
+/** The position of the bytes of an item. */
 export interface SlabPlace {
   readonly slab: Buffer
   readonly start: number
   readonly length: number
 }
 
-/** What is presented of an object besides its bytes. */
+/** What is presented of an object in addition to its bytes. */
 export interface PresentedMeta {
   /** The resourceVersion. */
   readonly revision: number
@@ -39,8 +39,8 @@ export interface PresentedMeta {
 }
 
 /**
- * An object in a cache: a few numbers and a place in a slab that it shares with its neighbours. Everything else is made
- * when asked for. Immutable to the outside; only where the bytes lie may change.
+ * An object in a cache: a few numbers and a position in a slab that it shares with its neighbors. Everything else is
+ * computed on demand. Immutable, except for the position of its bytes.
  */
 export abstract class SlabItem implements CacheItem, ObjectMeta {
   /** `cluster/namespace/name`: list order. */
@@ -89,7 +89,7 @@ export abstract class SlabItem implements CacheItem, ObjectMeta {
     return this.#slab.subarray(this.#start, this.#start + this.length)
   }
 
-  /** A part of the bytes, each as one character. */
+  /** A part of the bytes; each byte is one character. */
   protected text(from: number, to: number): string {
     return this.#slab.toString('latin1', this.#start + from, this.#start + to)
   }

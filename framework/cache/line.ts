@@ -2,31 +2,31 @@ import type { ItemEvent } from '../contract/item.ts'
 import type { CacheEvent } from './event.ts'
 import type { CacheItem } from './item.ts'
 
-/** How a reader sees events. Readers with the same `name` see the same, and are handed the same arrays. */
+/** How a reader sees events. Readers with the same `name` get the same arrays. */
 export interface EventView {
   readonly name: string
-  /** What this event is to the reader; undefined: nothing. Absent when every event is seen as it is. */
+  /** The event for the reader; undefined to skip it. Absent if the reader gets all events unchanged. */
   readonly see?: (event: CacheEvent) => ItemEvent | undefined
 }
 
 /**
- * A queue of events that forgets its old end. Readers keep positions: the number of events that ever went in before
- * theirs. Nothing is kept per reader, except the wish to be woken.
+ * A queue of events that drops old ones. Readers keep positions: the number of events before theirs since the
+ * beginning. The queue keeps nothing per reader except wake-up callbacks.
  */
 export class Line<I extends CacheItem = CacheItem> {
   #events: CacheEvent<I>[] = []
-  /** Events before this index of the array are forgotten already. */
+  /** Events before this index of the array are dropped already. */
   #head = 0
   #start = 0
   readonly #handed = new Map<string, readonly ItemEvent[]>()
   readonly #waiting = new Set<() => void>()
 
-  /** The position of the oldest event that is still there. */
+  /** The position of the oldest event. */
   get start(): number {
     return this.#start
   }
 
-  /** The position behind the newest event. */
+  /** The position after the newest event. */
   get end(): number {
     return this.#start + this.#events.length - this.#head
   }
@@ -52,14 +52,14 @@ export class Line<I extends CacheItem = CacheItem> {
     return event
   }
 
-  /** Events at positions [from, to) as somebody sees them. */
-  read(from: number, to: number, sight: EventView): readonly ItemEvent[] {
-    const name = `${from} ${to} ${sight.name}`
+  /** Events at the positions [from, to) as a reader sees them. */
+  read(from: number, to: number, view: EventView): readonly ItemEvent[] {
+    const name = `${from} ${to} ${view.name}`
     const known = this.#handed.get(name)
     if (known !== undefined) return known
     const offset = this.#head - this.#start
     const events = this.#events.slice(from + offset, to + offset)
-    const seen = sight.see === undefined ? events : events.flatMap(event => sight.see?.(event) ?? [])
+    const seen = view.see === undefined ? events : events.flatMap(event => view.see?.(event) ?? [])
     this.#handed.set(name, seen)
     return seen
   }

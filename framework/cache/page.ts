@@ -1,9 +1,9 @@
 import type { CacheItem } from './item.ts'
 
-/** Items in a page that is filled in order. */
+/** Items of a page that is filled in order. */
 export const pageSize = 128
 
-/** Bytes at which such a page ends earlier: a change copies its neighbours, whoever they belong to. */
+/** Bytes at which such a page ends earlier: a change copies its neighbors. */
 export const pageBytes = 1 << 20
 
 const splitAt = 192
@@ -12,7 +12,7 @@ const comma = 0x2c
 const lengthOf = (items: readonly CacheItem[]): number =>
   items.reduce((length, item) => length + item.length, 0)
 
-/** Runs of half the items or half a page's bytes, whichever is reached first. */
+/** Splits items into runs of half the items or half the bytes of a page, whichever is reached first. */
 export function halvesOf<I extends CacheItem>(items: readonly I[]): readonly I[][] {
   const runs: I[][] = []
   let run: I[] = []
@@ -25,12 +25,12 @@ export function halvesOf<I extends CacheItem>(items: readonly I[]): readonly I[]
   return run.length === 0 ? runs : [...runs, run]
 }
 
-/** A run of items in order. Its bytes are joined once, when a list first asks for them. */
+/** A run of items in order. Its bytes are joined once, when a list first needs them. */
 export class Page<I extends CacheItem = CacheItem> {
-  /** Who may change it in place; everybody else copies. */
+  /** The snapshot builder that may change the page in place; others copy it. */
   readonly owner: object
   readonly items: I[]
-  /** Items that came since the bytes were last joined, and keep slabs of their own. */
+  /** Items since the bytes were last joined, which have their own slabs. */
   loose: number
   /** Bytes of all items. */
   #length: number
@@ -44,7 +44,7 @@ export class Page<I extends CacheItem = CacheItem> {
     this.#length = lengthOf(items)
   }
 
-  /** What comes behind it in order begins the next page. */
+  /** The next item in order starts a new page. */
   get isFull(): boolean {
     return this.items.length >= pageSize || this.#length >= pageBytes
   }
@@ -53,13 +53,13 @@ export class Page<I extends CacheItem = CacheItem> {
     return this.items.length > splitAt || (this.#length > pageBytes * 1.5 && this.items.length > 1)
   }
 
-  /** Half a page at most, together with another. */
+  /** Both pages together are at most half a page. */
   isSmallWith(other: Page<I>): boolean {
     const count = this.items.length + other.items.length
     return count <= pageSize / 2 && this.#length + other.#length <= pageBytes / 2
   }
 
-  /** Changes the items as an array does. */
+  /** Changes the items like `Array.prototype.splice`. */
   splice(index: number, count: number, ...items: readonly I[]): void {
     const gone = this.items.splice(index, count, ...items)
     this.#length += lengthOf(items) - lengthOf(gone)
@@ -67,14 +67,14 @@ export class Page<I extends CacheItem = CacheItem> {
     this.loose++
   }
 
-  /** The encoded items [from, to), joined by commas. All of them are always the same buffer. */
+  /** The encoded items [from, to), joined by commas. For all items it is always the same buffer. */
   bytes(from: number, to: number): Buffer {
     const slab = this.#slab ?? this.join()
     if (to - from === this.items.length) return slab
     return slab.subarray(this.#starts[from], (this.#starts[to] ?? slab.length + 1) - 1)
   }
 
-  /** Moves all items into one slab, so that no item keeps an old slab alive for long. */
+  /** Moves all items into one slab, so that old slabs can be freed. */
   join(): Buffer {
     const starts: number[] = []
     let length = 0
@@ -94,7 +94,7 @@ export class Page<I extends CacheItem = CacheItem> {
     return slab
   }
 
-  /** Joins the bytes when more than half of them lie elsewhere. */
+  /** Joins the bytes if more than half of the items have their own slabs. */
   tidy(): void {
     if (this.items.length >= pageSize / 8 && this.loose * 2 > this.items.length) this.join()
   }

@@ -1,20 +1,20 @@
 import type { CacheItem } from './item.ts'
 import { halvesOf, Page } from './page.ts'
 
-/** Above every id. */
+/** Above all IDs. */
 const last = '\u{10ffff}'
 
-/** Ids in [from, to). */
+/** IDs in [from, to). */
 export interface IdRange {
   readonly from: string
   readonly to: string
 }
 
-/** The ids that begin with `prefix`, which ends with a slash or is ''. */
+/** The IDs with this prefix, which ends with a slash or is empty. */
 export const idsUnder = (prefix: string): IdRange =>
   prefix === '' ? { from: '', to: last } : { from: prefix, to: `${prefix.slice(0, -1)}0` }
 
-/** A part of one page: items [from, to). */
+/** The items [from, to) of one page. */
 export interface PageRun<I extends CacheItem = CacheItem> {
   readonly page: Page<I>
   readonly from: number
@@ -27,7 +27,7 @@ interface Position<I> {
   readonly found: I | undefined
 }
 
-/** The index of the first element that is not before `id`. */
+/** The index of the first item that is not before `id`. */
 function lowerBound(items: readonly CacheItem[], id: string): number {
   let [low, high] = [0, items.length]
   while (low < high) {
@@ -38,7 +38,7 @@ function lowerBound(items: readonly CacheItem[], id: string): number {
   return low
 }
 
-/** The page in which `id` is or would be: the last one that does not begin behind it. */
+/** The page that has `id` or would have it: the last that does not begin after it. */
 function pageOf(pages: readonly Page[], id: string): number {
   let [low, high] = [0, pages.length - 1]
   while (low < high) {
@@ -60,7 +60,7 @@ function positionOf<I extends CacheItem>(pages: readonly Page<I>[], id: string):
   return { page, index, found: item?.id === id ? item : undefined }
 }
 
-/** All items of one resource at one moment; never changes. */
+/** All items of one resource at one time; immutable. */
 export class Snapshot<I extends CacheItem = CacheItem> {
   readonly pages: readonly Page<I>[]
   readonly size: number
@@ -89,7 +89,7 @@ export class Snapshot<I extends CacheItem = CacheItem> {
     return count
   }
 
-  /** This snapshot with some ids changed; undefined removes. Untouched pages are shared. */
+  /** This snapshot with changed items; undefined removes one. Unchanged pages are shared. */
   with(changes: ReadonlyMap<string, I | undefined>): Snapshot<I> {
     const pages = new PageMap<I>(this)
     for (const [id, item] of changes) {
@@ -100,12 +100,12 @@ export class Snapshot<I extends CacheItem = CacheItem> {
   }
 }
 
-/** A sorted map of items that can be photographed at any time: pages are copied when first changed after that. */
+/** A sorted map of items with snapshots: pages are copied when they change after a snapshot. */
 export class PageMap<I extends CacheItem = CacheItem> {
   #pages: Page<I>[]
   #size: number
   #owner: object = {}
-  /** The pages array itself was handed out. */
+  /** A snapshot has the pages array. */
   #shared: boolean
 
   constructor(snapshot: Snapshot<I> = new Snapshot<I>([], 0)) {
@@ -122,19 +122,19 @@ export class PageMap<I extends CacheItem = CacheItem> {
     return positionOf(this.#pages, id).found
   }
 
-  /** The item with that id, or one near it: neighbours share the strings of their clusters and namespaces. */
+  /** The item with this ID, or one near it: neighbors share the strings of their clusters and namespaces. */
   near(id: string): I | undefined {
     const items = this.#pages[pageOf(this.#pages, id)]?.items ?? []
     return items[lowerBound(items, id)] ?? items.at(-1)
   }
 
-  /** After `load`: the items of the newest page lie together already. */
+  /** After `load`: the items of the newest page are contiguous already. */
   settle(): void {
     const newest = this.#pages.at(-1)
     if (newest !== undefined) newest.loose = 0
   }
 
-  /** Gives every page one slab. */
+  /** Joins the bytes of each page into one slab. */
   join(): void {
     for (const page of this.#pages) if (page.loose > 0) page.join()
   }
@@ -149,7 +149,7 @@ export class PageMap<I extends CacheItem = CacheItem> {
     this.#pages[this.load(item)]?.tidy()
   }
 
-  /** Like `put`, for many items at once, which lie together: `settle` is to be called after them. Returns the page. */
+  /** Like `put`, for many contiguous items, followed by `settle`. Returns the page. */
   load(item: I): number {
     const { page, index, found } = positionOf(this.#pages, item.id)
     if (found === undefined) return this.#insert(item, page, index)

@@ -4,7 +4,7 @@ interface Waiter {
   readonly reject: (error: Error) => void
 }
 
-/** A revision that only grows, and those who wait for it. */
+/** A revision that only increases, and the callers that wait for one. */
 export class RevisionProgress {
   #revision: number
   #closed = false
@@ -27,14 +27,14 @@ export class RevisionProgress {
     }
   }
 
-  /** Resolves at `revision`; rejects when it can no longer come. */
+  /** Resolves at `revision`; rejects if the cache is closed before. */
   at(revision: number): Promise<void> {
     if (revision <= this.#revision) return Promise.resolve()
     if (this.#closed) return Promise.reject(closedError(revision))
     return new Promise((resolve, reject) => this.#waiters.add({ revision, resolve, reject }))
   }
 
-  /** Resolves at `revision`, when `signal` is aborted, after `milliseconds` if given, or when it can no longer come. */
+  /** Resolves at `revision`, when `signal` aborts, after `milliseconds` if given, or when the cache is closed. */
   reached(revision: number, signal: AbortSignal, milliseconds?: number): Promise<void> {
     if (revision <= this.#revision || this.#closed || signal.aborted) return Promise.resolve()
     return new Promise(resolve => {

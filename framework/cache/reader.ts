@@ -6,13 +6,13 @@ import type { EventView, Line } from './line.ts'
 import type { Ring } from './ring.ts'
 import { type Matches, matcherOf, nameOf, type ServedKind } from './selection.ts'
 
-/** Events handed over at once: a slow reader holds no more than these. */
+/** Maximum number of events in one batch: a slow reader holds no more. */
 const most = 128
 
 export const tooOld = (revision: number, ring: Ring): string =>
   `too old resource version: ${revision} (${ring.floor})`
 
-/** What one event is to somebody who sees what matches (rules.md 4.53). */
+/** The event for a watch with this selection (rules.md 4.53). */
 function seen(event: CacheEvent, matches: Matches): ItemEvent | undefined {
   const now = event.type !== 'DELETED' && matches(event.item)
   const before = event.previous !== undefined && matches(event.previous)
@@ -20,8 +20,8 @@ function seen(event: CacheEvent, matches: Matches): ItemEvent | undefined {
   return before ? event.left : undefined
 }
 
-/** How the line of the right cluster looks, and how the line of all clusters does. */
-function sightsOf(
+/** The views of the line of one cluster, and of the line of all clusters. */
+function viewsOf(
   selection: Selection,
   kind: ServedKind,
 ): { readonly own: EventView; readonly all: EventView } {
@@ -38,14 +38,14 @@ function sightsOf(
 }
 
 /**
- * A position in the ring, and what is seen from there. A reader of one cluster catches up in the ring of all clusters
- * and then moves to the line of its cluster, where the events of others neither wake nor cost it.
+ * A position in the ring, and the view from there. A reader of one cluster reads the line of all clusters up to its
+ * end, and then that of its cluster, where events of other clusters do not wake it.
  */
 export class RingReader {
   readonly #ring: Ring
   readonly #cluster: string
   readonly #own: EventView
-  #sight: EventView
+  #view: EventView
   #line: Line
   #position: number
   #revision: number
@@ -56,17 +56,17 @@ export class RingReader {
     selection: Selection,
     kind: ServedKind,
   ) {
-    const { own, all } = sightsOf(selection, kind)
+    const { own, all } = viewsOf(selection, kind)
     this.#ring = ring
     this.#cluster = selection.cluster
     this.#own = own
-    this.#sight = all
+    this.#view = all
     this.#line = ring.line
     this.#position = start.position
     this.#revision = start.revision
   }
 
-  /** The last revision that was passed. */
+  /** The revision of the last event that was read. */
   get revision(): number {
     return this.#revision
   }
@@ -75,13 +75,13 @@ export class RingReader {
     return this.#line
   }
 
-  /** The next events, maybe none of those that came; undefined when none came. Throws 410 when they are gone. */
+  /** The next events, which may all be filtered out; undefined if there are none. Throws 410 if they were dropped. */
   next(): readonly ItemEvent[] | undefined {
     const line = this.#line
     if (this.#position < line.start) throw expired(tooOld(this.#revision, this.#ring))
     const end = Math.min(line.end, this.#position + most)
     if (this.#position === end) return this.#settle() ? [] : undefined
-    const events = line.read(this.#position, end, this.#sight)
+    const events = line.read(this.#position, end, this.#view)
     this.#revision = line.at(end - 1)?.revision ?? this.#revision
     this.#position = end
     return events
@@ -94,7 +94,7 @@ export class RingReader {
   #settle(): boolean {
     if (this.#cluster === '*' || this.#line !== this.#ring.line) return false
     this.#line = this.#ring.join(this.#cluster)
-    this.#sight = this.#own
+    this.#view = this.#own
     this.#position = this.#line.end
     return true
   }

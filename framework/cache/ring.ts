@@ -2,7 +2,7 @@ import type { CacheEvent } from './event.ts'
 import type { CacheItem } from './item.ts'
 import { Line } from './line.ts'
 
-/** How much of the past of one resource stays in memory: whichever bound is reached first. */
+/** How many events of one resource are kept: the first limit that is reached applies. */
 export interface RingBounds {
   readonly events: number
   readonly bytes: number
@@ -11,29 +11,29 @@ export interface RingBounds {
 
 export const defaultRing: RingBounds = { events: 100_000, bytes: 64 * 1024 * 1024, minutes: 15 }
 
-/** The newest events of one resource, and lines of single clusters for as long as somebody watches those. */
+/** The newest events of one resource, and lines of single clusters while they are watched. */
 export class Ring<I extends CacheItem = CacheItem> {
   readonly line = new Line<I>()
   readonly #bounds: RingBounds
   readonly #clusters = new Map<string, { readonly line: Line<I>; watchers: number }>()
   readonly #touched = new Set<Line<I>>()
-  /** Where the line ended at the ends of the last minutes. */
+  /** The end of the line at the end of the last minutes. */
   readonly #minutes: number[] = []
   #bytes = 0
   #floor: number
 
-  /** `floor`: the revision from which on it will be complete. */
+  /** `floor`: the revision after which it is complete. */
   constructor(floor: number, bounds: RingBounds) {
     this.#floor = floor
     this.#bounds = bounds
   }
 
-  /** Events after this revision are all here. */
+  /** All events after this revision are here. */
   get floor(): number {
     return this.#floor
   }
 
-  /** Whether nothing after `revision` has been forgotten, nor half of what happened at it. */
+  /** Whether no event after `revision` was dropped, nor some of those at it. */
   reaches(revision: number): boolean {
     if (revision === this.#floor) return this.line.at(this.line.start)?.revision !== revision
     return revision > this.#floor
@@ -56,7 +56,7 @@ export class Ring<I extends CacheItem = CacheItem> {
     while (this.line.start < old) this.drop()
   }
 
-  /** Forgets the oldest event. */
+  /** Drops the oldest event. */
   drop(): void {
     const event = this.line.shift()
     if (event === undefined) return
@@ -66,19 +66,19 @@ export class Ring<I extends CacheItem = CacheItem> {
     if (line?.at(line.start) === event) line.shift()
   }
 
-  /** Wakes whoever waits on a line that got events since the last call. */
+  /** Wakes the readers of lines with new events since the last call. */
   wake(): void {
     for (const line of this.#touched) line.wake()
     this.#touched.clear()
   }
 
-  /** Wakes everybody: the watch is over. */
+  /** Wakes all readers: the watch is over. */
   end(): void {
     this.line.wake()
     for (const { line } of this.#clusters.values()) line.wake()
   }
 
-  /** The line of one cluster, which begins now; give it back with `leave`. */
+  /** The line of one cluster, which begins now; to be returned with `leave`. */
   join(cluster: string): Line<I> {
     const known = this.#clusters.get(cluster)
     if (known !== undefined) {
@@ -90,7 +90,7 @@ export class Ring<I extends CacheItem = CacheItem> {
     return line
   }
 
-  /** How many clusters somebody watches alone. */
+  /** The number of clusters with a watch of their own. */
   get watchedClusters(): number {
     return this.#clusters.size
   }
@@ -100,8 +100,10 @@ export class Ring<I extends CacheItem = CacheItem> {
     if (known !== undefined && --known.watchers === 0) this.#clusters.delete(cluster)
   }
 
-  /** The position of the first event after `revision`. When several events share that revision, of the first of those:
-   * a reader may have been cut off between them, and would rather see one again than miss one. */
+  /**
+   * The position of the first event after `revision`. If several events have that revision, the first of them: a watch
+   * may have ended between them, and must get one twice rather than miss one.
+   */
   positionAfter(revision: number): number {
     const next = this.#firstFrom(revision + 1)
     return this.line.at(next - 2)?.revision === revision ? this.#firstFrom(revision) : next

@@ -11,17 +11,17 @@ import {
 import type { CacheItem } from './item.ts'
 import { type IdRange, idsUnder } from './pages.ts'
 
-/** The kind that a reader asked for: what bookmarks say they are, and which fields can be selected by. */
+/** The kind that a reader requested: that of bookmarks, and its selectable fields. */
 export interface ServedKind {
   readonly apiVersion: string
   readonly kind: string
-  /** Besides metadata.name and metadata.namespace, as `ApiResource.selectableFields`. */
+  /** In addition to metadata.name and metadata.namespace, as in `ApiResource.selectableFields`. */
   readonly fields?: Readonly<Record<string, (object: KubeObject) => string>>
 }
 
 export type Matches = (item: CacheItem) => boolean
 
-/** Where the selected items lie. Narrow as far as cluster, namespace and name go; `matcherOf` decides the rest. */
+/** The range of the selected items by cluster, namespace and name; `matcherOf` filters it. */
 export function rangeOf({ cluster, namespace, fields }: Selection): IdRange {
   if (cluster === '*') return idsUnder('')
   if (!namespace) return idsUnder(`${cluster}/`)
@@ -30,7 +30,7 @@ export function rangeOf({ cluster, namespace, fields }: Selection): IdRange {
   return name === undefined ? idsUnder(prefix) : { from: prefix + name, to: `${prefix + name}\0` }
 }
 
-/** The same range from behind an id on. */
+/** The range after an ID. */
 export const behind = (range: IdRange, id: string): IdRange => ({ from: `${id}\0`, to: range.to })
 
 function fieldOf(item: CacheItem, field: string, kind: ServedKind): string {
@@ -45,7 +45,7 @@ function checkFields({ fields }: Selection, kind: ServedKind): void {
   if (unknown !== undefined) throw badRequest(`field label not supported: ${unknown.field}`)
 }
 
-/** Whether an item of the right cluster is selected; undefined when all are. Throws 400 for unknown fields. */
+/** Whether an item of the cluster is selected; undefined if all are. Throws 400 for unknown fields. */
 export function matcherOf(selection: Selection, kind: ServedKind): Matches | undefined {
   const { namespace, labels, fields } = selection
   checkFields(selection, kind)
@@ -57,7 +57,7 @@ export function matcherOf(selection: Selection, kind: ServedKind): Matches | und
     matchesFields(fields, field => fieldOf(item, field, kind))
 }
 
-/** Equal for selections that see the same within one cluster. */
+/** Equal for selections of the same objects within one cluster. */
 export const nameOf = ({ namespace, labels, fields }: Selection): string =>
   JSON.stringify([
     namespace ?? '',
@@ -65,6 +65,6 @@ export const nameOf = ({ namespace, labels, fields }: Selection): string =>
     fields === undefined ? '' : formatFieldSelector(fields),
   ])
 
-/** Whether a selector may hide objects, so that counting what remains would lie (rules.md 4.16). */
+/** Whether a selector may exclude objects: then the remaining count is unknown (rules.md 4.16). */
 export const isFiltered = ({ labels, fields }: Selection): boolean =>
   Boolean(labels?.requirements.length) || Boolean(fields?.requirements.length)

@@ -4,12 +4,12 @@ import { badRequest, StatusError, tooLarge } from '../meta/errors.ts'
 import { bodyLimit } from '../wire/parsebody.ts'
 
 /**
- * RFC 6902, ours because the documents are tenants': the libraries evaluate pointers through inherited members, so that
- * `/toString/call` would change this process. Here only own members exist.
+ * A JSON patch (RFC 6902). Not a library, because tenants write the documents: libraries resolve pointers through
+ * inherited members, so that `/toString/call` would change this process. Here only own members exist.
  */
 export interface JsonPatch {
   readonly operations: readonly Operation[]
-  /** Strict problems: members that operations do not have (rules.md 2.49). */
+  /** Problems in strict mode: unknown members of operations (rules.md 2.49). */
   readonly problems: readonly string[]
 }
 
@@ -23,7 +23,7 @@ type Members = Record<string, unknown>
 const maxOperations = 10_000
 const known = ['op', 'path', 'from', 'value']
 
-/** 422 in Kubernetes' words; what failed is only a cause (rules.md 5.6). */
+/** 422; the failure is in a cause only (rules.md 5.6). */
 class PatchFailed extends StatusError {
   constructor(why: string) {
     const text = 'the server rejected our request due to an error in our request'
@@ -36,8 +36,10 @@ export class TestFailed extends PatchFailed {}
 
 const failed = (why: string): StatusError => new PatchFailed(why)
 
-/** Checks a decoded patch, of which null is an empty one: 400 when it is no list of objects, 413 for too many operations,
- * 422 for malformed ones. */
+/**
+ * Checks a decoded patch; null is an empty patch. Throws 400 if it is not an array of objects, 413 for too many
+ * operations, 422 for malformed ones.
+ */
 export function readJsonPatch(value: unknown): JsonPatch {
   if (value === null) return { operations: [], problems: [] }
   if (!Array.isArray(value)) {
@@ -77,9 +79,12 @@ function readOperation(value: unknown): Operation {
   }
 }
 
-/** Applies the operations to a copy of the document. Throws 422 for the first that fails, 413 when copies grow too large. */
+/**
+ * Applies the operations to a copy of the document. Throws 422 for the first that fails, 413 if copies become too
+ * large.
+ */
 export function applyJsonPatch(document: unknown, { operations }: JsonPatch): unknown {
-  // The document hangs under a root, so that the empty path is a member like any other.
+  // The document is a member of a root: the empty path is handled like the others.
   const state: State = { root: { '': clone(document) }, copied: 0 }
   for (const operation of operations) apply(state, operation)
   return state.root['']
@@ -114,7 +119,7 @@ function apply(state: State, operation: Operation): void {
   }
 }
 
-/** An item has to be there; a member need not: upstream's library sets it. */
+/** An item must exist, a member need not: the library of Kubernetes (`evanphx/json-patch`) sets it. */
 function replace(root: Members, path: string, value: unknown): void {
   const place = placeAt(root, path, `replace operation does not apply: doc is missing path: ${path}`)
   const { parent, key } = place
@@ -149,7 +154,7 @@ function clone(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, clone(member)]))
 }
 
-/** About how many bytes a value is as JSON; stops counting when it is more than `budget`. */
+/** Estimates the bytes of a value as JSON; stops counting above `budget`. */
 function weigh(value: unknown, budget: number): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 4
@@ -161,16 +166,16 @@ function weigh(value: unknown, budget: number): number {
   return weight
 }
 
-/** A member or an item: where a pointer leads, which need not exist. */
+/** The target of a pointer: a member or an item, which need not exist. */
 interface Place {
   readonly parent: Members | unknown[]
   readonly key: string
 }
 
-/** What is wrong where something is missing, as upstream's library says it. */
+/** The error of `evanphx/json-patch` for a missing value. */
 const missing = (why: string): StatusError => failed(`${why}: missing value`)
 
-/** Throws `why` where there is nothing that could have such a member. */
+/** Throws `why` if no value can have such a member. */
 function placeAt(root: Members, path: string, why: string): Place {
   if (path !== '' && !path.startsWith('/')) throw missing(why)
   const tokens = path.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
@@ -192,13 +197,13 @@ const exists = ({ parent, key }: Place): boolean =>
 const valueAt = ({ parent, key }: Place): unknown =>
   Array.isArray(parent) ? parent[indexOf(key)] : parent[key]
 
-/** What is wrong with a key of a list. */
+/** The error for a key that is not an index. */
 const noIndex = (key: string): string =>
   /^[-+]?\d+$/.test(key)
     ? `Unable to access invalid index: ${Number(key)}: invalid index referenced`
     : `value was not a proper array index: '${key}': strconv.Atoi: parsing ${JSON.stringify(key)}: invalid syntax`
 
-/** Throws `what`, and why. */
+/** Throws `what` with the reason. */
 function read(place: Place, what: string): unknown {
   if (exists(place)) return valueAt(place)
   const { parent, key } = place

@@ -4,7 +4,7 @@ import { jsonType } from '../wire/metadata.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Throws 400 for a patch that is no object (rules.md 5.8). */
+/** Throws 400 if the patch is not an object (rules.md 5.8). */
 export function readMergePatch(value: unknown): Members {
   if (isMembers(value)) return value
   if (value === null) throw badRequest('Invalid JSON Patch')
@@ -13,7 +13,7 @@ export function readMergePatch(value: unknown): Members {
   )
 }
 
-/** RFC 7386: null deletes, lists are replaced whole, nulls inside new objects are stripped. Modifies nothing. */
+/** RFC 7386: null deletes a member, arrays are replaced, nulls in new objects are dropped. Changes neither argument. */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   if (!isMembers(patch)) return patch
   const members = new Map(Object.entries(isMembers(document) ? document : {}))

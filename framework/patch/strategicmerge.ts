@@ -12,7 +12,7 @@ const retainKeys = '$retainKeys'
 const deleteFromList = '$deleteFromPrimitiveList'
 const setOrder = '$setElementOrder'
 
-/** null changes nothing. Throws 400 for a patch that is no object. */
+/** null is an empty patch. Throws 400 if the patch is not an object. */
 export function readStrategicMergePatch(value: unknown): Members {
   if (value === null) return {}
   if (isMembers(value)) return value
@@ -20,8 +20,9 @@ export function readStrategicMergePatch(value: unknown): Members {
 }
 
 /**
- * Applies a strategic merge patch (chapter 40, section 5.2): like a merge patch, but lists whose schema says so are merged
- * by key, and directives delete, replace and order. Modifies nothing. Throws 400, 422 and 500 in Kubernetes' words.
+ * Applies a strategic merge patch (`apimachinery/pkg/util/strategicpatch`; rules.md 5.12 to 5.17): like a merge patch,
+ * but lists with the patch strategy `merge` are merged by key, and directives delete, replace and order. Changes no
+ * argument. Throws 400, 422 and 500.
  */
 export function applyStrategicMergePatch(document: Members, patch: Members, schema: MergeSchema): Members {
   if (Object.hasOwn(patch, directive)) return directed(patch)
@@ -32,14 +33,14 @@ export function applyStrategicMergePatch(document: Members, patch: Members, sche
   for (const key of Object.keys(changes)) {
     if (key.startsWith(setOrder)) order({ members, changes: left, schema }, key)
   }
-  // What a patch both deletes and adds is there.
+  // Deletions come first: a value that a patch both deletes and adds is kept.
   const isDeletion = (key: string): boolean => key.startsWith(deleteFromList)
   for (const change of left) if (isDeletion(change[0])) mergeMember(members, schema, change)
   for (const change of left) if (!isDeletion(change[0])) mergeMember(members, schema, change)
   return Object.fromEntries(members)
 }
 
-/** `$patch` in an object: it replaces or empties the whole object. */
+/** `$patch` in an object: replaces or empties the object. */
 function directed(patch: Members): Members {
   const { [directive]: what, ...rest } = patch
   if (what === 'replace') return rest
@@ -49,7 +50,7 @@ function directed(patch: Members): Members {
 
 const isParallel = (key: string): boolean => key.startsWith(deleteFromList) || key.startsWith(setOrder)
 
-/** Union types: members that the patch does not name go. */
+/** `$retainKeys`: drops the members that the patch does not name. */
 function retain(members: Map<string, unknown>, changes: Members, retained: unknown): void {
   const refuse = () => badRequest('invalid patch format of retainKeys')
   if (!Array.isArray(retained)) throw refuse()
@@ -59,7 +60,7 @@ function retain(members: Map<string, unknown>, changes: Members, retained: unkno
   for (const key of [...members.keys()]) if (!retained.includes(key)) members.delete(key)
 }
 
-/** The field that a parallel list is about: `$setElementOrder/ports`. */
+/** The list that a directive is about: `$setElementOrder/ports`. */
 function fieldOf(key: string, prefix: string, what: string): string {
   if (!key.startsWith(`${prefix}/`)) throw badRequest(`invalid patch format of ${what}`)
   return key.slice(prefix.length + 1)
@@ -77,7 +78,7 @@ const listIn = (members: Map<string, unknown>, field: string): readonly unknown[
   throw badArgument([], value)
 }
 
-/** Merges and orders one list; its change is done then. */
+/** Merges and orders one list, and removes it from the remaining changes. */
 function order({ members, changes, schema }: Ordering, key: string): void {
   const wanted = changes.get(key)
   changes.delete(key)
@@ -129,7 +130,7 @@ function set(members: Map<string, unknown>, key: string, value: unknown): void {
   else members.set(key, value)
 }
 
-/** Nulls in what is new delete nothing. */
+/** Nulls in new values delete nothing. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isMembers(value)) return value
@@ -137,7 +138,7 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, member]) => [key, withoutNulls(member)]))
 }
 
-/** What is new, without the directives inside it; undefined when it is one itself. */
+/** A new value without its directives; undefined if it is one itself. */
 function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter(item => item !== undefined)
   if (!isMembers(value)) return value

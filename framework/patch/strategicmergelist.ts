@@ -6,14 +6,14 @@ import { jsonType } from '../wire/metadata.ts'
 type Members = Readonly<Record<string, unknown>>
 type List = readonly unknown[]
 
-/** How the items of one list are told apart and merged. */
+/** How the items of a list are identified and merged. */
 export interface ListMerging {
-  /** '' for lists of scalars. */
+  /** Empty for lists of scalars. */
   readonly mergeKey: string
   mergeItem(live: Members, change: Members): Members
 }
 
-/** Merges two lists by key, or as sets of scalars; the patch's order wins among its items. */
+/** Merges two lists by key, or as sets of scalars; items of the patch are in its order. */
 export function mergeList(live: List, change: List, merging: ListMerging): List {
   if (live.length === 0 && change.length === 0) return live
   if (kindOf(live, change) !== 'object') {
@@ -32,7 +32,7 @@ export function deleteScalars(live: List, deleted: List): List {
   return live.filter(item => !gone.has(item))
 }
 
-/** A list with its change and the order that `$setElementOrder` asks for. */
+/** A list, its change, and the order in `$setElementOrder`. */
 interface Ordered {
   readonly live: List | undefined
   readonly change: List | undefined
@@ -40,7 +40,7 @@ interface Ordered {
 }
 
 interface OrderedMerging extends ListMerging {
-  /** The strategy is `merge`; else a change replaces the list. */
+  /** The patch strategy is `merge`; otherwise a change replaces the list. */
   readonly isMerged: boolean
   /** New items without directives. */
   plain(value: unknown): unknown
@@ -56,7 +56,7 @@ export function orderedList({ live, change, wanted }: Ordered, merging: OrderedM
   return arranged(merged, { wanted, live: order, mergeKey })
 }
 
-/** The live order, where new items stand in for deleted ones: behind all others. */
+/** The live order, followed by new items in place of deleted ones. */
 function orderOf(live: List, change: List, mergeKey: string): List {
   const gone = new Set(change.filter(isDeleted).map(item => keyOf(item, mergeKey)))
   const kept = live.filter(item => !gone.has(keyOf(item, mergeKey)))
@@ -73,7 +73,7 @@ function contentOf({ live, change }: Ordered, merging: OrderedMerging): List {
   return merging.isMerged ? mergeList(live, change, merging) : change
 }
 
-/** What all items are; throws 422 for lists of lists, and refuses mixtures. */
+/** The type of all items. Throws 422 for lists of lists, 500 for items of different types. */
 function kindOf(...lists: readonly List[]): string {
   const [first, ...others] = lists.flat(1)
   if (first === undefined) throw mergeFailed('no elements in any of the given slices')
@@ -97,7 +97,7 @@ function keyOf(item: unknown, mergeKey: string): unknown {
   throw noMergeKey(members, mergeKey)
 }
 
-/** Items with `$patch`: some delete by key, one replaces the whole list. */
+/** Handles items with `$patch`: `delete` removes the item with the key, `replace` replaces the list. */
 function withoutSpecialItems(
   live: readonly Members[],
   change: readonly Members[],
@@ -111,7 +111,7 @@ function withoutSpecialItems(
   return [live.filter(item => !gone.has(item[mergeKey])), ordinary]
 }
 
-/** Deletes, or else replaces; throws for other directives. */
+/** Whether the directive deletes, or else replaces; throws for other directives. */
 function isDeletion(item: Members): boolean {
   const what = item.$patch
   if (what === 'delete' || what === 'replace') return what === 'delete'
@@ -135,7 +135,7 @@ function mergeItems(
   return merged
 }
 
-/** The items of a patch must come in the order that it asks for (deletions aside). */
+/** The items of a patch must be in the order that it requests, except for deletions. */
 function checkOrder(change: List, wanted: List, mergeKey: string): void {
   if (wanted.length === 0 || change.length === 0) return
   const items = mergeKey === '' ? change : change.filter(item => !isDeleted(membersOf(item)))
@@ -158,10 +158,7 @@ interface Arrangement {
   readonly mergeKey: string
 }
 
-/**
- * Items that the patch names in its order, all others in theirs, interleaved so that each stays in front of what it was
- * in front of (rules.md 5.17).
- */
+/** Items of the patch in its order, other items in theirs, each before the items that it was before (rules.md 5.17). */
 function arranged(items: List, { wanted, live, mergeKey }: Arrangement): List {
   const [wantedAt, liveAt] = [positions(wanted, mergeKey), positions(live, mergeKey)]
   const key = (item: unknown): unknown => keyOf(item, mergeKey)
@@ -195,7 +192,7 @@ function interleaved(left: List, right: List, before: (a: unknown, b: unknown) =
   return [...result, ...left.slice(i)]
 }
 
-/** Failures that Kubernetes does not tell apart from its own: 500 without a reason, but with a text. */
+/** 500 without a reason: Kubernetes does not distinguish these errors from internal ones. */
 export const mergeFailed = (text: string): StatusError => new StatusError(500, '', text)
 
 export const badArgument = (expected: unknown, actual: unknown): StatusError =>
@@ -204,7 +201,7 @@ export const badArgument = (expected: unknown, actual: unknown): StatusError =>
 export const noMergeKey = (item: unknown, mergeKey: string): StatusError =>
   mergeFailed(`map: ${goText(item)} does not contain declared merge key: ${mergeKey}`)
 
-/** 422, as every list of lists (rules.md 5.16). */
+/** 422 for lists of lists (rules.md 5.16). */
 export const listOfLists = (): StatusError =>
   new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
     causes: [{ message: 'lists of lists are not supported' }],

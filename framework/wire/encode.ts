@@ -7,8 +7,8 @@ import type { KubeObject, Metadata } from '../meta/object.ts'
  *     {"apiVersion":"v1","kind":"K","metadata":{"annotations":{…},"labels":{…},"resourceVersion":"7",…},"spec":{…}}
  *                                              ^metadata         ^labels      ^version             ^rest ^end
  *
- * with sorted keys below that. Annotations, labels and resourceVersion are omitted when empty, so that an offset may be
- * equal to the next one. What a view may rewrite lies in front: the rest is copied as bytes.
+ * with sorted keys below that. Empty annotations, labels and resourceVersion are omitted: their offset equals the next one.
+ * The members that a view may rewrite come first: the rest is copied as bytes.
  */
 export interface Encoded {
   readonly bytes: Buffer
@@ -17,15 +17,15 @@ export interface Encoded {
 
 /** Byte offsets into canonical bytes. */
 export interface Offsets {
-  /** Just behind `"metadata":{`; the member `annotations` starts here if there is one. */
+  /** The offset behind `"metadata":{`, of the member `annotations` if there is one. */
   readonly metadata: number
-  /** The member `labels` starts here if there is one. */
+  /** The offset of the member `labels` if there is one. */
   readonly labels: number
-  /** The member `resourceVersion` starts here if there is one. */
+  /** The offset of the member `resourceVersion` if there is one. */
   readonly version: number
-  /** The first of the other members of metadata, or its closing brace. */
+  /** The offset of the first other member of metadata, or of its closing brace. */
   readonly rest: number
-  /** The closing brace of metadata. */
+  /** The offset of the closing brace of metadata. */
   readonly end: number
 }
 
@@ -37,7 +37,7 @@ const annotationsKey = '"annotations":'
 const labelsKey = '"labels":'
 const versionKey = '"resourceVersion":'
 
-/** Like `canonicalJson`, for members that are nearly always sorted already. */
+/** Like `canonicalJson`, for members that are nearly always sorted. */
 function textsJson(texts: Texts): string {
   let previous = ''
   for (const key in texts) {
@@ -47,7 +47,7 @@ function textsJson(texts: Texts): string {
   return JSON.stringify(texts)
 }
 
-/** The member `annotations` or `labels` as JSON; '' when there would be nothing in it. */
+/** The member `annotations` or `labels` as JSON; empty if it has no entries. */
 function textsMember(key: string, texts: Texts | undefined): string {
   const json = texts === undefined ? '{}' : textsJson(texts)
   return json === '{}' ? '' : key + json
@@ -57,10 +57,10 @@ export const labelsMember = (texts: Texts | undefined): string => textsMember(la
 const versionMember = (version: string): string =>
   version === '' ? '' : `${versionKey}${JSON.stringify(version)}`
 
-/** What stands between the braces of an object's JSON. */
+/** The JSON of an object without its braces. */
 const inside = (value: object): string => formatJson(value).slice(1, -1)
 
-/** What decoding the encoding of an object would give, made of the same parts where these are canonical. */
+/** The object as decoding its encoding would return it; canonical parts are not copied. */
 export function canonicalObject({ apiVersion, kind, metadata, ...body }: KubeObject): KubeObject {
   return {
     apiVersion,
@@ -79,16 +79,16 @@ function inOrder({ annotations = {}, labels = {}, resourceVersion = '', ...other
   }
 }
 
-/** A canonical object at another version; '' is none. */
+/** A canonical object with another resourceVersion; the empty string removes it. */
 export const atVersion = (object: KubeObject, resourceVersion: string): KubeObject => ({
   ...object,
   metadata: inOrder({ ...object.metadata, resourceVersion }),
 })
 
-/** Encodes any object; `metadata.resourceVersion` is inside when it has one. */
+/** Encodes an object with its resourceVersion, if it has one. */
 export const encodeObject = (object: KubeObject): Encoded => encodeCanonical(canonicalObject(object))
 
-/** Encodes what `canonicalObject` returns. */
+/** Encodes the result of `canonicalObject`. */
 export function encodeCanonical(object: KubeObject): Encoded {
   const { apiVersion, kind, metadata, ...body } = object
   const { annotations, labels, resourceVersion, ...others } = metadata
@@ -118,10 +118,10 @@ const shifted = (offsets: Offsets, from: keyof Offsets, by: number): Offsets => 
   return { ...offsets, rest: move(offsets.rest), end: move(offsets.end) }
 }
 
-/** Whether metadata has members behind resourceVersion, as every stored object has; else the commas differ. */
+/** Whether metadata has members after resourceVersion, as all stored objects have; otherwise the commas differ. */
 const hasRest = ({ bytes, offsets }: Encoded): boolean => bytes[offsets.rest] !== closingBrace
 
-/** The same object at another version, without parsing. '' takes the version out. */
+/** The same object with another resourceVersion, without decoding. The empty string removes it. */
 export function withResourceVersion(encoded: Encoded, resourceVersion: string): Encoded {
   if (!hasRest(encoded)) return reencode(encoded, { resourceVersion })
   const { bytes, offsets } = encoded
@@ -138,29 +138,29 @@ export function reencode(encoded: Encoded, change: Metadata): Encoded {
   return encodeObject({ ...object, metadata: { ...object.metadata, ...change } })
 }
 
-/** The value of a member that fills [from, to), its trailing comma left out. */
+/** The value of a member in [from, to), without its trailing comma. */
 function valueBetween(bytes: Buffer, key: string, [from, to]: readonly [number, number]): string {
   const end = bytes[to - 1] === comma ? to - 1 : to
   return bytes.toString('utf8', from + key.length, end)
 }
 
-/** Decodes the member `annotations` as it stands in front of others, with a comma; '' has none. */
+/** Decodes the member `annotations` with its trailing comma; empty for none. */
 export const annotationsIn = (member: string): Texts =>
   member === '' ? {} : JSON.parse(member.slice(annotationsKey.length, -1))
 
-/** Decodes the annotations only. */
+/** Decodes only the annotations. */
 export function annotationsOf({ bytes, offsets }: Encoded): Texts {
   if (offsets.labels === offsets.metadata) return {}
   return JSON.parse(valueBetween(bytes, annotationsKey, [offsets.metadata, offsets.labels]))
 }
 
-/** Decodes the labels only. */
+/** Decodes only the labels. */
 export function labelsOf({ bytes, offsets }: Encoded): Texts {
   if (offsets.version === offsets.labels) return {}
   return JSON.parse(valueBetween(bytes, labelsKey, [offsets.labels, offsets.version]))
 }
 
-/** The resourceVersion inside the bytes; '' when there is none. */
+/** The resourceVersion in the bytes; empty if there is none. */
 export function resourceVersionOf({ bytes, offsets }: Encoded): string {
   if (offsets.rest === offsets.version) return ''
   return JSON.parse(valueBetween(bytes, versionKey, [offsets.version, offsets.rest]))
@@ -169,7 +169,7 @@ export function resourceVersionOf({ bytes, offsets }: Encoded): string {
 const uidKey = '"uid":"'
 const plainText = /^[^"\\]*$/
 
-/** The uid; '' when there is none. It is the last member of sorted metadata, so that it is usually found from behind. */
+/** The uid; empty if there is none. It is the last member of sorted metadata and usually found from the end. */
 export function uidOf(encoded: Encoded): string {
   const { bytes, offsets } = encoded
   const at = bytes.lastIndexOf(uidKey, offsets.end)
@@ -180,12 +180,12 @@ export function uidOf(encoded: Encoded): string {
   return metadataOf(encoded).uid ?? ''
 }
 
-/** Decodes the whole of metadata, and nothing else. */
+/** Decodes only metadata. */
 export function metadataOf({ bytes, offsets }: Encoded): Metadata {
   return JSON.parse(bytes.toString('utf8', offsets.metadata - 1, offsets.end + 1))
 }
 
-/** Decodes a whole object, canonical or not; integers beyond 2^53 become `bigint`. */
+/** Decodes an object, canonical or not; integers beyond 2^53 become `bigint`. */
 export function decodeObject(bytes: Buffer): KubeObject {
   return parseJson(bytes) as KubeObject
 }

@@ -7,18 +7,18 @@ import type { VerbRequest } from '../request/response.ts'
 import { parseProtobuf } from './protobuf/parse.ts'
 import { parseYaml } from './yaml.ts'
 
-/** A body as JSON values, and its repeated keys in the words of rules 2.47 and 2.51 of chapter 40, each told once. */
+/** A decoded body, and the messages about repeated keys, each once (rules.md 2.47, 2.51). */
 export interface ParsedBody {
   readonly value: unknown
   readonly duplicates: readonly string[]
 }
 
-/** As many problems as Go's reader keeps. */
+/** The maximum number of problems that Go reports. */
 const maxProblems = 100
 
 /**
- * Reads JSON, YAML or protobuf with limited depth, without losing integers or repeated keys. Throws `SyntaxError`.
- * One pass over the bytes decides whether the fast reader is exact enough, and it almost always is.
+ * Decodes JSON, YAML or protobuf of limited depth; keeps 64-bit integers and finds repeated keys. Throws `SyntaxError`.
+ * One pass over the bytes decides whether `JSON.parse` is exact enough, which it nearly always is.
  */
 export function parseBody(bytes: Buffer, format: BodyFormat): ParsedBody {
   if (format === 'yaml') return fromYaml(bytes)
@@ -39,7 +39,7 @@ function jsonOf(text: string, bytes: Buffer): unknown {
   }
 }
 
-/** Each once, and as many as Go's reader keeps. */
+/** Unique problems, at most as many as Go reports. */
 class Problems {
   readonly #found = new Findings<string>()
   readonly #told = new Set<string>()
@@ -65,12 +65,12 @@ function readSlowly(text: string): ParsedBody {
   return { value, duplicates: problems.all }
 }
 
-/** Characters of all paths together that are looked up: beyond that the order is lost, not the time. */
+/** Maximum total length of the paths that are compared; above it problems lose their order. */
 const mostPaths = 2 ** 26
 
 /**
- * What is wrong with a JSON text, in its order, for a reader of a type: it skips what the type does not have and what is in
- * that. `unknown` are the paths of members that the type does not have.
+ * The problems of a JSON text in its order, for a typed decoder: it skips unknown members and the members below them.
+ * `unknown` are the paths of unknown members.
  */
 export function typedProblems(text: string, unknown: ReadonlySet<string>): readonly string[] {
   const problems = new Problems()
@@ -87,7 +87,7 @@ export function typedProblems(text: string, unknown: ReadonlySet<string>): reado
   return problems.all
 }
 
-/** All lines are one problem for who is strict; warnings are told line by line. */
+/** All lines are one problem in strict mode, and one warning each otherwise. */
 const yamlErrors = 'yaml: unmarshal errors:\n  '
 
 function fromYaml(bytes: Buffer): ParsedBody {
@@ -95,7 +95,7 @@ function fromYaml(bytes: Buffer): ParsedBody {
   return { value, duplicates: duplicates.length === 0 ? [] : [yamlErrors + duplicates.join('\n  ')] }
 }
 
-/** A problem as warnings tell of it. */
+/** The warnings for a problem. */
 export const linesOf = (problem: string): readonly string[] =>
   problem.startsWith(yamlErrors) ? problem.slice(yamlErrors.length).split('\n  ') : [problem]
 
@@ -105,7 +105,7 @@ function fromProtobuf(bytes: Buffer): ParsedBody {
   return { value, duplicates: [] }
 }
 
-/** How many object members a value has, at all levels. */
+/** The number of object members at all levels. */
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const children = Object.values(value)
@@ -113,13 +113,13 @@ function countMembers(value: unknown): number {
   return children.reduce((count: number, child) => count + countMembers(child), own)
 }
 
-/** Whether a value nests deeper than a body may. */
+/** Whether a value exceeds the maximum depth. */
 export const isTooDeep = (value: unknown, left = maxDepth): boolean =>
   typeof value === 'object' &&
   value !== null &&
   (left === 0 || Object.values(value).some(child => isTooDeep(child, left - 1)))
 
-/** The beginning of a body as error messages show it (rules.md 2.38). */
+/** The beginning of a body in error messages (rules.md 2.38). */
 export function preview(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>'
   const head = bytes.subarray(0, 30)
@@ -127,10 +127,10 @@ export function preview(bytes: Buffer): string {
   return `${bytes[0] === 0x7b ? head.toString('utf8') : head.toString('hex')}${more}`
 }
 
-/** No request body may be longer, in bytes (rules.md 1.35). */
+/** The maximum length of a request body, in bytes (rules.md 1.35). */
 export const bodyLimit = 3 * 1024 * 1024
 
-/** How a body may be written. */
+/** The formats of request bodies. */
 export type BodyFormat = 'json' | 'yaml' | 'protobuf'
 
 const formats: Readonly<Record<string, BodyFormat>> = {
@@ -139,13 +139,13 @@ const formats: Readonly<Record<string, BodyFormat>> = {
   'application/vnd.kubernetes.protobuf': 'protobuf',
 }
 
-/** The media type of a body without its parameters, in lower case; '' when the request does not say. */
+/** The media type of a body without parameters, in lower case; empty without `Content-Type`. */
 export const bodyType = ({ headers }: Pick<VerbRequest, 'headers'>): string =>
   (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
 /**
- * How a body is written; nothing said means JSON. Throws 415 (rules.md 1.33), also for protobuf where it is not
- * known: for custom resources.
+ * The format of a body; JSON without `Content-Type`. Throws 415 for other types, and for protobuf of custom resources
+ * (rules.md 1.33, 1.38).
  */
 export function bodyFormat(request: Pick<VerbRequest, 'headers'>, custom = false): BodyFormat {
   const type = bodyType(request)

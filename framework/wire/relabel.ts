@@ -7,22 +7,22 @@ import {
   type Texts,
 } from './encode.ts'
 
-/** Labels and annotations that replace an object's own; what is absent stays. */
+/** Labels and annotations that replace those of an object; absent ones are kept. */
 export interface Relabeling {
   readonly labels?: Texts
   readonly annotations?: Texts
 }
 
-/** What stands in the place of the bytes [from, to) of an encoded object. */
+/** The text that replaces the bytes [from, to) of an encoded object. */
 export interface Replacement {
   readonly from: number
   readonly to: number
   readonly text: string
-  /** How much of `text` is annotations, in characters. */
+  /** Characters of `text` that are annotations. */
   readonly annotations: number
 }
 
-/** An encoded object that can be copied without being looked at. */
+/** An encoded object that can be copied without decoding. */
 export interface EncodedSource {
   readonly offsets: Offsets
   /** In bytes. */
@@ -32,7 +32,7 @@ export interface EncodedSource {
 
 const withComma = (member: string): string => (member === '' ? '' : `${member},`)
 
-/** undefined when nothing follows labels in metadata, which no stored object has: then the commas would not fit. */
+/** undefined if no member follows labels in metadata, which no stored object has: the commas would not fit. */
 export function replacementFor(
   offsets: Offsets,
   { annotations, labels }: Relabeling,
@@ -48,18 +48,21 @@ export function replacementFor(
   }
 }
 
-/** At most so many bytes are written by `writeReplaced`. */
+/** Maximum number of bytes that `writeReplaced` writes. */
 export const longestReplaced = ({ length }: Pick<EncodedSource, 'length'>, { text }: Replacement): number =>
   length + 3 * text.length
 
-/** Writes the object with the replacement into `target`, which has `longestReplaced` bytes left; returns how many. */
+/**
+ * Writes the object with the replacement into `target`, which has space for `longestReplaced` bytes; returns the number
+ * of bytes.
+ */
 export function writeReplaced(
   source: Pick<EncodedSource, 'copy'>,
   { from, to, text }: Replacement,
   target: Buffer,
   start: number,
 ): number {
-  // All of it is copied once, to where its end belongs: the little in front is moved within the target.
+  // One copy, to the final position of the end; the short part in front is moved within the target.
   const size = Buffer.byteLength(text)
   const by = Math.max(0, size - (to - from))
   const length = source.copy(target, start + by)
@@ -70,7 +73,7 @@ export function writeReplaced(
   return length + by - shorter
 }
 
-/** The same object with other labels or annotations; everything behind them is copied as bytes. */
+/** The same object with other labels or annotations; the bytes after them are copied. */
 export function relabel(encoded: Encoded, relabeling: Relabeling): Encoded {
   const { bytes, offsets } = encoded
   const replacement = replacementFor(offsets, relabeling)

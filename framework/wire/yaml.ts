@@ -14,23 +14,23 @@ import {
 import { goQuoted } from '../json/gotext.ts'
 import { maxDepth } from '../json/json.ts'
 
-/** A YAML document as JSON values, and what a strict reader complains about. */
+/** A decoded YAML document. */
 export interface YamlDocument {
   readonly value: unknown
-  /** `line 3: key "x" already set in map` (rules.md 2.51), once for each repetition; the last one wins. */
+  /** `line 3: key "x" already set in map` for each repeated key (rules.md 2.51); the last value wins. */
   readonly duplicates: readonly string[]
-  /** The line, from 1, of the value at a path, or of what has it where it is missing. */
+  /** The line, from 1, of the value at a path, or of the value that lacks it. */
   lineOf(path: readonly (string | number)[]): number
 }
 
-/** Kubernetes leaves dates and base-60 numbers as the strings they are. */
+/** Kubernetes decodes dates and base-60 numbers as strings. */
 const isKubernetesTag = (tag: unknown): boolean =>
   typeof tag !== 'object' ||
   tag === null ||
   !('tag' in tag) ||
   (tag.tag !== 'tag:yaml.org,2002:timestamp' && !('format' in tag && tag.format === 'TIME'))
 
-/** A point alone is no number to Go: it is a key of managedFields. */
+/** A single `.` is a string in Go: it is a key of managedFields. */
 const withoutPoint = <T>(tag: T): T =>
   typeof tag === 'object' && tag !== null && 'test' in tag && tag.test instanceof RegExp && tag.test.test('.')
     ? { ...tag, test: /^[-+]?(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*)$/ }
@@ -45,8 +45,8 @@ const options = {
 } as const
 
 /**
- * Reads one YAML document as Kubernetes does: YAML 1.1, so that `yes` and `on` are booleans; keys are strings; integers
- * beyond 2^53 are `bigint`. Throws `SyntaxError` for what is not YAML, for several documents and for alias bombs.
+ * Decodes one YAML document as Kubernetes does: YAML 1.1, where `yes` and `on` are booleans; keys are strings; integers
+ * beyond 2^53 are `bigint`. Throws `SyntaxError` for invalid YAML, several documents and excessive aliases.
  */
 export function parseYaml(text: string): YamlDocument {
   const [document, ...others] = new Composer<ParsedNode>(options).compose(tokens(text))
@@ -69,7 +69,7 @@ function offsetOf(document: Document.Parsed, path: readonly (string | number)[])
   return 0
 }
 
-/** The parser keeps its own stack; what reads its tokens recurses, so that depth must be limited here. */
+/** The parser has its own stack, but the reader of its tokens recurses: the depth is limited here. */
 function* tokens(text: string): Generator<CST.Token> {
   const parser = new Parser()
   for (const lexeme of new Lexer().lex(text)) {
@@ -92,7 +92,7 @@ function plain(decode: () => unknown): unknown {
 
 const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length
 
-/** Where the second value of a key is, after what is wrong in that value. */
+/** The repeated keys of a node, those inside a value before its own. */
 function repeatedKeys(node: unknown, text: string): readonly string[] {
   if (isSeq(node)) return node.items.flatMap(item => repeatedKeys(item, text))
   if (!isMap(node)) return []
@@ -129,7 +129,7 @@ function keyText(key: unknown): string {
   return String(key)
 }
 
-/** Writes a JSON value as YAML, keys sorted, no anchors. */
+/** Encodes a JSON value as YAML with sorted keys and without anchors. */
 export const formatYaml = (value: unknown): string =>
   stringify(value, {
     version: '1.1',

@@ -2,13 +2,13 @@ import { formatJson } from '../../json/json.ts'
 import { isMembers, isNumber } from './values.ts'
 
 /**
- * One step of a path, written as `fieldsV1` writes it: `f:spec`, `k:{"name":"http"}`, `v:"x"`, `i:0`. Equal steps are
- * equal texts: keys are sorted, numbers have one form.
+ * One element of a path, as in `fieldsV1`: `f:spec`, `k:{"name":"http"}`, `v:"x"`, `i:0` (`fieldpath.PathElement` of
+ * structured-merge-diff). Equal elements are equal strings: keys are sorted, numbers are canonical.
  */
 export type PathElement = string
 export type FieldPath = readonly PathElement[]
 
-/** Go's JSON writes these as escapes, also inside path elements. */
+/** JSON of Go escapes these, also in path elements. */
 const escapes: Readonly<Record<string, string>> = {
   '<': '\\u003c',
   '>': '\\u003e',
@@ -19,7 +19,7 @@ const escapes: Readonly<Record<string, string>> = {
 const goJson = (value: unknown): string =>
   formatJson(value).replace(/[<>&\u2028\u2029]/g, character => escapes[character] ?? character)
 
-/** What JSON writes between quotes just as it is, of ASCII. */
+/** The ASCII characters that JSON does not escape. */
 const plainText = "[ !#-%'-;=?-[\\]-~]*"
 const plain = new RegExp(`^${plainText}$`)
 
@@ -29,23 +29,23 @@ const valueJson = (value: unknown): string =>
 export const fieldElement = (name: string): PathElement => `f:${name}`
 export const valueElement = (value: unknown): PathElement => `v:${valueJson(value)}`
 
-/** Of the keys of a list item, those that it has, sorted by their names. */
+/** `keys`: the key fields that a list item has, sorted by name. */
 export const keyElement = (keys: readonly (readonly [name: string, value: unknown])[]): PathElement =>
   `k:{${keys.map(([name, value]) => `${JSON.stringify(name)}:${valueJson(value)}`).join(',')}}`
 
-/** The name of a field; undefined for other elements. */
+/** The name of a field element; undefined for other elements. */
 export const fieldOf = (element: PathElement): string | undefined =>
   element.startsWith('f:') ? element.slice(2) : undefined
 
 export const isKey = (element: PathElement): boolean => element.startsWith('k:')
 
 const plainValue = `("${plainText}"|0|[1-9]\\d{0,14})`
-/** Elements in their one form: fields, plain texts and small integers, and keys of one such value. */
+/** Elements that are canonical already: fields, plain strings, small integers, and keys with one such value. */
 const simple = new RegExp(`^(f:|v:${plainValue}$|k:\\{"${plainText}":${plainValue}\\}$)`)
 
 /**
- * The canonical form of an element that somebody wrote; undefined for kinds of elements that a later version may know.
- * Throws `SyntaxError` for what is no element.
+ * The canonical form of an element; undefined for an unknown kind of element. Throws `SyntaxError` for an invalid
+ * element (`fieldpath.DeserializePathElement`).
  */
 export function parseElement(text: string): PathElement | undefined {
   if (simple.test(text)) return text
@@ -77,7 +77,7 @@ function parseIndex(text: string): number {
   return Number(text)
 }
 
-/** As messages show it: `.spec`, `[name="http"]`, `[="x"]`, `[0]` (rules.md 5.43). */
+/** An element in messages: `.spec`, `[name="http"]`, `[="x"]`, `[0]` (rules.md 5.43). */
 export function printElement(element: PathElement): string {
   const text = element.slice(2)
   if (element.startsWith('f:')) return `.${text}`
@@ -108,7 +108,7 @@ function placeOf(element: PathElement): Place {
   return { element, kind: kinds.indexOf(element.charAt(0)), value }
 }
 
-/** As paths are listed: fields by name, then keys, values (numbers, strings, booleans), indexes. */
+/** Sorts elements: fields by name, then keys, values (numbers, strings, Booleans), indexes. */
 export const inOrder = (elements: Iterable<PathElement>): readonly PathElement[] =>
   Array.from(elements, placeOf)
     .sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value))

@@ -1,13 +1,13 @@
 import { type FieldPath, fieldElement, inOrder, type PathElement } from './fieldpath.ts'
 
 /**
- * A set of paths into an object, as a trie: which elements are in it, and what is below them. An element may be both, or
- * have only something below it (rules.md 5.38). Nobody changes a set, and operations return what they were given
- * where nothing changes: equal parts are often the same ones, and what is known about a part stays known.
+ * A set of paths as a trie: the elements that are members, and the sets below elements (`fieldpath.Set`; rules.md
+ * 5.38). An element can be both. Sets are immutable, and operations return their operand if nothing changes: equal
+ * parts are often shared, and what is cached for a part stays valid.
  */
 export interface FieldSet {
   readonly members: ReadonlySet<PathElement>
-  /** None of them is empty. */
+  /** No child is empty. */
   readonly children: ReadonlyMap<PathElement, FieldSet>
 }
 
@@ -21,7 +21,7 @@ export const noFields: FieldSet = { members: noMembers, children: noChildren }
 
 export const isEmpty = ({ members, children }: FieldSet): boolean => members.size === 0 && children.size === 0
 
-/** Puts a set together from its elements and what is below them. */
+/** Builds a set from its members and children. */
 export class SetBuilder {
   #members: Set<PathElement> | undefined
   #children: Map<PathElement, FieldSet> | undefined
@@ -42,7 +42,7 @@ export class SetBuilder {
   }
 }
 
-/** The set of one path; the whole object, the empty path, is never in a set. */
+/** The set of one path. The empty path is never in a set. */
 function setOfPath(path: FieldPath): FieldSet {
   const leaf = path.length - 1
   return path.reduceRight((below, element, i) => {
@@ -55,18 +55,18 @@ function setOfPath(path: FieldPath): FieldSet {
 export const setOf = (paths: Iterable<FieldPath>): FieldSet =>
   [...paths].map(setOfPath).reduce(union, noFields)
 
-/** The set of these paths, each a list of field names. */
+/** The set of paths of field names. */
 export const setOfFields = (...paths: readonly (readonly string[])[]): FieldSet =>
   setOf(paths.map(path => path.map(fieldElement)))
 
 export const below = (set: FieldSet, element: PathElement): FieldSet => set.children.get(element) ?? noFields
 
-/** `set` with other parts; itself when they are its own. */
+/** `set` with other parts; the same set if the parts are its own. */
 function withParts(set: FieldSet, members: Members, children: Children): FieldSet {
   return members === set.members && children === set.children ? set : { members, children }
 }
 
-/** The children with others at some elements; those that are empty go. */
+/** The children with some of them replaced; empty ones are dropped. */
 function withChildren(children: Children, changed: ReadonlyMap<PathElement, FieldSet>): Children {
   if (changed.size === 0) return children
   const all = new Map(children)
@@ -77,7 +77,7 @@ function withChildren(children: Children, changed: ReadonlyMap<PathElement, Fiel
   return all
 }
 
-/** What is common to two collections costs no more than the smaller one. */
+/** The keys of both collections. The cost depends on the smaller one. */
 function* common<T>(
   a: { readonly size: number; has(key: T): boolean; keys(): Iterable<T> },
   b: { readonly size: number; has(key: T): boolean; keys(): Iterable<T> },
@@ -118,7 +118,7 @@ function without(members: Members, gone: Members): Members {
   return left ?? members
 }
 
-/** What is in `a` and not in `b`; a parent does not stand for its children (rules.md 5.39). */
+/** The paths of `a` that are not in `b`; a member of `b` does not remove the paths below it (rules.md 5.39). */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return noFields
   const changed = new Map<PathElement, FieldSet>()
@@ -130,7 +130,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return withParts(a, without(a.members, b.members), withChildren(a.children, changed))
 }
 
-/** Like `difference`, and what is below a member of `b` goes too. */
+/** Like `difference`; a member of `b` also removes the paths below it. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   const changed = new Map<PathElement, FieldSet>()
   for (const element of common(a.children, b.members)) changed.set(element, noFields)
@@ -142,7 +142,7 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return withParts(a, without(a.members, b.members), withChildren(a.children, changed))
 }
 
-/** The set itself, made of the parts of another one that it has in common with it. */
+/** The same set, with the parts that it has in common with `other` shared. */
 export function sharing(set: FieldSet, other: FieldSet): FieldSet {
   if (set === other) return set
   const changed = new Map<PathElement, FieldSet>()
@@ -176,11 +176,11 @@ export function has(set: FieldSet, path: FieldPath): boolean {
 
 export const equalSets = (a: FieldSet, b: FieldSet): boolean => sharing(a, b) === b
 
-/** How many paths are in a set. */
+/** The number of paths in a set. */
 export const sizeOf = ({ members, children }: FieldSet): number =>
   [...children.values()].reduce((size, child) => size + sizeOf(child), members.size)
 
-/** All paths: members first, then what is below, in the order of the elements. */
+/** All paths in order: members first, then the paths below. */
 export function* pathsOf(set: FieldSet, prefix: FieldPath = []): Generator<FieldPath> {
   for (const element of inOrder(set.members)) yield [...prefix, element]
   for (const element of inOrder(set.children.keys()))

@@ -3,16 +3,16 @@ import { type FieldSet, noFields, SetBuilder } from './fieldset.ts'
 import { Leaves } from './leaves.ts'
 import { isMembers, type Members } from './values.ts'
 
-/** `fieldsV1`: a field set as a tree of objects; `.` stands for the node itself (rules.md 5.21, 5.22). */
+/** `metav1.FieldsV1`: a field set as a tree of objects; `.` is the element itself (rules.md 5.21, 5.22). */
 export type FieldsV1 = { readonly [element: string]: FieldsV1 }
 
 const itself = '.'
 const nothing: FieldsV1 = {}
 
-/** How sets are written, without `.`: what was read is written as it was, and sets share parts. */
+/** Encoded sets, without `.`: sets share parts, and a decoded set is encoded as it was. */
 const texts = new WeakMap<FieldSet, FieldsV1>()
 
-/** Keys in the order of their bytes. */
+/** Encodes a set. Keys are in the order of their bytes. */
 export function formatFields(set: FieldSet): FieldsV1 {
   const fields = formatNode(set)
   sets.set(fields, set)
@@ -41,14 +41,14 @@ function format({ members, children }: FieldSet): FieldsV1 {
 interface Node {
   readonly set: FieldSet
   readonly isMember: boolean
-  /** Everything in it has the one form that it would be written in. */
+  /** All elements are canonical. */
   readonly isCanonical: boolean
 }
 
-/** What was read or written once, while the object stands that it is in. */
+/** Sets that were decoded or encoded, by the object that contains them. */
 const sets = new WeakMap<object, FieldSet>()
 
-/** Throws `SyntaxError` for what is no `fieldsV1`; unknown kinds of elements are skipped. */
+/** Throws `SyntaxError` for invalid `fieldsV1`; unknown kinds of elements are ignored. */
 export function parseFields(value: unknown): FieldSet {
   const known = isMembers(value) ? sets.get(value) : undefined
   if (known !== undefined) return known

@@ -1,4 +1,4 @@
-/** More keys of one object are not remembered, nor longer ones, nor more of all objects. */
+/** Limits of the cache: keys of one object, length of a key, keys of all objects. */
 const limits = { keys: 32, length: 256, all: 2000 }
 
 interface Step<T> {
@@ -15,14 +15,14 @@ const isEmpty = (value: unknown): boolean => {
 }
 
 /**
- * What is a function of an object's keys, where all its values are empty objects: computed once. The items of a list, and
- * the lists of many objects, have the same few keys.
+ * Caches a function of the keys of an object whose values are all empty objects. The items of a list, and the lists of
+ * many objects, have the same few keys.
  */
 export class Leaves<T> {
   #root = newStep<T>()
   #steps = 0
 
-  /** undefined: not all values are empty, or there are too many. */
+  /** undefined: a value is not empty, or the object exceeds the limits. */
   of(object: Readonly<Record<string, unknown>>, compute: () => T): T | undefined {
     const step = this.#stepOf(object)
     if (step !== undefined) step.value ??= compute()

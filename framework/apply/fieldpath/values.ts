@@ -9,11 +9,11 @@ export const isNumber = (value: unknown): value is number | bigint =>
 export const isScalar = (value: unknown): value is string | number | bigint | boolean =>
   typeof value === 'string' || typeof value === 'boolean' || isNumber(value)
 
-/** A member; undefined where there is none, whatever objects inherit. */
+/** An own member; undefined if there is none. */
 export const own = (members: Members, key: string): unknown =>
   Object.hasOwn(members, key) ? members[key] : undefined
 
-/** Deep equality; numbers are compared by value, whatever they are kept in. */
+/** Deep equality; numbers and bigints are compared by value. */
 export function equals(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (isNumber(a) && isNumber(b)) return typeof a !== typeof b && Number(a) === Number(b)

@@ -2,7 +2,7 @@ import { fieldElement, type PathElement, printElement } from '../fieldpath/field
 import { isList, isMembers } from '../fieldpath/values.ts'
 import type { MergeType } from './types.ts'
 
-/** The printed paths in a configuration of everything that is replaced as a whole: `.spec.args`. */
+/** The printed paths of all atomic fields of a configuration, such as `.spec.args`. */
 export const atomicPaths = (type: MergeType, value: unknown): readonly string[] =>
   atomicsBelow(type, value, '')
 

@@ -4,26 +4,29 @@ import { equals, isList, isMembers, type List, type Members, own } from '../fiel
 import { elementsOf } from './elements.ts'
 import { type Branch, branchOf, type ListType, type MapType, type MergeType, sameBranch } from './types.ts'
 
-/** What differs between two values; no path is in two of the sets. */
+/** The differences of two values; a path is in one of the sets only. */
 export interface Comparison {
   readonly removed: FieldSet
   readonly modified: FieldSet
   readonly added: FieldSet
 }
 
-/** A comparison while it is being made: what differs below one value. */
+/** The comparison while it is computed. */
 type Found = { readonly [K in keyof Comparison]: SetBuilder }
 
-/** Absent is undefined; null is a value. */
+/** undefined is absent; null is a value. */
 interface Sides {
   readonly left: unknown
   readonly right: unknown
 }
 
-/** How a value differs itself; its parts may differ too. */
+/** How the value itself differs; the values below it may differ too. */
 type Own = keyof Comparison | undefined
 
-/** Compares two states of a value (rules.md 5.46). Throws a `TypedError` for items that cannot be told apart. */
+/**
+ * Compares two states of a value (`typed.TypedValue.Compare`; rules.md 5.46). Throws a `TypedError` for list items
+ * without a key.
+ */
 export function compare(type: MergeType, left: unknown, right: unknown): Comparison {
   const found = newFound()
   if (left !== right) visit(type, { left, right }, found)
@@ -63,7 +66,7 @@ function visitAs(branch: Branch, type: MergeType, { left, right }: Sides, found:
   return left === undefined || right === undefined || equals(left, right) ? undefined : 'modified'
 }
 
-/** Compares what is one step below. What is the same value costs nothing: changed objects share what has not changed. */
+/** Compares the values one step below. Identical values are skipped: a changed object shares its unchanged parts. */
 function step(type: MergeType, element: PathElement, sides: Sides, found: Found): void {
   const below = newFound()
   const own = visit(type, sides, below)
@@ -73,7 +76,7 @@ function step(type: MergeType, element: PathElement, sides: Sides, found: Found)
   found.added.add(element, own === 'added', added)
 }
 
-/** Returns whether there is a member at all. */
+/** Returns whether one side has a member. */
 function visitMembers(map: MapType, left: Members, right: Members, found: Found): boolean {
   let isEmpty = true
   const visitMember = (key: string): void => {
@@ -87,7 +90,7 @@ function visitMembers(map: MapType, left: Members, right: Members, found: Found)
   return !isEmpty
 }
 
-/** Returns whether there is an item at all. Items that are there twice on one side are compared as a bundle. */
+/** Returns whether one side has an item. Items with the same key are compared together. */
 function visitItems(list: ListType, left: List, right: List, found: Found): boolean {
   const [a, b] = [grouped(list, left), grouped(list, right)]
   for (const [element, items] of a) visitGroup(list, element, [items, b.get(element) ?? []], found)

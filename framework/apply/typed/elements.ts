@@ -3,7 +3,7 @@ import { keyElement, type PathElement, valueElement } from '../fieldpath/fieldpa
 import { isList, isMembers, type List, own } from '../fieldpath/values.ts'
 import { type ListType, TypedError } from './types.ts'
 
-/** What items are called that cannot be told apart. */
+/** The element of items without a key. */
 export const nameless: PathElement = '?'
 
 interface Known {
@@ -11,12 +11,12 @@ interface Known {
   readonly elements: readonly PathElement[]
 }
 
-/** Every step of an apply asks for the elements of the same lists. */
+/** All steps of an apply need the elements of the same lists. */
 const known = new WeakMap<List, Known>()
 
 /**
- * How the items of an associative list are told apart. Items that cannot be all have the same name: half-removed items have
- * lost their keys.
+ * The path elements of the items of an associative list. Items without a key, such as partly removed ones, all get
+ * `nameless`.
  */
 export function knownElementsOf(list: ListType, items: List): readonly PathElement[] {
   const last = known.get(items)
@@ -26,7 +26,7 @@ export function knownElementsOf(list: ListType, items: List): readonly PathEleme
   return elements
 }
 
-/** Like `knownElementsOf`; throws a `TypedError` for items that cannot be told apart. */
+/** Like `knownElementsOf`; throws a `TypedError` for items without a key. */
 export function elementsOf(list: ListType, items: List): readonly PathElement[] {
   const elements = knownElementsOf(list, items)
   const index = elements.indexOf(nameless)
@@ -34,11 +34,14 @@ export function elementsOf(list: ListType, items: List): readonly PathElement[] 
   return elements
 }
 
-/** What is wrong with an item that cannot be told apart. */
+/** The problem of an item without a key. */
 export const namelessText = (list: ListType, item: unknown, index: number): string =>
   `element ${index}: ${list.keys.length === 0 ? setProblem(item) : keyProblem(list, item)}`
 
-/** By the keys that an item has, or has by default (rules.md 5.36), or by its value where there are no keys. */
+/**
+ * An item is identified by the keys that it has or that have a default (rules.md 5.36); without key fields, by its
+ * value.
+ */
 function elementOf(list: ListType, item: unknown): PathElement | undefined {
   if (list.keys.length === 0) return typeof item === 'object' ? undefined : valueElement(item)
   if (!isMembers(item)) return undefined

@@ -4,8 +4,8 @@ import { elementsOf } from './elements.ts'
 import { branchOf, type ListType, type MapType, type MergeType, TypedError } from './types.ts'
 
 /**
- * The live value with a configuration merged into it (rules.md 5.47); undefined when nothing is left. What the
- * configuration does not change is the live value itself.
+ * Merges a configuration into the live value (`typed.TypedValue.Merge`; rules.md 5.47); undefined if nothing is left.
+ * Unchanged parts are those of the live value.
  */
 export function merge(type: MergeType, live: unknown, config: unknown): unknown {
   switch (branchOf(type, config === undefined ? live : config)) {
@@ -36,7 +36,7 @@ function mergeMaps(map: MapType | undefined, live: unknown, config: unknown): un
   return isBare ? undefined : a
 }
 
-/** What is replaced as a whole: the live value itself when it is the same. */
+/** An atomic value: the live value if it is equal. */
 const known = (live: unknown, config: unknown): unknown =>
   config === undefined || equals(live, config) ? live : config
 
@@ -67,18 +67,18 @@ function mergeLists(list: ListType | undefined, live: unknown, config: unknown):
 const isSame = (a: List, b: List): boolean => a.length === b.length && a.every((item, i) => item === b[i])
 
 /**
- * Walks both lists: items of only one keep their place among their neighbours, shared items follow the configuration's
- * order where that differs.
+ * Merges two lists in order: items of one list keep their position between their neighbors, items of both lists are in
+ * the order of the configuration.
  */
 class ListMerge {
   readonly #list: ListType
   readonly #live: List
   readonly #left: readonly PathElement[]
   readonly #right: readonly PathElement[]
-  /** null for items that are there twice: they are not merged with anything. */
+  /** null for items that occur twice: they are not merged. */
   readonly #leftValues = new Map<PathElement, unknown>()
   readonly #rightValues = new Map<PathElement, unknown>()
-  /** Elements of both lists in the configuration's order, and how many of them have been taken. */
+  /** Elements of both lists in the order of the configuration, and how many of them are done. */
   readonly #shared: readonly PathElement[]
   #taken = 0
   readonly #done = new Set<PathElement>()
@@ -121,7 +121,7 @@ class ListMerge {
     return this.#out
   }
 
-  /** A shared item, but not the one whose turn it is. */
+  /** An item of both lists that is not the next one. */
   #comesLater(left: PathElement | undefined, right: PathElement | undefined): boolean {
     const next = this.#shared[this.#taken]
     if (left === undefined || right === undefined || next === undefined) return false

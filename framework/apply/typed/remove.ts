@@ -5,8 +5,8 @@ import { knownElementsOf } from './elements.ts'
 import { branchOf, type ListType, type MapType, type MergeType } from './types.ts'
 
 /**
- * The value without what is in the set (rules.md 5.48). What loses everything stays as an empty container where
- * something below it was named; null when it is not there any more.
+ * The value without the fields of the set (`typed.TypedValue.RemoveItems`; rules.md 5.48). A value that loses all its
+ * fields becomes an empty container if a field below it was in the set, and null if it was absent.
  */
 export function removeItems(type: MergeType, value: unknown, set: FieldSet): unknown {
   switch (branchOf(type, value)) {
@@ -19,7 +19,7 @@ export function removeItems(type: MergeType, value: unknown, set: FieldSet): unk
   }
 }
 
-/** Below an element, in what it holds. */
+/** Removes fields below an element. */
 function removeBelow(type: MergeType | undefined, value: unknown, set: FieldSet): unknown {
   const left = type === undefined ? value : removeItems(type, value, set)
   if (left !== null) return left

@@ -4,7 +4,7 @@ import { isList, isMembers, type List, type Members } from '../fieldpath/values.
 import { knownElementsOf } from './elements.ts'
 import { branchOf, type ListType, type MapType, type MergeType } from './types.ts'
 
-/** What an applied value owns (rules.md 5.45). */
+/** The fields that an applied value owns (`typed.TypedValue.ToFieldSet`; rules.md 5.45). */
 export function toFieldSet(type: MergeType, value: unknown): FieldSet {
   const branch = branchOf(type, value)
   if (branch === 'map' && type.map && isMembers(value)) return ofMembers(type.map, value)
@@ -12,7 +12,7 @@ export function toFieldSet(type: MergeType, value: unknown): FieldSet {
   return noFields
 }
 
-/** Whether a value is owned itself, and nothing below it. */
+/** Whether the value itself is owned, and no field below it. */
 function isWhole(type: MergeType, value: unknown): boolean {
   const branch = branchOf(type, value)
   return branch === 'scalar' || type[branch]?.isAtomic === true
@@ -34,7 +34,7 @@ function ofMembers(map: MapType, members: Members): FieldSet {
 const isHollow = (value: unknown): boolean =>
   value === null || (isMembers(value) && Object.keys(value).length === 0)
 
-/** Of items that are there twice, nothing below is owned. */
+/** Of items with the same key, only the item is owned. */
 function ofItems(list: ListType, items: List): FieldSet {
   if (list.isAtomic) return noFields
   const elements = knownElementsOf(list, items)
@@ -57,8 +57,8 @@ function repeatedIn(elements: readonly PathElement[]): ReadonlySet<PathElement> 
 }
 
 /**
- * The set with the declared fields that lie above its paths: `a` for `a.b.c`, but no keys of maps and no list items
- * (rules.md 5.41).
+ * The set with the declared fields above its paths: `a` for `a.b.c`, but neither map keys nor list items
+ * (`fieldpath.Set.EnsureNamedFieldsAreMembers`; rules.md 5.41).
  */
 export function withNamedFields(set: FieldSet, type: MergeType | undefined): FieldSet {
   const above = [...set.children.keys()].filter(element => isDeclared(type, element))
@@ -78,7 +78,7 @@ function isDeclared(type: MergeType | undefined, element: PathElement): boolean 
   return name !== undefined && type?.map?.declares(name) === true
 }
 
-/** The type at an element; undefined when the schema does not know it. */
+/** The type of an element; undefined if the schema does not declare it. */
 export function typeBelow(type: MergeType | undefined, element: PathElement): MergeType | undefined {
   const name = fieldOf(element)
   if (name !== undefined && type?.map) return type.map.member(name)

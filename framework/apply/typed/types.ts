@@ -5,8 +5,8 @@ import { isList, isMembers, isScalar } from '../fieldpath/values.ts'
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped'
 
 /**
- * What a value may be: a scalar, a list, a map, or several of these, where the value's own shape decides (chapter 40,
- * section 5.4).
+ * The type of a value: a scalar, a list, a map, or several of these, of which the value decides (`schema.Atom` of
+ * structured-merge-diff).
  */
 export interface MergeType {
   readonly scalar?: Scalar
@@ -15,28 +15,28 @@ export interface MergeType {
 }
 
 export interface ListType {
-  /** Replaced and owned as a whole; else items are told apart. */
+  /** Replaced and owned as a whole; otherwise items are merged. */
   readonly isAtomic: boolean
-  /** By these fields; by their value when there are none. */
+  /** The key fields of items; items are identified by their value if there are none. */
   readonly keys: readonly string[]
   readonly sortedKeys: readonly string[]
   readonly item: MergeType
-  /** What an item has that does not give this key. */
+  /** The value of a key that an item does not have. */
   keyDefault(name: string): unknown
 }
 
 export interface MapType {
   readonly isAtomic: boolean
-  /** No fields are declared, and values may be anything. */
+  /** No fields are declared, and values have any type. */
   readonly isFree: boolean
   declares(key: string): boolean
-  /** undefined: there may be no such key. */
+  /** undefined: the key is not allowed. */
   member(key: string): MergeType | undefined
 }
 
 export type Branch = 'scalar' | 'list' | 'map'
 
-/** Anything, owned as a whole. */
+/** Any value, owned as a whole. */
 const untyped: MergeType = {
   scalar: 'untyped',
   list: {
@@ -51,7 +51,7 @@ const untyped: MergeType = {
   map: { isAtomic: true, isFree: false, declares: () => false, member: () => untyped },
 }
 
-/** Anything, typed by its shape: maps are merged, lists are whole (rules.md 5.35). */
+/** A type deduced from the value: maps are merged, lists are atomic (rules.md 5.35). */
 export const deduced: MergeType = {
   scalar: 'untyped',
   list: { isAtomic: true, keys: [], sortedKeys: [], item: untyped, keyDefault: () => undefined },
@@ -60,7 +60,7 @@ export const deduced: MergeType = {
 
 const types = new WeakMap<MergeSchema, MergeType>()
 
-/** The type of whole objects with this schema; made once per schema, and below as far as somebody looks. */
+/** The type of objects with this schema; computed once per schema, below it on demand. */
 export function typeOf(schema: MergeSchema): MergeType {
   const known = types.get(schema)
   if (known !== undefined) return known
@@ -69,7 +69,7 @@ export function typeOf(schema: MergeSchema): MergeType {
   return type
 }
 
-/** `preserve`: something above keeps unknown fields, and so does everything below. */
+/** `preserve`: a parent preserves unknown fields, and so do all of its children. */
 function typeFrom(schema: MergeSchema, preserve: boolean): MergeType {
   const keeps = preserve || schema['x-kubernetes-preserve-unknown-fields'] === true
   switch (schema.type) {
@@ -106,7 +106,7 @@ function listFrom(schema: MergeSchema, preserve: boolean): ListType {
   }
 }
 
-/** Strategies of patches say it where list types do not (rules.md 5.33). */
+/** Patch strategies decide if the list type is not set (rules.md 5.33). */
 function isAssociative(schema: MergeSchema): boolean {
   const type = schema['x-kubernetes-list-type']
   if (type !== undefined) return type === 'set' || type === 'map'
@@ -156,7 +156,7 @@ function memoized<T>(make: () => T): () => T {
   }
 }
 
-/** The type of keys that are not declared (rules.md 5.34). */
+/** The type of undeclared keys (rules.md 5.34). */
 function otherType(
   { additionalProperties }: MergeSchema,
   preserve: boolean,
@@ -167,30 +167,30 @@ function otherType(
   return additionalProperties ? deduced : undefined
 }
 
-/** The branch that fits a value's shape; undefined when none does, and for null and absent values. */
+/** The branch that fits the value; undefined if none fits, and for null and absent values. */
 function fittingBranch(type: MergeType, value: unknown): Branch | undefined {
   if (isScalar(value)) return type.scalar && 'scalar'
   if (isList(value)) return type.list && 'list'
   return isMembers(value) ? type.map && 'map' : undefined
 }
 
-/** Where values fit no branch, they are looked at as a map if that is possible, else as a scalar, else as a list. */
+/** A value that fits no branch is treated as a map if the type has one, else as a scalar, else as a list. */
 export const branchOf = (type: MergeType, value: unknown): Branch =>
   fittingBranch(type, value) ?? (type.map ? 'map' : type.scalar ? 'scalar' : 'list')
 
-/** Whether two values are seen as the same kind of thing; a value of several possible kinds is only like itself. */
+/** Whether two values have the same branch. */
 export function sameBranch(type: MergeType, a: unknown, b: unknown): boolean {
   const isSingle = Object.keys(type).length === 1
   return isSingle || fittingBranch(type, a) === fittingBranch(type, b)
 }
 
-/** One thing that does not fit its type. `path` is printed in front: `.spec.ports[name="a"]`. */
+/** One value that does not fit its type. `path` is printed in front: `.spec.ports[name="a"]`. */
 export interface Misfit {
   readonly path: string
   readonly text: string
 }
 
-/** A value that does not fit its type, in the words of Kubernetes. */
+/** A value does not fit its type; the message is that of structured-merge-diff. */
 export class TypedError extends Error {
   constructor(misfits: readonly Misfit[]) {
     super(textOf(misfits))

@@ -14,8 +14,8 @@ import {
 } from './types.ts'
 
 /**
- * Whether an applied value fits its type (rules.md 5.44): throws a `TypedError` for wrong kinds, fields that are not
- * declared, and items that are given twice. Null is always fine.
+ * Checks that an applied value fits its type (`typed.AsTyped`; rules.md 5.44): throws a `TypedError` for values of
+ * another type, undeclared fields, and items with the same key. Null fits every type.
  */
 export function validate(type: MergeType, value: unknown): void {
   const walk: Walk = { steps: [], misfits: new Findings() }
@@ -43,7 +43,7 @@ function visit(type: MergeType, value: unknown, walk: Walk): void {
   else misfit(walk, `expected ${branch}, got ${pointer(value)}`)
 }
 
-/** As Go prints the value's wrapper. */
+/** The wrapper of a value as Go prints it. */
 const pointer = (value: unknown): string => `&{${goText(value)}}`
 
 function visitScalar(scalar: Scalar, value: unknown, walk: Walk): void {
@@ -56,7 +56,7 @@ function visitScalar(scalar: Scalar, value: unknown, walk: Walk): void {
   else if (!isScalar(value)) misfit(walk, `expected any scalar, got ${pointer(value)}`)
 }
 
-/** As Go's `%#v` prints decoded JSON. */
+/** Decoded JSON as Go prints it with `%#v`. */
 function goSyntax(value: unknown): string {
   if (value === null) return 'interface {}(nil)'
   if (isList(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
@@ -65,7 +65,7 @@ function goSyntax(value: unknown): string {
   return `map[string]interface {}{${members.map(([key, v]) => `${JSON.stringify(key)}:${goSyntax(v)}`).join(', ')}}`
 }
 
-/** The first field that is not declared ends the search in its object. */
+/** The first undeclared field ends the check of its object. */
 function visitMembers(map: MapType | undefined, members: Members, walk: Walk): void {
   for (const key of Object.keys(members)) {
     const type = map?.member(key)

@@ -4,7 +4,7 @@ import { lengthDelimited, varint, varintField } from './wire.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** What an envelope says of what is in it. */
+/** The type in an envelope. */
 export interface EnvelopeType {
   readonly apiVersion: string
   readonly kind: string
@@ -13,13 +13,13 @@ export interface EnvelopeType {
 const isMembers = (value: unknown): value is Members => typeof value === 'object' && value !== null
 const membersOf = (value: unknown): Members => (isMembers(value) ? value : {})
 
-/** A message in its envelope (rules.md 11.1). */
+/** A message in its envelope: `runtime.Unknown` (rules.md 11.1). */
 export const enveloped = (type: EnvelopeType, raw: Buffer): Buffer =>
   Buffer.concat([magic, encodeMessage(envelope, { type, raw, contentEncoding: '', contentType: '' })])
 
 /**
- * JSON as a message, byte by byte as Go's generated code writes it: fields in the order of their numbers, keys of maps
- * sorted, and what is not a pointer also when it is zero (rules.md 11.6, 11.7).
+ * Encodes JSON as a message, with the same bytes as the generated code of Go: fields in the order of their numbers,
+ * sorted map keys, and zero values of fields that are not pointers (rules.md 11.6, 11.7).
  */
 export function encodeMessage(fields: MessageFields, value: Members): Buffer {
   const parts: Buffer[] = []
@@ -45,7 +45,7 @@ function addField(parts: Buffer[], number: number, field: MessageField, value: M
   } else if (isWritten(field, member)) parts.push(encodeOne(number, type, member))
 }
 
-/** Pointers and bytes are left out when there is nothing; everything else is written as zero. */
+/** Absent pointers and bytes are omitted; other absent fields are written as zero. */
 const isWritten = ({ type, mark }: MessageField, member: unknown): boolean =>
   (member !== undefined && member !== null) || (mark !== '*' && type !== 'bytes')
 
@@ -54,7 +54,7 @@ type Encode = (number: number, value: unknown) => Buffer
 const text = (number: number, value: unknown): Buffer =>
   lengthDelimited(number, Buffer.from(typeof value === 'string' ? value : ''))
 
-/** Types that are not plain messages, by name. */
+/** Types with their own encoding, by name. */
 const special: Readonly<Record<string, Encode>> = {
   text,
   bytes: (number, value) => lengthDelimited(number, Buffer.from(String(value), 'base64')),

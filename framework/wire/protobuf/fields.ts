@@ -2,23 +2,25 @@ import { messages } from './kinds.ts'
 
 const fieldPattern = /^(\d+) ([\w$-]+)([*!^]?)(?::(\{?)(\w+)\}?(\[\])?)?$/
 
-/** One field of a message, as protobuf and as JSON. */
+/** One field of a message. */
 export interface MessageField {
-  /** In JSON. */
+  /** The name in JSON. */
   readonly name: string
-  /** The name of a message, or of a type that is none. */
+  /** The name of a message or of a type with its own encoding. */
   readonly type: string
   readonly shape: 'one' | 'list' | 'map'
-  /** `*`: zero is a value; `!`: a boolean that JSON never leaves out; `^`: in JSON its members are the parent's. */
+  /**
+   * `*`: a pointer, zero is written; `!`: a boolean that JSON always has; `^`: a message whose fields JSON has inline.
+   */
   readonly mark: string
 }
 
-/** By field number, in that order. */
+/** Fields by number, in this order. */
 export type MessageFields = ReadonlyMap<number, MessageField>
 
 const known = new Map<string, MessageFields>()
 
-/** The fields of a message; undefined where nothing is known of it. */
+/** The fields of a message; undefined for an unknown one. */
 export function messageFields(name: string): MessageFields | undefined {
   const text = Object.hasOwn(messages, name) ? messages[name] : undefined
   if (text === undefined) return undefined
@@ -27,11 +29,11 @@ export function messageFields(name: string): MessageFields | undefined {
   return fields
 }
 
-/** The fields of a kind: a few kinds of different groups have one name. */
+/** The fields of a kind. Kinds of different groups with one name have the group in front. */
 export const kindFields = (group: string, kind: string): MessageFields | undefined =>
   messageFields(`${group}/${kind}`) ?? messageFields(kind)
 
-/** Reads `1 name, 2 items:Item[], …`. */
+/** Parses `1 name, 2 items:Item[], …`. */
 export function fieldsOf(text: string): MessageFields {
   const fields = new Map(text === '' ? [] : text.split(', ').map(fieldOf))
   return new Map([...fields].sort(([one], [other]) => one - other))
@@ -43,7 +45,7 @@ function fieldOf(text: string): [number, MessageField] {
   return [Number(number), { name, type, shape, mark }]
 }
 
-/** What stands before every message of Kubernetes. */
+/** The prefix of all Kubernetes protobuf messages. */
 export const magic = Buffer.from('k8s\0')
 export const envelope = fieldsOf('1 type:TypeMeta, 2 raw:raw, 3 contentEncoding, 4 contentType')
 export const typeMeta = fieldsOf('1 apiVersion, 2 kind')

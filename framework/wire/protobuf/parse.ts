@@ -11,8 +11,8 @@ import {
 import { type WireField, wireFields } from './wire.ts'
 
 /**
- * Reads an object that a typed client has encoded as protobuf, as the JSON value that the same client would have sent.
- * Throws `SyntaxError` on what is no Kubernetes protobuf and on kinds whose fields are not known (rules.md 11.10).
+ * Decodes a protobuf object into the JSON value that the same client would send. Throws `SyntaxError` for bytes that
+ * are not Kubernetes protobuf and for unknown kinds (rules.md 11.10).
  */
 export function parseProtobuf(bytes: Buffer): unknown {
   if (!bytes.subarray(0, magic.length).equals(magic))
@@ -60,7 +60,7 @@ function addField(
   else if (mark !== '' || !isZero(decoded)) members.set(name, decoded)
 }
 
-/** What has been collected of a repeated field so far. */
+/** The values of a repeated field so far. */
 function collected<T>(members: Map<string, unknown>, name: string, make: () => T): T {
   const before = members.get(name) as T | undefined
   if (before !== undefined) return before
@@ -96,7 +96,7 @@ function integerOf(value: WireField['value']): number {
   return Number(BigInt.asIntN(64, value))
 }
 
-/** Types that are not plain messages, by name. */
+/** Types with their own encoding, by name. */
 const special: Readonly<Record<string, (value: WireField['value'], depth: number) => unknown>> = {
   text: value => bytesOf(value).toString('utf8'),
   bytes: value => bytesOf(value).toString('base64'),

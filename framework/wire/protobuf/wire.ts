@@ -1,4 +1,4 @@
-/** One field of an encoded message: its number, and a number or the bytes of what has a length. */
+/** One encoded field: its number, and its integer or bytes. */
 export interface WireField {
   readonly number: number
   readonly value: bigint | Buffer
@@ -6,7 +6,7 @@ export interface WireField {
 
 const unexpectedEnd = (): SyntaxError => new SyntaxError('proto: unexpected EOF')
 
-/** The fields of a protobuf message in the order in which they were written. Throws `SyntaxError` on what is none. */
+/** The fields of a message in the order of the bytes. Throws `SyntaxError` for malformed messages. */
 export function* wireFields(message: Buffer): Generator<WireField> {
   let at = 0
   const varint = (): bigint => {
@@ -38,7 +38,7 @@ function wireValue(type: number, varint: () => bigint, bytes: (length: number) =
   throw new SyntaxError(`proto: illegal wireType ${type}`)
 }
 
-/** Seven bits a byte, the lowest first. */
+/** Seven bits per byte, the lowest first. */
 export function varint(value: bigint): Buffer {
   const bytes: number[] = []
   let rest = value
@@ -46,10 +46,10 @@ export function varint(value: bigint): Buffer {
   return Buffer.from([...bytes, Number(rest)])
 }
 
-/** A number; what is negative takes ten bytes. */
+/** An integer; negative ones take ten bytes. */
 export const varintField = (number: number, value: bigint): Buffer =>
   Buffer.concat([varint(BigInt(number << 3)), varint(BigInt.asUintN(64, value))])
 
-/** A text, bytes or a message. */
+/** A string, bytes or a message. */
 export const lengthDelimited = (number: number, bytes: Buffer): Buffer =>
   Buffer.concat([varint(BigInt((number << 3) | 2)), varint(BigInt(bytes.length)), bytes])
