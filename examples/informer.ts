@@ -1,4 +1,4 @@
-// Watches every widget of every consumer through the URL that the provider's endpoint slice lists.
+// Watches the widgets of all consumers through the URL in the provider's endpoint slice.
 //   KUBECONFIG=.oriel/admin.kubeconfig npx tsx examples/informer.ts
 import { CustomObjectsApi, KubeConfig, type KubernetesObject, ListWatch } from '@kubernetes/client-node'
 import { ClusterWatch, keyed } from './clusterwatch.ts'
@@ -15,7 +15,7 @@ const cluster = config.getCurrentCluster()
 if (cluster === null) throw new Error('the kubeconfig has no current context')
 const { origin } = new URL(cluster.server)
 
-/** The same credentials at another URL. */
+/** The same credentials for another server URL. */
 function at(server: string): KubeConfig {
   const there = new KubeConfig()
   there.loadFromOptions({ ...config, clusters: [{ ...cluster, server }] })

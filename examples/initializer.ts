@@ -1,6 +1,6 @@
-// Prepares every new workspace of a type: makes a ConfigMap in it, then takes its own initializer away.
+// Initializes new workspaces of a type: creates a ConfigMap in each, then removes the initializer.
 //   KUBECONFIG=.oriel/admin.kubeconfig npx tsx examples/initializer.ts "$URL"
-// URL: the one with type `initializing` in `status.virtualWorkspaces` of the WorkspaceType. Nothing else is needed.
+// URL: the one with type `initializing` in `status.virtualWorkspaces` of the WorkspaceType.
 import { type CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import { followWorkspaces } from './lifecycle.ts'
 
@@ -8,7 +8,7 @@ const [, , url = ''] = process.argv
 const config = new KubeConfig()
 config.loadFromDefault()
 
-/** May be called again after it broke off half-way: what is there already is no error. */
+/** Idempotent: an existing ConfigMap is not an error. */
 async function prepare(core: CoreV1Api): Promise<void> {
   const metadata = { name: 'welcome' }
   const body = { metadata, data: { from: 'the initializer' } }

@@ -15,7 +15,7 @@ interface LogicalCluster extends KubernetesObject {
   readonly status?: { readonly initializers?: string[]; readonly terminators?: string[] }
 }
 
-/** The same credentials at another URL. */
+/** The same credentials for another server URL. */
 function at(config: KubeConfig, server: string): KubeConfig {
   const cluster = config.getCurrentCluster()
   if (cluster === null) throw new Error('the kubeconfig has no current context')
@@ -25,8 +25,8 @@ function at(config: KubeConfig, server: string): KubeConfig {
 }
 
 /**
- * Does `work` in every workspace that waits at a view's URL, and says that it is done. A workspace is seen as long as it
- * waits: one whose work failed is tried again. Runs until the process ends.
+ * Runs `work` for every workspace in the view, then removes the initializer or terminator. A workspace stays in the view
+ * until then, so failed work is retried. Runs until the process ends.
  */
 export async function followWorkspaces(
   config: KubeConfig,
@@ -44,7 +44,7 @@ export async function followWorkspaces(
       await finish(there.makeApiClient(CustomObjectsApi))
       console.log('done', cluster)
     } catch (error) {
-      console.error('will try again', cluster, (error as Error).message)
+      console.error('failed, retrying', cluster, (error as Error).message)
       setTimeout(() => waiting.has(cluster) && serve(cluster), again)
     }
   }
@@ -67,7 +67,7 @@ export async function followWorkspaces(
     waiting.add(cluster)
     void serve(cluster)
   }
-  // Without a version to start from, a watch first tells what is there.
+  // A watch without a resourceVersion starts with ADDED events of all objects.
   const watch = new Watch(at(config, `${url}/clusters/*`))
   const run = async (): Promise<void> => {
     await watch.watch(path, {}, onEvent, () => void setTimeout(run, again))

@@ -1,6 +1,6 @@
-// Cleans up in every workspace of a type before it goes: here, a ConfigMap that somebody has locked by a finalizer.
+// Cleans up workspaces of a type before their deletion: deletes a ConfigMap that has a finalizer.
 //   KUBECONFIG=.oriel/admin.kubeconfig npx tsx examples/terminator.ts "$URL"
-// URL: the one with type `terminating` in `status.virtualWorkspaces` of the WorkspaceType. Nothing else is needed.
+// URL: the one with type `terminating` in `status.virtualWorkspaces` of the WorkspaceType.
 import { type CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import { followWorkspaces } from './lifecycle.ts'
 
@@ -8,7 +8,7 @@ const [, , url = ''] = process.argv
 const config = new KubeConfig()
 config.loadFromDefault()
 
-/** Unlocks and deletes; may be called again after it broke off half-way. */
+/** Removes the finalizer and deletes the ConfigMap. Idempotent. */
 async function cleanUp(core: CoreV1Api): Promise<void> {
   const target = { namespace: 'default', name: 'locked' }
   const locked = await core.readNamespacedConfigMap(target).catch(ifMissing)

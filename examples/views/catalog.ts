@@ -1,6 +1,6 @@
 import type { ViewPlugin } from '../../framework/plugin.ts'
 
-/** Every export that its provider has labelled `catalog=yes`, for everybody who is known: what there is to be bound. */
+/** All exports with the label `catalog=yes`, for all authenticated users. */
 const catalog: ViewPlugin = ({
   allow,
   andLabels,
@@ -16,7 +16,7 @@ const catalog: ViewPlugin = ({
     const listed = labelEquals('catalog', 'yes')
     const storage = viewOf(exports.storage, () => ({
       narrow: query => ({ ...query, labels: andLabels(query.labels, listed) }),
-      // What a consumer needs: where it is, and what it offers. Who claims what is said when it is bound.
+      // Permission claims and status are not shown.
       present: ({ apiVersion, kind, metadata, spec }) => ({
         apiVersion,
         kind,

@@ -1,13 +1,13 @@
 import type { ViewPlugin } from '../../framework/plugin.ts'
 
-/** Which secrets there are, with the names of their keys and not what is in them, for whoever has the verb `inventory` on secrets. */
+/** Secrets with their keys and without their values, for users with the verb `inventory` on secrets. */
 const redacted: ViewPlugin = ({ apiSetOf, defineVirtualWorkspace, loopback, viewOf }) =>
   defineVirtualWorkspace('redacted', '/services/redacted', ({ backend }) => {
     const secrets = backend.apis('*')?.find('', 'v1', 'secrets')
     if (secrets === undefined) throw new Error('there are no secrets')
     const storage = viewOf(secrets.storage, () => ({
       present: ({ apiVersion, kind, metadata, type, data = {} }) => {
-        // Annotations and managedFields may say what is in it.
+        // Annotations and managedFields may contain values.
         const { managedFields: _, annotations, ...rest } = metadata
         const cluster = annotations?.['kcp.io/cluster'] ?? ''
         const keys = Object.keys(data as object).map(key => [key, ''])

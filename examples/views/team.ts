@@ -1,6 +1,6 @@
 import type { ViewPlugin } from '../../framework/plugin.ts'
 
-/** The ConfigMaps of all logical clusters that are labelled for a team, for the members of that team to read. */
+/** The ConfigMaps of all logical clusters with the label of a team, read-only, for the members of the team. */
 const team: ViewPlugin = ({
   allow,
   andLabels,
@@ -25,7 +25,7 @@ const team: ViewPlugin = ({
       apis: () => apis,
       authorize: async ({ params, user }) =>
         user.groups.includes(`team:${params.team}`) ? allow('a member') : deny('access denied'),
-      // Members may not read other logical clusters themselves.
+      // Members have no permissions in the logical clusters, so the view uses its own.
       actAs: () => loopback,
     }
   })
