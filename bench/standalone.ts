@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { certificates } from '../test/support/crds.ts'
 import { discard } from '../test/support/oriel.ts'
-import { type Standalone, startStandalone } from '../test/support/standalone.ts'
+import { type Standalone, startStandalone } from '../test/support/servers/standalone.ts'
 import {
   bind,
   bindingOf,

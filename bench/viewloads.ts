@@ -1,4 +1,4 @@
-import type { Standalone } from '../test/support/standalone.ts'
+import type { Standalone } from '../test/support/servers/standalone.ts'
 import type { Tenant } from '../test/support/tenants.ts'
 import { type Address, Connection, encodeRequest } from './connection.ts'
 import { load } from './load.ts'

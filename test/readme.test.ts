@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { freePort } from './support/kcp.ts'
 import { type Block, blocksOf } from './support/markdown.ts'
 import { discard, type Oriel, readText, run, startOriel } from './support/oriel.ts'
+import { freePort } from './support/servers/kcp.ts'
 import { root } from './support/source.ts'
 
 /** The README's own words for what differs from machine to machine. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compiled, type Outcome, run } from '../../test/support/oriel.ts'
-import { type SickOptions, startSickServer } from '../../test/support/sickserver.ts'
+import { type SickOptions, startSickServer } from '../../test/support/servers/sickserver.ts'
 import type { Finding } from './finding.ts'
 
 /** What the doctor says about a server. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { testContext } from '../../test/support/context.ts'
-import { memoryStorage } from '../../test/support/memorystorage.ts'
+import { memoryStorage } from '../../test/support/storage/memorystorage.ts'
 import { ask, jsonOf, widget, widgets } from '../../test/support/widgets.ts'
 import type { ResourceStorage } from '../contract/storage.ts'
 import { StatusError } from '../meta/errors.ts'

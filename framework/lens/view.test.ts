@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { testContext } from '../../test/support/context.ts'
-import { memoryStorage } from '../../test/support/memorystorage.ts'
+import { memoryStorage } from '../../test/support/storage/memorystorage.ts'
 import { ask, bodyOf, jsonOf, widget, widgets } from '../../test/support/widgets.ts'
 import type { Item, ItemEvent } from '../contract/item.ts'
 import type { ItemList, Selection } from '../contract/storage.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { memoryStorage } from '../../test/support/memorystorage.ts'
+import { memoryStorage } from '../../test/support/storage/memorystorage.ts'
 import { type Asked, ask, jsonOf, type Told, widget, widgets } from '../../test/support/widgets.ts'
 import type { ApiResource } from '../contract/apis.ts'
 import type { ResourceStorage } from '../contract/storage.ts'

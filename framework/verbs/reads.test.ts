@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { filled, fresh, partial, refuses, table } from '../../test/support/asked.ts'
-import { memoryStorage } from '../../test/support/memorystorage.ts'
+import { memoryStorage } from '../../test/support/storage/memorystorage.ts'
 import { type Asked, ask, bodyOf, jsonOf, type Told, widget, widgets } from '../../test/support/widgets.ts'
 import type { KubeObject } from '../meta/object.ts'
 

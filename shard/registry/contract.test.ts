@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { storageContract } from '../../test/contract/storage.ts'
+import { storageContract } from '../../test/contract/storage.suite.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { testShard } from '../testing/shard.ts'
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open as lmdb } from 'lmdb'
-import { storeContract } from '../../test/contract/store/contract.ts'
+import { storeContract } from '../../test/contract/store/contract.suite.ts'
 import { openLmdbStore } from './lmdb.ts'
 import type { Store } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { storeContract } from '../../test/contract/store/contract.ts'
+import { storeContract } from '../../test/contract/store/contract.suite.ts'
 import { openMemoryStore } from './memory.ts'
 
 storeContract('memory', async () => {

@@ -1,9 +1,9 @@
 import { discard } from '../support/oriel.ts'
 import { type People, startWithPeople } from '../support/people.ts'
-import { claimsAreWhatIsAccepted } from './apiexport/claims.ts'
-import { rightsAreAskedOfEverybody } from './apiexport/rights.ts'
+import { claimsAreWhatIsAccepted } from './apiexport/claims.suite.ts'
+import { rightsAreAskedOfEverybody } from './apiexport/rights.suite.ts'
 import { createScene, type Scene } from './apiexport/scene.ts'
-import { consumersAnswer } from './apiexport/served.ts'
+import { consumersAnswer } from './apiexport/served.suite.ts'
 
 /** The assertions of kcp's `test/e2e/virtual/apiexport`. */
 describe('10.13.1 the apiexport view', function () {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
 import { gadgets } from '../support/crds.ts'
-import { type Issuer, startIssuer } from '../support/issuer.ts'
 import { discard, eventually, type Kubectl } from '../support/oriel.ts'
 import { bound, clusterRole, masters, type People, startWithPeople, type Told } from '../support/people.ts'
+import { type Issuer, startIssuer } from '../support/servers/issuer.ts'
 import { apply, bindingOf, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'

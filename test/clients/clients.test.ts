@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fixture } from '../conformance/fixture.ts'
-import { startServer } from '../support/kcp.ts'
 import { discard, type Oriel, run } from '../support/oriel.ts'
+import { startServer } from '../support/servers/kcp.ts'
 import {
   bind,
   bindingOf,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
-import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
+import { startServer } from '../support/servers/kcp.ts'
 import { apply, bind, bindingOf, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
 
 // Rules of schemas and admission policies through the running server (rules.md 7.27 to 7.40; cases 28 and 29).

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
-import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
+import { startServer } from '../support/servers/kcp.ts'
+import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/servers/webhooks.ts'
 import {
   apply,
   bind,
@@ -12,7 +13,6 @@ import {
   type Tenant,
 } from '../support/tenants.ts'
 import { configAt, watch } from '../support/watcher.ts'
-import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
 import { type Spec, specIn, thing, thingsOf, versionOf } from './things.ts'
 
 // Conversion webhooks through the running server (rules.md 4.60, 7.42 and 7.43).

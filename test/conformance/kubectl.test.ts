@@ -1,8 +1,8 @@
-import { addressCases, rightsCases } from './kubectl/access.ts'
-import { applyingCases } from './kubectl/applying.ts'
-import { readingCases } from './kubectl/reading.ts'
+import { addressCases, rightsCases } from './kubectl/access.suite.ts'
+import { applyingCases } from './kubectl/applying.suite.ts'
+import { readingCases } from './kubectl/reading.suite.ts'
 import { everywhere, type Place, placeOf, type Scene, startScene } from './kubectl/scene.ts'
-import { writingCases } from './kubectl/writing.ts'
+import { writingCases } from './kubectl/writing.suite.ts'
 
 const areas: Readonly<Record<string, (place: Place) => void>> = {
   reads: readingCases,

@@ -1,11 +1,11 @@
-import { startServer } from '../support/kcp.ts'
 import { discard, type Oriel } from '../support/oriel.ts'
-import { refusalCases } from './access.ts'
+import { startServer } from '../support/servers/kcp.ts'
 import { type Areas, areas } from './areas.ts'
-import { definitionCases } from './definitions.ts'
+import { refusalCases } from './cases/access.suite.ts'
+import { definitionCases } from './cases/definitions.suite.ts'
+import { signingCases } from './cases/signing.suite.ts'
+import { finalizeCases } from './cases/status.suite.ts'
 import type { Target } from './fixture.ts'
-import { signingCases } from './signing.ts'
-import { finalizeCases } from './status.ts'
 import { mountFlags, mountTarget, viewTarget, workspaceTarget } from './targets.ts'
 
 /** Where somebody may act as somebody else: not at mounts, nor through kcp's view. */

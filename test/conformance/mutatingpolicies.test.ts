@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
-import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Oriel } from '../support/oriel.ts'
+import { startServer } from '../support/servers/kcp.ts'
 import { apply, bind, bindingOf, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
 
 // MutatingAdmissionPolicies through the running server, in a workspace and for what is bound.

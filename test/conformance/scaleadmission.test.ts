@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
 import { type Client, clientOf } from '../support/client.ts'
-import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
+import { startServer } from '../support/servers/kcp.ts'
+import { serveWebhooks, type Webhooks, webhookFlags } from '../support/servers/webhooks.ts'
 import {
   apply,
   bind,
@@ -13,7 +14,6 @@ import {
   type Tenant,
 } from '../support/tenants.ts'
 import { configAt } from '../support/watcher.ts'
-import { serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
 import { expect, fixture, group, merge, post, put, widget, widgetsIn } from './fixture.ts'
 
 // What webhooks and policies see of a write to /scale (rules.md 2.58 and 7.59b).

@@ -1,5 +1,5 @@
 import { discard } from '../support/oriel.ts'
-import { type Standalone, startStandalone } from '../support/standalone.ts'
+import { type Standalone, startStandalone } from '../support/servers/standalone.ts'
 import { areas } from './areas.ts'
 import type { Target } from './fixture.ts'
 import { viewTarget } from './targets.ts'

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { KubeObject } from '../../framework/index.ts'
 import { type Client, clientOf } from '../support/client.ts'
 import { discard, eventually, kubectlFor, type Oriel, readText, startOriel } from '../support/oriel.ts'
-import { readPeer, startProxyService } from '../support/peer.ts'
-import { mount, remoteClusters } from '../support/remoteclusters.ts'
+import { readPeer, startProxyService } from '../support/servers/peer.ts'
+import { mount, remoteClusters } from '../support/servers/remoteclusters.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import {
   apply,

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../framework/index.ts'
-import type { Webhooks } from '../support/webhooks.ts'
+import type { Webhooks } from '../support/servers/webhooks.ts'
 
 // A kind of two versions, which a webhook converts: v1 has host and port, v2 has both as one address.
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
-import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
+import { startServer } from '../support/servers/kcp.ts'
+import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/servers/webhooks.ts'
 import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
 import { configAt, watch } from '../support/watcher.ts'
-import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
 import { type Spec, specIn, thing, thingsOf, versionOf } from './things.ts'
 
 // What admission and selectors see of a kind with several versions (rules.md 2.58 and 3.35).

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
-import { startServer } from '../support/kcp.ts'
 import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
+import { startServer } from '../support/servers/kcp.ts'
+import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/servers/webhooks.ts'
 import { apply, bind, bindingOf, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
-import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/webhooks.ts'
 
 // Admission webhooks through the running server (rules.md 2.58).
 

@@ -5,9 +5,9 @@ import { connectShard } from '../../remote/connection/connection.ts'
 import { remoteStorage } from '../../remote/storage.ts'
 import { openMemoryStore } from '../../shard/store/memory.ts'
 import { testShard } from '../../shard/testing/shard.ts'
-import { serveShard } from '../support/servedshard.ts'
+import { serveShard } from '../support/servers/servedshard.ts'
 import type { StorageSubject } from './storage/bench.ts'
-import { storageContract } from './storage.ts'
+import { storageContract } from './storage.suite.ts'
 
 const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
 const ref = (resource: string) => ({ group: '', version: 'v1', resource })

@@ -1,7 +1,7 @@
 import { viewOf } from '../../framework/lens/view.ts'
-import { memoryStorage } from '../support/memorystorage.ts'
+import { memoryStorage } from '../support/storage/memorystorage.ts'
 import type { StorageSubject } from './storage/bench.ts'
-import { storageContract } from './storage.ts'
+import { storageContract } from './storage.suite.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap' }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../support/client.ts'
-import type { pastKnown } from './known.ts'
+import type { pastKnown } from './known/known.ts'
 import { type Outcome, player } from './play.ts'
 import type { Step } from './step.ts'
 

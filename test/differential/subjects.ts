@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../framework/index.ts'
-import { minimalObject } from '../e2e/minimal.ts'
 import type { Random } from '../model/random.ts'
 import { foreignCrds } from '../support/crds.ts'
+import { minimalObject } from '../support/minimal.ts'
 import { namespace, type Subject } from './step.ts'
 import { anyValue, type Schema } from './values.ts'
 

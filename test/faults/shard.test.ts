@@ -13,9 +13,9 @@ import { connectShard, type ShardConnection } from '../../remote/connection/conn
 import { type TestShard, testShard } from '../../shard/testing/shard.ts'
 import { issueClient } from '../support/clientcertificates.ts'
 import { testContext } from '../support/context.ts'
-import { type Gate, openGate } from '../support/gate.ts'
 import { eventually } from '../support/oriel.ts'
-import { serveShard } from '../support/servedshard.ts'
+import { type Gate, openGate } from '../support/servers/gate.ts'
+import { serveShard } from '../support/servers/servedshard.ts'
 import { testCertificates } from '../support/wire.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ApiResource } from '../../framework/contract/apis.ts'
 import { type Status, StatusError } from '../../framework/meta/errors.ts'
-import { memoryStorage } from './memorystorage.ts'
+import { memoryStorage } from './storage/memorystorage.ts'
 import { type Asked, ask, jsonOf, type Told, widget, widgets } from './widgets.ts'
 
 const kind = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' }

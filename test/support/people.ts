@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startServer } from './kcp.ts'
 import { type Kubectl, kubectlFor, type Oriel, readText, startOriel } from './oriel.ts'
+import { startServer } from './servers/kcp.ts'
 import { temporaryDirectory } from './temporary.ts'
 import { ask, type WireRequest } from './wire.ts'
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../framework/index.ts'
-import type { Issuer } from './issuer.ts'
+import type { Issuer } from './servers/issuer.ts'
 
 const apiVersion = 'tenancy.kcp.io/v1alpha1'
 

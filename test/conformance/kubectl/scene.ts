@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../framework/index.ts'
-import { startServer } from '../../support/kcp.ts'
 import { discard, eventually, type Kubectl, kubectlFor, type Oriel } from '../../support/oriel.ts'
+import { startServer } from '../../support/servers/kcp.ts'
 import {
   bind,
   bindingOf,

@@ -3,7 +3,7 @@ import { silent } from '../../../framework/contract/log.ts'
 import type { Host, Informers, KubeObject, ResourceRef } from '../../../framework/index.ts'
 import { createInformers } from '../../../framework/informers/informers.ts'
 import { testContext } from '../../../test/support/context.ts'
-import { type MemoryStorage, memoryStorage } from '../../../test/support/memorystorage.ts'
+import { type MemoryStorage, memoryStorage } from '../../../test/support/storage/memorystorage.ts'
 import { watchClusters } from './clusters.ts'
 
 /** A shard, or the cache server of all: what is in it, as informers see it. */

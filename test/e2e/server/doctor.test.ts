@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { compiled, discard, eventually, type Oriel, run } from '../../support/oriel.ts'
+import { startServer } from '../../support/servers/kcp.ts'
+import { startStandalone } from '../../support/servers/standalone.ts'
+
+const examine = ({ kubeconfig }: Oriel) =>
+  run(process.execPath, [compiled, 'doctor', '--kubeconfig', kubeconfig, '--context', 'shard-base'])
+
+/** `KCP_BIN=…` has it look at real kcp, alone and with Oriel's views in front. */
+for (const [where, start] of [
+  ['a shard with its views', () => startServer()],
+  ['views in front of a shard', () => startStandalone()],
+] as const)
+  describe(`oriel doctor at ${where}`, function () {
+    this.timeout(180_000)
+    let oriel: Oriel
+    before(async () => {
+      oriel = await start()
+    })
+    after(() => discard(oriel))
+
+    it('finds nothing wrong', async () => {
+      // Views take a moment until they have read everything.
+      const { code, stdout } = await eventually(
+        () => examine(oriel),
+        found => found.stdout.includes('all of it is ready'),
+      )
+      assert.equal(code, 0, stdout)
+      assert.ok(stdout.includes(`views of root: ${oriel.viewsUrl} serves views`), stdout)
+      assert.match(stdout, /ok \] header trust: /)
+    })
+
+    it('says that an ordinary administrator is not enough', async () => {
+      const { code, stdout } = await run(process.execPath, [
+        compiled,
+        'doctor',
+        '--kubeconfig',
+        oriel.kubeconfig,
+      ])
+      assert.equal(code, 1)
+      assert.match(stdout, /FAIL\] wildcard: .*403/)
+    })
+  })

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Explanation } from '../../../authz/index.ts'
+import { type Client, clientOf } from '../../support/client.ts'
+import { gadgets } from '../../support/crds.ts'
+import { compiled, discard, eventually, run } from '../../support/oriel.ts'
+import { bound } from '../../support/people.ts'
+import { type Standalone, startStandalone } from '../../support/servers/standalone.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import {
+  apply,
+  bind,
+  bindingOf,
+  createWorkspaces,
+  exportApi,
+  publishedUrl,
+  type Tenant,
+} from '../../support/tenants.ts'
+import { userAt } from '../../support/watcher.ts'
+
+const tokens = 'boss-token,boss,1\nada-token,ada,2\nbob-token,bob,3\n'
+const group = 'cert-manager.io'
+const reviews = 'authorization.k8s.io'
+const certificates = { verb: 'list', group, resource: 'certificates' }
+const configMaps = { verb: 'list', group: '', resource: 'configmaps' }
+
+interface Asked {
+  readonly who: string
+  /** About whom; about himself otherwise. */
+  readonly about?: string
+  readonly url: string
+  readonly wanted?: object
+}
+
+/**
+ * What a process of views explains of its views. `boss` administrates the provider, and `ada` and `bob` are nobody there:
+ * `KCP_BIN=… npm run test:kcp` asks kcp what it thinks of them.
+ */
+describe('what a view in front of a shard decides is explained', function () {
+  this.timeout(240_000)
+  let standalone: Standalone
+  let provider: Tenant
+  let consumer: Tenant
+  let stranger: Tenant
+  let view: (cluster: string) => string
+  const as = (user: string): Promise<Client> =>
+    clientOf(userAt(standalone, standalone.viewsUrl, `${user}-token`))
+
+  before(async () => {
+    const file = join(await temporaryDirectory('explained'), 'tokens.csv')
+    await writeFile(file, tokens)
+    standalone = await startStandalone([], ['--token-auth-file', file])
+    const made = await createWorkspaces(standalone, ['provider', 'consumer', 'stranger'])
+    ;[provider, consumer, stranger] = made as [Tenant, Tenant, Tenant]
+    await apply(provider.kubectl, bound('cluster-admin', 'boss'))
+    await exportApi(provider, gadgets, [{ group: '', resource: 'configmaps' }])
+    await bind(consumer, bindingOf(provider, group, []))
+    const { pathname } = new URL(await publishedUrl(provider, group))
+    view = cluster => `${pathname}/clusters/${cluster}`
+  })
+  after(() => discard(standalone))
+
+  /** The whole answer to a review about a view, put for the workspace of `where`. */
+  async function review(where: string, { who, about, url, wanted = certificates }: Asked) {
+    const kind = about === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview'
+    const subject = about === undefined ? {} : { user: about, groups: ['system:authenticated'] }
+    const client = await as(who)
+    return client(`/services/explain/clusters/${where}/apis/${reviews}/v1/${kind.toLowerCase()}s`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: {
+        apiVersion: `${reviews}/v1`,
+        kind,
+        metadata: { annotations: { 'oriel/view': url } },
+        spec: { ...subject, resourceAttributes: wanted },
+      },
+    })
+  }
+  async function explain(asked: Asked): Promise<Explanation> {
+    const { status, text, json } = await review(provider.cluster, asked)
+    assert.equal(status, 201, text)
+    return JSON.parse(json().metadata.annotations?.['oriel/explanation'] ?? '')
+  }
+  const stepsOf = ({ steps }: Explanation) =>
+    steps.map(({ authorizer, decision }) => `${authorizer.replace('virtual.apiexport.', '')} ${decision}`)
+
+  it('step by step, and what is suggested opens it', async () => {
+    const asked = { who: 'boss', about: 'ada', url: view('*') }
+    // Views know of the export a little later than its shard.
+    const told = await eventually(
+      () => explain(asked),
+      ({ steps }) => steps.length > 1,
+    )
+    assert.deepEqual(stepsOf(told), [
+      'boundapi Allowed',
+      'content NoOpinion',
+      'shard.subjectaccessreview NoOpinion',
+      '02-content NoOpinion',
+      '05-local NoOpinion',
+      'maxpermissionpolicy Allowed',
+      'cluster Allowed',
+    ])
+    assert.match(told.steps[2]?.reason ?? '', /access denied/)
+    await apply(provider.kubectl, ...told.missing.flatMap(({ grant }) => grant))
+    await eventually(
+      () => explain(asked),
+      ({ allowed }) => allowed,
+    )
+    const ada = await as('ada')
+    // kcp takes a moment until it serves what has just been bound for the first time.
+    await eventually(
+      () => ada(`${view('*')}/apis/${group}/v1/certificates`),
+      ({ status }) => status === 200,
+    )
+  })
+
+  it('workspace by workspace, to who may ask there', async () => {
+    const asked = { about: 'ada', url: view(consumer.cluster), wanted: configMaps }
+    const byBoss = await explain({ who: 'boss', ...asked })
+    assert.ok(stepsOf(byBoss).includes('boundapi Withheld'))
+    assert.ok(!JSON.stringify(byBoss).includes(consumer.cluster))
+    await apply(consumer.kubectl, bound('cluster-admin', 'boss'))
+    const byBoth = await eventually(
+      () => explain({ who: 'boss', ...asked }),
+      found => stepsOf(found)[0] === 'boundapi Denied',
+    )
+    assert.match(
+      JSON.stringify(byBoth.missing),
+      /Failed to find suitable reason to allow access in APIBinding/,
+    )
+  })
+
+  it('in the words of the view, where it asks nobody', async () => {
+    const url = `/services/apiresourceschema/${provider.cluster}/clusters/*`
+    const schemas = { group: 'apis.kcp.io', resource: 'apiresourceschemas' }
+    const reading = await explain({ who: 'boss', url, wanted: { verb: 'list', ...schemas } })
+    assert.equal(reading.allowed, true)
+    const writing = await explain({ who: 'boss', url, wanted: { verb: 'create', ...schemas } })
+    assert.deepEqual(
+      [writing.allowed, writing.missing.map(({ why }) => why)],
+      [false, ['Write access to the schemas that a workspace has bound is not allowed.']],
+    )
+  })
+
+  it('to somebody about himself only as far as he is inside', async () => {
+    assert.equal((await review(provider.cluster, { who: 'bob', url: view('*') })).status, 403)
+    assert.equal((await review(provider.cluster, { who: 'bob', about: 'ada', url: view('*') })).status, 403)
+    await apply(provider.kubectl, bound('system:kcp:workspace:access', 'bob'))
+    await eventually(
+      () => review(provider.cluster, { who: 'bob', url: view('*') }),
+      ({ status }) => status === 201,
+    )
+    assert.equal((await review(provider.cluster, { who: 'bob', about: 'ada', url: view('*') })).status, 403)
+    const told = await explain({ who: 'bob', url: view('*') })
+    assert.deepEqual([told.allowed, told.limited, told.steps], [false, true, []])
+    const [missing] = told.missing
+    assert.deepEqual(missing?.grant[0]?.rules, [
+      {
+        verbs: ['list'],
+        apiGroups: ['apis.kcp.io'],
+        resources: ['apiexports/content'],
+        resourceNames: [group],
+      },
+    ])
+  })
+
+  it('where it is decided, and nowhere else', async () => {
+    const elsewhere = await review(consumer.cluster, { who: 'boss', url: view('*') })
+    assert.equal(elsewhere.status, 400)
+    assert.match(elsewhere.json().message ?? '', /is not decided in this workspace/)
+    for (const url of ['', '/clusters/root', '/services/none/clusters/*', `${view('*')}/api`, '../x'])
+      assert.equal((await review(provider.cluster, { who: 'boss', url })).status, 400, url)
+    const nowhere = await review('*', { who: 'boss', url: view('*') })
+    assert.equal(nowhere.status, 403)
+    const anybody = await clientOf(userAt(standalone, standalone.viewsUrl))
+    const path = `/services/explain/clusters/${provider.cluster}/apis/${reviews}/v1/selfsubjectaccessreviews`
+    assert.ok([401, 403].includes((await anybody(path, { method: 'POST', body: {} })).status))
+  })
+
+  it('and tells nobody which workspaces there are', async () => {
+    const bodies = [stranger.cluster, 'nosuchcluster'].map(async cluster => {
+      const asked = { about: 'bob', url: view(cluster), wanted: configMaps }
+      const { status, json } = await review(provider.cluster, { who: 'boss', ...asked })
+      return JSON.stringify([status, json().metadata.annotations]).replaceAll(cluster, 'x')
+    })
+    const [isThere, isNot] = await Promise.all(bodies)
+    assert.equal(isThere, isNot)
+    assert.match(isThere ?? '', /^\[201,/)
+    const bob = await as('bob')
+    const refusals = [stranger.cluster, 'nosuchcluster'].map(async cluster => {
+      const waiting = `/services/initializingworkspaces/${cluster}:team/clusters/*/apis`
+      const { status, text } = await bob(waiting)
+      return `${status} ${text.replaceAll(cluster, 'x')}`
+    })
+    const [isClosed, isNone] = await Promise.all(refusals)
+    assert.equal(isClosed, isNone)
+    assert.match(isClosed ?? '', /^403 /)
+  })
+
+  it('by `oriel explain`, at the URL of the view', async () => {
+    const file = join(await temporaryDirectory('explainer'), 'kubeconfig')
+    await writeFile(file, userAt(standalone, standalone.viewsUrl, 'boss-token').exportConfig())
+    const args = ['explain', 'list', 'certificates.cert-manager.io', '--as', 'carol', '--kubeconfig', file]
+    const url = standalone.viewsUrl + view('*')
+    const { code, stdout, stderr } = await run(process.execPath, [compiled, ...args, '--server', url])
+    assert.equal(code, 1, stderr)
+    assert.match(stdout, /^No: "carol" may not list certificates.cert-manager.io in .* through apiexport/)
+    assert.match(stdout, /\n {2}virtual.apiexport.content +did not allow: access denied, in [a-z0-9]+\n/)
+    assert.match(stdout, /\n {4}02-content +did not allow: The user has no access to the workspace/)
+  })
+})

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { KubeObject } from '../../../framework/index.ts'
+import { fixture } from '../../conformance/fixture.ts'
+import { type Client, clientOf } from '../../support/client.ts'
+import { compiled, discard, eventually, type Oriel, run, startOriel } from '../../support/oriel.ts'
+import { startStandalone } from '../../support/servers/standalone.ts'
+import { root } from '../../support/source.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+import { apply, createWorkspaces, exportApi, type Tenant } from '../../support/tenants.ts'
+import { userAt } from '../../support/watcher.ts'
+
+const views = ['team', 'redacted', 'catalog'].flatMap(name => [
+  '--view',
+  join(root, `dist/examples/views/${name}.js`),
+])
+const tokens = 'blue-token,blue,1,"team:blue"\nauditor-token,auditor,2\n'
+const maps = '/api/v1/configmaps'
+const secrets = '/api/v1/secrets'
+
+const configMap = (name: string, team: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default', labels: { team } },
+})
+const secret: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'hush', namespace: 'default', annotations: { note: 'sesame' } },
+  data: { word: Buffer.from('sesame').toString('base64') },
+}
+const inventory: readonly KubeObject[] = [
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'inventory' },
+    rules: [
+      { nonResourceURLs: ['/'], verbs: ['access'] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['inventory'] },
+    ],
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'inventory' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'inventory' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'auditor' }],
+  },
+]
+
+type Start = (shardArgs: readonly string[]) => Promise<Oriel>
+
+/** The examples do the same in the server itself and in front of a shard. */
+const pluginFlows = (start: Start) =>
+  function (this: Mocha.Suite): void {
+    this.timeout(180_000)
+    let oriel: Oriel
+    let one: Tenant
+    let two: Tenant
+    let blue: Client
+    let auditor: Client
+    const as = (user: string): Promise<Client> => clientOf(userAt(oriel, oriel.viewsUrl, `${user}-token`))
+    const list = async (client: Client, path: string): Promise<readonly KubeObject[]> =>
+      (await client(path)).json<{ items: readonly KubeObject[] }>().items
+
+    before(async () => {
+      const file = join(await temporaryDirectory('plugins'), 'tokens.csv')
+      await writeFile(file, tokens)
+      oriel = await start(['--token-auth-file', file])
+      ;[one, two] = (await createWorkspaces(oriel, ['one', 'two'])) as [Tenant, Tenant]
+      for (const { kubectl } of [one, two])
+        await apply(kubectl, configMap('a', 'blue'), configMap('b', 'red'), secret)
+      await apply(one.kubectl, ...inventory)
+      await exportApi(one, fixture, [])
+      await one.kubectl(['label', 'apiexport', 'example.com', 'catalog=yes'])
+      blue = await as('blue')
+      auditor = await as('auditor')
+    })
+    after(() => discard(oriel))
+
+    it('show a team its config maps of all logical clusters, and others nothing', async () => {
+      const path = `/services/team/blue/clusters/*${maps}`
+      const found = await list(blue, path)
+      assert.deepEqual(
+        found.map(({ metadata }) => metadata.name),
+        ['a', 'a'],
+      )
+      assert.equal((await auditor(path)).status, 403)
+      assert.equal((await blue(`/services/team/red/clusters/*${maps}`)).status, 403)
+      const inside = `/services/team/blue/clusters/${one.cluster}/api/v1/namespaces/default/configmaps`
+      assert.equal((await blue(`${inside}/a`)).status, 200)
+      assert.equal((await blue(`${inside}/b`)).status, 404)
+      assert.equal((await blue(`${inside}/a`, { method: 'DELETE' })).status, 405)
+    })
+
+    it('show what secrets there are, and nothing of what is in them', async () => {
+      const path = `/services/redacted/clusters/${one.cluster}${secrets}`
+      const reply = await eventually(
+        () => auditor(path),
+        ({ status }) => status === 200,
+      )
+      const found = reply
+        .json<{ items: readonly KubeObject[] }>()
+        .items.find(({ metadata }) => metadata.name === 'hush')
+      assert.deepEqual(found?.data, { word: '' })
+      assert.ok(!reply.text.includes('sesame') && !reply.text.includes('c2VzYW1l'), reply.text)
+      assert.equal((await auditor(path.replace(one.cluster, two.cluster))).status, 403)
+    })
+
+    it('show everybody what there is to be bound', async () => {
+      const found = await list(blue, '/services/catalog/clusters/*/apis/apis.kcp.io/v1alpha2/apiexports')
+      assert.deepEqual(
+        found.map(({ metadata }) => [metadata.name, metadata.annotations?.['kcp.io/path']]),
+        [['example.com', 'root:one']],
+      )
+      const bare = await clientOf(userAt(oriel, oriel.viewsUrl))
+      assert.notEqual((await bare('/services/catalog/clusters/*/apis')).status, 200)
+    })
+  }
+
+describe(
+  'views of one’s own',
+  pluginFlows(args => startOriel({ args: [...args, ...views] })),
+)
+describe(
+  'views of one’s own in front of a shard',
+  pluginFlows(args => startStandalone(views, args)),
+)
+
+describe('a view that cannot be loaded', function () {
+  this.timeout(60_000)
+  let directory: string
+  before(async () => {
+    directory = await temporaryDirectory('bad-views')
+  })
+  const started = async (content: string | undefined) => {
+    const file = join(directory, `${Math.random()}.mjs`)
+    if (content !== undefined) await writeFile(file, content)
+    const data = join(directory, 'data')
+    return run(process.execPath, [
+      compiled,
+      'start',
+      '--data-directory',
+      data,
+      '--port',
+      '0',
+      '--store',
+      'memory:',
+      '--view',
+      file,
+    ])
+  }
+  const own = (name: string, path: string): string =>
+    `export default f => f.defineVirtualWorkspace('${name}', '${path}', () => ({ apis: () => undefined }))`
+
+  for (const [what, content, message] of [
+    ['that is not there', undefined, /^oriel: Loading --view .* failed: Cannot find module/m],
+    ['that does not parse', 'export default', /^oriel: Loading --view .* failed: Unexpected/m],
+    ['that exports no function', 'export const view = 1', /the default export is not a function\.$/m],
+    [
+      'whose path is malformed',
+      own('x', 'services/x'),
+      /failed: path pattern "services\/x" must start with "\/"\.$/m,
+    ],
+    [
+      'whose name is taken',
+      own('apiexport', '/services/x'),
+      /^oriel: Creating the views failed: duplicate virtual workspace "apiexport"\.$/m,
+    ],
+    [
+      'whose URLs are taken',
+      own('x', '/services/:any'),
+      /^oriel: Creating the views failed: virtual workspaces .* have ambiguous paths/m,
+    ],
+    [
+      'that cannot be built',
+      `export default f => f.defineVirtualWorkspace('x', '/services/x', () => { throw new Error('no luck') })`,
+      /^oriel: Creating the views failed: no luck\.$/m,
+    ],
+  ] as const)
+    it(`${what} ends the start with one line`, async () => {
+      const { code, stderr } = await started(content)
+      assert.equal(code, 1, stderr)
+      assert.match(stderr, message)
+      assert.equal(stderr.trim().split('\n').length, 1, stderr)
+    })
+})

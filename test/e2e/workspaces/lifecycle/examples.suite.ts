@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { apply } from '../../../support/tenants.ts'
+import {
+  configMap,
+  create,
+  get,
+  gone,
+  isReady,
+  type Lifecycle,
+  remove,
+  start,
+  urlOf,
+  workspace,
+} from './scene.ts'
+
+export const examples = (scene: Lifecycle): void => {
+  it('let a controller prepare each new workspace', async () => {
+    const child = await start(scene, 'initializer', await urlOf(scene, 'prepared', 'initializing'))
+    await Promise.all(['one', 'two'].map(name => apply(scene.admin, workspace(name, 'prepared'))))
+    for (const name of ['one', 'two']) {
+      await get(scene, name, isReady)
+      const data = await scene.admin.at(`/clusters/root:${name}`)([
+        'get',
+        'configmap',
+        'welcome',
+        '-o',
+        'jsonpath={.data}',
+      ])
+      assert.deepEqual(JSON.parse(data), { from: 'the initializer' })
+    }
+    child.kill()
+  })
+
+  it('let a controller clean up in each workspace that goes', async () => {
+    const child = await start(scene, 'terminator', await urlOf(scene, 'cleaned', 'terminating'))
+    await create(scene, 'short', 'cleaned')
+    await get(scene, 'short', isReady)
+    await apply(
+      scene.admin.at('/clusters/root:short'),
+      configMap('locked', { finalizers: ['example.com/lock'] }),
+    )
+    await remove(scene, 'short')
+    await gone(scene, 'short')
+    child.kill()
+  })
+}

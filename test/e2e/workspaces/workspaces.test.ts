@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Client, clientOf, type Stream } from '../../support/client.ts'
+import { discard, kubectlFor, type Oriel, startOriel } from '../../support/oriel.ts'
+import { apply, createWorkspaces, type Tenant } from '../../support/tenants.ts'
+import { configAt, userAt } from '../../support/watcher.ts'
+
+const view = '/services/workspaces/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces'
+
+const letIn = (user: string) => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+  metadata: { name: `in-${user}` },
+  roleRef: {
+    apiGroup: 'rbac.authorization.k8s.io',
+    kind: 'ClusterRole',
+    name: 'system:kcp:workspace:access',
+  },
+  subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+})
+
+describe('the workspaces that are one’s own', function () {
+  this.timeout(120_000)
+  let oriel: Oriel
+  let folder: string
+  let alice: Client
+  let admin: Client
+  let red: Tenant
+  let green: Tenant
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'oriel-personal-'))
+    await writeFile(join(folder, 'tokens.csv'), 'alice-token,alice,1\n')
+    oriel = await startOriel({ args: ['--token-auth-file', join(folder, 'tokens.csv')] })
+    const made = await createWorkspaces(oriel, ['red', 'green', 'blue'])
+    ;[red, green] = made as [Tenant, Tenant]
+    alice = await clientOf(userAt(oriel, oriel.url, 'alice-token'))
+    admin = await clientOf(configAt(oriel, oriel.url, 'base'))
+  })
+  after(async () => {
+    alice.close()
+    admin.close()
+    await discard(oriel)
+    await rm(folder, { recursive: true })
+  })
+
+  const names = async (client: Client) => {
+    const list = (await client(view)).json()
+    return {
+      names: (list.items ?? []).map(item => item.metadata.name),
+      version: list.metadata.resourceVersion ?? '',
+    }
+  }
+  /** The next event about a workspace; what the controllers write in between is skipped. */
+  const next = async (watch: Stream, type: string): Promise<string | undefined> => {
+    for (;;) {
+      const event = await watch.next()
+      assert.ok(event, `the watch ended before ${type}`)
+      if (event.type === type) return event.object.metadata.name
+    }
+  }
+
+  it('are all for who manages the parent, and none for who is in no one', async () => {
+    assert.deepEqual((await names(admin)).names, ['blue', 'green', 'red'])
+    assert.deepEqual((await names(alice)).names, [])
+    const plain = (await alice('/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces')).json()
+    assert.equal(plain.items?.length, 3, 'the plain endpoint shows all')
+  })
+
+  it('come and go in a running watch when access does', async () => {
+    const { version } = await names(alice)
+    const watch = await alice.watch(`${view}?watch=true&resourceVersion=${version}`)
+    await apply(red.kubectl, letIn('alice'))
+    assert.equal(await next(watch, 'ADDED'), 'red')
+    await apply(green.kubectl, letIn('alice'))
+    assert.equal(await next(watch, 'ADDED'), 'green')
+    assert.deepEqual((await names(alice)).names, ['green', 'red'])
+    assert.equal((await alice(`${view}/red`)).status, 200)
+    await red.kubectl(['delete', 'clusterrolebinding', 'in-alice'])
+    assert.equal(await next(watch, 'DELETED'), 'red')
+    const hidden = await alice(`${view}/red`)
+    const absent = await alice(`${view}/absent`)
+    assert.equal(hidden.status, 404)
+    assert.equal(hidden.text, absent.text.replaceAll('absent', 'red'))
+    watch.leave()
+  })
+
+  it('change in a watch as they do', async () => {
+    const { version } = await names(alice)
+    const watch = await alice.watch(`${view}?watch=true&resourceVersion=${version}`)
+    const root = kubectlFor(oriel, 'root')
+    await root(['label', 'workspace', 'blue', 'a=b'])
+    await root(['label', 'workspace', 'green', 'a=b'])
+    assert.equal(await next(watch, 'MODIFIED'), 'green')
+    watch.leave()
+  })
+
+  it('begin anew where access has changed since', async () => {
+    const { version } = await names(alice)
+    await apply(red.kubectl, letIn('alice'))
+    const watch = await alice.watch(`${view}?watch=true&resourceVersion=${version}`)
+    const first = watch.status === 410 ? 410 : (await watch.next())?.object.code
+    assert.equal(first, 410)
+    watch.leave()
+  })
+
+  it('can be made, and are at once', async () => {
+    const body = { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name: 'mine' } }
+    const headers = { 'content-type': 'application/json' }
+    const made = await alice(view, { method: 'POST', headers, body })
+    if (made.status === 403) return // Where not everybody may make workspaces below root.
+    assert.equal(made.status, 201)
+    assert.ok((await names(alice)).names.includes('mine'))
+  })
+
+  it('are tables to kubectl', async () => {
+    const root = kubectlFor(oriel, 'root').at('/services/workspaces/clusters/root')
+    assert.match(await root(['get', 'workspaces']), /^NAME +TYPE +REGION +PHASE +URL +AGE\n/)
+  })
+})

@@ -1,0 +1,14 @@
+import { howTheyLive } from './workspacetypes/living.suite.ts'
+import { whoMakesThem } from './workspacetypes/making.suite.ts'
+import { closeTypes, openTypes, type Types } from './workspacetypes/scene.ts'
+
+/** Also the judge's own: `KCP_BIN=… npx mocha …` runs it against real kcp. */
+describe('workspaces and their types', function () {
+  this.timeout(300_000)
+  const scene = {} as Types
+  before(async () => void Object.assign(scene, await openTypes()))
+  after(() => closeTypes(scene))
+
+  whoMakesThem(scene)
+  howTheyLive(scene)
+})
