@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { createTargets } from '../framework/net/targets.ts'
+import { createTargets } from '../framework/net/addresspolicy.ts'
 import type { RegistryPlugin } from './admission/chain.ts'
 import { signerAdmission } from './admission/kubernetes/certificates.ts'
 import { namespaceLifecycle } from './admission/kubernetes/namespace-lifecycle.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { InvalidArgumentError, Option } from 'commander'
-import { placesOf } from '../../framework/net/targets.ts'
+import { placesOf } from '../../framework/net/addresspolicy.ts'
 import { parseDuration } from '../../framework/request/duration.ts'
 
 /** A flag that `--help` lists first, among those that most users need. */

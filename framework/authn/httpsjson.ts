@@ -1,5 +1,5 @@
 import { fetchOnce } from '../net/client.ts'
-import type { Targets } from '../net/targets.ts'
+import type { Targets } from '../net/addresspolicy.ts'
 
 export interface FetchOptions {
   /** PEM. Without it the certificate authorities of the operating system are trusted. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { createClient, fetchOnce, fetchText, type HttpClient, headOf, jsonIn } from './client.ts'
 import { problemOf } from './failure.ts'
-import { createTargets } from './targets.ts'
+import { createTargets } from './addresspolicy.ts'
 
 const limits = { bytes: 1_000, timeout: 5_000 }
 

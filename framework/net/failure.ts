@@ -1,5 +1,5 @@
 import { StatusError, timeout } from '../meta/errors.ts'
-import { TargetError } from './targets.ts'
+import { TargetError } from './addresspolicy.ts'
 
 /** Status 502. */
 export const badGateway = (why: string): StatusError =>

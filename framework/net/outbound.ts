@@ -8,7 +8,7 @@ import { failureOf } from './failure.ts'
 import { forward } from './forward.ts'
 import { type Fields, isAnswerSecret, isSecret, passedOn, withoutTokenProtocol } from './headers.ts'
 import { checkPath } from './target.ts'
-import { createTargets, type TargetPolicy, type Targets } from './targets.ts'
+import { createTargets, type TargetPolicy, type Targets } from './addresspolicy.ts'
 import { forwardUpgrade } from './upgrade.ts'
 
 export interface OutboundOptions extends TargetPolicy {

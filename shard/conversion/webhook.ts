@@ -3,7 +3,7 @@ import { isObject, listAt, memberOf, textAt } from '../../framework/formats/valu
 import { formatJson, parseJson } from '../../framework/json/json.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import type { Targets } from '../../framework/net/targets.ts'
+import type { Targets } from '../../framework/net/addresspolicy.ts'
 import type { ConversionWebhook } from '../../openapi/definitions/definition.ts'
 import { postJson } from '../webhook/post.ts'
 import { restored } from './restore.ts'

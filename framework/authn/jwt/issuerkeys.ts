@@ -1,5 +1,5 @@
 import type { JWTVerifyGetKey, RemoteJWKSetOptions } from 'jose'
-import type { Targets } from '../../net/targets.ts'
+import type { Targets } from '../../net/addresspolicy.ts'
 import { type FetchOptions, fetchJson } from '../httpsjson.ts'
 import { isObject } from '../jwt.ts'
 import { TokenError } from '../token.ts'

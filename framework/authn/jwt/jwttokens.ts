@@ -1,6 +1,6 @@
 import type { webcrypto } from 'node:crypto'
 import type { JWTVerifyOptions } from 'jose'
-import type { Targets } from '../../net/targets.ts'
+import type { Targets } from '../../net/addresspolicy.ts'
 import type { UserInfo } from '../../request/user.ts'
 import { type Claims, unverifiedClaims } from '../jwt.ts'
 import { TokenError } from '../token.ts'

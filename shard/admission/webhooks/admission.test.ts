@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import { createTargets } from '../../../framework/net/targets.ts'
+import { createTargets } from '../../../framework/net/addresspolicy.ts'
 import { type Answers, serveWebhooks, type Webhooks } from '../../../test/support/servers/webhooks.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import { createTargets } from '../../../framework/net/targets.ts'
+import { createTargets } from '../../../framework/net/addresspolicy.ts'
 import { serveWebhooks, type Webhooks } from '../../../test/support/servers/webhooks.ts'
 import { ask } from '../../../test/support/widgets.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'

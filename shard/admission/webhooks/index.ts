@@ -3,7 +3,7 @@ import type { AdmissionPlugin, WriteAttributes } from '../../../framework/contra
 import type { Backend } from '../../../framework/contract/backend.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import { type ClusterName, type KubeObject, versionOf } from '../../../framework/meta/object.ts'
-import type { Targets } from '../../../framework/net/targets.ts'
+import type { Targets } from '../../../framework/net/addresspolicy.ts'
 import { applyJsonPatch, readJsonPatch } from '../../../framework/patch/jsonpatch.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 import { configurationsOf, policyClusters } from '../policies/source.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createTargets, placesOf, type TargetPolicy } from './targets.ts'
+import { createTargets, placesOf, type TargetPolicy } from './addresspolicy.ts'
 
 const refused = 'its host must not be reached from here'
 const problemIn = (url: string, policy: Partial<TargetPolicy> = {}): string | undefined =>
