@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { ClientSide, Forwarding } from '../framework/contract/upstream.ts'
 import { createClient, type HttpClient } from '../framework/net/client.ts'
-import { type ForwardObserver, forward } from '../framework/net/forward.ts'
+import { checkPath, type ForwardObserver, forward } from '../framework/net/forward.ts'
 import {
   assertsIdentity,
   type Fields,
@@ -9,7 +9,6 @@ import {
   passedOn,
   withoutTokenProtocol,
 } from '../framework/net/headers.ts'
-import { checkPath } from '../framework/net/target.ts'
 import { forwardUpgrade } from '../framework/net/upgrade.ts'
 import type { IsIdentity } from '../framework/request/incoming.ts'
 import type { UserInfo } from '../framework/request/user.ts'

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { createTargets } from '../framework/net/addresspolicy.ts'
+import { createAddressPolicy } from '../framework/net/addresspolicy.ts'
 import type { RegistryPlugin } from './admission/chain.ts'
 import { signerAdmission } from './admission/kubernetes/certificates.ts'
 import { namespaceLifecycle } from './admission/kubernetes/namespace-lifecycle.ts'
@@ -53,8 +53,8 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
 
 function pluginsOf(options: ShardOptions, host: ShardHost): readonly RegistryPlugin[] {
   const tenancy = { ...host, namespaceOf: namespacesIn(host.cache) }
-  const targets = options.webhookTargets ?? createTargets({ allow: [] })
-  const webhooks = tenantWebhooks({ ...tenancy, targets })
+  const addresses = options.webhookAddresses ?? createAddressPolicy({ allow: [] })
+  const webhooks = tenantWebhooks({ ...tenancy, addresses })
   return [
     ...(options.admission?.(host) ?? []),
     signerAdmission(host.backend.authorizer),

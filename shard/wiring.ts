@@ -3,7 +3,7 @@ import type { Informers } from '../framework/contract/informer.ts'
 import type { SharedCache } from '../framework/contract/sharedcache.ts'
 import { createWorkspaceTree } from '../framework/contract/workspacetree.ts'
 import { groupResource } from '../framework/meta/object.ts'
-import { createTargets } from '../framework/net/addresspolicy.ts'
+import { createAddressPolicy } from '../framework/net/addresspolicy.ts'
 import { isServedEverywhere } from '../kcp/resources.ts'
 import type { KindDefinition } from '../openapi/definitions/definition.ts'
 import { kcpKinds } from '../openapi/definitions/kcp/index.ts'
@@ -68,14 +68,14 @@ export interface WiredBackend {
 export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
   const { cache, informers, authorizer, plugins, computed } = parts
   const ends = createWatchEnds()
-  const targets = options.webhookTargets ?? createTargets({ allow: [] })
+  const addresses = options.webhookAddresses ?? createAddressPolicy({ allow: [] })
   const shared = sharedCache(informers, ref => backend.storage(ref))
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
     storeOf: place => openObjectStore(options.store, cache, place),
     admission: registryAdmission(plugins),
     ends,
-    ...versioning(webhook => conversionWebhook(webhook, targets)),
+    ...versioning(webhook => conversionWebhook(webhook, addresses)),
     computed,
     virtual: virtualResources({
       ...{ informers, shared },

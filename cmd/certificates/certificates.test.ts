@@ -12,7 +12,8 @@ import {
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509'
-import { addressBytes, issueAuthority, issueServing } from './certificates.ts'
+import { addressBytes } from '../../framework/formats/ip.ts'
+import { issueAuthority, issueServing } from './certificates.ts'
 
 const year = 365 * 24 * 60 * 60 * 1000
 
@@ -96,6 +97,6 @@ describe('certificates', () => {
       ['::ffff:192.0.2.1', `${'0'.repeat(20)}ffffc0000201`],
       ['1:2:3:4:5:6:7:8', '00010002000300040005000600070008'],
     ] as const)
-      assert.equal(addressBytes(address).toString('hex'), bytes, address)
+      assert.equal(Buffer.from(addressBytes(address)).toString('hex'), bytes, address)
   })
 })

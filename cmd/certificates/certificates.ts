@@ -7,7 +7,8 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto'
-import { isIP, isIPv4 } from 'node:net'
+import { isIP } from 'node:net'
+import { addressBytes } from '../../framework/formats/ip.ts'
 import {
   bitString,
   contentsOf,
@@ -131,16 +132,4 @@ const usages = { digitalSignature: 0x80, certSign: 0x04, crlSign: 0x02 } as cons
 const serverAuthentication = '1.3.6.1.5.5.7.3.1'
 
 const alternativeName = (host: string): Buffer =>
-  isIP(host) === 0 ? der(0x82, Buffer.from(host)) : der(0x87, addressBytes(host))
-
-/** The 4 or 16 bytes of an IP address. */
-export function addressBytes(address: string): Buffer {
-  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
-  // `URL` normalizes the address to hexadecimal groups.
-  const [head = '', tail] = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1).split('::')
-  const groupsOf = (text: string): string[] => (text === '' ? [] : text.split(':'))
-  const [before, after] = [groupsOf(head), groupsOf(tail ?? '')]
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
-  const groups = [...before, ...zeros, ...after]
-  return Buffer.from(groups.map(group => group.padStart(4, '0')).join(''), 'hex')
-}
+  isIP(host) === 0 ? der(0x82, Buffer.from(host)) : der(0x87, Buffer.from(addressBytes(host)))

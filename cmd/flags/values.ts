@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { InvalidArgumentError, Option } from 'commander'
-import { placesOf } from '../../framework/net/addresspolicy.ts'
+import { parseAddressRules } from '../../framework/net/addresspolicy.ts'
 import { parseDuration } from '../../framework/request/duration.ts'
 
 /** A flag that `--help` lists first, among those that most users need. */
@@ -10,7 +10,7 @@ export const commonOption = (flags: string, description: string): Option =>
 /** A flag that may be repeated: a host name, an IP address or a network. */
 export function networks(text: string, before: readonly string[] = []): readonly string[] {
   try {
-    placesOf([text])
+    parseAddressRules([text])
   } catch (error) {
     throw new InvalidArgumentError(`${(error as Error).message}.`)
   }

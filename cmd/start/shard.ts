@@ -4,7 +4,7 @@ import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { createTargets } from '../../framework/net/addresspolicy.ts'
+import { createAddressPolicy } from '../../framework/net/addresspolicy.ts'
 import type { ViewUrls } from '../../framework/publishing/publisher.ts'
 import { tokenExpressions } from '../../openapi/expressions/tokenexpressions.ts'
 import { openShard, type Shard } from '../../shard/index.ts'
@@ -56,7 +56,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const shard = await openShard({
     ...kcp,
     externalUrl: addresses.externalURL,
-    webhookTargets: createTargets({ allow: options.webhookAllow ?? [] }),
+    webhookAddresses: createAddressPolicy({ allow: options.webhookAllow ?? [] }),
     ...(options.loading && { loading: options.loading }),
     store,
     log,
@@ -87,7 +87,7 @@ function authenticationOf(
         configurationsOf: workspaceIssuers(informers, workspaceTypes),
         compiler: tokenExpressions,
         forbidden: [authentication.serviceAccounts.issuer],
-        targets: createTargets({ allow }),
+        addresses: createAddressPolicy({ allow }),
         log,
       }),
     )

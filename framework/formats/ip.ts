@@ -19,6 +19,13 @@ export function parseAddress(text: string): Address | string {
   return isIPv6(zoneless) ? parseIPv6(zoneless) : fail('unable to parse IP')
 }
 
+/** The bytes of a valid address. Throws an `Error` for other texts. */
+export function addressBytes(text: string): Address {
+  const address = parseAddress(text)
+  if (typeof address === 'string') throw new Error(address)
+  return address
+}
+
 function parseIPv4(text: string): Address | string {
   const parts = text.split('.')
   for (const [i, part] of parts.entries()) {

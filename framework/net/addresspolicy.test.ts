@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { createTargets, placesOf, type TargetPolicy } from './addresspolicy.ts'
+import { type AddressRules, createAddressPolicy, parseAddressRules } from './addresspolicy.ts'
 
 const refused = 'its host must not be reached from here'
-const problemIn = (url: string, policy: Partial<TargetPolicy> = {}): string | undefined =>
-  createTargets({ allow: [], ...policy }).problemOf(url)
+const problemIn = (url: string, policy: Partial<AddressRules> = {}): string | undefined =>
+  createAddressPolicy({ allow: [], ...policy }).problemOf(url)
 
 /** The addresses that are connected to for a name, as `net.connect` asks for them. */
-function addressesOf(host: string, policy: Partial<TargetPolicy> = {}): Promise<readonly string[]> {
-  const { lookup } = createTargets({ allow: [], ...policy })
+function addressesOf(host: string, policy: Partial<AddressRules> = {}): Promise<readonly string[]> {
+  const { lookup } = createAddressPolicy({ allow: [], ...policy })
   return new Promise((resolve, reject) =>
     lookup(host, { all: true }, (error, found) => {
       if (error) reject(error)
@@ -42,7 +42,7 @@ describe('servers that tenants name', () => {
   })
 
   it('are looked up when they are connected to: a public name may have another address by then', async () => {
-    await assert.rejects(addressesOf('localhost'), { name: 'TargetError', message: refused })
+    await assert.rejects(addressesOf('localhost'), { name: 'AddressRefused', message: refused })
     assert.ok((await addressesOf('localhost', { allow: ['127.0.0.0/8', '::1'] })).length > 0)
     assert.ok((await addressesOf('localhost', { allow: ['LOCALHOST'] })).length > 0)
     await assert.rejects(addressesOf('name.invalid'), { code: /ENOTFOUND|EAI_AGAIN/ })
@@ -55,11 +55,11 @@ describe('servers that tenants name', () => {
     assert.equal(problemIn('https://EXAMPLE.com.', { deny: ['example.com'] }), refused)
     assert.equal(problemIn('http://10.1.2.3', { allow: ['10.1.2.3'], allowHttp: true }), undefined)
     const both = { allow: ['localhost'], deny: ['127.0.0.0/8', '::1'] }
-    await assert.rejects(addressesOf('localhost', both), { name: 'TargetError' })
+    await assert.rejects(addressesOf('localhost', both), { name: 'AddressRefused' })
   })
 
   it('are allowed as names, addresses or networks', () => {
     for (const place of ['https://a', 'a b', '10.0.0.0/33', '10.0.0.0/x', '::1/129', ''])
-      assert.throws(() => placesOf([place]), /is neither a host name|is no network/, place)
+      assert.throws(() => parseAddressRules([place]), /is neither a host name|is not a network/, place)
   })
 })

@@ -1,25 +1,25 @@
 import { type LookupAddress, lookup as resolveHost } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** Which servers outside may be reached. */
-export interface TargetPolicy {
-  /** Host names, addresses and networks (`10.1.0.0/16`) that may be reached although they are not public. */
+/** Host names, addresses and networks (`10.1.0.0/16`) for the servers that tenants name. */
+export interface AddressRules {
+  /** Allowed although they are not public. */
   readonly allow: readonly string[]
-  /** Host names, addresses and networks that must not be reached, whatever else is said. */
+  /** Refused, also when `allow` contains them. */
   readonly deny?: readonly string[]
-  /** Without TLS: for tests and closed networks. */
+  /** Allows URLs without TLS, for tests and closed networks. */
   readonly allowHttp?: boolean
 }
 
-/** Servers that tenants name, and that are asked from here. */
-export interface Targets {
-  /** What is wrong with a URL, in one sentence; undefined when nothing is. */
+/** Decides to which addresses requests for tenants may connect. */
+export interface AddressPolicy {
+  /** Why a URL is refused, in one sentence; undefined when it is allowed. */
   problemOf(url: string): string | undefined
-  /** Resolves a name to the addresses of it that may be reached: what is connected to is what was looked at. */
+  /** Resolves a host name to its allowed addresses. The client connects to these, so that a second lookup cannot differ. */
   readonly lookup: LookupFunction
 }
 
-/** Loopback, private, link-local (where clouds keep their metadata), multicast, and addresses that hide others. */
+/** Loopback, private, link-local (metadata services of clouds), multicast, and IPv6 addresses that contain IPv4 ones. */
 const notPublic: readonly string[] = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -41,13 +41,13 @@ const notPublic: readonly string[] = [
   'ff00::/8',
 ]
 
-interface Places {
+interface RuleSet {
   readonly names: ReadonlySet<string>
   readonly networks: BlockList
 }
 
-/** Throws an `Error` of one sentence on a place that is neither a name nor an address nor a network. */
-export function placesOf(texts: readonly string[]): Places {
+/** Throws an `Error` of one sentence for a text that is not a host name, an address or a network. */
+export function parseAddressRules(texts: readonly string[]): RuleSet {
   const names = new Set<string>()
   const networks = new BlockList()
   for (const text of texts) {
@@ -70,18 +70,18 @@ function addNetwork(networks: BlockList, text: string, { address, family, bits }
   const most = family === 6 ? 128 : 32
   const length = bits === undefined ? most : Number(bits)
   if (!/^\d{1,3}$/.test(bits ?? '0') || length > most)
-    throw new Error(`"${text}" is no network: its prefix is not 0 to ${most}`)
+    throw new Error(`"${text}" is not a network: the prefix length must be 0 to ${most}`)
   networks.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4')
 }
 
 const holds = (networks: BlockList, address: string): boolean =>
   networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-/** Safe by default: https to public addresses. */
-export function createTargets(policy: TargetPolicy): Targets {
-  const allowed = placesOf(policy.allow)
-  const denied = placesOf(policy.deny ?? [])
-  const hidden = placesOf(notPublic)
+/** The default allows https to public addresses only. */
+export function createAddressPolicy(policy: AddressRules): AddressPolicy {
+  const allowed = parseAddressRules(policy.allow)
+  const denied = parseAddressRules(policy.deny ?? [])
+  const hidden = parseAddressRules(notPublic)
   const mayReach = (host: string, address: string): boolean => {
     if (holds(denied.networks, address)) return false
     return allowed.names.has(host) || holds(allowed.networks, address) || !holds(hidden.networks, address)
@@ -103,7 +103,7 @@ export function createTargets(policy: TargetPolicy): Targets {
         if (error !== null) return callback(error, '')
         const open = found.filter(({ address }) => mayReach(host.toLowerCase(), address))
         const [first] = open
-        if (first === undefined) return callback(new TargetError(refused), '')
+        if (first === undefined) return callback(new AddressRefused(refused), '')
         if (options.all === true) callback(null, open)
         else callback(null, first.address, first.family)
       })
@@ -113,9 +113,9 @@ export function createTargets(policy: TargetPolicy): Targets {
 
 const refused = 'its host must not be reached from here'
 
-/** A name has no address that may be reached. */
-export class TargetError extends Error {
-  override readonly name = 'TargetError'
+/** A host name has no allowed address. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused'
 }
 
 /** In lower case, without brackets and without a dot at its end. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { createAddressPolicy } from './addresspolicy.ts'
 import { createClient, fetchOnce, fetchText, type HttpClient, headOf, jsonIn } from './client.ts'
 import { problemOf } from './failure.ts'
-import { createTargets } from './addresspolicy.ts'
 
 const limits = { bytes: 1_000, timeout: 5_000 }
 
@@ -84,7 +84,7 @@ describe('the outgoing HTTP client', () => {
   })
 
   it('connects to addresses that the policy allows only', async () => {
-    const { lookup } = createTargets({ allow: [], allowHttp: true })
+    const { lookup } = createAddressPolicy({ allow: [], allowHttp: true })
     const url = origin.replace('127.0.0.1', 'localhost')
     assert.equal(
       await reasonOf(fetchOnce(url, {}, { limits, lookup })),

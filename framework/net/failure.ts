@@ -1,5 +1,5 @@
 import { StatusError, timeout } from '../meta/errors.ts'
-import { TargetError } from './addresspolicy.ts'
+import { AddressRefused } from './addresspolicy.ts'
 
 /** Status 502. */
 export const badGateway = (why: string): StatusError =>
@@ -106,7 +106,7 @@ export const problemOfCode = (code: string, where: string): ConnectionProblem =>
 
 /** The problem behind a failed request. */
 export function problemOf(error: unknown, where: string): ConnectionProblem {
-  if (error instanceof TargetError) return { reason: error.message, change: `correct ${where}` }
+  if (error instanceof AddressRefused) return { reason: error.message, change: `correct ${where}` }
   return isUnreadable(error) ? malformed(where) : problemOfCode(codeOf(error), where)
 }
 
@@ -115,7 +115,7 @@ const isUnreadable = (error: unknown): boolean => error instanceof Error && erro
 /** The status error that a client gets for a failed connection: no address and no stack. */
 export function failureOf(error: unknown): StatusError {
   if (error instanceof StatusError) return error
-  if (error instanceof TargetError) return badGateway(error.message)
+  if (error instanceof AddressRefused) return badGateway(error.message)
   const code = textCode(error)
   if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH' || code === 'UND_ERR_INVALID_ARG')
     return new StatusError(400, 'BadRequest', 'the request cannot be passed on: it is malformed')

@@ -2,11 +2,27 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { ClientSide } from '../contract/upstream.ts'
-import type { StatusError } from '../meta/errors.ts'
+import { badRequest, type StatusError } from '../meta/errors.ts'
 import type { HttpRequest } from '../request/incoming.ts'
+import { decodeSegment } from '../request/segments.ts'
 import { failureOf, isStaleConnection, tookTooLong } from './failure.ts'
 import type { Fields } from './headers.ts'
-import { isStream } from './target.ts'
+
+/**
+ * Checks a path that is forwarded byte for byte. A path that the next server could read as another path than the authorized
+ * one is refused. Throws 400.
+ */
+export function checkPath(path: string): string {
+  const segments = path.replace(/^\//, '').replace(/\/$/, '')
+  if (segments !== '' && !segments.split('/').every(raw => decodeSegment(raw) !== undefined))
+    throw badRequest('the path has empty, encoded or relative segments and cannot be passed on')
+  return path
+}
+
+const streams = /[?&](watch|follow)=(1|t|true)(&|$)|\/watch\/|\/(exec|attach|portforward|proxy)(\/|\?|$)/i
+
+/** Whether the response may be silent for any time. */
+const isStream = (target: string): boolean => streams.test(target)
 
 /** A request on its way to another server. */
 export interface ForwardOptions {

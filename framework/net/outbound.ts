@@ -3,15 +3,14 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { rootCertificates } from 'node:tls'
 import type { Outbound, UpstreamEndpoint, UpstreamRequest } from '../contract/upstream.ts'
 import { serviceUnavailable } from '../meta/errors.ts'
+import { type AddressPolicy, type AddressRules, createAddressPolicy } from './addresspolicy.ts'
 import { type ClientTls, createClient, type HttpClient, headOf } from './client.ts'
 import { failureOf } from './failure.ts'
-import { forward } from './forward.ts'
+import { checkPath, forward } from './forward.ts'
 import { type Fields, isAnswerSecret, isSecret, passedOn, withoutTokenProtocol } from './headers.ts'
-import { checkPath } from './target.ts'
-import { createTargets, type TargetPolicy, type Targets } from './addresspolicy.ts'
 import { forwardUpgrade } from './upgrade.ts'
 
-export interface OutboundOptions extends TargetPolicy {
+export interface OutboundOptions extends AddressRules {
   /** PEM: certificate authorities that are trusted besides Node's. */
   readonly ca?: string
   /** Milliseconds until an endpoint that sends nothing is given up; default a minute. */
@@ -20,12 +19,12 @@ export interface OutboundOptions extends TargetPolicy {
 
 /** Forwards requests to servers that the address policy allows, without the credentials and the identity of the client. */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const targets = createTargets(options)
-  const clients = createClients(targets, options.ca)
-  const places = createPlaces(targets)
+  const addresses = createAddressPolicy(options)
+  const clients = createClients(addresses, options.ca)
+  const places = createPlaces(addresses)
   const patience = options.patience === undefined ? {} : { patience: options.patience }
   return {
-    problemOf: targets.problemOf,
+    problemOf: addresses.problemOf,
     forwarding(request) {
       const sent = sentTo(places.of(request.endpoint.url), request)
       return {
@@ -34,7 +33,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
           if (client.upgrade === undefined)
             return forward({ ...sent, ...patience, dispatcher: await http.dispatcher() }, client)
           const headers = withoutTokenProtocol(sent.headers)
-          return forwardUpgrade({ ...sent, headers, connect: { ...tls, lookup: targets.lookup } }, client)
+          return forwardUpgrade({ ...sent, headers, connect: { ...tls, lookup: addresses.lookup } }, client)
         },
       }
     },
@@ -62,7 +61,7 @@ interface Place {
 const mostPlaces = 1_000
 
 /** URLs are checked and taken apart once: there are few, and many requests for each. Throws 503 for refused ones. */
-function createPlaces({ problemOf }: Targets): { of(url: string): Place } {
+function createPlaces({ problemOf }: AddressPolicy): { of(url: string): Place } {
   const places = new Map<string, Place>()
   return {
     of(url) {
@@ -125,7 +124,7 @@ interface Client {
 const mostClients = 256
 
 /** Connections are never shared between different credentials. */
-function createClients({ lookup }: Targets, ca: string | undefined): Clients {
+function createClients({ lookup }: AddressPolicy, ca: string | undefined): Clients {
   const known = ca === undefined ? {} : { ca: [...rootCertificates, ca] }
   const byKey = new Map<string, Client>()
   // Endpoints keep their TLS object until it changes.

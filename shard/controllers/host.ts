@@ -6,7 +6,7 @@ import type { Informers } from '../../framework/contract/informer.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
-import type { Targets } from '../../framework/net/addresspolicy.ts'
+import type { AddressPolicy } from '../../framework/net/addresspolicy.ts'
 import type { RegistryPlugin } from '../admission/chain.ts'
 import type { Computed } from '../apis/resources.ts'
 import type { ClusterContent } from '../bindings/content.ts'
@@ -54,7 +54,7 @@ export interface ShardOptions {
   /** What the URLs of workspaces start with, without a trailing slash: mounts of such URLs are links within the tree. */
   readonly externalUrl?: string
   /** Where admission webhooks of workspaces may be: public addresses when absent. */
-  readonly webhookTargets?: Targets
+  readonly webhookAddresses?: AddressPolicy
   /** Objects that are not stored, by `<plural>.<group>`: asked before the store at each get. */
   readonly computed?: (host: ShardHost) => Readonly<Record<string, Computed>>
   /** Told how many objects are loaded, while the shard is opened. */

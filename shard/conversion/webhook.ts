@@ -3,7 +3,7 @@ import { isObject, listAt, memberOf, textAt } from '../../framework/formats/valu
 import { formatJson, parseJson } from '../../framework/json/json.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import type { Targets } from '../../framework/net/addresspolicy.ts'
+import type { AddressPolicy } from '../../framework/net/addresspolicy.ts'
 import type { ConversionWebhook } from '../../openapi/definitions/definition.ts'
 import { postJson } from '../webhook/post.ts'
 import { restored } from './restore.ts'
@@ -22,10 +22,10 @@ const patience = 30
 
 /** Asks a conversion webhook. Rejects with 500 in the words of Kubernetes (chapter 40, rule 7.42). */
 export const conversionWebhook =
-  (webhook: ConversionWebhook, targets: Targets): ConvertObjects =>
+  (webhook: ConversionWebhook, addresses: AddressPolicy): ConvertObjects =>
   async (objects, apiVersion) => {
     const about = `conversion for ${kindText(objects[0])}`
-    const converted = await ask({ webhook, targets, objects, apiVersion }).catch((error: Error) => {
+    const converted = await ask({ webhook, addresses, objects, apiVersion }).catch((error: Error) => {
       throw failed(`${about} failed: ${error.message}`)
     })
     if (converted.length !== objects.length)
@@ -43,13 +43,13 @@ const kindText = (object: KubeObject | undefined): string => `${object?.apiVersi
 
 interface Call {
   readonly webhook: ConversionWebhook
-  readonly targets: Targets
+  readonly addresses: AddressPolicy
   readonly objects: readonly KubeObject[]
   readonly apiVersion: string
 }
 
 /** The converted objects of the answer. Upstream asks about objects one by one, as items of a list without a kind. */
-async function ask({ webhook, targets, objects, apiVersion }: Call): Promise<readonly unknown[]> {
+async function ask({ webhook, addresses, objects, apiVersion }: Call): Promise<readonly unknown[]> {
   const version = webhook.reviewVersions.find(each => supported.includes(each))
   if (version === undefined) throw new Error('no supported conversion review versions')
   const uid = randomUUID()
@@ -59,14 +59,18 @@ async function ask({ webhook, targets, objects, apiVersion }: Call): Promise<rea
     request: { uid, desiredAPIVersion: apiVersion, objects },
   }
   try {
-    return convertedObjects(parsed(await posted(webhook, targets, formatJson(review))), uid, version)
+    return convertedObjects(parsed(await posted(webhook, addresses, formatJson(review))), uid, version)
   } catch (error) {
     throw new Error(`conversion webhook for /, Kind= failed: ${(error as Error).message}`)
   }
 }
 
-async function posted({ url, caBundle }: ConversionWebhook, targets: Targets, body: string): Promise<string> {
-  const problem = targets.problemOf(url)
+async function posted(
+  { url, caBundle }: ConversionWebhook,
+  addresses: AddressPolicy,
+  body: string,
+): Promise<string> {
+  const problem = addresses.problemOf(url)
   if (problem !== undefined) throw new Error(`its url is refused: ${problem}`)
   return postJson({
     url,
@@ -74,7 +78,7 @@ async function posted({ url, caBundle }: ConversionWebhook, targets: Targets, bo
     ca: caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64'),
     seconds: patience,
     signal: AbortSignal.timeout(patience * 1000),
-    lookup: targets.lookup,
+    lookup: addresses.lookup,
   })
 }
 

@@ -1,5 +1,5 @@
 import type { JWTVerifyGetKey, RemoteJWKSetOptions } from 'jose'
-import type { Targets } from '../../net/addresspolicy.ts'
+import type { AddressPolicy } from '../../net/addresspolicy.ts'
 import { type FetchOptions, fetchJson } from '../httpsjson.ts'
 import { isObject } from '../jwt.ts'
 import { TokenError } from '../token.ts'
@@ -14,7 +14,7 @@ export interface IssuerKeys {
 export interface IssuerKeysOptions {
   readonly issuer: IssuerConfig
   /** Where it may be; anywhere when absent. */
-  readonly targets?: Targets
+  readonly addresses?: AddressPolicy
   /** Milliseconds between two questions for keys that are not known: default 10,000. */
   readonly cooldown?: number
 }
@@ -23,9 +23,9 @@ export interface IssuerKeysOptions {
 const longest = 10 * 60 * 1000
 const patience = 10_000
 
-export function issuerKeys({ issuer, targets, cooldown = 10_000 }: IssuerKeysOptions): IssuerKeys {
+export function issuerKeys({ issuer, addresses, cooldown = 10_000 }: IssuerKeysOptions): IssuerKeys {
   const ca = issuer.certificateAuthority
-  const how: FetchOptions = { ...(ca && { ca }), ...(targets && { targets }) }
+  const how: FetchOptions = { ...(ca && { ca }), ...(addresses && { addresses }) }
   let found: Promise<JWTVerifyGetKey> | undefined
   let failedAt = Number.NEGATIVE_INFINITY
   const find = async (): Promise<JWTVerifyGetKey> => {

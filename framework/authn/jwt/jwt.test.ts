@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import { createHmac, createPublicKey } from 'node:crypto'
 import { mock } from 'node:test'
 import type { JWK } from 'jose'
+<<<<<<< HEAD
 import { type Issuer, startIssuer } from '../../../test/support/servers/issuer.ts'
 import { createTargets } from '../../net/addresspolicy.ts'
+=======
+import { type Issuer, startIssuer } from '../../../test/support/issuer.ts'
+import { createAddressPolicy } from '../../net/addresspolicy.ts'
+>>>>>>> 18cc910 (Read IP addresses in one place, and name the address policy and its rules)
 import type { UserInfo } from '../../request/user.ts'
 import { TokenError } from '../token.ts'
 import { jwtTokens } from './authenticationconfig.ts'
@@ -197,7 +202,7 @@ describe('tokens of an OpenID issuer', () => {
 
   it('of tenants’ issuers in our own networks are not looked at', async () => {
     const { rules } = checkRules(configOf(idp), 'jwt[0]', none)
-    const tenant = jwtIssuer({ rules, targets: createTargets({ allow: [] }) })
+    const tenant = jwtIssuer({ rules, addresses: createAddressPolicy({ allow: [] }) })
     await refused(tenant.userOf(await idp.token(bob)), /must not be reached from here/)
     assert.equal(idp.asked.size, 0)
   })

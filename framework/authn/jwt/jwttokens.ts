@@ -1,6 +1,6 @@
 import type { webcrypto } from 'node:crypto'
 import type { JWTVerifyOptions } from 'jose'
-import type { Targets } from '../../net/addresspolicy.ts'
+import type { AddressPolicy } from '../../net/addresspolicy.ts'
 import type { UserInfo } from '../../request/user.ts'
 import { type Claims, unverifiedClaims } from '../jwt.ts'
 import { TokenError } from '../token.ts'
@@ -22,7 +22,7 @@ export interface JwtIssuer {
 export interface JwtIssuerOptions {
   readonly rules: JwtRules
   /** Where it may be; anywhere when absent. */
-  readonly targets?: Targets
+  readonly addresses?: AddressPolicy
   readonly cooldown?: number
   /** How tokens may be signed; all of `signingAlgorithms` when absent. */
   readonly algorithms?: readonly string[]

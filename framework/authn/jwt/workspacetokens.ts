@@ -3,7 +3,7 @@ import type { Item } from '../../contract/item.ts'
 import type { Logger } from '../../contract/log.ts'
 import { fieldErrorText } from '../../meta/errors.ts'
 import type { ClusterName, KubeObject } from '../../meta/object.ts'
-import type { Targets } from '../../net/addresspolicy.ts'
+import type { AddressPolicy } from '../../net/addresspolicy.ts'
 import { TokenError, type TokenReader } from '../token.ts'
 import { ofWorkspace } from './claims.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
@@ -17,7 +17,7 @@ export interface WorkspaceTokensOptions {
   /** Issuers that no tenant may name: the server itself. */
   readonly forbidden: readonly string[]
   /** Where tenants' issuers may be. */
-  readonly targets: Targets
+  readonly addresses: AddressPolicy
   readonly log: Logger
 }
 
@@ -63,10 +63,10 @@ interface Configuration extends KubeObject {
 
 /** What cannot be used is logged, and is nobody's way in. */
 function build(object: Configuration, options: WorkspaceTokensOptions): readonly JwtIssuer[] {
-  const { compiler, forbidden, targets, log } = options
+  const { compiler, forbidden, addresses, log } = options
   return (object.spec?.jwt ?? []).flatMap((config, i) => {
     const { rules, errors } = checkRules(config, `spec.jwt[${i}]`, compiler, forbidden)
-    if (errors.length === 0) return [jwtIssuer({ rules, targets })]
+    if (errors.length === 0) return [jwtIssuer({ rules, addresses })]
     const { name, annotations } = object.metadata
     const cluster = annotations?.['kcp.io/cluster']
     log.warn(

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/meta/object.ts'
+<<<<<<< HEAD
 import { createTargets } from '../../../framework/net/addresspolicy.ts'
 import { serveWebhooks, type Webhooks } from '../../../test/support/servers/webhooks.ts'
+=======
+import { createAddressPolicy } from '../../../framework/net/addresspolicy.ts'
+import { serveWebhooks, type Webhooks } from '../../../test/support/webhooks.ts'
+>>>>>>> 18cc910 (Read IP addresses in one place, and name the address policy and its rules)
 import { ask } from '../../../test/support/widgets.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
 
@@ -44,7 +49,7 @@ describe('mutating webhooks on deletions', () => {
       },
     ])
     webhooks = await serveWebhooks<Review>(Object.fromEntries(recorded))
-    tenant = await testTenant({ webhookTargets: createTargets({ allow: ['127.0.0.1'] }) })
+    tenant = await testTenant({ webhookAddresses: createAddressPolicy({ allow: ['127.0.0.1'] }) })
   })
   after(async () => {
     webhooks.close()

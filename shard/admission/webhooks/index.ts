@@ -3,7 +3,7 @@ import type { AdmissionPlugin, WriteAttributes } from '../../../framework/contra
 import type { Backend } from '../../../framework/contract/backend.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import { type ClusterName, type KubeObject, versionOf } from '../../../framework/meta/object.ts'
-import type { Targets } from '../../../framework/net/addresspolicy.ts'
+import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { applyJsonPatch, readJsonPatch } from '../../../framework/patch/jsonpatch.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 import { configurationsOf, policyClusters } from '../policies/source.ts'
@@ -17,18 +17,18 @@ export interface WebhookAdmissionDeps {
   readonly namespaceOf: NamespaceLookup
   readonly backend: Pick<Backend, 'authorizer'>
   /** Where webhooks may be. */
-  readonly targets: Targets
+  readonly addresses: AddressPolicy
 }
 
 /**
  * The webhooks of a workspace, and of an export about what is bound (chapter 20, section 5.10). The server's own writes
  * are not asked about.
  */
-export function tenantWebhooks({ informers, namespaceOf, backend, targets }: WebhookAdmissionDeps): {
+export function tenantWebhooks({ informers, namespaceOf, backend, addresses }: WebhookAdmissionDeps): {
   readonly mutating: AdmissionPlugin
   readonly validating: readonly AdmissionPlugin[]
 } {
-  const ask = webhookClient(targets)
+  const ask = webhookClient(addresses)
   const finderOf = (resource: string): FindWebhooks =>
     webhookFinder({
       clusterOf: policyClusters(informers),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isObject, memberOf, textAt, valueAt } from '../../../framework/formats/values.ts'
 import { formatJson } from '../../../framework/json/json.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import type { Targets } from '../../../framework/net/addresspolicy.ts'
+import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { clusterAnnotation } from '../../../kcp/annotations.ts'
 import { webhookUrl } from '../../../openapi/crd/conversion.ts'
 import { postJson } from '../../webhook/post.ts'
@@ -42,13 +42,13 @@ export type AskWebhook = (
 
 /** Asks webhooks where they may be. */
 export const webhookClient =
-  (targets: Targets): AskWebhook =>
+  (addresses: AddressPolicy): AskWebhook =>
   async (webhook, subject, mutating) => {
     const { request } = subject
     if (request.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun')
       throw noDryRun(webhook.name)
     const uid = randomUUID()
-    const response = await sent({ webhook, subject, targets, uid })
+    const response = await sent({ webhook, subject, addresses, uid })
       .then(text => responseIn(text, { uid, mutating, version: versionOf(webhook) }))
       .catch((error: Error) => error)
     if (response instanceof Error) {
@@ -75,15 +75,15 @@ function remember({ name }: Webhook, { ctx }: Subject, response: unknown): void 
 interface Call {
   readonly webhook: Webhook
   readonly subject: Subject
-  readonly targets: Targets
+  readonly addresses: AddressPolicy
   readonly uid: string
 }
 
 /** The text that came back. */
-async function sent({ webhook, subject, targets, uid }: Call): Promise<string> {
+async function sent({ webhook, subject, addresses, uid }: Call): Promise<string> {
   const { caBundle } = webhook.clientConfig
   const url = webhookUrl(webhook.clientConfig)
-  const problem = targets.problemOf(url)
+  const problem = addresses.problemOf(url)
   if (problem !== undefined) throw new Error(`failed to call webhook: its url is refused: ${problem}`)
   return postJson({
     url,
@@ -91,7 +91,7 @@ async function sent({ webhook, subject, targets, uid }: Call): Promise<string> {
     ca: caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64'),
     seconds: Math.min(30, Math.max(1, webhook.timeoutSeconds ?? 10)),
     signal: subject.ctx.signal,
-    lookup: targets.lookup,
+    lookup: addresses.lookup,
   }).catch((error: Error) => {
     throw new Error(`failed to call webhook: ${error.message}`)
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { inOneVersion } from '../../../framework/contract/admission.ts'
-import { createTargets } from '../../../framework/net/addresspolicy.ts'
+import { createAddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { testContext } from '../../../test/support/context.ts'
 import type { Subject } from '../policies/matching.ts'
 import type { Webhook } from './configuration.ts'
@@ -35,7 +35,7 @@ describe('webhooks of tenants', () => {
   let server: Server
   let port = 0
   let connections = 0
-  const ask = webhookClient(createTargets({ allow: [] }))
+  const ask = webhookClient(createAddressPolicy({ allow: [] }))
 
   before(async () => {
     server = createServer(socket => {
@@ -71,7 +71,7 @@ describe('webhooks of tenants', () => {
   })
 
   it('are asked where the operator lets them be', async () => {
-    const allowed = webhookClient(createTargets({ allow: ['127.0.0.1'] }))
+    const allowed = webhookClient(createAddressPolicy({ allow: ['127.0.0.1'] }))
     await assert.rejects(
       allowed(webhook(`https://127.0.0.1:${port}/`), subject, false),
       /failed calling webhook/,
