@@ -2,13 +2,8 @@ import assert from 'node:assert/strict'
 import { createHmac, createPublicKey } from 'node:crypto'
 import { mock } from 'node:test'
 import type { JWK } from 'jose'
-<<<<<<< HEAD
 import { type Issuer, startIssuer } from '../../../test/support/servers/issuer.ts'
-import { createTargets } from '../../net/addresspolicy.ts'
-=======
-import { type Issuer, startIssuer } from '../../../test/support/issuer.ts'
 import { createAddressPolicy } from '../../net/addresspolicy.ts'
->>>>>>> 18cc910 (Read IP addresses in one place, and name the address policy and its rules)
 import type { UserInfo } from '../../request/user.ts'
 import { TokenError } from '../token.ts'
 import { jwtTokens } from './authenticationconfig.ts'

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-<<<<<<< HEAD
-import { createTargets } from '../../../framework/net/addresspolicy.ts'
-import { type Answers, serveWebhooks, type Webhooks } from '../../../test/support/servers/webhooks.ts'
-=======
 import { createAddressPolicy } from '../../../framework/net/addresspolicy.ts'
-import { type Answers, serveWebhooks, type Webhooks } from '../../../test/support/webhooks.ts'
->>>>>>> 18cc910 (Read IP addresses in one place, and name the address policy and its rules)
+import { type Answers, serveWebhooks, type Webhooks } from '../../../test/support/servers/webhooks.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
 
 const group = 'admissionregistration.k8s.io'

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-<<<<<<< HEAD
-import { createTargets } from '../../../framework/net/addresspolicy.ts'
-import { serveWebhooks, type Webhooks } from '../../../test/support/servers/webhooks.ts'
-=======
 import { createAddressPolicy } from '../../../framework/net/addresspolicy.ts'
-import { serveWebhooks, type Webhooks } from '../../../test/support/webhooks.ts'
->>>>>>> 18cc910 (Read IP addresses in one place, and name the address policy and its rules)
+import { serveWebhooks, type Webhooks } from '../../../test/support/servers/webhooks.ts'
 import { ask } from '../../../test/support/widgets.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
 
