@@ -2,6 +2,8 @@ import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import {
   atomicList,
   atomicObject,
+  bytes,
+  int32,
   int64,
   list,
   listMap,
@@ -34,25 +36,33 @@ export const labelSelectorFields = {
 export const labelSelector = (description: string, more: JSONSchemaProps = {}): JSONSchemaProps =>
   atomicObject(description, labelSelectorFields, more)
 
-/** `metav1.Condition`, as kinds of Kubernetes have it. */
-export const metaConditions = (description: string): JSONSchemaProps =>
+/** A list of conditions with the fields of `metav1.Condition`, of which `required` must be set. */
+export const conditions = (
+  description: string,
+  required: readonly string[],
+  more: JSONSchemaProps = {},
+): JSONSchemaProps =>
   listMap(
     description,
     ['type'],
     object(
-      'One aspect of the observed state.',
+      'One condition of the object.',
       {
-        lastTransitionTime: time('When status last changed.'),
-        message: string('Details, for people.'),
-        observedGeneration: int64('The metadata.generation that was looked at.'),
-        reason: string('Why, as one word in CamelCase.'),
-        status: string('True, False or Unknown.'),
-        type: string('Which aspect.'),
+        lastTransitionTime: time('Last time the status of the condition changed.'),
+        message: string('Human-readable details about the last transition.'),
+        observedGeneration: int64('metadata.generation for which the condition was set.'),
+        reason: string('Reason for the last transition, as one word in CamelCase.'),
+        status: string('Status of the condition: True, False or Unknown.'),
+        type: string('Type of the condition, in CamelCase.'),
       },
-      { required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'] },
+      { required },
     ),
-    mergedBy('type'),
+    more,
   )
+
+/** `metav1.Condition`. */
+export const metaConditions = (description: string): JSONSchemaProps =>
+  conditions(description, ['type', 'status', 'lastTransitionTime', 'reason', 'message'], mergedBy('type'))
 
 /** The conditions of kcp: a type of its own, with a severity (chapter 20, section 2.0). */
 export const kcpConditions: JSONSchemaProps = list(
@@ -133,3 +143,81 @@ export const initializerName: JSONSchemaProps = {
   pattern:
     '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(:[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(:[a-z0-9][a-z0-9]([-a-z0-9]*[a-z0-9])?))|(system:.+)$',
 }
+
+// What a CustomResourceDefinition and an APIResourceSchema have in common.
+
+/** `required` in the order in which errors list what is missing. */
+export const resourceNames = (description: string, required: readonly string[]): JSONSchemaProps =>
+  object(
+    description,
+    {
+      categories: atomicList(
+        'Categories of the resource, such as all. Clients use them to list several resources at once.',
+      ),
+      kind: string('Kind of the objects, in CamelCase.'),
+      listKind: string('Kind of lists of the objects. Defaults to <kind>List.'),
+      plural: string('Plural name of the resource, as used in URLs.'),
+      shortNames: atomicList('Short names of the resource for command lines.'),
+      singular: string('Singular name of the resource. Defaults to the kind in lower case.'),
+    },
+    { required },
+  )
+
+export const printerColumn = (required: readonly string[]): JSONSchemaProps =>
+  object(
+    'An additional column of tables.',
+    {
+      description: string('Description of the column.'),
+      format: string('OpenAPI format of the values of the column.'),
+      jsonPath: string('JSONPath of the value in the object.'),
+      name: string('Name of the column.'),
+      priority: int32(
+        'Importance of the column. Columns with a priority above 0 are shown in wide tables only.',
+      ),
+      type: string('OpenAPI type of the values of the column, or date.'),
+    },
+    { required },
+  )
+
+const statusSubresource =
+  'Enables the /status subresource. Writes to the object then ignore status, and writes to /status ignore everything else.'
+
+/** `status` is the schema of the empty object that enables `/status`. */
+export const subresources = (status: (description: string) => JSONSchemaProps): JSONSchemaProps =>
+  object('Subresources of this version.', {
+    scale: object(
+      'Enables the /scale subresource.',
+      {
+        labelSelectorPath: string('JSONPath of the label selector, under .spec or .status.'),
+        specReplicasPath: string('JSONPath of the desired number of replicas, under .spec.'),
+        statusReplicasPath: string('JSONPath of the observed number of replicas, under .status.'),
+      },
+      { required: ['specReplicasPath', 'statusReplicasPath'] },
+    ),
+    status: status(statusSubresource),
+  })
+
+export const selectableFields = atomicList(
+  'Fields that can be used in field selectors.',
+  object(
+    'A selectable field.',
+    { jsonPath: string('Simple JSONPath of the field.') },
+    { required: ['jsonPath'] },
+  ),
+)
+
+/** How a server calls a webhook: admissionregistration's and apiextensions' `WebhookClientConfig`. */
+export const webhookClientConfig = object('How to connect to the webhook: a URL or a Service.', {
+  caBundle: bytes('PEM-encoded CA certificates that verify the certificate of the webhook.'),
+  service: object(
+    'Service of the webhook.',
+    {
+      name: string('Name of the Service.'),
+      namespace: string('Namespace of the Service.'),
+      path: string('URL path of the webhook.'),
+      port: int32('Port of the Service. Defaults to 443.', { default: 443 }),
+    },
+    { required: ['namespace', 'name'] },
+  ),
+  url: string('URL of the webhook, in the form https://host:port/path.'),
+})

@@ -4,7 +4,6 @@ import {
   atomicList,
   boolean,
   bytes,
-  int32,
   kindSchema,
   list,
   listMap,
@@ -13,53 +12,21 @@ import {
   rules,
   string,
 } from '../fields.ts'
+import { printerColumn, resourceNames, selectableFields, subresources } from '../fragments.ts'
 import { kcpKind, stored } from './fragments.ts'
 
 const versionName = { minLength: 1, pattern: '^v[1-9][0-9]*([a-z]+[1-9][0-9]*)?$' }
 
-const names = object(
-  'How the resource and its kind are called.',
-  {
-    categories: atomicList('Groups of resources, such as `all`, that clients list together.'),
-    kind: string('The kind, in CamelCase.'),
-    listKind: string('The kind of lists.'),
-    plural: string('The name of the resource in URLs.'),
-    shortNames: atomicList('Short names for command lines.'),
-    singular: string('The kind in lower case.'),
-  },
-  { required: ['kind', 'plural'] },
-)
-
-const printerColumn = object(
-  'One column of a table of objects.',
-  {
-    description: string('What the column shows.'),
-    format: string('How the value is written, as an OpenAPI format.'),
-    jsonPath: string('Where the value is found in the object.'),
-    name: string('The heading.'),
-    priority: int32('0 is always shown, more only in wide tables.'),
-    type: string('The OpenAPI type of the value, or date.'),
-  },
-  { required: ['jsonPath', 'name', 'type'] },
-)
-
-const subresources = object('The subresources of the version.', {
-  scale: object(
-    'Serves `/scale`.',
-    {
-      labelSelectorPath: string('Where the label selector is found.'),
-      specReplicasPath: string('Where the wanted number is found, below `.spec`.'),
-      statusReplicasPath: string('Where the actual number is found, below `.status`.'),
-    },
-    { required: ['specReplicasPath', 'statusReplicasPath'] },
-  ),
-  status: { type: 'object', description: 'Serves `/status`; status and the rest are then written apart.' },
-})
+const subresourceParts = subresources(description => ({ type: 'object', description }))
 
 const version = object(
   'One version of the resource.',
   {
-    additionalPrinterColumns: listMap('Columns of tables; the age if empty.', ['name'], printerColumn),
+    additionalPrinterColumns: listMap(
+      'Columns of tables; the age if empty.',
+      ['name'],
+      printerColumn(['jsonPath', 'name', 'type']),
+    ),
     deprecated: boolean('Clients are warned about using this version.'),
     deprecationWarning: string('The text of that warning.'),
     name: string('The name of the version, such as v1.', versionName),
@@ -69,13 +36,10 @@ const version = object(
       'x-kubernetes-map-type': 'atomic',
       'x-kubernetes-preserve-unknown-fields': true,
     },
-    selectableFields: atomicList(
-      'Fields that field selectors may name.',
-      object('One field.', { jsonPath: string('Where it is found.') }, { required: ['jsonPath'] }),
-    ),
+    selectableFields,
     served: boolean('Whether clients can use this version.', { default: true }),
     storage: boolean('Whether objects are stored in this version; true for exactly one.'),
-    subresources,
+    subresources: subresourceParts,
   },
   { required: ['name', 'schema', 'served', 'storage'] },
 )
@@ -118,7 +82,7 @@ export const apiResourceSchema: KindDefinition = kcpKind('apis.kcp.io', 'APIReso
             ['DNS1123Subdomain', 'PathSegmentName'],
             { default: 'DNS1123Subdomain' },
           ),
-          names,
+          names: resourceNames('Names of the resource and its kind.', ['kind', 'plural']),
           scope: oneOfStrings('Whether objects live in namespaces.', ['Cluster', 'Namespaced']),
           versions: listMap('The versions of the resource.', ['name'], version, { minItems: 1 }),
         },

@@ -1,18 +1,8 @@
 import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { age, computed, sizeOf } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
-import {
-  atomicList,
-  atomicObject,
-  bytes,
-  int32,
-  kindSchema,
-  listMap,
-  mergedBy,
-  object,
-  string,
-} from '../fields.ts'
-import { labelSelector } from '../fragments.ts'
+import { atomicList, atomicObject, int32, kindSchema, listMap, mergedBy, object, string } from '../fields.ts'
+import { labelSelector, webhookClientConfig } from '../fragments.ts'
 import { builtin } from './kind.ts'
 
 // What webhooks and admission policies have in common.
@@ -75,27 +65,12 @@ export const matchResources = (description: string): JSONSchemaProps =>
     resourceRules: atomicList('Requests that are covered.', namedRule),
   })
 
-const clientConfig = object('How to reach the webhook: a URL or a Service.', {
-  caBundle: bytes('The certificates to trust, as PEM.'),
-  service: object(
-    'The Service of the webhook.',
-    {
-      name: string('Name of the Service.'),
-      namespace: string('Namespace of the Service.'),
-      path: string('URL path.'),
-      port: int32('Port; 443 if unset.', { default: 443 }),
-    },
-    { required: ['namespace', 'name'] },
-  ),
-  url: string('The URL of the webhook.'),
-})
-
 const webhook = (extra: Readonly<Record<string, JSONSchemaProps>>): JSONSchemaProps =>
   object(
     'One webhook.',
     {
       admissionReviewVersions: atomicList('Versions of AdmissionReview that it understands, best first.'),
-      clientConfig,
+      clientConfig: webhookClientConfig,
       failurePolicy,
       matchConditions: matchConditions('More conditions on requests.'),
       matchPolicy,
