@@ -24,11 +24,11 @@ export const path = (
 
 /** The Age column of a CRD, without a description as CRDs have it. */
 export const crdAge: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
-export const age: PrinterColumn = { ...crdAge, description: 'How long ago the object was created.' }
+export const age: PrinterColumn = { ...crdAge, description: 'Time since the object was created.' }
 
 /** Kinds without a printer of their own show when they were made, as a time (chapter 40, rule 7.56). */
 export const createdAt: TableColumn = computed(
-  ['Created At', 'date', 'When the object was created.'],
+  ['Created At', 'date', 'Time when the object was created.'],
   object => object.metadata.creationTimestamp ?? null,
 )
 

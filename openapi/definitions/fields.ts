@@ -104,8 +104,10 @@ export const kindSchema = (
   object(
     description,
     {
-      apiVersion: string('The group and version in which this object is written down.'),
-      kind: string('The kind of this object.'),
+      apiVersion: string(
+        'API group and version of this object: <group>/<version>, or <version> for the core group.',
+      ),
+      kind: string('Kind of this object, in CamelCase.'),
       metadata: { type: 'object' },
       ...fields,
     },

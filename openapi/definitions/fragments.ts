@@ -19,18 +19,23 @@ import {
 
 export const labelSelectorFields = {
   matchExpressions: atomicList(
-    'Conditions on labels, all of which must hold.',
+    'List of label selector requirements. The requirements are ANDed.',
     object(
-      'One condition on one label.',
+      'A requirement on the values of one label.',
       {
-        key: string('The label.'),
-        operator: string('How key and values relate: In, NotIn, Exists or DoesNotExist.'),
-        values: atomicList('The values for In and NotIn; empty for Exists and DoesNotExist.'),
+        key: string('Key of the label that the requirement applies to.'),
+        operator: string('Relation of the key to the values: In, NotIn, Exists or DoesNotExist.'),
+        values: atomicList(
+          'Values for the operators In and NotIn. Must be empty for Exists and DoesNotExist.',
+        ),
       },
       { required: ['key', 'operator'] },
     ),
   ),
-  matchLabels: map('Labels that must have exactly these values.', { type: 'string' }),
+  matchLabels: map(
+    'Map of labels to required values. An entry is the same as a requirement with the operator In and one value.',
+    { type: 'string' },
+  ),
 } satisfies Record<string, JSONSchemaProps>
 
 export const labelSelector = (description: string, more: JSONSchemaProps = {}): JSONSchemaProps =>
@@ -46,7 +51,7 @@ export const conditions = (
     description,
     ['type'],
     object(
-      'One condition of the object.',
+      'A condition of the object.',
       {
         lastTransitionTime: time('Last time the status of the condition changed.'),
         message: string('Human-readable details about the last transition.'),
@@ -66,16 +71,16 @@ export const metaConditions = (description: string): JSONSchemaProps =>
 
 /** The conditions of kcp: a type of its own, with a severity (chapter 20, section 2.0). */
 export const kcpConditions: JSONSchemaProps = list(
-  'What was observed about this object, one aspect per entry.',
+  'Conditions of the object.',
   object(
-    'One aspect of the observed state.',
+    'A condition of the object.',
     {
-      lastTransitionTime: time('When this condition last changed.'),
-      message: string('Details, for people.'),
-      reason: string('Why, as one word in CamelCase.'),
-      severity: string('How bad a status of False is: Error, Warning or Info. Empty when True.'),
-      status: string('True, False or Unknown.'),
-      type: string('Which aspect.'),
+      lastTransitionTime: time('Last time the status of the condition changed.'),
+      message: string('Human-readable details about the last transition.'),
+      reason: string('Reason for the last transition, as one word in CamelCase.'),
+      severity: string('Severity of the status False: Error, Warning or Info. Empty if the status is True.'),
+      status: string('Status of the condition: True, False or Unknown.'),
+      type: string('Type of the condition, in CamelCase.'),
     },
     { required: ['lastTransitionTime', 'status', 'type'] },
   ),
@@ -85,26 +90,28 @@ export const objectReference = (description: string, more: JSONSchemaProps = {})
   atomicObject(
     description,
     {
-      apiVersion: string('Group and version of the object.'),
-      fieldPath: string('Which part of the object, as a path of fields.'),
-      kind: string('Kind of the object.'),
-      name: string('Name of the object.'),
-      namespace: string('Namespace of the object.'),
-      resourceVersion: string('The version of the object that is meant.'),
-      uid: string('UID of the object.'),
+      apiVersion: string('API group and version of the referenced object.'),
+      fieldPath: string('Path of a field of the referenced object.'),
+      kind: string('Kind of the referenced object.'),
+      name: string('Name of the referenced object.'),
+      namespace: string('Namespace of the referenced object.'),
+      resourceVersion: string('Resource version of the referenced object.'),
+      uid: string('UID of the referenced object.'),
     },
     more,
   )
 
 /** One RBAC rule. */
 export const policyRule: JSONSchemaProps = object(
-  'Verbs that are allowed on resources or on URLs.',
+  'A rule that allows verbs on resources or on non-resource URLs.',
   {
-    apiGroups: atomicList('Groups of the resources; "" is the core group, "*" is all.'),
-    nonResourceURLs: atomicList('URL paths that are no resources; a trailing "*" matches any rest.'),
-    resourceNames: atomicList('Names of objects; empty allows all names.'),
-    resources: atomicList('Resources, or subresources as resource/subresource; "*" is all.'),
-    verbs: atomicList('What may be done; "*" is everything.'),
+    apiGroups: atomicList('API groups of the resources. "" is the core group, "*" matches all groups.'),
+    nonResourceURLs: atomicList('Non-resource URL paths. A trailing "*" matches a prefix.'),
+    resourceNames: atomicList('Names of the objects. All names are allowed if empty.'),
+    resources: atomicList(
+      'Resources, or subresources as <resource>/<subresource>. "*" matches all resources.',
+    ),
+    verbs: atomicList('Verbs that are allowed. "*" matches all verbs.'),
   },
   { required: ['verbs'] },
 )
@@ -130,7 +137,7 @@ export const userExtra = (description: string): JSONSchemaProps =>
 
 /** The phases that Workspace and LogicalCluster share. */
 export const workspacePhase: JSONSchemaProps = oneOfStrings(
-  'Where the workspace is in its life.',
+  'Current phase.',
   ['Scheduling', 'Initializing', 'Ready', 'Unavailable', 'Inactive', 'Terminating', 'Deleting'],
   { default: 'Scheduling' },
 )

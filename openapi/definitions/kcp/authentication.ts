@@ -4,8 +4,14 @@ import { kindSchema, list, object, rules, string } from '../fields.ts'
 import { kcpKind, stored } from './fragments.ts'
 
 const nonEmpty = { minLength: 1 }
-const claim = string('The claim of the token that has the value.', nonEmpty)
-const expression = string('A CEL expression that makes the value.', nonEmpty)
+const claim = string(
+  'Name of the claim from which the value is taken. Mutually exclusive with expression.',
+  nonEmpty,
+)
+const expression = string(
+  'CEL expression that returns the value from the variable claims. Mutually exclusive with claim.',
+  nonEmpty,
+)
 
 const oneOfBoth = [
   'has(self.claim) || has(self.expression)',
@@ -19,37 +25,41 @@ const notBoth = [
 const prefixedClaim = (description: string): JSONSchemaProps =>
   object(
     description,
-    { claim, expression, prefix: string('Put before the value of the claim.') },
+    {
+      claim,
+      expression,
+      prefix: string('Prefix that is prepended to the value of the claim. Can only be set with claim.'),
+    },
     rules(oneOfBoth, notBoth, [
       '!(has(self.prefix)) || has(self.claim)',
       'prefix can only be specified when claim is specified',
     ]),
   )
 
-const claimMappings = object('How claims become attributes of the user.', {
+const claimMappings = object('Mapping of claims to the attributes of the user.', {
   extra: list(
-    'Extra attributes of the user.',
+    'Mapping of the extra attributes of the user.',
     object(
-      'One attribute.',
+      'An extra attribute.',
       {
-        key: string('The name of the attribute.'),
-        valueExpression: string('A CEL expression that makes its values.'),
+        key: string('Key of the extra attribute.'),
+        valueExpression: string('CEL expression that returns a string or a list of strings.'),
       },
       { required: ['key', 'valueExpression'] },
     ),
   ),
-  groups: prefixedClaim('The groups of the user.'),
-  uid: object('The UID of the user.', { claim, expression }, rules(notBoth)),
-  username: prefixedClaim('The name of the user.'),
+  groups: prefixedClaim('Mapping of the groups of the user.'),
+  uid: object('Mapping of the UID of the user.', { claim, expression }, rules(notBoth)),
+  username: prefixedClaim('Mapping of the name of the user.'),
 })
 
 const claimRule = object(
-  'One condition: a claim with a value, or an expression with a message.',
+  'A rule that validates the claims of a token: a claim with a required value, or an expression with a message.',
   {
-    claim: string('A claim that the token must have.', nonEmpty),
-    expression: string('A CEL expression that must be true.', nonEmpty),
-    message: string('What is said when the expression is false.', nonEmpty),
-    requiredValue: string('The value that the claim must have.', nonEmpty),
+    claim: string('Name of a required claim.', nonEmpty),
+    expression: string('CEL expression that must return true.', nonEmpty),
+    message: string('Message of the error if the expression returns false.', nonEmpty),
+    requiredValue: string('Required value of the claim.', nonEmpty),
   },
   rules(
     oneOfBoth,
@@ -66,30 +76,34 @@ const claimRule = object(
 )
 
 const issuer = object(
-  'Who signs the tokens.',
+  'Issuer of the tokens, and how its tokens are verified.',
   {
-    audienceMatchPolicy: string('How several audiences are matched: MatchAny.'),
-    audiences: list('The audiences of which a token must name one.'),
-    certificateAuthority: string('The certificates to trust when keys are fetched, as PEM.'),
-    discoveryURL: string('Where its OpenID configuration is, if not below url.'),
-    url: string('The issuer, as tokens name it.'),
+    audienceMatchPolicy: string(
+      'How audiences are matched with the aud claim of a token. The only value is MatchAny.',
+    ),
+    audiences: list('Accepted token audiences. A token must have at least one of them in its aud claim.'),
+    certificateAuthority: string('PEM-encoded CA certificates that verify connections to the issuer.'),
+    discoveryURL: string(
+      'URL of the OpenID configuration. Defaults to <url>/.well-known/openid-configuration.',
+    ),
+    url: string('URL of the issuer. Must equal the iss claim of its tokens.'),
   },
   { required: ['url'] },
 )
 
 const authenticator = object(
-  'One issuer of tokens.',
+  'A JWT authenticator.',
   {
     claimMappings,
-    claimValidationRules: list('Conditions on the claims of a token.', claimRule),
+    claimValidationRules: list('Rules that validate the claims of a token. All must pass.', claimRule),
     issuer,
     userValidationRules: list(
-      'Conditions on the user that comes out.',
+      'Rules that validate the user to which a token is mapped. All must pass.',
       object(
-        'One condition.',
+        'A rule that validates the user.',
         {
-          expression: string('A CEL expression that must be true.'),
-          message: string('What is said when it is false.'),
+          expression: string('CEL expression that must return true.'),
+          message: string('Message of the error if the expression returns false.'),
         },
         { required: ['expression', 'message'] },
       ),
@@ -104,11 +118,11 @@ export const workspaceAuthenticationConfiguration: KindDefinition = kcpKind(
   [
     stored('v1alpha1', {
       schema: kindSchema(
-        'Who, besides the users of the server, may log in to workspaces.',
+        'WorkspaceAuthenticationConfiguration configures authentication for workspaces, in addition to the authentication of the server.',
         {
           spec: object(
-            'What is wanted.',
-            { jwt: list('The issuers of JSON web tokens.', authenticator) },
+            'Desired state.',
+            { jwt: list('JWT authenticators.', authenticator) },
             { required: ['jwt'] },
           ),
         },

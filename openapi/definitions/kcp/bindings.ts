@@ -15,44 +15,48 @@ import {
   unchangingExport,
 } from './fragments.ts'
 
-const description = 'Makes the resources of an APIExport available in this workspace.'
+const description = 'APIBinding makes the resources of an APIExport available in its workspace.'
 
 const reference = (more: JSONSchemaProps = {}): JSONSchemaProps =>
   object(
-    'What is bound.',
-    { export: exportReference('The export that is bound.') },
+    'Reference to the API to bind.',
+    { export: exportReference('APIExport to bind.') },
     { ...unchangingExport, ...more },
   )
 
 const boundResources = listMap(
-  'The resources that are bound.',
+  'Resources that are bound.',
   ['group', 'resource'],
   object(
-    'One bound resource.',
+    'A bound resource.',
     {
-      group: string('The API group of the resource; "" is the core group.'),
-      resource: string('The plural name of the resource.'),
+      group: string('API group of the resource. "" is the core group.'),
+      resource: string('Plural name of the resource.'),
       schema: object(
-        'The schema it is served with.',
+        'APIResourceSchema with which the resource is served.',
         {
-          UID: string('The UID of the APIResourceSchema.', { minLength: 1 }),
-          identityHash: string('The identity of the export.', { minLength: 1 }),
-          name: string('The name of the APIResourceSchema.', { minLength: 1 }),
+          UID: string('UID of the APIResourceSchema.', { minLength: 1 }),
+          identityHash: string('Identity hash of the APIExport.', { minLength: 1 }),
+          name: string('Name of the APIResourceSchema.', { minLength: 1 }),
         },
         { required: ['UID', 'identityHash', 'name'] },
       ),
-      storageVersions: set('The versions in which objects were ever stored.'),
+      storageVersions: set('Versions in which objects have ever been stored.'),
     },
     { required: ['group', 'resource', 'schema'] },
   ),
 )
 
 const status = (claims: Readonly<Record<string, JSONSchemaProps>>): JSONSchemaProps =>
-  object('What was observed.', {
-    apiExportClusterName: string('The logical cluster of the export.'),
+  object('Observed state.', {
+    apiExportClusterName: string('Name of the logical cluster of the APIExport.'),
     boundResources,
     conditions: kcpConditions,
-    phase: oneOfStrings('Whether the resources are served: Binding, then Bound.', ['', 'Binding', 'Bound']),
+    phase: oneOfStrings('Current phase: Binding until the resources are served, then Bound.', [
+      '',
+      'Binding',
+      'Bound',
+    ]),
     ...claims,
   })
 
@@ -60,10 +64,10 @@ const v1alpha1 = kindSchema(
   description,
   {
     spec: object(
-      'What is wanted.',
+      'Desired state.',
       {
         permissionClaims: list(
-          'What the consumer decided about the claims of the export.',
+          'Permission claims of the APIExport that are accepted or rejected.',
           claimV1({}, { state: claimState }, ['state']),
         ),
         reference: reference({ oneOf: [{ required: ['export'] }] }),
@@ -71,24 +75,24 @@ const v1alpha1 = kindSchema(
       { required: ['reference'] },
     ),
     status: status({
-      appliedPermissionClaims: list('The claims that are in effect.', claimV1()),
-      exportPermissionClaims: list('The claims of the export.', claimV1()),
+      appliedPermissionClaims: list('Permission claims that are in effect.', claimV1()),
+      exportPermissionClaims: list('Permission claims that the APIExport requests.', claimV1()),
     }),
   },
   { required: ['spec'] },
 )
 
 const claimKeys = ['group', 'resource', 'identityHash']
-const selector = claimSelector('The objects that the provider gets to see.')
+const selector = claimSelector('Objects to which the claim grants access.')
 
 const v1alpha2 = kindSchema(
   description,
   {
     spec: object(
-      'What is wanted.',
+      'Desired state.',
       {
         permissionClaims: listMap(
-          'What the consumer decided about the claims of the export.',
+          'Permission claims of the APIExport that are accepted or rejected.',
           claimKeys,
           claimV2({ selector, state: claimState }, ['selector', 'state']),
         ),
@@ -98,11 +102,11 @@ const v1alpha2 = kindSchema(
     ),
     status: status({
       appliedPermissionClaims: listMap(
-        'The claims that are in effect.',
+        'Permission claims that are in effect.',
         claimKeys,
         claimV2({ selector }, ['selector']),
       ),
-      exportPermissionClaims: list('The claims of the export.', claimV2()),
+      exportPermissionClaims: list('Permission claims that the APIExport requests.', claimV2()),
     }),
   },
   { required: ['spec'] },

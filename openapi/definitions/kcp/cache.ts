@@ -13,38 +13,43 @@ import {
 } from './fragments.ts'
 
 const counts = object(
-  'How many objects the selector finds.',
-  { cache: { type: 'integer' }, local: { type: 'integer' } },
+  'Number of objects that are selected.',
+  {
+    cache: { type: 'integer', description: 'Number of selected objects in the cache.' },
+    local: { type: 'integer', description: 'Number of selected objects in the workspace.' },
+  },
   { required: ['cache', 'local'] },
 )
 
 export const clusterCachedResource: KindDefinition = kcpKind('cache.kcp.io', 'ClusterCachedResource', [
   stored('v1alpha1', {
     schema: kindSchema(
-      'Publishes the objects of a resource, to be read in other workspaces.',
+      'ClusterCachedResource publishes the objects of a resource, so that other workspaces can read them.',
       {
         spec: object(
-          'What is wanted.',
+          'Desired state.',
           {
-            group: string('The API group of the resource; "" is the core group.', {
+            group: string('API group of the resource. "" is the core group.', {
               pattern: '^(|[a-z0-9]([-a-z0-9]*[a-z0-9](\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?)$',
             }),
-            identity: object('Where the secret identity of what is published is kept.', {
+            identity: object('Identity of the published resource.', {
               secretRef: secretReference(
-                'The Secret with the identity under `key`; made with the name of this object if unset.',
+                'Secret that holds the identity under key. If unset, a Secret with the name of this object is created.',
               ),
             }),
-            labelSelector: labelSelector('The objects that are published; all if unset.'),
-            resource: string('The plural name of the resource.', { pattern: '^[a-z][-a-z0-9]*[a-z0-9]$' }),
-            version: string('The version of the resource.'),
+            labelSelector: labelSelector(
+              'Label selector for the objects to publish. All objects are published if unset.',
+            ),
+            resource: string('Plural name of the resource.', { pattern: '^[a-z][-a-z0-9]*[a-z0-9]$' }),
+            version: string('API version of the resource.'),
           },
           { required: ['resource'] },
         ),
-        status: object('What was observed.', {
+        status: object('Observed state.', {
           conditions: kcpConditions,
-          identityHash: string('The hash of the identity; never changes once set.'),
+          identityHash: string('Hash of the identity. Immutable once set.'),
           phase: oneOfStrings(
-            'Where this is in its life.',
+            'Current phase.',
             ['Scheduling', 'Initializing', 'Ready', 'Deleting', 'Deleted'],
             { default: 'Initializing' },
           ),
@@ -59,10 +64,10 @@ export const clusterCachedResource: KindDefinition = kcpKind('cache.kcp.io', 'Cl
 ])
 
 const cachedResourceReference = object(
-  'The ClusterCachedResource.',
+  'ClusterCachedResource whose endpoints are listed. Immutable.',
   {
-    name: string('The name of the ClusterCachedResource.'),
-    path: workspacePath('The workspace of the ClusterCachedResource; the own one if unset.'),
+    name: string('Name of the ClusterCachedResource.'),
+    path: workspacePath('Path of the workspace of the ClusterCachedResource. Defaults to this workspace.'),
   },
   {
     required: ['name'],
@@ -75,18 +80,23 @@ export const clusterCachedResourceEndpointSlice: KindDefinition = kcpKind(
   'ClusterCachedResourceEndpointSlice',
   [
     stored('v1alpha1', {
-      schema: kindSchema('The URLs under which shards read what is published.', {
-        spec: object(
-          'What is wanted.',
-          {
-            clusterCachedResource: cachedResourceReference,
-            export: exportReference('The export that offers the resource.', unchangingExport),
-            partition: string('The Partition whose shards are covered; all shards if unset.'),
-          },
-          { required: ['clusterCachedResource', 'export'] },
-        ),
-        status: endpointSliceStatus,
-      }),
+      schema: kindSchema(
+        'ClusterCachedResourceEndpointSlice lists the URLs at which shards read the objects of a ClusterCachedResource.',
+        {
+          spec: object(
+            'Desired state.',
+            {
+              clusterCachedResource: cachedResourceReference,
+              export: exportReference('APIExport that exports the resource. Immutable.', unchangingExport),
+              partition: string(
+                'Name of the Partition whose shards are listed. All shards are listed if unset.',
+              ),
+            },
+            { required: ['clusterCachedResource', 'export'] },
+          ),
+          status: endpointSliceStatus,
+        },
+      ),
       columns: [path('ClusterCachedResource', '.spec.clusterCachedResource.name'), crdAge],
       status: true,
     }),

@@ -5,54 +5,66 @@ import { initializerName, kcpConditions, quantity, userExtra, workspacePhase } f
 import { kcpKind, stored } from './fragments.ts'
 
 const owner = object(
-  'The object that stands for this logical cluster, usually a Workspace.',
+  'Object that owns the logical cluster, usually a Workspace.',
   {
-    apiVersion: string('Group and version of the owner.', { pattern: '^([^/]+/)?[^/]+$' }),
-    cluster: string('The logical cluster of the owner.', { minLength: 1 }),
-    name: string('The name of the owner.', { minLength: 1 }),
-    namespace: string('The namespace of the owner.'),
-    resource: string('The resource of the owner.', { minLength: 1 }),
-    uid: string('The UID of the owner.'),
+    apiVersion: string('API group and version of the owner.', { pattern: '^([^/]+/)?[^/]+$' }),
+    cluster: string('Name of the logical cluster of the owner.', { minLength: 1 }),
+    name: string('Name of the owner.', { minLength: 1 }),
+    namespace: string('Namespace of the owner.'),
+    resource: string('Plural name of the resource of the owner.', { minLength: 1 }),
+    uid: string('UID of the owner.'),
   },
   { required: ['apiVersion', 'cluster', 'name', 'resource', 'uid'] },
 )
 
-const createdBy = object('Who created it.', {
+const createdBy = object('User that created the logical cluster.', {
   extra: userExtra('Extra attributes of the user.'),
-  groups: list('The groups of the user.'),
-  uid: string('The UID of the user.'),
-  username: string('The name of the user.'),
+  groups: list('Groups of the user.'),
+  uid: string('UID of the user.'),
+  username: string('Name of the user.'),
 })
 
 export const logicalCluster: KindDefinition = kcpKind('core.kcp.io', 'LogicalCluster', [
   stored('v1alpha1', {
-    schema: kindSchema('The logical cluster itself: the one object named `cluster` in each of them.', {
-      metadata: { type: 'object', properties: { name: { type: 'string', enum: ['cluster'] } } },
-      spec: object(
-        'What is wanted.',
-        {
-          createdBy,
-          directlyDeletable: boolean('Whether deleting this object is allowed; else delete the owner.', {
-            default: false,
-          }),
-          initializers: list('What must finish before the cluster is ready; set once.', initializerName),
-          owner,
-          terminators: list('What must finish before the cluster is deleted; set once.', initializerName),
-        },
-        { default: {} },
-      ),
-      status: object(
-        'What was observed.',
-        {
-          URL: string('Where the cluster is reached.'),
-          conditions: kcpConditions,
-          initializers: list('What has not yet finished before the cluster is ready.', initializerName),
-          phase: workspacePhase,
-          terminators: list('What has not yet finished before the cluster is deleted.', initializerName),
-        },
-        { default: {} },
-      ),
-    }),
+    schema: kindSchema(
+      'LogicalCluster describes the logical cluster that contains it. Each logical cluster has exactly one, named cluster.',
+      {
+        metadata: { type: 'object', properties: { name: { type: 'string', enum: ['cluster'] } } },
+        spec: object(
+          'Desired state.',
+          {
+            createdBy,
+            directlyDeletable: boolean(
+              'Whether this object can be deleted directly. If false, delete the owner instead.',
+              {
+                default: false,
+              },
+            ),
+            initializers: list(
+              'Initializers that must complete before the logical cluster is ready. Set at creation.',
+              initializerName,
+            ),
+            owner,
+            terminators: list(
+              'Terminators that must complete before the logical cluster is deleted. Set at creation.',
+              initializerName,
+            ),
+          },
+          { default: {} },
+        ),
+        status: object(
+          'Observed state.',
+          {
+            URL: string('URL of the logical cluster.'),
+            conditions: kcpConditions,
+            initializers: list('Initializers that have not completed.', initializerName),
+            phase: workspacePhase,
+            terminators: list('Terminators that have not completed.', initializerName),
+          },
+          { default: {} },
+        ),
+      },
+    ),
     columns: [path('Phase', '.status.phase'), path('URL', '.status.URL'), crdAge],
     status: true,
   }),
@@ -62,18 +74,21 @@ const url = { format: 'uri', minLength: 1 }
 
 export const shard: KindDefinition = kcpKind('core.kcp.io', 'Shard', [
   stored('v1alpha1', {
-    schema: kindSchema('A server that keeps logical clusters.', {
+    schema: kindSchema('Shard describes a server that stores logical clusters.', {
       spec: object(
-        'What is wanted.',
+        'Desired state.',
         {
-          baseURL: string('Where other shards and the front proxy reach it.', url),
-          externalURL: string('Where clients reach it; baseURL if unset.', url),
-          virtualWorkspaceURL: string('Where its virtual workspaces are reached; baseURL if unset.', url),
+          baseURL: string('Address at which other shards and the front proxy reach the shard.', url),
+          externalURL: string('Address at which clients reach the shard. Defaults to baseURL.', url),
+          virtualWorkspaceURL: string(
+            'Address at which clients reach the virtual workspaces of the shard. Defaults to baseURL.',
+            url,
+          ),
         },
         { required: ['baseURL'] },
       ),
-      status: object('What was observed.', {
-        capacity: map('What the shard has room for.', quantity),
+      status: object('Observed state.', {
+        capacity: map('Total capacity of the shard, by resource.', quantity),
         conditions: kcpConditions,
       }),
     }),

@@ -14,41 +14,46 @@ import {
   unchangingExport,
 } from './fragments.ts'
 
-const identity = object('Where the secret identity of this export is kept.', {
+const identity = object('Identity of the APIExport.', {
   secretRef: secretReference(
-    'The Secret with the identity under `key`; made with the name of the export if unset.',
+    'Secret that holds the identity under key. If unset, a Secret with the name of the APIExport is created.',
   ),
 })
 
 const maximalPermissionPolicy = object(
-  'An upper bound of what consumers may do with the exported resources; no bound if unset.',
+  'Upper bound of the permissions of API consumers on the exported resources. No bound if unset.',
   {
     local: {
       type: 'object',
-      description: 'RBAC in the workspace of this export, with subjects prefixed `apis.kcp.io:binding:`.',
+      description:
+        'Takes the policy from RBAC objects in the workspace of the APIExport, whose subjects have the prefix apis.kcp.io:binding:.',
     },
   },
   { oneOf: [{ required: ['local'] }] },
 )
 
-const description = 'Offers resources to other workspaces, which bind them with an APIBinding.'
+const description = 'APIExport exports resources to other workspaces, which bind them with an APIBinding.'
 
-const status = object('What was observed.', {
+const status = object('Observed state.', {
   conditions: kcpConditions,
-  identityHash: string('The hash of the identity; never changes once set.'),
+  identityHash: string('Hash of the identity. Immutable once set.'),
   virtualWorkspaces: list(
-    'URLs of the virtual workspace of this export. APIExportEndpointSlices replace it.',
-    object('One URL.', { url: string('The URL.', { minLength: 1 }) }, { required: ['url'] }),
+    'URLs of the virtual workspace of the APIExport. Deprecated: use APIExportEndpointSlice.',
+    object(
+      'A URL of the virtual workspace.',
+      { url: string('URL of the virtual workspace.', { minLength: 1 }) },
+      { required: ['url'] },
+    ),
   ),
 })
 
 const v1alpha1 = kindSchema(description, {
-  spec: object('What is wanted.', {
+  spec: object('Desired state.', {
     identity,
-    latestResourceSchemas: set('Names of the APIResourceSchemas that new bindings get.'),
+    latestResourceSchemas: set('Names of the APIResourceSchemas that new APIBindings bind.'),
     maximalPermissionPolicy,
     permissionClaims: listMap(
-      'What the provider asks for in addition to the exported resources.',
+      'Permissions that the API provider requests in the workspaces of API consumers, in addition to the exported resources.',
       ['group', 'resource'],
       claimV1({ default: '' }),
     ),
@@ -57,19 +62,22 @@ const v1alpha1 = kindSchema(description, {
 })
 
 const storage = object(
-  'Where objects of the resource are kept.',
+  'Storage of the objects of the resource.',
   {
-    crd: { type: 'object', description: 'In the workspace that binds the export, like custom resources.' },
+    crd: {
+      type: 'object',
+      description: 'Stores the objects in the workspace of the APIBinding, like custom resources.',
+    },
     virtual: object(
-      'Elsewhere: requests are passed on to a virtual workspace.',
+      'Forwards requests to a virtual workspace.',
       {
-        identityHash: string('The identity of the resource there.'),
+        identityHash: string('Identity hash of the resource in that virtual workspace.'),
         reference: object(
-          'The object whose status has the URL of that virtual workspace.',
+          'Endpoint slice whose status lists the URLs of the virtual workspace.',
           {
-            apiGroup: string('Group of the object; core if unset.'),
-            kind: string('Kind of the object.'),
-            name: string('Name of the object.'),
+            apiGroup: string('API group of the endpoint slice. The core group if unset.'),
+            kind: string('Kind of the endpoint slice.'),
+            name: string('Name of the endpoint slice.'),
           },
           { required: ['kind', 'name'], 'x-kubernetes-map-type': 'atomic' },
         ),
@@ -85,23 +93,23 @@ const storage = object(
 )
 
 const v1alpha2 = kindSchema(description, {
-  spec: object('What is wanted.', {
+  spec: object('Desired state.', {
     identity,
     maximalPermissionPolicy,
     permissionClaims: listMap(
-      'What the provider asks for in addition to the exported resources.',
+      'Permissions that the API provider requests in the workspaces of API consumers, in addition to the exported resources.',
       ['group', 'resource'],
       claimV2(),
     ),
     resources: listMap(
-      'The resources that new bindings get.',
+      'Resources that new APIBindings bind.',
       ['name', 'group'],
       object(
-        'One resource.',
+        'An exported resource.',
         {
-          group: string('The API group of the resource; "" is the core group.'),
-          name: string('The plural name of the resource.'),
-          schema: string('The name of its APIResourceSchema: `<prefix>.<name>.<group>`.'),
+          group: string('API group of the resource. "" is the core group.'),
+          name: string('Plural name of the resource.'),
+          schema: string('Name of the APIResourceSchema, in the form <prefix>.<name>.<group>.'),
           storage,
         },
         { required: ['group', 'name', 'schema'] },
@@ -122,12 +130,12 @@ export const apiExport: KindDefinition = kcpKind('apis.kcp.io', 'APIExport', [
 
 export const apiExportEndpointSlice: KindDefinition = kcpKind('apis.kcp.io', 'APIExportEndpointSlice', [
   stored('v1alpha1', {
-    schema: kindSchema('The URLs under which the provider of an export reaches its consumers.', {
+    schema: kindSchema('APIExportEndpointSlice lists the URLs of the virtual workspace of an APIExport.', {
       spec: object(
-        'What is wanted.',
+        'Desired state.',
         {
-          export: exportReference('The export.', unchangingExport),
-          partition: string('The Partition whose shards are covered; all shards if unset.'),
+          export: exportReference('APIExport whose endpoints are listed. Immutable.', unchangingExport),
+          partition: string('Name of the Partition whose shards are listed. All shards are listed if unset.'),
         },
         { required: ['export'] },
       ),

@@ -10,8 +10,8 @@ export const exportReference = (description: string, more: JSONSchemaProps = {})
   object(
     description,
     {
-      name: string('The name of the APIExport.'),
-      path: workspacePath('The workspace of the APIExport; the own one if unset.'),
+      name: string('Name of the APIExport.'),
+      path: workspacePath('Path of the workspace of the APIExport. Defaults to this workspace.'),
     },
     { required: ['name'], ...more },
   )
@@ -20,36 +20,36 @@ export const unchangingExport = rules(['self == oldSelf', 'APIExport reference m
 
 export const secretReference = (description: string): JSONSchemaProps =>
   atomicObject(description, {
-    name: string('The name of the Secret.'),
-    namespace: string('The namespace of the Secret.'),
+    name: string('Name of the Secret.'),
+    namespace: string('Namespace of the Secret.'),
   })
 
 /** Status of endpoint slices: one URL per group of shards. */
-export const endpointSliceStatus = object('What was observed.', {
+export const endpointSliceStatus = object('Observed state.', {
   conditions: kcpConditions,
   endpoints: listMap(
-    'The URLs of the virtual workspace.',
+    'Endpoints of the virtual workspace.',
     ['url'],
     object(
-      'One URL of the virtual workspace.',
+      'An endpoint of the virtual workspace.',
       {
         shards: object(
-          'The shards whose objects this URL serves.',
+          'Shards whose objects the endpoint serves.',
           {
-            matchAll: boolean('Every shard.'),
-            selector: labelSelector('The shards with these labels.'),
+            matchAll: boolean('Selects all shards. Mutually exclusive with selector.'),
+            selector: labelSelector('Label selector for shards. Mutually exclusive with matchAll.'),
           },
           rules([
             '!(has(self.matchAll) && self.matchAll && has(self.selector))',
             'matchAll and selector are mutually exclusive',
           ]),
         ),
-        url: string('The URL.', { minLength: 1 }),
+        url: string('URL of the endpoint.', { minLength: 1 }),
       },
       { required: ['url'] },
     ),
   ),
-  shardSelector: string('The label selector of the partition that was used.'),
+  shardSelector: string('Label selector of the Partition for which the endpoints were computed.'),
 })
 
 /** Every kcp kind is cluster-scoped and in category `kcp` (chapter 20, section 2.0). */
@@ -93,25 +93,27 @@ export const served = (name: string, shape: Shape): KindVersion => ({
 type Properties = Readonly<Record<string, JSONSchemaProps>>
 
 const group = (more: JSONSchemaProps): JSONSchemaProps =>
-  string('The API group; "" is the core group.', {
+  string('API group of the resource. "" is the core group.', {
     pattern: '^(|[a-z0-9]([-a-z0-9]*[a-z0-9](\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?)$',
     ...more,
   })
-const resource = string('The resource, as its plural name.', { pattern: '^[a-z][-a-z0-9]*[a-z0-9]$' })
+const resource = string('Plural name of the resource.', { pattern: '^[a-z][-a-z0-9]*[a-z0-9]$' })
 const identityHash = (more: JSONSchemaProps = {}): JSONSchemaProps =>
-  string('The identity of the export that the resource comes from; empty for built-in resources.', more)
+  string('Identity hash of the APIExport that exports the resource. Empty for built-in resources.', more)
 
 const claimedObjects = list(
-  'Which objects are claimed.',
+  'Objects that are claimed.',
   object(
-    'One object, or all objects of a namespace.',
+    'Selects objects by name, by namespace, or by both.',
     {
-      name: string('The name of the object; without a namespace, in every namespace.', {
+      name: string('Name of the object. Selects objects in all namespaces if namespace is unset.', {
         minLength: 1,
         maxLength: 253,
         pattern: '^([a-z0-9][-a-z0-9_.]*)?[a-z0-9]$',
       }),
-      namespace: string('The namespace of the object; without a name, all of its objects.', { minLength: 1 }),
+      namespace: string('Namespace of the object. Selects all objects in the namespace if name is unset.', {
+        minLength: 1,
+      }),
     },
     rules(['has(self.__namespace__) || has(self.name)', 'at least one field must be set']),
   ),
@@ -124,9 +126,9 @@ export const claimV1 = (
   required: readonly string[] = [],
 ): JSONSchemaProps =>
   object(
-    'A resource that the provider asks to reach in the workspaces of its consumers.',
+    'A permission that the API provider requests on a resource in the workspaces of API consumers.',
     {
-      all: boolean('Claims every object; excludes resourceSelector.'),
+      all: boolean('Claims all objects of the resource. Mutually exclusive with resourceSelector.'),
       group: group(groupMore),
       identityHash: identityHash(),
       resource,
@@ -144,23 +146,31 @@ export const claimV1 = (
 
 /** The objects that a claim of v1alpha2 covers. */
 export const claimSelector = (description: string): JSONSchemaProps =>
-  atomicObject(description, { matchAll: boolean('All objects of the resource.'), ...labelSelectorFields })
+  atomicObject(description, {
+    matchAll: boolean(
+      'Selects all objects of the resource. Mutually exclusive with matchLabels and matchExpressions.',
+    ),
+    ...labelSelectorFields,
+  })
 
 export const claimV2 = (extra: Properties = {}, required: readonly string[] = []): JSONSchemaProps =>
   object(
-    'A resource that the provider asks to reach in the workspaces of its consumers.',
+    'A permission that the API provider requests on a resource in the workspaces of API consumers.',
     {
       defaultSelector: claimSelector(
-        'The selector of bindings that a workspace gets through its type; all objects if unset.',
+        'Selector of the claim in APIBindings that a WorkspaceType creates by default. Selects all objects if unset.',
       ),
       group: group({ default: '' }),
       identityHash: identityHash({ default: '' }),
       resource,
-      verbs: set('What the provider wants to do with the objects.', { type: 'string' }, { minItems: 1 }),
+      verbs: set('Verbs that the API provider requests on the objects.', { type: 'string' }, { minItems: 1 }),
       ...extra,
     },
     { required: ['resource', 'verbs', ...required] },
   )
 
 /** What the consumer decided about a claim. */
-export const claimState = oneOfStrings('Whether the consumer grants the claim.', ['Accepted', 'Rejected'])
+export const claimState = oneOfStrings('Whether the API consumer accepts or rejects the claim.', [
+  'Accepted',
+  'Rejected',
+])

@@ -4,14 +4,14 @@ import { kindSchema, object, oneOfStrings, string, time } from '../fields.ts'
 import { kcpConditions } from '../fragments.ts'
 
 const identity = object(
-  'Who the cluster sees.',
+  'Identity with which requests are forwarded to the cluster.',
   {
     mode: oneOfStrings(
-      'Impersonate acts for the caller, with a prefix before its name and groups. Shared is the user of the kubeconfig, whoever calls.',
+      'Impersonate impersonates the requesting user, with a prefix on its name and groups. Shared uses the user of the kubeconfig for all requests.',
       ['Impersonate', 'Shared'],
       { default: 'Impersonate' },
     ),
-    prefix: string('Goes before the names of users and groups.', {
+    prefix: string('Prefix of the names of impersonated users and groups.', {
       default: 'oriel:',
       minLength: 1,
       maxLength: 63,
@@ -36,14 +36,18 @@ export const kubeCluster: KindDefinition = {
       name: 'v1alpha1',
       served: true,
       storage: true,
-      schema: kindSchema('A Kubernetes cluster elsewhere that can be mounted as a workspace.', {
+      schema: kindSchema('KubeCluster describes a Kubernetes cluster that can be mounted as a workspace.', {
         metadata: { type: 'object' },
         spec: object(
-          'What is wanted.',
+          'Desired state.',
           {
-            mode: oneOfStrings('How the cluster is reached.', ['Direct'], { default: 'Direct' }),
+            mode: oneOfStrings(
+              'How the cluster is reached. Direct connects to the server of the kubeconfig.',
+              ['Direct'],
+              { default: 'Direct' },
+            ),
             secretRef: object(
-              'The Secret whose key `kubeconfig` says where the cluster is and how to log in.',
+              'Secret that holds the kubeconfig for the cluster under the key kubeconfig.',
               {
                 name: string('Name of the Secret.', { minLength: 1 }),
                 namespace: string('Namespace of the Secret.', { minLength: 1, default: 'default' }),
@@ -55,13 +59,19 @@ export const kubeCluster: KindDefinition = {
           { required: ['secretRef'] },
         ),
         status: object(
-          'What was observed.',
+          'Observed state.',
           {
-            URL: string('Where the cluster is reached; what mounts refer to.'),
-            phase: oneOfStrings('Only Ready serves.', ['Initializing', 'Connecting', 'Ready', 'Unknown'], {
-              default: 'Initializing',
-            }),
-            lastProxyHeartbeatTime: time('When the cluster last answered, to about a minute.'),
+            URL: string(
+              'URL of the cluster. Requests to Workspaces that mount this object are forwarded to it.',
+            ),
+            phase: oneOfStrings(
+              'Current phase. Requests are forwarded in phase Ready only.',
+              ['Initializing', 'Connecting', 'Ready', 'Unknown'],
+              {
+                default: 'Initializing',
+              },
+            ),
+            lastProxyHeartbeatTime: time('Last time the cluster answered, accurate to about one minute.'),
             conditions: kcpConditions,
           },
           { default: {} },

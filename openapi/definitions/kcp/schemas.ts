@@ -20,42 +20,47 @@ const versionName = { minLength: 1, pattern: '^v[1-9][0-9]*([a-z]+[1-9][0-9]*)?$
 const subresourceParts = subresources(description => ({ type: 'object', description }))
 
 const version = object(
-  'One version of the resource.',
+  'A version of the resource.',
   {
     additionalPrinterColumns: listMap(
-      'Columns of tables; the age if empty.',
+      'Additional columns of tables. The age of objects is shown if empty.',
       ['name'],
       printerColumn(['jsonPath', 'name', 'type']),
     ),
-    deprecated: boolean('Clients are warned about using this version.'),
-    deprecationWarning: string('The text of that warning.'),
-    name: string('The name of the version, such as v1.', versionName),
+    deprecated: boolean('Whether the version is deprecated. Requests to a deprecated version get a warning.'),
+    deprecationWarning: string('Text of the deprecation warning. Defaults to a generated text.'),
+    name: string('Name of the version, such as v1.', versionName),
     schema: {
       type: 'object',
-      description: 'The OpenAPI v3 schema of objects.',
+      description: 'OpenAPI v3 schema of the objects.',
       'x-kubernetes-map-type': 'atomic',
       'x-kubernetes-preserve-unknown-fields': true,
     },
     selectableFields,
-    served: boolean('Whether clients can use this version.', { default: true }),
-    storage: boolean('Whether objects are stored in this version; true for exactly one.'),
+    served: boolean('Whether the version is served.', { default: true }),
+    storage: boolean('Whether objects are stored in this version. Must be true for exactly one version.'),
     subresources: subresourceParts,
   },
   { required: ['name', 'schema', 'served', 'storage'] },
 )
 
 const conversion = object(
-  'How objects get from one version to another.',
+  'How objects are converted between versions.',
   {
-    strategy: oneOfStrings('None changes apiVersion only; Webhook asks.', ['None', 'Webhook']),
+    strategy: oneOfStrings('Conversion strategy. None changes apiVersion only, Webhook calls a webhook.', [
+      'None',
+      'Webhook',
+    ]),
     webhook: object(
-      'Whom to ask.',
+      'Webhook that converts objects. Required for the strategy Webhook.',
       {
-        clientConfig: object('How to reach the webhook.', {
-          caBundle: bytes('The certificates to trust, as PEM.'),
-          url: string('The URL of the webhook.', { format: 'uri' }),
+        clientConfig: object('How to connect to the webhook.', {
+          caBundle: bytes('PEM-encoded CA certificates that verify the certificate of the webhook.'),
+          url: string('URL of the webhook.', { format: 'uri' }),
         }),
-        conversionReviewVersions: atomicList('Versions of ConversionReview that the webhook understands.'),
+        conversionReviewVersions: atomicList(
+          'Versions of ConversionReview that the webhook accepts, in order of preference.',
+        ),
       },
       { required: ['conversionReviewVersions'] },
     ),
@@ -71,52 +76,55 @@ const conversion = object(
 
 export const apiResourceSchema: KindDefinition = kcpKind('apis.kcp.io', 'APIResourceSchema', [
   stored('v1alpha1', {
-    schema: kindSchema('The names and versions of one resource that exports can offer. Never changes.', {
-      spec: object(
-        'The resource.',
-        {
-          conversion,
-          group: string('The API group of the resource; "" is the core group.'),
-          nameValidation: oneOfStrings(
-            'Which names objects may have.',
-            ['DNS1123Subdomain', 'PathSegmentName'],
-            { default: 'DNS1123Subdomain' },
-          ),
-          names: resourceNames('Names of the resource and its kind.', ['kind', 'plural']),
-          scope: oneOfStrings('Whether objects live in namespaces.', ['Cluster', 'Namespaced']),
-          versions: listMap('The versions of the resource.', ['name'], version, { minItems: 1 }),
-        },
-        {
-          required: ['group', 'names', 'scope', 'versions'],
-          ...rules([
-            'size(self.versions) == 1 || (size(self.versions) > 1 && has(self.conversion))',
-            'Conversion must be specified when multiple versions exist',
-          ]),
-        },
-      ),
-    }),
+    schema: kindSchema(
+      'APIResourceSchema describes a resource that APIExports can export. Its spec is immutable.',
+      {
+        spec: object(
+          'Desired state of the resource.',
+          {
+            conversion,
+            group: string('API group of the resource. "" is the core group.'),
+            nameValidation: oneOfStrings(
+              'Validation of the names of objects.',
+              ['DNS1123Subdomain', 'PathSegmentName'],
+              { default: 'DNS1123Subdomain' },
+            ),
+            names: resourceNames('Names of the resource and its kind.', ['kind', 'plural']),
+            scope: oneOfStrings('Scope of the resource: Cluster or Namespaced.', ['Cluster', 'Namespaced']),
+            versions: listMap('Versions of the resource.', ['name'], version, { minItems: 1 }),
+          },
+          {
+            required: ['group', 'names', 'scope', 'versions'],
+            ...rules([
+              'size(self.versions) == 1 || (size(self.versions) > 1 && has(self.conversion))',
+              'Conversion must be specified when multiple versions exist',
+            ]),
+          },
+        ),
+      },
+    ),
     columns: [crdAge],
     status: false,
   }),
 ])
 
 const conversionRule = object(
-  'How one field gets its value.',
+  'A rule that sets one field of the new version.',
   {
-    destination: string('The field in the new version.', { minLength: 1 }),
-    field: string('The field in the old version.', { minLength: 1 }),
-    transformation: string('A CEL expression of the value; copied if unset.'),
+    destination: string('Path of the field in the new version.', { minLength: 1 }),
+    field: string('Path of the field in the old version.', { minLength: 1 }),
+    transformation: string('CEL expression that returns the value. The value is copied if unset.'),
   },
   { required: ['destination', 'field'] },
 )
 
 const versionConversion = object(
-  'The way from one version to another.',
+  'The conversion from one version to another.',
   {
-    from: string('The old version.', versionName),
-    preserve: list('Fields of the old version that are kept in annotations.'),
-    rules: listMap('How fields of the new version are made.', ['destination'], conversionRule),
-    to: string('The new version.', versionName),
+    from: string('Version to convert from.', versionName),
+    preserve: list('Paths of fields of the old version that are preserved in annotations.'),
+    rules: listMap('Rules that set the fields of the new version.', ['destination'], conversionRule),
+    to: string('Version to convert to.', versionName),
   },
   { required: ['from', 'rules', 'to'] },
 )
@@ -124,11 +132,13 @@ const versionConversion = object(
 export const apiConversion: KindDefinition = kcpKind('apis.kcp.io', 'APIConversion', [
   stored('v1alpha1', {
     schema: kindSchema(
-      'Rules for converting objects between versions of the APIResourceSchema of the same name.',
+      'APIConversion converts objects between the versions of the APIResourceSchema of the same name.',
       {
         spec: object(
-          'The rules.',
-          { conversions: listMap('Rules per pair of versions.', ['from', 'to'], versionConversion) },
+          'Desired state.',
+          {
+            conversions: listMap('Conversions, one per pair of versions.', ['from', 'to'], versionConversion),
+          },
           { required: ['conversions'] },
         ),
       },

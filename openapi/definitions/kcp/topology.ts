@@ -36,11 +36,14 @@ const operatorMessage = [
 ].join(' ')
 
 const requirement = object(
-  'One condition on one label.',
+  'A requirement on the values of one label.',
   {
-    key: string('The label.', { maxLength: 317, ...rules([isLabelKey('self'), labelKeyMessage]) }),
-    operator: oneOfStrings('How key and values relate.', ['In', 'NotIn', 'Exists', 'DoesNotExist']),
-    values: atomicList('The values for In and NotIn.', {
+    key: string('Key of the label that the requirement applies to.', {
+      maxLength: 317,
+      ...rules([isLabelKey('self'), labelKeyMessage]),
+    }),
+    operator: oneOfStrings('Relation of the key to the values.', ['In', 'NotIn', 'Exists', 'DoesNotExist']),
+    values: atomicList('Values for the operators In and NotIn.', {
       type: 'string',
       maxLength: 63,
       pattern: labelValue,
@@ -49,12 +52,16 @@ const requirement = object(
   { required: ['key', 'operator'], ...rules([operatorRule, operatorMessage]) },
 )
 
-const shardSelector = atomicObject('The shards that are divided; all if unset.', {
-  matchExpressions: atomicList('Conditions on labels, all of which must hold.', requirement, {
-    maxItems: 10,
-  }),
+const shardSelector = atomicObject('Label selector for the shards to divide. Selects all shards if unset.', {
+  matchExpressions: atomicList(
+    'List of label selector requirements. The requirements are ANDed.',
+    requirement,
+    {
+      maxItems: 10,
+    },
+  ),
   matchLabels: map(
-    'Labels that must have exactly these values.',
+    'Map of labels to required values. An entry is the same as a requirement with the operator In and one value.',
     { type: 'string', maxLength: 380 },
     {
       maxProperties: 10,
@@ -72,8 +79,12 @@ const shardSelector = atomicObject('The shards that are divided; all if unset.',
 export const partition: KindDefinition = kcpKind('topology.kcp.io', 'Partition', [
   stored('v1alpha1', {
     schema: kindSchema(
-      'A group of shards that one endpoint covers.',
-      { spec: object('What is wanted.', { selector: labelSelector('The shards of the group.') }) },
+      'Partition groups shards by their labels.',
+      {
+        spec: object('Desired state.', {
+          selector: labelSelector('Label selector for the shards of the Partition.'),
+        }),
+      },
       { required: ['spec'] },
     ),
     columns: [path('Owner', '.metadata.ownerReferences[*].name'), crdAge],
@@ -84,15 +95,15 @@ export const partition: KindDefinition = kcpKind('topology.kcp.io', 'Partition',
 export const partitionSet: KindDefinition = kcpKind('topology.kcp.io', 'PartitionSet', [
   stored('v1alpha1', {
     schema: kindSchema(
-      'Divides shards into Partitions, one per combination of label values.',
+      'PartitionSet creates a Partition for each combination of values of the given labels of shards.',
       {
-        spec: object('What is wanted.', {
-          dimensions: list('The labels by whose values shards are divided.'),
+        spec: object('Desired state.', {
+          dimensions: list('Keys of the labels by whose values shards are divided.'),
           shardSelector,
         }),
-        status: object('What was observed.', {
+        status: object('Observed state.', {
           conditions: kcpConditions,
-          count: { type: 'integer', description: 'How many Partitions there are.' },
+          count: { type: 'integer', description: 'Number of Partitions.' },
         }),
       },
       { required: ['spec'] },

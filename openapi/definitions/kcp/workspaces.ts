@@ -11,22 +11,22 @@ const typeReference = (description: string, more: JSONSchemaProps = {}): JSONSch
   object(
     description,
     {
-      name: string('The name of the WorkspaceType.', { pattern: '^[a-z]([a-z0-9-]{0,61}[a-z0-9])?' }),
-      path: workspacePath('The workspace of the WorkspaceType.'),
+      name: string('Name of the WorkspaceType.', { pattern: '^[a-z]([a-z0-9-]{0,61}[a-z0-9])?' }),
+      path: workspacePath('Path of the workspace of the WorkspaceType, such as root:org.'),
     },
     { required: ['name'], ...more },
   )
 
 const mount = object(
-  'Another endpoint that is shown in place of a logical cluster.',
+  'Endpoint that is mounted in place of a logical cluster. Immutable.',
   {
     ref: object(
-      'The object whose status has the URL of that endpoint.',
+      'Object whose status.URL is the URL of the endpoint.',
       {
-        apiVersion: string('Group and version of the object.'),
-        kind: string('Kind of the object.'),
-        name: string('Name of the object.'),
-        namespace: string('Namespace of the object.'),
+        apiVersion: string('API group and version of the referenced object.'),
+        kind: string('Kind of the referenced object.'),
+        name: string('Name of the referenced object.'),
+        namespace: string('Namespace of the referenced object.'),
       },
       {
         required: ['apiVersion', 'kind', 'name'],
@@ -38,7 +38,7 @@ const mount = object(
       },
     ),
     type: oneOfStrings(
-      'URL passes requests on to the endpoint. Redirect sends clients to another workspace. Workspace is a link: what is done here is done there. Cluster means URL.',
+      'Type of the mount. URL forwards requests to the endpoint. Redirect redirects clients to another workspace. Workspace forwards requests to another workspace. Cluster is the same as URL.',
       ['URL', 'Redirect', 'Workspace', 'Cluster'],
     ),
   },
@@ -46,19 +46,19 @@ const mount = object(
 )
 
 const workspaceSpec = object(
-  'What is wanted.',
+  'Desired state.',
   {
-    URL: string('Where the workspace is reached; set when it is scheduled.'),
+    URL: string('URL of the workspace. Set when the workspace is scheduled.'),
     cluster: string(
-      'The logical cluster of the workspace; set when it is scheduled.',
+      'Name of the logical cluster of the workspace. Set when the workspace is scheduled.',
       rules(['self == oldSelf', 'cluster is immutable']),
     ),
-    location: object('Where the workspace may be put.', {
-      selector: labelSelector('The shards that may take it.'),
+    location: object('Constraints on the shard of the workspace.', {
+      selector: labelSelector('Label selector for the shards to which the workspace can be scheduled.'),
     }),
     mount,
     type: typeReference(
-      'The type of the workspace.',
+      'Type of the workspace. Immutable.',
       rules(
         ['self.name == oldSelf.name', 'name is immutable'],
         ['has(oldSelf.path) == has(self.path)', 'path is immutable'],
@@ -81,18 +81,21 @@ export const workspace: KindDefinition = kcpKind(
   [
     stored('v1alpha1', {
       schema: kindSchema(
-        'A child of this workspace, with a logical cluster of its own.',
+        'Workspace is a child of the workspace that contains it. It is a logical cluster, or a mount.',
         {
           metadata: { type: 'object', properties: { name: { type: 'string', ...name } } },
           spec: workspaceSpec,
           status: object(
-            'What was observed.',
+            'Observed state.',
             {
               conditions: kcpConditions,
-              initializers: list('What has not yet finished before the workspace is ready.', initializerName),
+              initializers: list(
+                'Initializers that have not completed. The workspace is ready when none is left.',
+                initializerName,
+              ),
               phase: workspacePhase,
               terminators: list(
-                'What has not yet finished before the workspace is deleted.',
+                'Terminators that have not completed. The workspace is deleted when none is left.',
                 initializerName,
               ),
             },
@@ -118,74 +121,88 @@ const limit = (description: string): JSONSchemaProps =>
   object(
     description,
     {
-      none: boolean('No type is allowed.'),
-      types: list('The types that are allowed.', typeReference('A type.'), { minItems: 1 }),
+      none: boolean('Allows no types. Mutually exclusive with types.'),
+      types: list(
+        'Types that are allowed. Mutually exclusive with none.',
+        typeReference('Reference to a WorkspaceType.'),
+        { minItems: 1 },
+      ),
     },
     { oneOf: [{ required: ['none'] }, { required: ['types'] }] },
   )
 
-const typeSpec = object('What is wanted.', {
-  additionalWorkspaceLabels: map('Labels that new workspaces get.', { type: 'string' }),
+const typeSpec = object('Desired state.', {
+  additionalWorkspaceLabels: map('Labels that are added to new workspaces of this type.', { type: 'string' }),
   authenticationConfigurations: list(
-    'Who else may log in to workspaces of this type.',
+    'Additional authentication for workspaces of this type.',
     object(
-      'One configuration.',
-      { name: string('The name of the WorkspaceAuthenticationConfiguration.') },
+      'Reference to a WorkspaceAuthenticationConfiguration.',
+      { name: string('Name of the WorkspaceAuthenticationConfiguration.') },
       { required: ['name'] },
     ),
   ),
   defaultAPIBindingLifecycle: oneOfStrings(
-    'InitializeOnly makes default bindings once; Maintain keeps them up to date.',
+    'Lifecycle of the default APIBindings. InitializeOnly creates them once, Maintain also keeps them up to date.',
     ['InitializeOnly', 'Maintain'],
   ),
   defaultAPIBindings: list(
-    'The exports that new workspaces bind.',
+    'APIExports that are bound in new workspaces of this type.',
     object(
-      'One export.',
+      'Reference to an APIExport.',
       {
-        export: string('The name of the APIExport.'),
-        path: workspacePath('The workspace of the APIExport.'),
+        export: string('Name of the APIExport.'),
+        path: workspacePath('Path of the workspace of the APIExport.'),
       },
       { required: ['export'] },
     ),
   ),
-  defaultChildWorkspaceType: typeReference('The type of children that do not say theirs.', {
+  defaultChildWorkspaceType: typeReference('Type of child workspaces that do not specify a type.', {
     default: { name: 'universal', path: 'root' },
   }),
-  extend: object('Types that this type builds on.', {
-    with: list('Types whose initializers and bindings are added.', typeReference('A type.')),
+  extend: object('WorkspaceTypes that this type extends.', {
+    with: list(
+      'WorkspaceTypes whose initializers and default APIBindings are added to those of this type.',
+      typeReference('Reference to a WorkspaceType.'),
+    ),
   }),
-  initializer: boolean('Whether this type has an initializer that must finish.'),
-  initializerPermissions: list('What its initializer may do in the workspace.', policyRule),
-  limitAllowedChildren: limit('Which types children may have.'),
-  limitAllowedParents: limit('Which types parents may have.'),
-  terminator: boolean('Whether this type has a terminator that must finish.'),
-  terminatorPermissions: list('What its terminator may do in the workspace.', policyRule),
+  initializer: boolean(
+    'Whether this type has an initializer, which must complete before a workspace is ready.',
+  ),
+  initializerPermissions: list('Permissions of the initializer of this type in workspaces.', policyRule),
+  limitAllowedChildren: limit('Types that child workspaces can have.'),
+  limitAllowedParents: limit('Types that the parent workspace can have.'),
+  terminator: boolean(
+    'Whether this type has a terminator, which must complete before a workspace is deleted.',
+  ),
+  terminatorPermissions: list('Permissions of the terminator of this type in workspaces.', policyRule),
 })
 
 export const workspaceType: KindDefinition = kcpKind('tenancy.kcp.io', 'WorkspaceType', [
   stored('v1alpha1', {
-    schema: kindSchema('What workspaces of this type start with, and where they may be.', {
-      metadata: {
-        type: 'object',
-        properties: { name: { type: 'string', not: { enum: ['system', 'any'] }, ...name } },
-      },
-      spec: typeSpec,
-      status: object('What was observed.', {
-        conditions: kcpConditions,
-        virtualWorkspaces: list(
-          'The URLs of the virtual workspaces for initializers and terminators.',
-          object(
-            'One URL.',
-            {
-              type: oneOfStrings('What the virtual workspace is for.', ['initializing', 'terminating']),
-              url: string('The URL.', { minLength: 1 }),
-            },
-            { required: ['url'] },
+    schema: kindSchema(
+      'WorkspaceType defines how workspaces of this type are initialized, and where they can be created.',
+      {
+        metadata: {
+          type: 'object',
+          properties: { name: { type: 'string', not: { enum: ['system', 'any'] }, ...name } },
+        },
+        spec: typeSpec,
+        status: object('Observed state.', {
+          conditions: kcpConditions,
+          virtualWorkspaces: list(
+            'URLs of the virtual workspaces for initializers and terminators of this type.',
+            object(
+              'A URL of a virtual workspace.',
+              {
+                type: oneOfStrings('Type of the virtual workspace.', ['initializing', 'terminating']),
+                url: string('URL of the virtual workspace.', { minLength: 1 }),
+              },
+              { required: ['url'] },
+            ),
           ),
-        ),
-      }),
-    }),
+        }),
+      },
+    ),
     columns: [],
     status: true,
   }),

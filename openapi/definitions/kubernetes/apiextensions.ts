@@ -13,14 +13,18 @@ import { builtin } from './kind.ts'
 const namesRequired = ['plural', 'kind']
 
 const conversion = object(
-  'How objects get from one version to another.',
+  'How objects are converted between versions.',
   {
-    strategy: string('None changes apiVersion only; Webhook asks.', { default: 'None' }),
+    strategy: string('Conversion strategy. None changes apiVersion only, Webhook calls a webhook.', {
+      default: 'None',
+    }),
     webhook: object(
-      'Whom to ask.',
+      'Webhook that converts objects. Required for the strategy Webhook.',
       {
         clientConfig: webhookClientConfig,
-        conversionReviewVersions: atomicList('Versions of ConversionReview that the webhook understands.'),
+        conversionReviewVersions: atomicList(
+          'Versions of ConversionReview that the webhook accepts, in order of preference.',
+        ),
       },
       { required: ['conversionReviewVersions'] },
     ),
@@ -29,27 +33,27 @@ const conversion = object(
 )
 
 const version = object(
-  'One version of the resource.',
+  'A version of the resource.',
   {
     additionalPrinterColumns: atomicList(
-      'Columns of tables; the age if empty.',
+      'Additional columns of tables. The age of objects is shown if empty.',
       printerColumn(['name', 'type', 'jsonPath']),
     ),
-    deprecated: boolean('Clients are warned about using this version.'),
-    deprecationWarning: string('The text of that warning.'),
-    name: string('The name of the version, such as v1.'),
-    schema: object('What objects look like.', {
-      openAPIV3Schema: anything('A structural OpenAPI v3 schema.'),
+    deprecated: boolean('Whether the version is deprecated. Requests to a deprecated version get a warning.'),
+    deprecationWarning: string('Text of the deprecation warning. Defaults to a generated text.'),
+    name: string('Name of the version, such as v1.'),
+    schema: object('Schema of the objects.', {
+      openAPIV3Schema: anything('Structural OpenAPI v3 schema of the objects.'),
     }),
     selectableFields,
-    served: boolean('Whether clients can use this version.'),
-    storage: boolean('Whether objects are stored in this version; true for exactly one.'),
+    served: boolean('Whether the version is served.'),
+    storage: boolean('Whether objects are stored in this version. Must be true for exactly one version.'),
     subresources: subresources(anything),
   },
   { required: ['name', 'served', 'storage'] },
 )
 
-const status = object('What was observed.', {
+const status = object('Observed state.', {
   acceptedNames: resourceNames(
     'Names that the server uses. They differ from spec.names while other definitions use a name.',
     namesRequired,
@@ -58,8 +62,8 @@ const status = object('What was observed.', {
     'type',
     'status',
   ]),
-  observedGeneration: int64('The metadata.generation that was looked at.'),
-  storedVersions: atomicList('The versions in which objects were ever stored.'),
+  observedGeneration: int64('metadata.generation that was last observed.'),
+  storedVersions: atomicList('Versions in which objects have ever been stored.'),
 })
 
 export const customResourceDefinitions = builtin({
@@ -69,17 +73,17 @@ export const customResourceDefinitions = builtin({
   categories: ['api-extensions'],
   status: true,
   schema: kindSchema(
-    'Adds a resource to this API. Its name is `<plural>.<group>`.',
+    'CustomResourceDefinition adds a resource to the API. Its name must be <plural>.<group>.',
     {
       spec: object(
-        'What is wanted.',
+        'Desired state.',
         {
           conversion,
-          group: string('The API group of the resource.'),
+          group: string('API group of the resource.'),
           names: { ...resourceNames('Names of the resource and its kind.', namesRequired), default: {} },
-          preserveUnknownFields: boolean('Must be false.'),
-          scope: oneOfStrings('Whether objects live in namespaces.', ['Cluster', 'Namespaced']),
-          versions: atomicList('The versions of the resource.', version),
+          preserveUnknownFields: boolean('Deprecated. Must be false.'),
+          scope: oneOfStrings('Scope of the resource: Cluster or Namespaced.', ['Cluster', 'Namespaced']),
+          versions: atomicList('Versions of the resource.', version),
         },
         { required: ['group', 'names', 'scope', 'versions'] },
       ),

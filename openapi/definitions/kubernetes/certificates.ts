@@ -6,34 +6,36 @@ import { userExtra } from '../fragments.ts'
 import { builtin } from './kind.ts'
 
 const spec = object(
-  'The request; never changes.',
+  'Certificate request. Immutable.',
   {
-    expirationSeconds: int32('How long the certificate should be valid, in seconds.'),
-    extra: userExtra('Extra attributes of the requester; set by the server.'),
-    groups: atomicList('The groups of the requester; set by the server.'),
-    request: bytes('A PKCS#10 request, as PEM.'),
-    signerName: string('Who should sign: `<domain>/<path>`.'),
-    uid: string('The UID of the requester; set by the server.'),
-    usages: atomicList('What the key of the certificate may be used for.'),
-    username: string('The name of the requester; set by the server.'),
+    expirationSeconds: int32(
+      'Requested validity of the certificate, in seconds. The signer can issue another validity.',
+    ),
+    extra: userExtra('Extra attributes of the requesting user. Set by the server.'),
+    groups: atomicList('Groups of the requesting user. Set by the server.'),
+    request: bytes('PEM-encoded PKCS#10 certificate signing request.'),
+    signerName: string('Name of the requested signer, in the form <domain>/<path>.'),
+    uid: string('UID of the requesting user. Set by the server.'),
+    usages: atomicList('Key usages that are requested for the certificate.'),
+    username: string('Name of the requesting user. Set by the server.'),
   },
   { required: ['request', 'signerName'] },
 )
 
-const status = object('What was decided.', {
-  certificate: bytes('The certificate and those between it and the root, as PEM.'),
+const status = object('Approval state and issued certificate of the request.', {
+  certificate: bytes('PEM-encoded certificate that was issued, followed by its intermediate certificates.'),
   conditions: listMap(
-    'Approved, Denied or Failed.',
+    'Conditions of the request: Approved, Denied or Failed.',
     ['type'],
     object(
-      'One decision.',
+      'A condition of the request.',
       {
-        lastTransitionTime: time('When status last changed.'),
-        lastUpdateTime: time('When the decision last changed.'),
-        message: string('Details, for people.'),
-        reason: string('Why, as one word in CamelCase.'),
-        status: string('True, False or Unknown.'),
-        type: string('Approved, Denied or Failed.'),
+        lastTransitionTime: time('Last time the status of the condition changed.'),
+        lastUpdateTime: time('Last time the condition was updated.'),
+        message: string('Human-readable details about the last transition.'),
+        reason: string('Reason for the last transition, as one word in CamelCase.'),
+        status: string('Status of the condition: True, False or Unknown.'),
+        type: string('Type of the condition: Approved, Denied or Failed.'),
       },
       { required: ['type', 'status'] },
     ),
@@ -59,13 +61,20 @@ export const certificateSigningRequests = builtin({
   kind: 'CertificateSigningRequest',
   shortNames: ['csr'],
   status: true,
-  schema: kindSchema('Asks a signer for a certificate.', { spec, status }, { required: ['spec'] }),
+  schema: kindSchema(
+    'CertificateSigningRequest requests a certificate from a signer.',
+    { spec, status },
+    { required: ['spec'] },
+  ),
   columns: [
     age,
-    computed(['SignerName', 'string', 'Who should sign.'], o => textOf(specOf(o).signerName) || '<none>'),
-    computed(['Requestor', 'string', 'Who asked.'], o => textOf(specOf(o).username)),
-    computed(['RequestedDuration', 'string', 'How long it should be valid.'], requestedDuration),
-    computed(['Condition', 'string', 'What was decided.'], condition),
+    computed(
+      ['SignerName', 'string', 'Name of the requested signer.'],
+      o => textOf(specOf(o).signerName) || '<none>',
+    ),
+    computed(['Requestor', 'string', 'Name of the requesting user.'], o => textOf(specOf(o).username)),
+    computed(['RequestedDuration', 'string', 'Requested validity of the certificate.'], requestedDuration),
+    computed(['Condition', 'string', 'State of the request.'], condition),
   ],
   selectableFields: [{ jsonPath: '.spec.signerName' }],
 })

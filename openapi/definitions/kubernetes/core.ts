@@ -23,31 +23,31 @@ export const namespaces = builtin({
   kind: 'Namespace',
   shortNames: ['ns'],
   status: true,
-  schema: kindSchema('A scope for names.', {
-    spec: object('What is wanted.', {
-      finalizers: atomicList('What must be removed from here before the namespace is gone.'),
+  schema: kindSchema('Namespace provides a scope for names.', {
+    spec: object('Desired state.', {
+      finalizers: atomicList('Finalizers that must be removed before the namespace is deleted.'),
     }),
-    status: object('What was observed.', {
+    status: object('Observed state.', {
       conditions: listMap(
-        'How far deletion is.',
+        'Conditions of the deletion of the namespace.',
         ['type'],
         object(
-          'One aspect of the observed state.',
+          'A condition of the object.',
           {
-            lastTransitionTime: time('When status last changed.'),
-            message: string('Details, for people.'),
-            reason: string('Why, as one word in CamelCase.'),
-            status: string('True, False or Unknown.'),
-            type: string('Which aspect.'),
+            lastTransitionTime: time('Last time the status of the condition changed.'),
+            message: string('Human-readable details about the last transition.'),
+            reason: string('Reason for the last transition, as one word in CamelCase.'),
+            status: string('Status of the condition: True, False or Unknown.'),
+            type: string('Type of the condition, in CamelCase.'),
           },
           { required: ['type', 'status'] },
         ),
         mergedBy('type'),
       ),
-      phase: string('Active or Terminating.'),
+      phase: string('Current phase: Active or Terminating.'),
     }),
   }),
-  columns: [path('Status', '.status.phase', 'The phase of the namespace.'), age],
+  columns: [path('Status', '.status.phase', 'Phase of the namespace.'), age],
   selectableFields: [{ jsonPath: '.status.phase' }],
 })
 
@@ -56,30 +56,30 @@ export const configMaps = builtin({
   kind: 'ConfigMap',
   shortNames: ['cm'],
   namespaced: true,
-  schema: kindSchema('Configuration, as named pieces of text or bytes.', {
-    binaryData: map('Pieces that are not UTF-8.', { type: 'string', format: 'byte' }),
-    data: map('Pieces that are UTF-8.', text),
-    immutable: boolean('Whether the data may never change again.'),
+  schema: kindSchema('ConfigMap holds configuration data.', {
+    binaryData: map('Binary data, base64-encoded. Keys must not overlap with the keys of data.', {
+      type: 'string',
+      format: 'byte',
+    }),
+    data: map('Data as UTF-8 text.', text),
+    immutable: boolean('If true, the data cannot be updated, and immutable cannot be unset.'),
   }),
-  columns: [
-    computed(['Data', 'string', 'How many pieces there are.'], o => sizeOf(o.data, o.binaryData)),
-    age,
-  ],
+  columns: [computed(['Data', 'string', 'Number of entries.'], o => sizeOf(o.data, o.binaryData)), age],
 })
 
 export const secrets = builtin({
   group: '',
   kind: 'Secret',
   namespaced: true,
-  schema: kindSchema('Secret data, as named pieces of bytes.', {
-    data: map('The pieces, in base64.', { type: 'string', format: 'byte' }),
-    immutable: boolean('Whether the data may never change again.'),
-    stringData: map('Pieces as text; joins data when written and is never read back.', text),
-    type: string('What the data is for.', { default: 'Opaque' }),
+  schema: kindSchema('Secret holds secret data.', {
+    data: map('Secret data, base64-encoded.', { type: 'string', format: 'byte' }),
+    immutable: boolean('If true, the data cannot be updated, and immutable cannot be unset.'),
+    stringData: map('Write-only secret data as text. Merged into data on write, and never returned.', text),
+    type: string('Type of the Secret, which tells how its data is used.', { default: 'Opaque' }),
   }),
   columns: [
-    path('Type', '.type', 'What the data is for.'),
-    computed(['Data', 'string', 'How many pieces there are.'], o => sizeOf(o.data)),
+    path('Type', '.type', 'Type of the Secret, which tells how its data is used.'),
+    computed(['Data', 'string', 'Number of entries.'], o => sizeOf(o.data)),
     age,
   ],
   selectableFields: [{ jsonPath: '.type' }],
@@ -90,20 +90,20 @@ export const serviceAccounts = builtin({
   kind: 'ServiceAccount',
   shortNames: ['sa'],
   namespaced: true,
-  schema: kindSchema('An identity for programs.', {
-    automountServiceAccountToken: boolean('Whether pods get a token of it.'),
+  schema: kindSchema('ServiceAccount is an identity for processes.', {
+    automountServiceAccountToken: boolean('Whether a token of this service account is mounted in pods.'),
     imagePullSecrets: atomicList(
-      'Secrets for pulling images.',
-      atomicObject('One Secret.', { name: string('The name of the Secret.') }),
+      'Secrets used to pull images.',
+      atomicObject('Reference to a Secret.', { name: string('Name of the Secret.') }),
     ),
     secrets: listMap(
-      'Secrets that pods may use.',
+      'Secrets that pods of this service account can use.',
       ['name'],
-      objectReference('One Secret.'),
+      objectReference('Reference to a Secret.'),
       mergedBy('name'),
     ),
   }),
-  columns: [computed(['Secrets', 'string', 'How many secrets there are.'], o => sizeOf(o.secrets)), age],
+  columns: [computed(['Secrets', 'string', 'Number of secrets.'], o => sizeOf(o.secrets)), age],
 })
 
 /** `requests.cpu: 1/2, …`: what is used of what is allowed, limits apart from the rest. */
@@ -123,33 +123,35 @@ export const resourceQuotas = builtin({
   shortNames: ['quota'],
   namespaced: true,
   status: true,
-  schema: kindSchema('How much there may be in a namespace.', {
-    spec: object('What is wanted.', {
-      hard: map('The most there may be of each resource.', anyQuantity),
-      scopeSelector: atomicObject('Which objects count.', {
+  schema: kindSchema('ResourceQuota limits the resource usage of a namespace.', {
+    spec: object('Desired state.', {
+      hard: map('Hard limit of each resource.', anyQuantity),
+      scopeSelector: atomicObject('Scope expressions that an object must match to be counted.', {
         matchExpressions: atomicList(
-          'Conditions on scopes, all of which must hold.',
+          'List of scope selector requirements. The requirements are ANDed.',
           object(
-            'One condition on one scope.',
+            'A requirement on the values of one scope.',
             {
-              operator: string('How scope and values relate: In, NotIn, Exists or DoesNotExist.'),
-              scopeName: string('The scope.'),
-              values: atomicList('The values for In and NotIn.'),
+              operator: string('Relation of the scope to the values: In, NotIn, Exists or DoesNotExist.'),
+              scopeName: string('Name of the scope that the requirement applies to.'),
+              values: atomicList('Values for the operators In and NotIn.'),
             },
             { required: ['scopeName', 'operator'] },
           ),
         ),
       }),
-      scopes: atomicList('Scopes that objects must match to count.'),
+      scopes: atomicList('Scopes that an object must match to be counted.'),
     }),
-    status: object('What was observed.', {
-      hard: map('The limits that are enforced.', anyQuantity),
-      used: map('How much there is.', anyQuantity),
+    status: object('Observed state.', {
+      hard: map('Enforced hard limit of each resource.', anyQuantity),
+      used: map('Current usage of each resource.', anyQuantity),
     }),
   }),
   columns: [
-    computed(['Request', 'string', 'What is used of each quota.'], quota => usage(quota, false)),
-    computed(['Limit', 'string', 'What is used of each quota on limits.'], quota => usage(quota, true)),
+    computed(['Request', 'string', 'Usage and hard limit of each resource.'], quota => usage(quota, false)),
+    computed(['Limit', 'string', 'Usage and hard limit of each resource limit.'], quota =>
+      usage(quota, true),
+    ),
     age,
   ],
 })
@@ -158,16 +160,16 @@ export const leases = builtin({
   group: 'coordination.k8s.io',
   kind: 'Lease',
   namespaced: true,
-  schema: kindSchema('A lock with an end: who leads, or who is alive.', {
-    spec: object('The lock.', {
-      acquireTime: time('When the holder got it, in microseconds.'),
-      holderIdentity: string('Who holds it.'),
-      leaseDurationSeconds: int32('How long after renewTime others must wait, in seconds.'),
-      leaseTransitions: int32('How often it changed hands.'),
-      preferredHolder: string('Who should get it next.'),
-      renewTime: time('When the holder last renewed it, in microseconds.'),
-      strategy: string('How the next holder is chosen.'),
+  schema: kindSchema('Lease is a lock that expires unless its holder renews it.', {
+    spec: object('Desired state.', {
+      acquireTime: time('Time when the current holder acquired the lease.'),
+      holderIdentity: string('Identity of the current holder.'),
+      leaseDurationSeconds: int32('Time after renewTime until others can acquire the lease, in seconds.'),
+      leaseTransitions: int32('Number of times that the lease changed its holder.'),
+      preferredHolder: string('Identity of the preferred next holder.'),
+      renewTime: time('Time when the current holder last renewed the lease.'),
+      strategy: string('Strategy of coordinated leader election by which the holder is chosen.'),
     }),
   }),
-  columns: [path('Holder', '.spec.holderIdentity', 'Who holds the lease.'), age],
+  columns: [path('Holder', '.spec.holderIdentity', 'Identity of the current holder.'), age],
 })

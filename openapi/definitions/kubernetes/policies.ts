@@ -24,24 +24,27 @@ const policyKind = (
   },
 ): KindDefinition => builtin({ group: 'admissionregistration.k8s.io', categories: ['api-extensions'], ...of })
 
-const paramKind = atomicObject('The kind of the objects that parametrize the policy.', {
-  apiVersion: string('Its group and version.'),
-  kind: string('Its kind.'),
-})
+const paramKind = atomicObject(
+  'Kind of the parameters of the policy. The policy has no parameters if unset.',
+  {
+    apiVersion: string('API group and version of the parameters.'),
+    kind: string('Kind of the parameters.'),
+  },
+)
 
 const commonFields = {
   failurePolicy,
-  matchConditions: matchConditions('More conditions on requests.'),
-  matchConstraints: matchResources('Which requests the policy is about.'),
+  matchConditions: matchConditions('Conditions that must all be true for the policy to be evaluated.'),
+  matchConstraints: matchResources('Operations on resources to which the policy applies.'),
   paramKind,
   variables: listMap(
-    'Values that expressions may use.',
+    'Variables that other expressions of the policy can use.',
     ['name'],
     atomicObject(
-      'One value, known as variables.<name>.',
+      'A variable, available as variables.<name>.',
       {
-        expression: string('A CEL expression that makes it.'),
-        name: string('Its name.'),
+        expression: string('CEL expression that returns the value of the variable.'),
+        name: string('Name of the variable.'),
       },
       { required: ['name', 'expression'] },
     ),
@@ -50,28 +53,33 @@ const commonFields = {
 } satisfies Record<string, JSONSchemaProps>
 
 const validation = object(
-  'One condition on requests.',
+  'A validation of requests.',
   {
-    expression: string('A CEL expression that must be true.'),
-    message: string('What is said when it is false.'),
-    messageExpression: string('A CEL expression that makes the message.'),
-    reason: string('The reason of the refusal, such as Forbidden or Invalid.'),
+    expression: string('CEL expression that must return true.'),
+    message: string('Message of the rejection if the expression returns false.'),
+    messageExpression: string('CEL expression that returns the message. Takes precedence over message.'),
+    reason: string('Reason of the rejection, such as Forbidden or Invalid.'),
   },
   { required: ['expression'] },
 )
 
 const auditAnnotation = object(
-  'One annotation of the audit event.',
+  'An annotation of the audit event.',
   {
-    key: string('Its key.'),
-    valueExpression: string('A CEL expression that makes its value; null leaves it out.'),
+    key: string('Key of the audit annotation.'),
+    valueExpression: string(
+      'CEL expression that returns the value. The annotation is omitted if it returns null.',
+    ),
   },
   { required: ['key', 'valueExpression'] },
 )
 
 const expressionWarning = object(
-  'What looks wrong about one expression.',
-  { fieldRef: string('The path of the expression.'), warning: string('What looks wrong.') },
+  'A warning about the types in an expression.',
+  {
+    fieldRef: string('Path of the field of the expression.'),
+    warning: string('Warning about the types in the expression.'),
+  },
   { required: ['fieldRef', 'warning'] },
 )
 
@@ -80,7 +88,7 @@ function paramKindOf(spec: Readonly<Record<string, unknown>>): string {
   const { apiVersion, kind } = fieldsOf(spec.paramKind)
   return spec.paramKind === undefined ? '<unset>' : `${textOf(apiVersion)}/${textOf(kind)}`
 }
-const paramKindColumn = computed(['ParamKind', 'string', 'The kind of its parameters.'], o =>
+const paramKindColumn = computed(['ParamKind', 'string', 'Kind of the parameters of the policy.'], o =>
   paramKindOf(specOf(o)),
 )
 
@@ -88,38 +96,42 @@ export const validatingAdmissionPolicies = policyKind({
   kind: 'ValidatingAdmissionPolicy',
   plural: 'validatingadmissionpolicies',
   status: true,
-  schema: kindSchema('CEL expressions that may refuse requests, where a binding says so.', {
-    spec: object('What is wanted.', {
-      ...commonFields,
-      auditAnnotations: atomicList('Annotations that audit events get.', auditAnnotation),
-      validations: atomicList('Conditions that requests must meet.', validation),
-    }),
-    status: object('What was observed.', {
-      conditions: metaConditions('Whether the policy works.'),
-      observedGeneration: int64('The metadata.generation that was looked at.'),
-      typeChecking: object('What was found when types were checked.', {
-        expressionWarnings: atomicList('What looks wrong.', expressionWarning),
+  schema: kindSchema(
+    'ValidatingAdmissionPolicy rejects requests that do not pass its CEL expressions. It is in effect where a ValidatingAdmissionPolicyBinding binds it.',
+    {
+      spec: object('Desired state.', {
+        ...commonFields,
+        auditAnnotations: atomicList(
+          'Annotations that are added to the audit event of the request.',
+          auditAnnotation,
+        ),
+        validations: atomicList('Validations that requests must pass.', validation),
       }),
-    }),
-  }),
+      status: object('Observed state.', {
+        conditions: metaConditions('Conditions of the policy.'),
+        observedGeneration: int64('metadata.generation that was last observed.'),
+        typeChecking: object('Result of type checking.', {
+          expressionWarnings: atomicList('Warnings about the types in expressions.', expressionWarning),
+        }),
+      }),
+    },
+  ),
   columns: [
-    computed(['Validations', 'integer', 'How many conditions there are.'], o =>
-      sizeOf(specOf(o).validations),
-    ),
+    computed(['Validations', 'integer', 'Number of validations.'], o => sizeOf(specOf(o).validations)),
     paramKindColumn,
     age,
   ],
 })
 
 const celChange = (description: string): JSONSchemaProps =>
-  object(description, { expression: string('A CEL expression that makes the change.') })
+  object(description, { expression: string('CEL expression that returns the change.') })
 
 const mutation = object(
-  'One change.',
+  'A mutation of the object.',
   {
-    applyConfiguration: celChange('Merges fields, as server-side apply does.'),
-    jsonPatch: celChange('Applies JSON patch operations.'),
-    patchType: string('Which one is given: ApplyConfiguration or JSONPatch.'),
+    applyConfiguration: celChange('Merges an apply configuration into the object, like server-side apply.'),
+    jsonPatch: celChange('Applies a JSON patch to the object.'),
+    patchType: string('Type of the mutation: ApplyConfiguration or JSONPatch.'),
   },
   { required: ['patchType'] },
 )
@@ -127,31 +139,39 @@ const mutation = object(
 export const mutatingAdmissionPolicies = policyKind({
   kind: 'MutatingAdmissionPolicy',
   plural: 'mutatingadmissionpolicies',
-  schema: kindSchema('CEL expressions that change objects, where a binding says so.', {
-    spec: object('What is wanted.', {
-      ...commonFields,
-      mutations: atomicList('The changes, in order.', mutation),
-      reinvocationPolicy,
-    }),
-  }),
+  schema: kindSchema(
+    'MutatingAdmissionPolicy modifies objects with CEL expressions. It is in effect where a MutatingAdmissionPolicyBinding binds it.',
+    {
+      spec: object('Desired state.', {
+        ...commonFields,
+        mutations: atomicList('Mutations, applied in order.', mutation),
+        reinvocationPolicy,
+      }),
+    },
+  ),
   columns: [
-    computed(['Mutations', 'integer', 'How many changes there are.'], o => sizeOf(specOf(o).mutations)),
+    computed(['Mutations', 'integer', 'Number of mutations.'], o => sizeOf(specOf(o).mutations)),
     paramKindColumn,
     age,
   ],
 })
 
 const bindingFields = {
-  matchResources: matchResources('Which of the requests of the policy are covered; all if unset.'),
-  paramRef: atomicObject('The parameters that are used.', {
-    name: string('Their name; excludes selector.'),
-    namespace: string('Their namespace; that of the request if unset.'),
-    parameterNotFoundAction: string('What is done when there are none: Allow or Deny.', {
-      default: 'Deny',
-    }),
-    selector: labelSelector('Their labels; excludes name.'),
+  matchResources: matchResources(
+    'Restricts the operations to which the policy applies. No restriction if unset.',
+  ),
+  paramRef: atomicObject('Reference to the parameters of the policy.', {
+    name: string('Name of the parameters. Mutually exclusive with selector.'),
+    namespace: string('Namespace of the parameters. Defaults to the namespace of the request.'),
+    parameterNotFoundAction: string(
+      'How requests are handled if no parameters are found: Allow or Deny. Defaults to Deny.',
+      {
+        default: 'Deny',
+      },
+    ),
+    selector: labelSelector('Label selector for the parameters. Mutually exclusive with name.'),
   }),
-  policyName: string('The policy.'),
+  policyName: string('Name of the policy.'),
 } satisfies Record<string, JSONSchemaProps>
 
 /** `<namespace>/<name>` or `<name>` of the parameters; `*` when a selector finds them; `<unset>`. */
@@ -162,18 +182,18 @@ function paramRefOf(spec: Readonly<Record<string, unknown>>): string {
   return `${prefix}${textOf(name) || '*'}`
 }
 const bindingColumns: KindVersion['columns'] = [
-  path('PolicyName', '.spec.policyName', 'The policy.'),
-  computed(['ParamRef', 'string', 'The parameters that are used.'], o => paramRefOf(specOf(o))),
+  path('PolicyName', '.spec.policyName', 'Name of the policy.'),
+  computed(['ParamRef', 'string', 'Reference to the parameters of the policy.'], o => paramRefOf(specOf(o))),
   age,
 ]
 
 export const validatingAdmissionPolicyBindings = policyKind({
   kind: 'ValidatingAdmissionPolicyBinding',
   plural: 'validatingadmissionpolicybindings',
-  schema: kindSchema('Puts a ValidatingAdmissionPolicy into effect.', {
-    spec: object('What is wanted.', {
+  schema: kindSchema('ValidatingAdmissionPolicyBinding puts a ValidatingAdmissionPolicy into effect.', {
+    spec: object('Desired state.', {
       ...bindingFields,
-      validationActions: set('What happens when a condition is not met: Deny, Warn, Audit.'),
+      validationActions: set('Actions that are taken if a validation fails: Deny, Warn, Audit.'),
     }),
   }),
   columns: bindingColumns,
@@ -182,8 +202,8 @@ export const validatingAdmissionPolicyBindings = policyKind({
 export const mutatingAdmissionPolicyBindings = policyKind({
   kind: 'MutatingAdmissionPolicyBinding',
   plural: 'mutatingadmissionpolicybindings',
-  schema: kindSchema('Puts a MutatingAdmissionPolicy into effect.', {
-    spec: object('What is wanted.', bindingFields),
+  schema: kindSchema('MutatingAdmissionPolicyBinding puts a MutatingAdmissionPolicy into effect.', {
+    spec: object('Desired state.', bindingFields),
   }),
   columns: bindingColumns,
 })

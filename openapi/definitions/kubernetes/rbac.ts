@@ -9,46 +9,57 @@ const group = 'rbac.authorization.k8s.io'
 /** That there are verbs is for the kind's own rules to say, in upstream's words. */
 const { required: _, ...rule } = policyRule
 /** Go writes a list without a value as null. */
-const rules = { ...atomicList('What the role allows.', rule), nullable: true }
+const rules = { ...atomicList('Rules of the role.', rule), nullable: true }
 
 export const roles = builtin({
   group,
   kind: 'Role',
   namespaced: true,
-  schema: kindSchema('Permissions in one namespace.', { rules }),
+  schema: kindSchema('Role grants permissions in one namespace.', { rules }),
   columns: [createdAt],
 })
 
 export const clusterRoles = builtin({
   group,
   kind: 'ClusterRole',
-  schema: kindSchema('Permissions in all namespaces, on cluster-scoped resources and on URLs.', {
-    aggregationRule: object('Fills rules from other ClusterRoles.', {
-      clusterRoleSelectors: atomicList('Which ClusterRoles.', labelSelector('Some ClusterRoles.')),
-    }),
-    rules,
-  }),
+  schema: kindSchema(
+    'ClusterRole grants permissions in all namespaces, on cluster-scoped resources and on non-resource URLs.',
+    {
+      aggregationRule: object(
+        'Aggregates rules from other ClusterRoles. If set, rules are managed by the server.',
+        {
+          clusterRoleSelectors: atomicList(
+            'Label selectors for the ClusterRoles whose rules are added.',
+            labelSelector('Label selector for ClusterRoles.'),
+          ),
+        },
+      ),
+      rules,
+    },
+  ),
   columns: [createdAt],
 })
 
 const roleRef = atomicObject(
-  'The role; never changes.',
+  'Reference to the role. Immutable.',
   {
-    apiGroup: string('Group of the role.', { default: group }),
-    kind: string('Role or ClusterRole.'),
+    apiGroup: string('API group of the role.', { default: group }),
+    kind: string('Kind of the role: Role or ClusterRole.'),
     name: string('Name of the role.'),
   },
   { required: ['kind', 'name'] },
 )
 const subjects = atomicList(
-  'Who gets the permissions.',
+  'Users, groups and service accounts to which the role is granted.',
   atomicObject(
     'A user, a group or a service account.',
     {
-      apiGroup: string('Group of the subject: "" for service accounts, else rbac.authorization.k8s.io.'),
-      kind: string('User, Group or ServiceAccount.'),
+      apiGroup: string(
+        'API group of the subject. Defaults to "" for service accounts, and to rbac.authorization.k8s.io for users and groups.',
+      ),
+      kind: string('Kind of the subject: User, Group or ServiceAccount.'),
       name: string('Name of the subject.'),
-      namespace: string('Namespace of a service account.'),
+      namespace: string('Namespace of the subject. For service accounts only.'),
     },
     { required: ['kind', 'name'] },
   ),
@@ -71,12 +82,12 @@ function subjectsOf(binding: KubeObject, kind: string): string {
 }
 
 const bindingColumns: KindVersion['columns'] = [
-  computed(['Role', 'string', 'The role that is granted.'], role),
+  computed(['Role', 'string', 'Role that is granted.'], role),
   age,
-  computed(['Users', 'string', 'Users that get it.'], o => subjectsOf(o, 'User'), 1),
-  computed(['Groups', 'string', 'Groups that get it.'], o => subjectsOf(o, 'Group'), 1),
+  computed(['Users', 'string', 'Users to which the role is granted.'], o => subjectsOf(o, 'User'), 1),
+  computed(['Groups', 'string', 'Groups to which the role is granted.'], o => subjectsOf(o, 'Group'), 1),
   computed(
-    ['ServiceAccounts', 'string', 'Service accounts that get it.'],
+    ['ServiceAccounts', 'string', 'Service accounts to which the role is granted.'],
     o => subjectsOf(o, 'ServiceAccount'),
     1,
   ),
@@ -86,13 +97,13 @@ export const roleBindings = builtin({
   group,
   kind: 'RoleBinding',
   namespaced: true,
-  schema: bindingSchema('Gives a role to subjects, in one namespace.'),
+  schema: bindingSchema('RoleBinding grants a role to subjects in one namespace.'),
   columns: bindingColumns,
 })
 
 export const clusterRoleBindings = builtin({
   group,
   kind: 'ClusterRoleBinding',
-  schema: bindingSchema('Gives a ClusterRole to subjects, everywhere.'),
+  schema: bindingSchema('ClusterRoleBinding grants a ClusterRole to subjects in all namespaces.'),
   columns: bindingColumns,
 })

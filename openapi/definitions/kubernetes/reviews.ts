@@ -11,15 +11,15 @@ type Properties = Readonly<Record<string, JSONSchemaProps>>
 
 const selector = (description: string): JSONSchemaProps =>
   object(description, {
-    rawSelector: string('The selector as it stands in the URL.'),
+    rawSelector: string('Selector in its string form. Mutually exclusive with requirements.'),
     requirements: atomicList(
-      'The selector, parsed.',
+      'Requirements of the selector. Mutually exclusive with rawSelector.',
       object(
-        'One condition.',
+        'A requirement of the selector.',
         {
-          key: string('The field or label.'),
-          operator: string('How key and values relate.'),
-          values: atomicList('The values.'),
+          key: string('Field or label that the requirement applies to.'),
+          operator: string('Relation of the key to the values.'),
+          values: atomicList('Values of the requirement.'),
         },
         { required: ['key', 'operator'] },
       ),
@@ -27,37 +27,45 @@ const selector = (description: string): JSONSchemaProps =>
   })
 
 const attributes = {
-  nonResourceAttributes: object('The request, when it is not about a resource.', {
-    path: string('The URL path.'),
-    verb: string('The HTTP method in lower case.'),
-  }),
-  resourceAttributes: object('The request, when it is about a resource.', {
-    fieldSelector: selector('Limits the request to some objects.'),
-    group: string('The API group; "*" is all.'),
-    labelSelector: selector('Limits the request to some objects.'),
-    name: string('The name of the object; "" is all.'),
-    namespace: string('The namespace; "" is all, or none.'),
-    resource: string('The resource; "*" is all.'),
-    subresource: string('The subresource.'),
-    verb: string('The verb, such as get; "*" is all.'),
-    version: string('The version; "*" is all.'),
-  }),
+  nonResourceAttributes: object(
+    'Attributes of a non-resource request. Mutually exclusive with resourceAttributes.',
+    {
+      path: string('URL path of the request.'),
+      verb: string('HTTP method of the request, in lower case.'),
+    },
+  ),
+  resourceAttributes: object(
+    'Attributes of a resource request. Mutually exclusive with nonResourceAttributes.',
+    {
+      fieldSelector: selector('Field selector of the request.'),
+      group: string('API group of the resource. "*" means all groups.'),
+      labelSelector: selector('Label selector of the request.'),
+      name: string('Name of the object. "" means all objects.'),
+      namespace: string(
+        'Namespace of the object. "" means all namespaces, or none for cluster-scoped resources.',
+      ),
+      resource: string('Plural name of the resource. "*" means all resources.'),
+      subresource: string('Name of the subresource. "" means none.'),
+      verb: string('Verb of the request, such as get. "*" means all verbs.'),
+      version: string('API version of the resource. "*" means all versions.'),
+    },
+  ),
 } satisfies Properties
 
 const subject = {
   extra: userExtra('Extra attributes of the user.'),
-  groups: atomicList('The groups of the user.'),
-  uid: string('The UID of the user.'),
-  user: string('The name of the user.'),
+  groups: atomicList('Groups of the user.'),
+  uid: string('UID of the user.'),
+  user: string('Name of the user.'),
 } satisfies Properties
 
 const decision = object(
-  'The answer.',
+  'Result of the review. Set by the server.',
   {
     allowed: boolean('Whether the request is allowed.'),
-    denied: boolean('Whether it is refused whatever others say.'),
-    evaluationError: string('What went wrong while deciding.'),
-    reason: string('Why.'),
+    denied: boolean('Whether the request is explicitly denied.'),
+    evaluationError: string('Error that occurred during the evaluation.'),
+    reason: string('Reason for the decision.'),
   },
   { required: ['allowed'] },
 )
@@ -73,7 +81,7 @@ interface Review {
 const review =
   (group: string) =>
   ({ kind, description, namespaced = false, spec, status }: Review): KindDefinition => {
-    const question = spec === undefined ? {} : { spec: object('The question.', spec) }
+    const question = spec === undefined ? {} : { spec: object('Attributes under review.', spec) }
     const required = spec === undefined ? {} : { required: ['spec'] }
     return builtin({
       group,
@@ -89,14 +97,14 @@ const authentication = review('authentication.k8s.io')
 
 export const subjectAccessReviews = authorization({
   kind: 'SubjectAccessReview',
-  description: 'Asks whether a user may make a request.',
+  description: 'SubjectAccessReview checks whether a user can perform an action.',
   spec: { ...attributes, ...subject },
   status: decision,
 })
 
 export const localSubjectAccessReviews = authorization({
   kind: 'LocalSubjectAccessReview',
-  description: 'Asks whether a user may make a request in one namespace.',
+  description: 'LocalSubjectAccessReview checks whether a user can perform an action in a namespace.',
   namespaced: true,
   spec: { ...attributes, ...subject },
   status: decision,
@@ -104,89 +112,98 @@ export const localSubjectAccessReviews = authorization({
 
 export const selfSubjectAccessReviews = authorization({
   kind: 'SelfSubjectAccessReview',
-  description: 'Asks whether the caller may make a request.',
+  description: 'SelfSubjectAccessReview checks whether the requesting user can perform an action.',
   spec: attributes,
   status: decision,
 })
 
 const resourceRule = object(
-  'Verbs that are allowed on resources.',
+  'A rule that allows verbs on resources.',
   {
-    apiGroups: atomicList('The groups.'),
-    resourceNames: atomicList('The names; empty is all.'),
-    resources: atomicList('The resources.'),
-    verbs: atomicList('The verbs.'),
+    apiGroups: atomicList('API groups of the resources. "*" means all groups.'),
+    resourceNames: atomicList('Names of the objects. Empty means all names.'),
+    resources: atomicList('Resources. "*" means all resources.'),
+    verbs: atomicList('Verbs that are allowed. "*" means all verbs.'),
   },
   { required: ['verbs'] },
 )
 const nonResourceRule = object(
-  'Methods that are allowed on URLs.',
-  { nonResourceURLs: atomicList('The URL paths.'), verbs: atomicList('The methods in lower case.') },
+  'A rule that allows verbs on non-resource URLs.',
+  {
+    nonResourceURLs: atomicList('URL paths. A trailing "*" matches a prefix.'),
+    verbs: atomicList('HTTP methods that are allowed, in lower case.'),
+  },
   { required: ['verbs'] },
 )
 
 export const selfSubjectRulesReviews = authorization({
   kind: 'SelfSubjectRulesReview',
-  description: 'Asks what the caller may do in a namespace.',
-  spec: { namespace: string('The namespace.') },
+  description: 'SelfSubjectRulesReview lists what the requesting user can do in a namespace.',
+  spec: { namespace: string('Namespace to evaluate the rules for.') },
   status: object(
-    'The answer.',
+    'Result of the review. Set by the server.',
     {
-      evaluationError: string('What went wrong while deciding.'),
-      incomplete: boolean('Whether more may be allowed than is listed.'),
-      nonResourceRules: atomicList('What is allowed on URLs.', nonResourceRule),
-      resourceRules: atomicList('What is allowed on resources.', resourceRule),
+      evaluationError: string('Error that occurred during the evaluation.'),
+      incomplete: boolean('Whether the lists can be incomplete.'),
+      nonResourceRules: atomicList('Rules for non-resource URLs.', nonResourceRule),
+      resourceRules: atomicList('Rules for resources.', resourceRule),
     },
     { required: ['resourceRules', 'nonResourceRules', 'incomplete'] },
   ),
 })
 
-const userInfo = object('Who it is.', {
+const userInfo = object('Attributes of the user.', {
   extra: userExtra('Extra attributes of the user.'),
-  groups: atomicList('The groups of the user.'),
-  uid: string('The UID of the user.'),
-  username: string('The name of the user.'),
+  groups: atomicList('Groups of the user.'),
+  uid: string('UID of the user.'),
+  username: string('Name of the user.'),
 })
 
 export const tokenReviews = authentication({
   kind: 'TokenReview',
-  description: 'Asks whose a token is.',
-  spec: { audiences: atomicList('For whom the token must be.'), token: string('The token.') },
-  status: object('The answer.', {
-    audiences: atomicList('For whom the token is, of those asked for.'),
-    authenticated: boolean('Whether the token is good.'),
-    error: string('Why it is not.'),
+  description: 'TokenReview authenticates a token.',
+  spec: {
+    audiences: atomicList('Accepted token audiences. Defaults to the audiences of the server.'),
+    token: string('Bearer token.'),
+  },
+  status: object('Result of the review. Set by the server.', {
+    audiences: atomicList('Accepted audiences that the token is issued for.'),
+    authenticated: boolean('Whether the token was authenticated.'),
+    error: string('Error that occurred during authentication.'),
     user: userInfo,
   }),
 })
 
 export const selfSubjectReviews = authentication({
   kind: 'SelfSubjectReview',
-  description: 'Asks who the caller is.',
-  status: object('The answer.', { userInfo }),
+  description: 'SelfSubjectReview returns the attributes of the requesting user.',
+  status: object('Result of the review. Set by the server.', { userInfo }),
 })
 
 /** `authentication.k8s.io/v1 TokenRequest`: the body of serviceaccounts/token. */
 export const tokenRequestSchema: JSONSchemaProps = kindSchema(
-  'Asks for a token of a service account.',
+  'TokenRequest requests a token for a service account.',
   {
     spec: object(
-      'What is wanted.',
+      'Desired state.',
       {
-        audiences: atomicList('For whom the token is.'),
-        boundObjectRef: object('The object with which the token ends.', {
-          apiVersion: string('Group and version of the object.'),
-          kind: string('Pod, Secret or Node.'),
-          name: string('Name of the object.'),
-          uid: string('UID of the object.'),
-        }),
-        expirationSeconds: int64('How long the token is good, in seconds.', { default: 3600 }),
+        audiences: atomicList('Intended audiences of the token.'),
+        boundObjectRef: object(
+          'Object to which the token is bound. The token is valid only while the object exists.',
+          {
+            apiVersion: string('API group and version of the referenced object.'),
+            kind: string('Kind of the referenced object: Pod, Secret or Node.'),
+            name: string('Name of the referenced object.'),
+            uid: string('UID of the referenced object.'),
+          },
+        ),
+        expirationSeconds: int64('Requested validity of the token, in seconds.', { default: 3600 }),
       },
       { required: ['audiences'] },
     ),
     status: object(
-      'The answer.',
-      { expirationTimestamp: time('When the token ends.'), token: string('The token.') },
+      'Result of the review. Set by the server.',
+      { expirationTimestamp: time('Time when the token expires.'), token: string('Bearer token.') },
       { required: ['token', 'expirationTimestamp'] },
     ),
   },
@@ -194,10 +211,13 @@ export const tokenRequestSchema: JSONSchemaProps = kindSchema(
 )
 
 /** `autoscaling/v1 Scale`: the body of every `/scale` (chapter 40, rule 7.59). */
-export const scaleSchema: JSONSchemaProps = kindSchema('How many there are and should be.', {
-  spec: object('What is wanted.', { replicas: int32('The wanted number.', { minimum: 0 }) }),
-  status: object('What was observed.', {
-    replicas: int32('The actual number.'),
-    selector: string('The label selector of what is counted.'),
-  }),
-})
+export const scaleSchema: JSONSchemaProps = kindSchema(
+  'Scale describes the number of replicas of an object.',
+  {
+    spec: object('Desired state.', { replicas: int32('Desired number of replicas.', { minimum: 0 }) }),
+    status: object('Observed state.', {
+      replicas: int32('Observed number of replicas.'),
+      selector: string('Label selector of the replicas, in its string form.'),
+    }),
+  },
+)

@@ -7,34 +7,46 @@ import { builtin } from './kind.ts'
 
 // What webhooks and admission policies have in common.
 
-export const failurePolicy = string('What a failure means: Fail refuses the request, Ignore goes on.', {
-  default: 'Fail',
-})
+export const failurePolicy = string(
+  'How errors are handled. Fail rejects the request, Ignore ignores the error. Defaults to Fail.',
+  {
+    default: 'Fail',
+  },
+)
 export const matchPolicy = string(
-  'Whether rules match the same resource in other versions: Equivalent or Exact.',
+  'How rules match requests. Exact matches only the listed groups and versions, Equivalent also matches other versions of the same resource. Defaults to Equivalent.',
   {
     default: 'Equivalent',
   },
 )
 export const reinvocationPolicy = string(
-  'Whether to run again after others changed the object: Never or IfNeeded.',
+  'Whether to call again if a later plugin modifies the object: Never or IfNeeded. Defaults to Never.',
   {
     default: 'Never',
   },
 )
 
 export const selectors = {
-  namespaceSelector: labelSelector('The namespaces it applies to.', { default: {} }),
-  objectSelector: labelSelector('The objects it applies to.', { default: {} }),
+  namespaceSelector: labelSelector(
+    'Label selector for the namespace of the object. Matches all namespaces if empty.',
+    { default: {} },
+  ),
+  objectSelector: labelSelector('Label selector for the object. Matches all objects if empty.', {
+    default: {},
+  }),
 } satisfies Record<string, JSONSchemaProps>
 
 /** `RuleWithOperations`. */
 export const ruleFields = {
-  apiGroups: atomicList('Groups; "*" is all.'),
-  apiVersions: atomicList('Versions; "*" is all.'),
-  operations: atomicList('CREATE, UPDATE, DELETE, CONNECT or *.'),
-  resources: atomicList('Resources, or subresources as resource/subresource; "*" is all resources.'),
-  scope: string('Cluster, Namespaced or *.', { default: '*' }),
+  apiGroups: atomicList('API groups of the resources. "*" matches all groups.'),
+  apiVersions: atomicList('API versions of the resources. "*" matches all versions.'),
+  operations: atomicList('Operations: CREATE, UPDATE, DELETE, CONNECT, or "*" for all.'),
+  resources: atomicList(
+    'Resources, or subresources as <resource>/<subresource>. "*" matches all resources, but no subresources.',
+  ),
+  scope: string('Scope of the resources: Cluster, Namespaced, or "*" for both. Defaults to "*".', {
+    default: '*',
+  }),
 } satisfies Record<string, JSONSchemaProps>
 
 export const matchConditions = (description: string): JSONSchemaProps =>
@@ -42,43 +54,53 @@ export const matchConditions = (description: string): JSONSchemaProps =>
     description,
     ['name'],
     object(
-      'One condition.',
+      'A match condition.',
       {
-        expression: string('A CEL expression that must be true.'),
-        name: string('The name of the condition.'),
+        expression: string('CEL expression that must return true.'),
+        name: string('Name of the match condition.'),
       },
       { required: ['name', 'expression'] },
     ),
     mergedBy('name'),
   )
 
-const namedRule = atomicObject('Some requests.', {
+const namedRule = atomicObject('A rule that matches operations on resources.', {
   ...ruleFields,
-  resourceNames: atomicList('Names of objects; empty is all names.'),
+  resourceNames: atomicList('Names of the objects. Matches all names if empty.'),
 })
 
 export const matchResources = (description: string): JSONSchemaProps =>
   atomicObject(description, {
-    excludeResourceRules: atomicList('Requests that are left out.', namedRule),
+    excludeResourceRules: atomicList(
+      'Rules for operations that are excluded. They take precedence over resourceRules.',
+      namedRule,
+    ),
     matchPolicy,
     ...selectors,
-    resourceRules: atomicList('Requests that are covered.', namedRule),
+    resourceRules: atomicList('Rules for operations that match.', namedRule),
   })
 
 const webhook = (extra: Readonly<Record<string, JSONSchemaProps>>): JSONSchemaProps =>
   object(
-    'One webhook.',
+    'An admission webhook.',
     {
-      admissionReviewVersions: atomicList('Versions of AdmissionReview that it understands, best first.'),
+      admissionReviewVersions: atomicList(
+        'Versions of AdmissionReview that the webhook accepts, in order of preference.',
+      ),
       clientConfig: webhookClientConfig,
       failurePolicy,
-      matchConditions: matchConditions('More conditions on requests.'),
+      matchConditions: matchConditions(
+        'Conditions that must all be true for a request to be sent to the webhook.',
+      ),
       matchPolicy,
-      name: string('The name of the webhook, with dots.'),
+      name: string('Name of the webhook. Must be fully qualified, such as images.example.com.'),
       ...selectors,
-      rules: atomicList('Which requests it sees.', object('Some requests.', ruleFields)),
-      sideEffects: string('What calling it changes elsewhere: None or NoneOnDryRun.'),
-      timeoutSeconds: int32('How long to wait for it, in seconds, 1 to 30.', { default: 10 }),
+      rules: atomicList(
+        'Operations on resources for which the webhook is called.',
+        object('A rule that matches operations on resources.', ruleFields),
+      ),
+      sideEffects: string('Side effects of the webhook: None or NoneOnDryRun.'),
+      timeoutSeconds: int32('Timeout of a call, in seconds, from 1 to 30. Defaults to 10.', { default: 10 }),
       ...extra,
     },
     { required: ['name', 'clientConfig', 'sideEffects', 'admissionReviewVersions'] },
@@ -90,21 +112,23 @@ const configuration = (kind: string, description: string, hook: JSONSchemaProps)
     kind,
     categories: ['api-extensions'],
     schema: kindSchema(description, {
-      webhooks: listMap('The webhooks.', ['name'], hook, mergedBy('name')),
+      webhooks: listMap(
+        'Webhooks, with the operations that they apply to.',
+        ['name'],
+        hook,
+        mergedBy('name'),
+      ),
     }),
-    columns: [
-      computed(['Webhooks', 'integer', 'How many webhooks there are.'], o => sizeOf(o.webhooks)),
-      age,
-    ],
+    columns: [computed(['Webhooks', 'integer', 'Number of webhooks.'], o => sizeOf(o.webhooks)), age],
   })
 
 export const mutatingWebhookConfigurations = configuration(
   'MutatingWebhookConfiguration',
-  'Webhooks that may change objects before they are stored.',
+  'MutatingWebhookConfiguration registers admission webhooks that can modify objects.',
   webhook({ reinvocationPolicy }),
 )
 export const validatingWebhookConfigurations = configuration(
   'ValidatingWebhookConfiguration',
-  'Webhooks that may refuse requests.',
+  'ValidatingWebhookConfiguration registers admission webhooks that can reject requests.',
   webhook({}),
 )
