@@ -95,21 +95,17 @@ export const rules = (...all: readonly (readonly [rule: string, message: string]
   'x-kubernetes-validations': all.map(([rule, message]): ValidationRule => ({ rule, message })),
 })
 
+/** The fields of `metav1.TypeMeta`. */
+export const typeMeta: Properties = {
+  apiVersion: string(
+    'API group and version of this object: <group>/<version>, or <version> for the core group.',
+  ),
+  kind: string('Kind of this object, in CamelCase.'),
+}
+
 /** The schema of a whole object: type, metadata, and the fields of the kind. */
 export const kindSchema = (
   description: string,
   fields: Properties,
   more: JSONSchemaProps = {},
-): JSONSchemaProps =>
-  object(
-    description,
-    {
-      apiVersion: string(
-        'API group and version of this object: <group>/<version>, or <version> for the core group.',
-      ),
-      kind: string('Kind of this object, in CamelCase.'),
-      metadata: { type: 'object' },
-      ...fields,
-    },
-    more,
-  )
+): JSONSchemaProps => object(description, { ...typeMeta, metadata: { type: 'object' }, ...fields }, more)

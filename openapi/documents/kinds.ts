@@ -1,6 +1,6 @@
 import type { ApiResource, Subresource } from '../../framework/contract/apis.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import { kindSchema, list, object, string } from '../definitions/fields.ts'
+import { kindSchema, list, object, typeMeta } from '../definitions/fields.ts'
 import { scaleSchema, tokenRequestSchema } from '../definitions/kubernetes/reviews.ts'
 import {
   builtinModel,
@@ -16,13 +16,9 @@ import {
 
 type Properties = Readonly<Record<string, JSONSchemaProps>>
 
-const typeFields: Properties = {
-  apiVersion: string('The group and version in which this object is written down.'),
-  kind: string('The kind of this object.'),
-}
 const objectFields: Properties = {
-  ...typeFields,
-  metadata: described('What every stored object has in common.', meta('ObjectMeta')),
+  ...typeMeta,
+  metadata: described('Standard metadata of the object.', meta('ObjectMeta')),
 }
 
 /** Embedded objects have a type and metadata that their schemas leave out. */
@@ -47,9 +43,9 @@ const listComponent = (resource: ApiResource, gvk: GroupVersionKind): Component 
   ...object(
     `${gvk.kind} is a list of ${resource.names.kind}.`,
     {
-      ...typeFields,
-      items: list('The objects.', reference(modelName(resource, resource.names.kind))),
-      metadata: described('What every list has in common.', meta('ListMeta')),
+      ...typeMeta,
+      items: list('List of objects.', reference(modelName(resource, resource.names.kind))),
+      metadata: described('Standard metadata of the list.', meta('ListMeta')),
     },
     { required: ['items'] },
   ),

@@ -52,112 +52,132 @@ function metadataModel({ description, fields, isAtomic }: MetaStruct): JSONSchem
   })
 }
 
-const listMeta = object('What every list has in common.', {
-  continue: string('A token for the next part of the list; empty at its end.'),
-  remainingItemCount: int64('About how many objects come after this part.'),
-  resourceVersion: string('The state of the server that the list shows; a watch may start there.'),
-  selfLink: string('No longer used.'),
+const listMeta = object('Metadata of a list.', {
+  continue: string('Token that continues the list after this chunk. Empty in the last chunk.'),
+  remainingItemCount: int64('Estimated number of objects after this chunk.'),
+  resourceVersion: string('Resource version of the list, from which a watch can start.'),
+  selfLink: string('Deprecated. Always empty.'),
 })
 
-const statusDetails = object('What an error is about.', {
-  causes: atomicList('Single problems, such as invalid fields.', reference(meta('StatusCause'))),
-  group: string('The group of the object.'),
-  kind: string('The resource or kind of the object.'),
-  name: string('The name of the object.'),
-  retryAfterSeconds: int32('When to try again, in seconds.'),
-  uid: string('The UID of the object.'),
+const statusDetails = object('Details of an error.', {
+  causes: atomicList('Causes of the error, such as invalid fields.', reference(meta('StatusCause'))),
+  group: string('API group of the object.'),
+  kind: string('Resource or kind of the object.'),
+  name: string('Name of the object.'),
+  retryAfterSeconds: int32('Time after which the request should be retried, in seconds.'),
+  uid: string('UID of the object.'),
 })
 
-const status = object('What became of a request.', {
+const status = object('Status is a return value for calls that do not return other objects.', {
   apiVersion: string('v1'),
-  code: int32('The HTTP status code.'),
-  details: { ...described('What it is about.', meta('StatusDetails')), 'x-kubernetes-list-type': 'atomic' },
+  code: int32('HTTP status code of the response.'),
+  details: {
+    ...described('Details of the reason.', meta('StatusDetails')),
+    'x-kubernetes-list-type': 'atomic',
+  },
   kind: string('Status'),
-  message: string('What happened, for people.'),
+  message: string('Human-readable description of the status.'),
   metadata: reference(meta('ListMeta')),
-  reason: string('Why, as one word in CamelCase.'),
-  status: string('Success or Failure.'),
+  reason: string('Machine-readable reason of a failure, in CamelCase.'),
+  status: string('Status of the operation: Success or Failure.'),
 })
 
-const deleteOptions = object('How an object is deleted.', {
-  apiVersion: string('The group and version of these options.'),
-  dryRun: atomicList('All: checks only, and deletes nothing.'),
-  gracePeriodSeconds: int64('How long deletion may take, in seconds.'),
-  ignoreStoreReadErrorWithClusterBreakingPotential: boolean('Deletes objects that cannot be read.'),
+const deleteOptions = object('DeleteOptions are the options of a DELETE request.', {
+  apiVersion: string('API group and version of the options.'),
+  dryRun: atomicList('If All, the request is processed, but nothing is deleted.'),
+  gracePeriodSeconds: int64('Time before the object is deleted, in seconds.'),
+  ignoreStoreReadErrorWithClusterBreakingPotential: boolean(
+    'If true, also deletes objects that cannot be read from the store.',
+  ),
   kind: string('DeleteOptions'),
-  orphanDependents: boolean('Use propagationPolicy.'),
-  preconditions: described('What must be so, else nothing is deleted.', meta('Preconditions')),
-  propagationPolicy: string('What becomes of dependents: Orphan, Background or Foreground.'),
+  orphanDependents: boolean('Deprecated. Use propagationPolicy.'),
+  preconditions: described(
+    'Conditions that must be met, else the request fails with a conflict.',
+    meta('Preconditions'),
+  ),
+  propagationPolicy: string('How dependents are garbage collected: Orphan, Background or Foreground.'),
 })
 
 const groupVersion = object(
-  'One version of a group.',
-  { groupVersion: string('`group/version`.'), version: string('The version.') },
+  'A version of an API group.',
+  {
+    groupVersion: string('API group and version, as <group>/<version>.'),
+    version: string('Version, such as v1.'),
+  },
   { required: ['groupVersion', 'version'] },
 )
 const serverAddress = object(
-  'Which address clients of a network should use.',
-  { clientCIDR: string('The network.'), serverAddress: string('The address.') },
+  'Server address for clients of a network.',
+  {
+    clientCIDR: string('CIDR of the network of the clients.'),
+    serverAddress: string('Host name or IP address of the server, with an optional port.'),
+  },
   { required: ['clientCIDR', 'serverAddress'] },
 )
 const groupFields = {
   apiVersion: string('v1'),
   kind: string('APIGroup'),
-  name: string('The name of the group.'),
+  name: string('Name of the group.'),
   preferredVersion: described(
-    'The version to use unless there is a reason.',
+    'Version that clients should use by default.',
     meta('GroupVersionForDiscovery'),
   ),
-  serverAddressByClientCIDRs: atomicList('Addresses.', reference(meta('ServerAddressByClientCIDR'))),
-  versions: atomicList('The versions of the group.', reference(meta('GroupVersionForDiscovery'))),
+  serverAddressByClientCIDRs: atomicList(
+    'Server addresses, by client CIDR.',
+    reference(meta('ServerAddressByClientCIDR')),
+  ),
+  versions: atomicList('Versions of the group.', reference(meta('GroupVersionForDiscovery'))),
 }
 
 const apiResource = object(
-  'One resource.',
+  'An API resource.',
   {
-    categories: atomicList('Groups of resources, such as `all`.'),
-    group: string('The group, where it differs from the list.'),
-    kind: string('The kind of the objects.'),
-    name: string('The plural name.'),
-    namespaced: boolean('Whether objects live in namespaces.'),
-    shortNames: atomicList('Short names for command lines.'),
-    singularName: string('The singular name.'),
-    storageVersionHash: string('Changes with the version in which objects are stored.'),
-    verbs: list('What can be done.'),
-    version: string('The version, where it differs from the list.'),
+    categories: atomicList('Categories of the resource, such as all.'),
+    group: string('API group of the kind, if it differs from the group of the list.'),
+    kind: string('Kind of the objects.'),
+    name: string('Plural name of the resource.'),
+    namespaced: boolean('Whether the resource is namespaced.'),
+    shortNames: atomicList('Short names of the resource.'),
+    singularName: string('Singular name of the resource.'),
+    storageVersionHash: string('Hash of the version in which objects are stored.'),
+    verbs: list('Supported verbs.'),
+    version: string('Version of the kind, if it differs from the version of the list.'),
   },
   { required: ['name', 'singularName', 'namespaced', 'kind', 'verbs'] },
 )
 
 const discovery: Components = {
-  [meta('APIGroup')]: object('One group.', groupFields, { required: ['name', 'versions'] }),
+  [meta('APIGroup')]: object('An API group.', groupFields, { required: ['name', 'versions'] }),
   [meta('APIGroupList')]: object(
-    'All groups.',
+    'The list of API groups.',
     {
       apiVersion: string('v1'),
-      groups: atomicList('The groups.', reference(meta('APIGroup'))),
+      groups: atomicList('API groups.', reference(meta('APIGroup'))),
       kind: string('APIGroupList'),
     },
     { required: ['groups'] },
   ),
   [meta('APIResource')]: apiResource,
   [meta('APIResourceList')]: object(
-    'The resources of one group version.',
+    'The list of resources of a group and version.',
     {
       apiVersion: string('v1'),
-      groupVersion: string('`group/version`.'),
+      groupVersion: string('API group and version, as <group>/<version>.'),
       kind: string('APIResourceList'),
-      resources: atomicList('The resources.', reference(meta('APIResource'))),
+      resources: atomicList('API resources.', reference(meta('APIResource'))),
     },
     { required: ['groupVersion', 'resources'] },
   ),
   [meta('APIVersions')]: object(
-    'The versions of the core group.',
+    'Versions of the core group.',
     {
       apiVersion: string('v1'),
       kind: string('APIVersions'),
-      serverAddressByClientCIDRs: atomicList('Addresses.', reference(meta('ServerAddressByClientCIDR'))),
-      versions: atomicList('The versions.'),
+      serverAddressByClientCIDRs: atomicList(
+        'Server addresses, by client CIDR.',
+        reference(meta('ServerAddressByClientCIDR')),
+      ),
+      versions: atomicList('API versions.'),
     },
     { required: ['versions', 'serverAddressByClientCIDRs'] },
   ),
@@ -181,32 +201,34 @@ const versionFields = [
 export const sharedModels: Components = {
   ...discovery,
   [meta('DeleteOptions')]: deleteOptions,
-  [meta('FieldsV1')]: anything('Fields as a tree: `f:` before names, `k:` before keys of list items.'),
+  [meta('FieldsV1')]: anything(
+    'A set of fields in JSON format. f:<name> is a field, k:<keys> is an item of a list.',
+  ),
   [meta('ListMeta')]: listMeta,
   ...Object.fromEntries(
     Object.entries(metaStructs).map(([name, struct]) => [meta(name), metadataModel(struct)]),
   ),
   [meta('Patch')]: {
     type: 'object',
-    description: 'Changes of an object, in the form that Content-Type says.',
+    description: 'A patch of an object, in the format of the Content-Type header.',
   },
-  [meta('Preconditions')]: object('What must be so, else nothing is done.', {
-    resourceVersion: string('The resourceVersion the object must have.'),
-    uid: string('The UID the object must have.'),
+  [meta('Preconditions')]: object('Conditions that must be met before an operation is carried out.', {
+    resourceVersion: string('Required resource version of the object.'),
+    uid: string('Required UID of the object.'),
   }),
   [meta('Status')]: {
     ...status,
     'x-kubernetes-group-version-kind': [{ group: '', version: 'v1', kind: 'Status' }],
   },
-  [meta('StatusCause')]: object('One problem.', {
-    field: string('The path of the field.'),
-    message: string('What is wrong, for people.'),
-    reason: string('What is wrong, as one word in CamelCase.'),
+  [meta('StatusCause')]: object('A cause of an error.', {
+    field: string('Path of the field that caused the error.'),
+    message: string('Human-readable description of the cause.'),
+    reason: string('Machine-readable reason of the cause, in CamelCase.'),
   }),
   [meta('StatusDetails')]: statusDetails,
-  [meta('Time')]: { type: 'string', format: 'date-time', description: 'A time as RFC 3339 writes it.' },
+  [meta('Time')]: { type: 'string', format: 'date-time', description: 'Time in RFC 3339 format.' },
   [versionModel]: object(
-    'What this server is.',
+    'Version information of the server.',
     Object.fromEntries(versionFields.map(field => [field, text])),
     { required: versionFields },
   ),

@@ -166,48 +166,56 @@ const inPath = (name: string, description: string): OperationParameter => ({
   schema: { type: 'string', uniqueItems: true },
 })
 
-export const nameParameter = (kind: string): OperationParameter => inPath('name', `The name of the ${kind}.`)
-export const namespaceParameter = inPath('namespace', 'The namespace of the object.')
-export const prettyParameter = query('pretty', 'string', 'If `true`, the answer is indented.')
+export const nameParameter = (kind: string): OperationParameter => inPath('name', `Name of the ${kind}.`)
+export const namespaceParameter = inPath('namespace', 'Namespace of the object.')
+export const prettyParameter = query('pretty', 'string', 'If true, the output is indented.')
 
-const dryRun = query('dryRun', 'string', 'If `All`, everything is checked and nothing is stored.')
-const fieldManager = query('fieldManager', 'string', 'Who makes the change, for managedFields.')
+const dryRun = query('dryRun', 'string', 'If All, the request is processed, but nothing is stored.')
+const fieldManager = query('fieldManager', 'string', 'Name of the field manager that makes the change.')
 const fieldValidation = query(
   'fieldValidation',
   'string',
-  'What unknown and repeated fields are: Ignore, Warn or Strict (an error).',
+  'How unknown and duplicate fields are handled: Ignore, Warn or Strict.',
 )
-const force = query('force', 'boolean', 'Takes fields from other managers; for server-side apply only.')
+const force = query(
+  'force',
+  'boolean',
+  'Whether to take over fields of other field managers. For server-side apply only.',
+)
 
 const selection: readonly OperationParameter[] = [
-  query('continue', 'string', 'The token of the last answer, for the part after it.'),
-  query('fieldSelector', 'string', 'Only objects whose fields have these values.'),
-  query('labelSelector', 'string', 'Only objects whose labels match.'),
-  query('limit', 'integer', 'The most objects to answer with.'),
-  query('resourceVersion', 'string', 'How fresh the answer must be, or where a watch starts.'),
-  query('resourceVersionMatch', 'string', 'How resourceVersion is meant: Exact or NotOlderThan.'),
-  query('sendInitialEvents', 'boolean', 'Whether a watch starts with the objects that exist.'),
-  query('timeoutSeconds', 'integer', 'How long the request may take, in seconds.'),
+  query('continue', 'string', 'Continue token of the previous chunk.'),
+  query('fieldSelector', 'string', 'Selector that restricts the objects by their fields.'),
+  query('labelSelector', 'string', 'Selector that restricts the objects by their labels.'),
+  query('limit', 'integer', 'Maximum number of objects in the response.'),
+  query('resourceVersion', 'string', 'Resource version of the list, or from which a watch starts.'),
+  query('resourceVersionMatch', 'string', 'How resourceVersion is applied to a list: Exact or NotOlderThan.'),
+  query('sendInitialEvents', 'boolean', 'Whether a watch starts with events for the existing objects.'),
+  query('timeoutSeconds', 'integer', 'Timeout of the request, in seconds.'),
 ]
 const deletion: readonly OperationParameter[] = [
   dryRun,
-  query('gracePeriodSeconds', 'integer', 'How long deletion may take, in seconds.'),
+  query('gracePeriodSeconds', 'integer', 'Time before the object is deleted, in seconds.'),
   query(
     'ignoreStoreReadErrorWithClusterBreakingPotential',
     'boolean',
-    'Deletes an object that cannot be read.',
+    'If true, also deletes an object that cannot be read from the store.',
   ),
-  query('orphanDependents', 'boolean', 'Use propagationPolicy.'),
-  query('propagationPolicy', 'string', 'What becomes of dependents: Orphan, Background or Foreground.'),
+  query('orphanDependents', 'boolean', 'Deprecated. Use propagationPolicy.'),
+  query(
+    'propagationPolicy',
+    'string',
+    'How dependents are garbage collected: Orphan, Background or Foreground.',
+  ),
 ]
 
 /** Query parameters by what the operation does. */
 export const queryParameters = {
   get: [],
   list: [
-    query('allowWatchBookmarks', 'boolean', 'Whether a watch may tell how far it is without a change.'),
+    query('allowWatchBookmarks', 'boolean', 'Whether a watch can send bookmark events.'),
     ...selection,
-    query('watch', 'boolean', 'Answers with changes instead of a list.'),
+    query('watch', 'boolean', 'Whether to watch for changes instead of listing objects.'),
   ],
   post: [dryRun, fieldManager, fieldValidation],
   put: [dryRun, fieldManager, fieldValidation],

@@ -46,7 +46,7 @@ describe('OpenAPI v2', () => {
     assert.deepEqual(color, {})
     assert.deepEqual(size, { 'x-kubernetes-int-or-string': true })
     assert.deepEqual(template?.properties?.metadata, {
-      description: 'What every stored object has in common.',
+      description: 'Standard metadata of the object.',
       $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',
     })
   })

@@ -64,7 +64,7 @@ export function versionDocument(info: DocumentInfo, resources: readonly ApiResou
     get: plainGet(
       operationTag(group, version),
       `get${operationScope(group, version)}APIResources`,
-      'Lists the resources of this group version.',
+      'Lists the resources of this group and version.',
       meta('APIResourceList'),
     ),
   }
@@ -84,12 +84,16 @@ export function groupDocument(info: DocumentInfo, group: string): DocumentV3 {
   const id = `get${operationScope(group, '')}`
   const tag = operationTag(group, '')
   return group === ''
-    ? single(info, 'api', plainGet(tag, `${id}APIVersions`, 'Lists the core versions.', meta('APIVersions')))
-    : single(info, groupPath(group), plainGet(tag, `${id}APIGroup`, 'Shows one group.', meta('APIGroup')))
+    ? single(
+        info,
+        'api',
+        plainGet(tag, `${id}APIVersions`, 'Lists the versions of the core group.', meta('APIVersions')),
+      )
+    : single(info, groupPath(group), plainGet(tag, `${id}APIGroup`, 'Shows this group.', meta('APIGroup')))
 }
 
 export const groupsDocument = (info: DocumentInfo): DocumentV3 =>
   single(info, 'apis', plainGet('apis', 'getAPIGroups', 'Lists the groups.', meta('APIGroupList')))
 
 export const versionInfoDocument = (info: DocumentInfo): DocumentV3 =>
-  single(info, 'version', plainGet('version', 'getVersion', 'Says what this server is.', versionModel))
+  single(info, 'version', plainGet('version', 'getVersion', 'Shows the version of the server.', versionModel))
