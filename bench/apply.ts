@@ -1,11 +1,11 @@
-import { type Address, encodeRequest, type Request } from './connection.ts'
-import { withKcp } from './kcp.ts'
-import { load } from './load.ts'
-import type { Benchmark, Row } from './result.ts'
 import { type Applied, applying, define, patching } from './routers.ts'
-import { withScratch } from './scratch.ts'
-import { type Done, rowsOf, type Side } from './sides.ts'
-import { alternate } from './statistics.ts'
+import { type Address, encodeRequest, type Request } from './tools/connection.ts'
+import { withKcp } from './tools/kcp.ts'
+import { load } from './tools/load.ts'
+import type { Benchmark, Row } from './tools/result.ts'
+import { withScratch } from './tools/scratch.ts'
+import { type Done, rowsOf, type Side } from './tools/sides.ts'
+import { alternate } from './tools/statistics.ts'
 
 const clients = 8
 const managers = 10

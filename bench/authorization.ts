@@ -9,8 +9,8 @@ import {
 } from '../authz/testing/fixture.ts'
 import type { Action, Authorizer } from '../framework/contract/authorizer.ts'
 import type { UserInfo } from '../framework/request/user.ts'
-import type { Benchmark, Row } from './result.ts'
-import { percentile } from './statistics.ts'
+import type { Benchmark, Row } from './tools/result.ts'
+import { percentile } from './tools/statistics.ts'
 
 const namespaces = 100
 const rounds = 20_000

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../framework/index.ts'
 import { compileSchema, type JSONSchemaProps } from '../openapi/index.ts'
-import { foreignCrd, httpRoutes } from './foreign.ts'
-import type { Bench, Row } from './result.ts'
+import { foreignCrd, httpRoutes } from './tools/foreign.ts'
+import type { Bench, Row } from './tools/result.ts'
 
 // What the schema and the rules of Gateway API's HTTPRoute, the dearest of common kinds, add to a write.
 

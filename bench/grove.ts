@@ -1,6 +1,6 @@
-import type { Child } from './child.ts'
-import { type Address, Connection } from './connection.ts'
-import type { OrielTasks } from './serve.ts'
+import type { OrielTasks } from './children/serve.ts'
+import type { Child } from './tools/child.ts'
+import { type Address, Connection } from './tools/connection.ts'
 
 /** Workspaces below `root`: flat, or each with so many children. */
 export interface Grove {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fell, type Grove, grow, type Site } from './grove.ts'
-import type { Benchmark, Row } from './result.ts'
-import { type Scratch, withScratch } from './scratch.ts'
+import type { Benchmark, Row } from './tools/result.ts'
+import { type Scratch, withScratch } from './tools/scratch.ts'
 
 const count = 10_000
 const branching = 7

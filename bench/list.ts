@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Address, Connection, encodeRequest } from './connection.ts'
-import { load } from './load.ts'
-import { exportName, widgetsIn, widgetsPath } from './objects.ts'
-import type { Benchmark, Row } from './result.ts'
-import { type Scratch, withScratch } from './scratch.ts'
-import { alternate, median } from './statistics.ts'
-import type { Tenants } from './tenants.ts'
+import { type Address, Connection, encodeRequest } from './tools/connection.ts'
+import { load } from './tools/load.ts'
+import { exportName, widgetsIn, widgetsPath } from './tools/objects.ts'
+import type { Benchmark, Row } from './tools/result.ts'
+import { type Scratch, withScratch } from './tools/scratch.ts'
+import { alternate, median } from './tools/statistics.ts'
+import type { Tenants } from './tools/tenants.ts'
 
 const objects = 10_000
 const clusters = 1_000

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Child } from './child.ts'
-import { type Address, Connection, encodeRequest } from './connection.ts'
-import { load } from './load.ts'
-import { widget, widgetsIn } from './objects.ts'
-import type { Benchmark, Row } from './result.ts'
-import { type Scratch, withScratch } from './scratch.ts'
-import type { OrielTasks } from './serve.ts'
-import { alternate } from './statistics.ts'
+import type { OrielTasks } from './children/serve.ts'
+import type { Child } from './tools/child.ts'
+import { type Address, Connection, encodeRequest } from './tools/connection.ts'
+import { load } from './tools/load.ts'
+import { widget, widgetsIn } from './tools/objects.ts'
+import type { Benchmark, Row } from './tools/result.ts'
+import { type Scratch, withScratch } from './tools/scratch.ts'
+import { alternate } from './tools/statistics.ts'
 
 const connections = 64
 const milliseconds = 2_000

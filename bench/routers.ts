@@ -1,4 +1,4 @@
-import { type Address, Connection, type Request } from './connection.ts'
+import { type Address, Connection, type Request } from './tools/connection.ts'
 
 const group = 'bench.example.com'
 const base = '/clusters/root/apis'

@@ -1,8 +1,8 @@
-import { Connection } from './connection.ts'
-import { foreignCrd, httpRoutes } from './foreign.ts'
-import type { Benchmark, Row } from './result.ts'
-import { withScratch } from './scratch.ts'
-import { percentile } from './statistics.ts'
+import { Connection } from './tools/connection.ts'
+import { foreignCrd, httpRoutes } from './tools/foreign.ts'
+import type { Benchmark, Row } from './tools/result.ts'
+import { withScratch } from './tools/scratch.ts'
+import { percentile } from './tools/statistics.ts'
 
 const count = 10
 

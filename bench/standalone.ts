@@ -13,13 +13,13 @@ import {
   publishedUrl,
   type Tenant,
 } from '../test/support/tenants.ts'
-import { type Address, Connection } from './connection.ts'
-import { freePort, whenOpen } from './ports.ts'
-import type { Benchmark, Row } from './result.ts'
-import { type Scratch, withScratch } from './scratch.ts'
-import { type Measure, rowsOf, type Side } from './sides.ts'
 import { idleRow, memoryRows } from './standalonememory.ts'
-import { alternate } from './statistics.ts'
+import { type Address, Connection } from './tools/connection.ts'
+import { freePort, whenOpen } from './tools/ports.ts'
+import type { Benchmark, Row } from './tools/result.ts'
+import { type Scratch, withScratch } from './tools/scratch.ts'
+import { type Measure, rowsOf, type Side } from './tools/sides.ts'
+import { alternate } from './tools/statistics.ts'
 import {
   asked,
   collection,

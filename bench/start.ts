@@ -5,10 +5,10 @@ import type { IncomingMessage } from 'node:http'
 import { get } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort, whenOpen } from './ports.ts'
-import type { Benchmark, Row } from './result.ts'
-import { type Scratch, withScratch } from './scratch.ts'
-import { alternate, median } from './statistics.ts'
+import { freePort, whenOpen } from './tools/ports.ts'
+import type { Benchmark, Row } from './tools/result.ts'
+import { type Scratch, withScratch } from './tools/scratch.ts'
+import { alternate, median } from './tools/statistics.ts'
 
 const compiled = import.meta.dirname.endsWith(join('dist', 'bench'))
 const program = join(import.meta.dirname, compiled ? '..' : '../dist', 'bundle/oriel.cjs')

@@ -1,8 +1,8 @@
 import type { Standalone } from '../test/support/servers/standalone.ts'
 import type { Tenant } from '../test/support/tenants.ts'
-import { type Address, Connection, encodeRequest } from './connection.ts'
-import { load } from './load.ts'
-import type { Done, Sides } from './sides.ts'
+import { type Address, Connection, encodeRequest } from './tools/connection.ts'
+import { load } from './tools/load.ts'
+import type { Done, Sides } from './tools/sides.ts'
 import { Watchers } from './watchers.ts'
 
 export const objects = 10_000

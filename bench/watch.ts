@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Address, Connection } from './connection.ts'
-import { exportName, widgetsPath } from './objects.ts'
-import type { Benchmark, Row } from './result.ts'
-import { type Scratch, withScratch } from './scratch.ts'
-import { median } from './statistics.ts'
-import type { Tenants } from './tenants.ts'
+import { type Address, Connection } from './tools/connection.ts'
+import { exportName, widgetsPath } from './tools/objects.ts'
+import type { Benchmark, Row } from './tools/result.ts'
+import { type Scratch, withScratch } from './tools/scratch.ts'
+import { median } from './tools/statistics.ts'
+import type { Tenants } from './tools/tenants.ts'
 import { Watchers } from './watchers.ts'
 
 const watchers = 1_000

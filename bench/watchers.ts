@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { now } from './churn.ts'
-import { type Address, encodeRequest, openSocket } from './connection.ts'
-import { percentile } from './statistics.ts'
+import { now } from './children/churn.ts'
+import { type Address, encodeRequest, openSocket } from './tools/connection.ts'
+import { percentile } from './tools/statistics.ts'
 
 /** How many of the watchers look into what they get; the others only count bytes, which costs the machine less. */
 const looking = 20

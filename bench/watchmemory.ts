@@ -1,10 +1,10 @@
-import type { Child } from './child.ts'
-import { encodeRequest, openSocket } from './connection.ts'
-import { exportName, widgetsPath } from './objects.ts'
-import type { Benchmark, Row } from './result.ts'
-import { type Scratch, withScratch } from './scratch.ts'
-import type { OrielTasks } from './serve.ts'
-import type { Tenants } from './tenants.ts'
+import type { OrielTasks } from './children/serve.ts'
+import type { Child } from './tools/child.ts'
+import { encodeRequest, openSocket } from './tools/connection.ts'
+import { exportName, widgetsPath } from './tools/objects.ts'
+import type { Benchmark, Row } from './tools/result.ts'
+import { type Scratch, withScratch } from './tools/scratch.ts'
+import type { Tenants } from './tools/tenants.ts'
 import { Watchers } from './watchers.ts'
 
 const watchers = 1_000

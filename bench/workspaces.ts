@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { type Address, encodeRequest } from './connection.ts'
-import { load } from './load.ts'
-import type { Memory } from './memory.ts'
-import type { Benchmark, Row } from './result.ts'
-import { type Scratch, withScratch } from './scratch.ts'
-import { alternate } from './statistics.ts'
+import { type Address, encodeRequest } from './tools/connection.ts'
+import { load } from './tools/load.ts'
+import type { Memory } from './tools/memory.ts'
+import type { Benchmark, Row } from './tools/result.ts'
+import { type Scratch, withScratch } from './tools/scratch.ts'
+import { alternate } from './tools/statistics.ts'
 
 const sizes = [10, 1_000, 10_000] as const
 const rounds = 5

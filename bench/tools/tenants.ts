@@ -1,9 +1,9 @@
-import type { ResourceRef } from '../framework/contract/backend.ts'
-import type { KubeObject } from '../framework/meta/object.ts'
-import type { APIBinding, APIExport } from '../kcp/apis.ts'
-import { resources } from '../kcp/resources.ts'
-import type { Workspace } from '../kcp/tenancy.ts'
-import type { Shard } from '../shard/index.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import type { APIBinding, APIExport } from '../../kcp/apis.ts'
+import { resources } from '../../kcp/resources.ts'
+import type { Workspace } from '../../kcp/tenancy.ts'
+import type { Shard } from '../../shard/index.ts'
 import { bindingTo, exported, exportName, schema, widget, widgetsRef, workspace } from './objects.ts'
 
 /** So many things are made at the same time. */

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { PlainTasks } from '../children/plain.ts'
+import type { PullerTasks } from '../children/puller.ts'
+import type { OrielTasks, ServeOptions } from '../children/serve.ts'
 import { type Child, startChild, type Tasks } from './child.ts'
 import type { Address } from './connection.ts'
-import type { PlainTasks } from './plain.ts'
-import type { PullerTasks } from './puller.ts'
-import type { OrielTasks, ServeOptions } from './serve.ts'
 
 /** What a benchmark starts and leaves behind: gone when it ends, however it ends. */
 export interface Scratch {

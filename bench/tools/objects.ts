@@ -1,5 +1,5 @@
-import type { ResourceRef } from '../framework/contract/backend.ts'
-import type { KubeObject } from '../framework/meta/object.ts'
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
 
 const group = 'bench.oriel.dev'
 

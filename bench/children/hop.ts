@@ -1,10 +1,10 @@
-import { silent } from '../framework/contract/log.ts'
-import { createMetrics } from '../framework/metrics/metrics.ts'
-import { createOutbound } from '../framework/net/outbound.ts'
-import { type Listener, listen } from '../framework/server/listener.ts'
-import { type Handler, serve } from '../framework/server/serve.ts'
-import { childOptions, serveTasks } from './child.ts'
-import type { Address } from './connection.ts'
+import { silent } from '../../framework/contract/log.ts'
+import { createMetrics } from '../../framework/metrics/metrics.ts'
+import { createOutbound } from '../../framework/net/outbound.ts'
+import { type Listener, listen } from '../../framework/server/listener.ts'
+import { type Handler, serve } from '../../framework/server/serve.ts'
+import { childOptions, serveTasks } from '../tools/child.ts'
+import type { Address } from '../tools/connection.ts'
 
 /** One hop to another server on this machine, as requests for mounts make it, in a process of its own. */
 const { port } = childOptions<Address>()

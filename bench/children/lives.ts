@@ -1,6 +1,6 @@
-import type { Workspace } from '../kcp/tenancy.ts'
-import type { Shard } from '../shard/index.ts'
-import { workspacesRef } from './tenants.ts'
+import type { Workspace } from '../../kcp/tenancy.ts'
+import type { Shard } from '../../shard/index.ts'
+import { workspacesRef } from '../tools/tenants.ts'
 
 /** What a server tells of its workspaces to whoever makes and deletes them; followed by events, so that waiting for
  * thousands costs nothing. */

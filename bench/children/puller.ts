@@ -1,6 +1,6 @@
-import { childOptions, serveTasks } from './child.ts'
-import { type Address, encodeRequest } from './connection.ts'
-import { load } from './load.ts'
+import { childOptions, serveTasks } from '../tools/child.ts'
+import { type Address, encodeRequest } from '../tools/connection.ts'
+import { load } from '../tools/load.ts'
 
 /** Clients in a process of their own, so that what they read does not delay those who are measured. */
 

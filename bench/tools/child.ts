@@ -23,10 +23,10 @@ interface Reply {
   readonly error?: string
 }
 
-/** Starts `bench/<name>` with arguments; resolves when it is ready to be asked. */
+/** Starts `bench/children/<name>` with arguments; resolves when it is ready to be asked. */
 export async function startChild<T extends Tasks>(name: string, options: object = {}): Promise<Child<T>> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const file = new URL(`./${name}.${extension}`, import.meta.url)
+  const file = new URL(`../children/${name}.${extension}`, import.meta.url)
   const child = fork(file, [JSON.stringify(options)], {
     execArgv: [...process.execArgv, '--expose-gc', ...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? [])],
   })

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { childOptions, serveTasks } from './child.ts'
+import { childOptions, serveTasks } from '../tools/child.ts'
 
 /** `node:https` and nothing else, in a process of its own: what watchers cost whoever serves them from Node. */
 export interface BareOptions {

@@ -5,9 +5,9 @@ import {
   apiSetOf,
   defineVirtualWorkspace,
   viewOf,
-} from '../framework/index.ts'
-import { apiResourcesOf, definitionOf } from '../openapi/index.ts'
-import { schema } from './objects.ts'
+} from '../../framework/index.ts'
+import { apiResourcesOf, definitionOf } from '../../openapi/index.ts'
+import { schema } from '../tools/objects.ts'
 
 /** A view that puts one annotation into every widget, as views that present paths or other clusters' objects do. */
 export const relabeling = defineVirtualWorkspace(

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Shard } from '../shard/index.ts'
+import type { Shard } from '../../shard/index.ts'
 import { now } from './churn.ts'
 
 export interface Settling {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KubeObject } from '../framework/meta/object.ts'
-import type { Shard } from '../shard/index.ts'
-import { widgetsRef } from './objects.ts'
-import type { Tenants } from './tenants.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import type { Shard } from '../../shard/index.ts'
+import { widgetsRef } from '../tools/objects.ts'
+import type { Tenants } from '../tools/tenants.ts'
 
 export interface Churn {
   readonly tenants: Tenants

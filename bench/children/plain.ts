@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serveTasks } from './child.ts'
+import { serveTasks } from '../tools/child.ts'
+import type { Address } from '../tools/connection.ts'
 import { stamp } from './churn.ts'
-import type { Address } from './connection.ts'
 
 /** What plain `node:http` does with the same bytes, in a process of its own: the limit, and the usual ways. */
 
