@@ -199,6 +199,15 @@ describe('the architecture of tests', () => {
     assert.ok(sources.length > 300, 'the tests were found')
   })
 
+  it(`holds at most ${budgets.room} source files in a room of test and bench, tests included`, () =>
+    assert.deepEqual(
+      fullRooms(
+        sources.filter(({ path }) => beside.folders.includes(folderOf(path))),
+        budgets.room,
+      ),
+      [],
+    ))
+
   it(`keeps files within ${beside.file} lines`, () => assert.deepEqual(longFiles(sources, beside.file), []))
 
   it(`keeps functions that are no suites within ${beside.function} lines`, () =>

@@ -44,7 +44,7 @@ export class Compacted extends Error {
 
 /**
  * Bytes by revision. One writer; a commit is acknowledged after it is durable, and no watcher sees it before.
- * Implementations pass `test/contract/store.ts`.
+ * Implementations pass `test/contract/store`.
  */
 export interface Store {
   /** The newest acknowledged revision; 0 when nothing was ever written. */

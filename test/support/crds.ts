@@ -15,6 +15,10 @@ export const foreignCrds = (): readonly KubeObject[] => definitionsIn(process.en
 export const noForeignCrds =
   'needs CustomResourceDefinitions of other projects, FOREIGN_CRDS=<folder> npm test'
 
+/** One of them by the name of its object. */
+export const foreignCrd = <T = KubeObject>(name: string): T | undefined =>
+  foreignCrds().find(({ metadata }) => metadata.name === name) as T | undefined
+
 /** The CustomResourceDefinitions of kcp: the folder `config/crds` of its source. */
 export const kcpCrds = (): readonly KubeObject[] => definitionsIn(process.env.KCP_CRDS)
 export const noKcpCrds = "needs kcp's folder config/crds, KCP_CRDS=<folder> npm test"
@@ -93,5 +97,4 @@ export const gadgets: KubeObject = {
 }
 
 /** cert-manager's Certificate, 46 kB of schema, if FOREIGN_CRDS has it. */
-export const certificates = (): KubeObject =>
-  foreignCrds().find(crd => crd.metadata.name === gadgets.metadata.name) ?? gadgets
+export const certificates = (): KubeObject => foreignCrd(gadgets.metadata.name ?? '') ?? gadgets
