@@ -1,9 +1,8 @@
 import { validateAPIResourceSchema } from '../openapi/apiresourceschema.ts'
 import { kcpAdmission } from './admission/kcp/index.ts'
 import { claimsDecorator } from './claims/decorator.ts'
-import { bindingSources } from './controllers/bindingworld.ts'
+import { bindingSources, createLocks } from './controllers/bindingworld.ts'
 import type { Controller } from './controllers/controller.ts'
-import type { KcpControllerDeps, ShardIdentity, TenancyResources } from './controllers/deps.ts'
 import { apiBindingController } from './controllers/exports/apibinding.ts'
 import { apiBindingDeletionController } from './controllers/exports/apibindingdeletion.ts'
 import { apiExportController } from './controllers/exports/apiexport.ts'
@@ -11,12 +10,17 @@ import { boundSchemaController } from './controllers/exports/boundschemas.ts'
 import { cachedResourceController } from './controllers/exports/cachedresource.ts'
 import { cachedResourceSliceController } from './controllers/exports/cachedresourceslice.ts'
 import { endpointSliceController } from './controllers/exports/endpointslice.ts'
-import type { ShardHost, ShardOptions } from './controllers/host.ts'
-import { namespaceDefaultsController } from './controllers/kubernetes/namespacedefaults.ts'
-import { createLocks } from './controllers/locks.ts'
+import type {
+  KcpControllerDeps,
+  ShardHost,
+  ShardIdentity,
+  ShardOptions,
+  TenancyResources,
+} from './controllers/host.ts'
+import { namespaceDefaultsController } from './controllers/kubernetes/namespace.ts'
 import { mountController } from './controllers/mounts/mount.ts'
-import { leftoversController } from './controllers/workspaces/leftovers.ts'
 import { logicalClusterController } from './controllers/workspaces/logicalcluster.ts'
+import { leftoversController } from './controllers/workspaces/logicalclusterdeletion.ts'
 import { workspaceController } from './controllers/workspaces/workspace.ts'
 import { workspaceTypeController } from './controllers/workspaces/workspacetype.ts'
 import { homeWorkspace } from './homes.ts'
@@ -26,7 +30,7 @@ import type { PeerClient } from './tenancy/peer.ts'
 
 export { type BootstrapOptions, bootstrap } from './bootstrap/bootstrap.ts'
 export type { ShardAddresses } from './bootstrap/root.ts'
-export type { TenancyResources } from './controllers/deps.ts'
+export type { TenancyResources } from './controllers/host.ts'
 export type { Sharding } from './peers/follow.ts'
 export { HasOwnRoot, type JoinOptions, joinRoot } from './peers/join.ts'
 export type { ConnectPeer, PeerClient } from './tenancy/peer.ts'

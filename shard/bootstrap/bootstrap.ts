@@ -1,7 +1,7 @@
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import { tenancyGroup, topologyGroup } from '../../kcp/apigroups.ts'
 import { exportedResources, shardsExport } from '../../kcp/resources.ts'
-import type { TenancyResources } from '../controllers/deps.ts'
+import type { TenancyResources } from '../controllers/host.ts'
 import { applyManifests } from '../manifests/apply.ts'
 import type { Store } from '../store/store.ts'
 import { bootstrapExports } from './exports.ts'

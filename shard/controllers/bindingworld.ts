@@ -1,6 +1,7 @@
 import type { Informer, Informers } from '../../framework/contract/informer.ts'
 import type { Item } from '../../framework/contract/item.ts'
-import { type ClusterName, groupResource } from '../../framework/meta/object.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
+import { groupResource } from '../../framework/meta/object.ts'
 import type { APIBinding, APIExport, APIResourceSchema } from '../../kcp/apis.ts'
 import type { PermissionClaim } from '../../kcp/claims.ts'
 import { needsNoIdentity } from '../../kcp/claims.ts'
@@ -8,7 +9,6 @@ import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
 import { bindingHolder, type Holder, resourceName, type TakenNames } from '../bindings/namingconflicts.ts'
 import type { Directory } from '../tenancy/directory.ts'
-import type { Locks } from './locks.ts'
 
 /** What a binding can see, from memory. */
 export interface BindingWorld {
@@ -24,7 +24,7 @@ export interface BindingWorld {
 }
 
 /** Where bindings look. */
-export interface BindingSources {
+interface BindingSources {
   readonly bindings: Informer
   readonly schemas: Informer
   readonly crds: Informer
@@ -142,4 +142,32 @@ function takenNames(
     by: `CustomResourceDefinition "${metadata.name ?? ''}"`,
   }))
   return [...bound, ...defined]
+}
+
+/**
+ * Resources that bindings are about to hold. Who holds one for good says so in `status.boundResources`; until that is
+ * written it is kept here, so that of two bindings that want the same resource at the same time one comes first.
+ */
+interface Locks {
+  /** The name of the binding that has the resource: `binding` itself if it was free. */
+  take(cluster: ClusterName, resource: string, binding: string): string
+  /** To be called when what was taken is written, or not wanted any more. */
+  release(cluster: ClusterName, binding: string): void
+}
+
+export function createLocks(): Locks {
+  const holders = new Map<ClusterName, Map<string, string>>()
+  return {
+    take(cluster, resource, binding) {
+      const held = holders.get(cluster) ?? new Map<string, string>()
+      const holder = held.get(resource) ?? binding
+      holders.set(cluster, held.set(resource, holder))
+      return holder
+    },
+    release(cluster, binding) {
+      const held = holders.get(cluster)
+      for (const [resource, holder] of held ?? []) if (holder === binding) held?.delete(resource)
+      if (held?.size === 0) holders.delete(cluster)
+    },
+  }
 }

@@ -1,18 +1,23 @@
 import type { RingBounds } from '../../framework/cache/ring.ts'
-import type { Subresource } from '../../framework/contract/apis.ts'
+import type { ApiSet, Subresource } from '../../framework/contract/apis.ts'
 import type { Authorizer } from '../../framework/contract/authorizer.ts'
-import type { Backend } from '../../framework/contract/backend.ts'
+import type { Backend, ResourceRef } from '../../framework/contract/backend.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import type { AddressPolicy } from '../../framework/net/addresspolicy.ts'
+import type { Place } from '../../framework/contract/workspacetree.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
 import type { RegistryPlugin } from '../admission/chain.ts'
 import type { Computed } from '../apis/resources.ts'
 import type { ClusterContent } from '../bindings/content.ts'
 import type { Decorator } from '../cache/builder.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { Store } from '../store/store.ts'
+import type { Directory } from '../tenancy/directory.ts'
+import type { Peers } from '../tenancy/peer.ts'
+import type { Bindings } from './bindingworld.ts'
 import type { ControllerClient } from './client.ts'
 import type { Controller } from './controller.ts'
 
@@ -70,4 +75,38 @@ export interface Shard extends ShardHost {
   run(): Promise<void>
   /** Ends watches and closes the cache; the store stays open. */
   close(): void
+}
+
+/** Bound resources of root's exports, with their identities. */
+export interface TenancyResources {
+  readonly workspaces: ResourceRef
+  readonly workspaceTypes: ResourceRef
+  readonly partitions: ResourceRef
+  readonly shards: ResourceRef
+}
+
+/** The shard that this process is. */
+export interface ShardIdentity {
+  readonly name: string
+  /** What clients use, without a trailing slash. */
+  readonly externalURL: string
+}
+
+/** What kcp's controllers work with. */
+export interface KcpControllerDeps extends Bindings {
+  readonly client: ControllerClient
+  readonly content: ClusterContent
+  readonly informers: Informers
+  readonly directory: Directory
+  readonly tenancy: TenancyResources
+  readonly shard: ShardIdentity
+  /** The other shards of the tree. */
+  readonly peers: Peers
+  /** What a cluster serves; undefined when there is no such cluster. */
+  readonly apis: (cluster: ClusterName) => ApiSet | undefined
+  /** Where a path of workspaces leads, as far as this shard knows. */
+  readonly place: (path: string) => Place | undefined
+  /** PEM, for `kube-root-ca.crt`. */
+  readonly rootCA: string
+  readonly log: Logger
 }

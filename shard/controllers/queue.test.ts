@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { silent } from '../../framework/contract/log.ts'
-import { createDelays } from './delays.ts'
-import { createQueue } from './queue.ts'
+import { createDelays, createQueue } from './queue.ts'
 
 describe('work queue', () => {
   const stop = new AbortController()

@@ -14,7 +14,7 @@ import {
   keyOf,
   parseKey,
 } from '../controller.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import type { KcpControllerDeps } from '../host.ts'
 import { bindingStatus } from './bindingstatus.ts'
 import { keepSchemas } from './boundschemas.ts'
 

@@ -8,7 +8,7 @@ import { isIdentity, isVirtual } from '../../apis/served.ts'
 import { isDeparting, type Stored } from '../../bindings/content.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import type { KcpControllerDeps } from '../host.ts'
 import {
   deleteContent,
   type Remaining,

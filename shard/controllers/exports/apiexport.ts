@@ -4,7 +4,7 @@ import { setConditions } from '../../../kcp/conditions.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { clusterScoped, createIfMissing, updateStatus } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import type { KcpControllerDeps } from '../host.ts'
 import { giveIdentity, identityState, namesIdentity, usersOfSecret } from '../identity.ts'
 
 /** Gives every export an identity and a default endpoint slice (chapter 20, sections 5.3 and 5.4). */

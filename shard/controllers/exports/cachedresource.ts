@@ -1,5 +1,7 @@
 import type { ApiResource } from '../../../framework/contract/apis.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import type { Informer, Informers } from '../../../framework/contract/informer.ts'
+import type { ItemEvent } from '../../../framework/contract/item.ts'
 import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
 import {
@@ -20,8 +22,7 @@ import {
   keyOf,
   parseKey,
 } from '../controller.ts'
-import type { KcpControllerDeps } from '../deps.ts'
-import { type Followed, followResources } from '../followed.ts'
+import type { KcpControllerDeps } from '../host.ts'
 import { giveIdentity, identityState, namesIdentity, usersOfSecret } from '../identity.ts'
 
 /**
@@ -175,4 +176,30 @@ async function release(
       finalizers: (current.metadata.finalizers ?? []).filter(each => each !== cachedResourceFinalizer),
     },
   }))
+}
+
+/** Changes of resources that are named while a controller runs. */
+interface Followed extends Pick<Informer, 'onEvent'> {
+  /** From now on, once and for all. */
+  follow(resource: ResourceRef): void
+}
+
+function followResources(informers: Informers): Followed {
+  const followed = new Set<Informer>()
+  const handlers = new Set<(event: ItemEvent) => void>()
+  const tell = (event: ItemEvent): void => {
+    for (const handler of handlers) handler(event)
+  }
+  return {
+    follow(resource) {
+      const informer = informers.for(resource)
+      if (followed.has(informer)) return
+      followed.add(informer)
+      informer.onEvent(tell)
+    },
+    onEvent(handler) {
+      handlers.add(handler)
+      return () => void handlers.delete(handler)
+    },
+  }
 }

@@ -7,7 +7,7 @@ import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kc
 import { resources } from '../../../kcp/resources.ts'
 import { clusterScoped, updateStatus } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import type { KcpControllerDeps } from '../host.ts'
 import { partitionOf } from './endpointslice.ts'
 
 type Slice = ClusterCachedResourceEndpointSlice

@@ -12,7 +12,7 @@ import type { Manifest } from '../../manifests/manifest.ts'
 import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
 import { type BindingPlace, worldOf } from '../bindingworld.ts'
 import { clusterScoped, updateObject } from '../client.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import type { KcpControllerDeps } from '../host.ts'
 import { bindingStatus } from './bindingstatus.ts'
 import { keepSchemas } from './boundschemas.ts'
 

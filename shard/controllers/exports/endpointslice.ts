@@ -7,7 +7,7 @@ import type { MetaV1LabelSelector } from '../../../kcp/selector.ts'
 import { requirementsOf } from '../../../kcp/selector.ts'
 import { clusterScoped, updateStatus } from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import type { KcpControllerDeps } from '../host.ts'
 
 interface Finding {
   readonly conditions: readonly ConditionState[]

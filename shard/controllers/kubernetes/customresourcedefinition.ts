@@ -13,11 +13,9 @@ import {
   cleanupFinalizer,
   withCondition,
 } from '../../registry/crd.ts'
-import { type ControllerClient, clusterScoped, updateObject, updateStatus } from '../client.ts'
+import { type ControllerClient, clusterScoped, createClient, updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
-import { boundNames } from '../exports/boundnames.ts'
-import { namingStatus } from '../exports/naming.ts'
-import { createClient } from '../loopbackclient.ts'
+import { boundNames, namingStatus } from '../exports/naming.ts'
 import { deleteContent, recheck } from '../remaining.ts'
 
 export interface DefinitionControllerDeps {

@@ -4,11 +4,10 @@ import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import { type Controller, keyOf, parseKey } from '../controller.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import type { KcpControllerDeps } from '../host.ts'
 import { createQueue, type Queue } from '../queue.ts'
 import { createMountedKinds, type MountedKinds } from './mountedkinds.ts'
-import { followLinks, linkProblem } from './mountlinks.ts'
-import { locateKind, type MountRef, mountOf, mountState } from './mountref.ts'
+import { followLinks, linkProblem, locateKind, type MountRef, mountOf, mountState } from './mountref.ts'
 import { mountStatus, mountUrl, type Observation } from './mountstatus.ts'
 
 /** Brings URL, condition and phase of mounted workspaces in line with the objects that they refer to. */

@@ -1,9 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import type { Informer } from '../../../framework/contract/informer.ts'
+import type { Item, ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import type { APIBinding } from '../../../kcp/apis.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import { keyOf } from '../controller.ts'
+import type { KcpControllerDeps } from '../host.ts'
 
 /** `spec.mount` of a workspace: what stands in place of a logical cluster (chapter 30, section 4.3). */
 export interface Mount {
@@ -25,7 +29,7 @@ export const mountOf = ({ spec }: Workspace): Mount | undefined => {
 }
 
 /** Where the objects of a kind are. */
-export interface LocatedKind {
+interface LocatedKind {
   readonly resource: ResourceRef
   readonly namespaced: boolean
 }
@@ -70,4 +74,61 @@ export function mountState({ apiVersion = '', kind, spec, status }: KubeObject):
   const isWorkspace = kind === 'Workspace' && apiVersion.startsWith('tenancy.kcp.io/')
   const own = isWorkspace ? (spec as { URL?: unknown } | undefined)?.URL : undefined
   return { phase: text(phase), url: text(own) || text(URL) || text(url) }
+}
+
+/** What is wrong with where a link leads. */
+export type LinkProblem = 'loop' | 'nowhere'
+
+/**
+ * Follows a URL of this tree as far as this shard knows it; undefined for other URLs, and for links that lead somewhere.
+ * Beside other shards nobody here can say that something is nowhere.
+ */
+export function linkProblem(
+  { informers, place, shard, tenancy }: KcpControllerDeps,
+  url: string,
+): LinkProblem | undefined {
+  const path = pathIn(shard.externalURL, url)
+  if (path === undefined) return undefined
+  const found = place(path)
+  if (found?.kind === 'loop') return 'loop'
+  const isAlone = informers.for(tenancy.shards).list('root').length <= 1
+  return found === undefined && isAlone ? 'nowhere' : undefined
+}
+
+function pathIn(externalURL: string, url: string): string | undefined {
+  const prefix = `${externalURL}/clusters/`
+  return url.startsWith(prefix) ? url.slice(prefix.length).replace(/\/$/, '') : undefined
+}
+
+/** Calls `changed` with every link when workspaces come, go or lead elsewhere: any of them may be on the way. */
+export function followLinks(
+  { informers, shard, tenancy }: KcpControllerDeps,
+  changed: (key: string) => void,
+): () => void {
+  const workspaces = informers.for(tenancy.workspaces)
+  const links = workspaces.index(linksOf(shard.externalURL))
+  return workspaces.onEvent(event => {
+    const all = links('')
+    if (all.length > 0 && movesSomething(event)) for (const link of all) changed(keyOf(link))
+  })
+}
+
+const linksOf =
+  (externalURL: string): Parameters<Informer['index']>[0] =>
+  ({ object }) => {
+    const { spec } = object as Workspace
+    const isLink =
+      mountOf(object as Workspace) !== undefined && pathIn(externalURL, spec?.URL ?? '') !== undefined
+    return isLink ? [''] : []
+  }
+
+const movesSomething = ({ type, item, previous }: ItemEvent): boolean =>
+  type === 'ADDED' ||
+  type === 'DELETED' ||
+  previous === undefined ||
+  !isDeepStrictEqual(way(item), way(previous))
+
+function way({ object }: Item): readonly unknown[] {
+  const { spec, status } = object as Workspace
+  return [spec?.URL, spec?.cluster, status?.phase]
 }

@@ -7,9 +7,9 @@ import type { Manifest } from '../../manifests/manifest.ts'
 import { namespace } from '../../manifests/namespace.ts'
 import { userBinding } from '../../manifests/rbac.ts'
 import { readOwner } from '../../tenancy/owner.ts'
-import type { KcpControllerDeps } from '../deps.ts'
 import { bindingsInitialized, defaultBindings, storeDefaults } from '../exports/defaultbindings.ts'
-import { namespaceContent } from '../kubernetes/namespacedefaults.ts'
+import type { KcpControllerDeps } from '../host.ts'
+import { namespaceContent } from '../kubernetes/namespace.ts'
 import { bindingsInitializer } from './logicalclustercreation.ts'
 
 /** What the server's own initializers got done. */

@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
-import { isCopy } from '../../../kcp/annotations.ts'
+import { inactiveAnnotation, isCopy } from '../../../kcp/annotations.ts'
+import {
+  type ConditionState,
+  findCondition,
+  isFalse,
+  isTrue,
+  removeCondition,
+  setConditions,
+} from '../../../kcp/conditions.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
@@ -9,12 +17,12 @@ import { withLocks } from '../../admission/kcp/mirrors.ts'
 import { isDeparting, type Stored } from '../../bindings/content.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController } from '../controller.ts'
-import type { KcpControllerDeps } from '../deps.ts'
 import { maintainBindings } from '../exports/defaultbindings.ts'
+import type { KcpControllerDeps } from '../host.ts'
+import type { Initialization } from './initialization.ts'
 import { adminBinding, initialize, isBrief, missingAdmin } from './initialization.ts'
 import { deleteLogicalCluster } from './logicalclusterdeletion.ts'
-import { type Findings, nextStatus } from './logicalclusterstatus.ts'
-import { awaited } from './waiting.ts'
+import { awaited, finished } from './waiting.ts'
 
 /** Milliseconds for which default bindings may be on their way before that is told. */
 const patience = 2_000
@@ -116,4 +124,54 @@ async function report(
       withLocks(now, bindings),
     )
   return undefined
+}
+
+type Status = NonNullable<LogicalCluster['status']>
+
+/** What a pass over a logical cluster has found out. */
+interface Findings {
+  readonly initialization?: Initialization
+  /** Default bindings that are maintained. */
+  readonly maintained?: ConditionState | undefined
+  /** Who is waited for. */
+  readonly waiting?: ConditionState | undefined
+}
+
+/** The next status (chapter 20, section 3.6). Going to Initializing, admission fills in who has to finish. */
+function nextStatus({ status = {}, metadata }: LogicalCluster, found: Findings): Status {
+  const { phase = 'Scheduling' } = status
+  const inactive = metadata.annotations?.[inactiveAnnotation] === 'true'
+  if (phase === 'Scheduling') return { ...status, phase: 'Initializing' }
+  if (phase === 'Initializing') return initializing(status, found)
+  const kept = found.maintained === undefined ? status : withConditions(status, [found.maintained])
+  if (phase === 'Ready' && inactive) return { ...kept, phase: 'Inactive' }
+  return phase === 'Inactive' && !inactive ? { ...kept, phase: 'Ready' } : kept
+}
+
+const withConditions = (status: Status, states: readonly ConditionState[]): Status => ({
+  ...status,
+  conditions: setConditions(status.conditions, states),
+})
+
+function initializing(status: Status, { initialization, waiting }: Findings): Status {
+  const done = initialization?.finished ?? []
+  const initializers = (status.initializers ?? []).filter(each => !done.includes(each))
+  const text = `Initializers still exist: [${initializers.join(' ')}]`
+  const type = 'WorkspaceInitialized'
+  const isReady = initializers.length === 0
+  const state = isReady ? isTrue(type) : isFalse(type, 'Info', 'InitializerExists', text)
+  const conditions = waiting === undefined ? removeCondition(status.conditions, finished) : status.conditions
+  const bindings = toldBefore(status, initialization?.bindings)
+  return {
+    ...status,
+    phase: isReady ? 'Ready' : 'Initializing',
+    initializers,
+    conditions: setConditions(conditions, [state, ...bindings, ...(waiting === undefined ? [] : [waiting])]),
+  }
+}
+
+/** That bindings are there is worth a condition only where their absence had one. */
+function toldBefore({ conditions }: Status, state: ConditionState | undefined): readonly ConditionState[] {
+  if (state === undefined) return []
+  return state.status === 'False' || findCondition(conditions, state.type) !== undefined ? [state] : []
 }

@@ -1,16 +1,20 @@
 import type { ClusterName } from '../../../framework/meta/object.ts'
+import { groupResource } from '../../../framework/meta/object.ts'
 import { logicalClusterFinalizer, workspaceFinalizer } from '../../../kcp/annotations.ts'
 import { coreGroup } from '../../../kcp/apigroups.ts'
-import type { LogicalCluster } from '../../../kcp/core.ts'
+import { type ConditionState, isFalse, setConditions } from '../../../kcp/conditions.ts'
+import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import { isDeparting, type Stored } from '../../bindings/content.ts'
-import { clusterScoped, ifFound, updateObject } from '../client.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import type { Stored } from '../../bindings/content.ts'
+import { isDeparting } from '../../bindings/content.ts'
+import { clusterScoped, ifFound, updateObject, updateStatus } from '../client.ts'
+import type { Controller } from '../controller.ts'
+import type { KcpControllerDeps, ShardHost } from '../host.ts'
 import { foreignFinalizers, isNeeded, refOf } from '../kubernetes/held.ts'
-import { recheck } from '../remaining.ts'
-import { contentCondition, reportDeletion } from './deletionprogress.ts'
+import { createQueue } from '../queue.ts'
+import { type Remaining, recheck, remainingFinalizers, remainingInstances } from '../remaining.ts'
 import { awaited, awaitedChildren, awaitedFinalizers } from './waiting.ts'
 
 /** So many objects are removed in one commit. */
@@ -120,3 +124,66 @@ const dropFinalizer = ({ client }: KcpControllerDeps, cluster: ClusterName): Pro
       },
     }),
   )
+
+/** What is left of a cluster, in kcp's words. */
+function contentCondition(left: readonly Stored[]): ConditionState {
+  const remaining = remainingOf(left)
+  const parts = [remainingInstances(remaining), remainingFinalizers(remaining, 'logical cluster')]
+  const text = parts.filter(part => part !== '').join('; ')
+  return isFalse('WorkspaceContentDeleted', 'Info', 'SomeResourcesRemain', text)
+}
+
+function remainingOf(left: readonly Stored[]): Remaining {
+  const instances = new Map<string, number>()
+  const finalizers = new Map<string, number>()
+  const count = (counts: Map<string, number>, key: string): unknown =>
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  for (const stored of left) {
+    count(instances, groupResource(stored.resource.group, stored.resource.resource))
+    for (const finalizer of foreignFinalizers(stored)) count(finalizers, finalizer)
+  }
+  return { instances, finalizers }
+}
+
+/** LogicalClusterPhase and conditions tell how far the deletion is. */
+const reportDeletion = (
+  { client }: KcpControllerDeps,
+  cluster: ClusterName,
+  phase: LogicalClusterPhase,
+  states: readonly ConditionState[],
+): Promise<unknown> =>
+  updateStatus<LogicalCluster>(
+    client,
+    resources.logicalClusters,
+    clusterScoped(cluster, logicalClusterName),
+    ({ status, ...rest }) => ({
+      ...rest,
+      status: { ...status, phase, conditions: setConditions(status?.conditions, states) },
+    }),
+  )
+
+/** Removes what was written into a logical cluster while it went away: a write that was admitted before may be stored
+ * after. */
+export function leftoversController({ cache, content, informers, log }: ShardHost): Controller {
+  const clusters = informers.for(resources.logicalClusters)
+  const isGone = (cluster: string): boolean =>
+    !cluster.startsWith('system:') && clusters.get(cluster, '', logicalClusterName) === undefined
+  const queue = createQueue({
+    name: 'leftovers',
+    log,
+    reconcile: async cluster => {
+      if (isGone(cluster)) await content.remove([...content.of(cluster)])
+    },
+  })
+  return {
+    name: 'leftovers',
+    idle: () => queue.idle(),
+    async run(signal) {
+      const remove = cache.subscribe((_, { type, item }) => {
+        if (type === 'ADDED' && isGone(item.cluster)) queue.add(item.cluster)
+      })
+      await queue.run(signal)
+      remove()
+    },
+  }
+}

@@ -1,8 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Item, ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
-import { shardAnnotation, workspaceFinalizer } from '../../../kcp/annotations.ts'
-import { conditionIs, isFalse, setConditions } from '../../../kcp/conditions.ts'
+import { chosenClusterAnnotation, shardAnnotation, workspaceFinalizer } from '../../../kcp/annotations.ts'
+import {
+  conditionIs,
+  findCondition,
+  isFalse,
+  removeCondition,
+  setConditions,
+} from '../../../kcp/conditions.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { phaseLabel } from '../../../kcp/labels.ts'
 import { resources } from '../../../kcp/resources.ts'
@@ -11,13 +17,12 @@ import { TypesInvalid } from '../../tenancy/directory.ts'
 import { placed, placementOf, urlOn } from '../../tenancy/placement.ts'
 import { updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import type { KcpControllerDeps } from '../host.ts'
 import { isBrief } from './initialization.ts'
 import { createLogicalCluster } from './logicalclustercreation.ts'
-import { awaited } from './waiting.ts'
-import { deleteWorkspace } from './workspacedeletion.ts'
-import { workspaceStatus } from './workspacestatus.ts'
-import { target, type WorkspaceStep } from './workspacestep.ts'
+import { awaited, awaitedOnWorkspace, finished } from './waiting.ts'
+import { homeOf, target, type WorkspaceStep } from './workspacehome.ts'
+import { withRemaining, workspaceStatus } from './workspacestatus.ts'
 
 /** Milliseconds until a workspace that cannot be placed is looked at again. */
 const unplacedAgain = 5_000
@@ -64,14 +69,16 @@ async function advance(step: WorkspaceStep, workspace: Workspace): Promise<numbe
   const cluster = workspace.spec?.cluster
   if (!cluster || !workspace.metadata.finalizers?.includes(workspaceFinalizer)) return choose(step, workspace)
   const isPlaced = conditionIs(workspace.status?.conditions, 'WorkspaceScheduled', 'True')
-  if (!isPlaced && homeOf(step, cluster) === undefined) return place(step, workspace, cluster)
+  if (!isPlaced && logicalClusterOf(step, cluster) === undefined) return place(step, workspace, cluster)
   await keepURL(step, workspace)
   await keepStatus(step, workspace, cluster)
   return undefined
 }
 
-const homeOf = ({ deps: { directory } }: WorkspaceStep, cluster: ClusterName): LogicalCluster | undefined =>
-  directory.logicalCluster(cluster)
+const logicalClusterOf = (
+  { deps: { directory } }: WorkspaceStep,
+  cluster: ClusterName,
+): LogicalCluster | undefined => directory.logicalCluster(cluster)
 
 /** Admission has chosen a place unless there was none. */
 async function choose(step: WorkspaceStep, workspace: Workspace): Promise<number | undefined> {
@@ -126,7 +133,7 @@ async function keepURL(step: WorkspaceStep, { metadata, spec }: Workspace): Prom
 
 /** The server's own initializers take a moment: while only they are at work, there is nothing to report. */
 async function keepStatus(step: WorkspaceStep, workspace: Workspace, cluster: ClusterName): Promise<void> {
-  const home = homeOf(step, cluster)
+  const home = logicalClusterOf(step, cluster)
   if (home !== undefined && isBrief(home)) return
   const waiting = home && awaited(step.deps, home)
   if (isDeepStrictEqual(workspaceStatus(workspace, home, waiting), workspace.status)) return
@@ -134,4 +141,52 @@ async function keepStatus(step: WorkspaceStep, workspace: Workspace, cluster: Cl
     ...current,
     status: workspaceStatus(current, home, waiting),
   }))
+}
+
+/** Deletes the logical cluster; lets the workspace go when that is gone (chapter 20, section 3.10). */
+async function deleteWorkspace(step: WorkspaceStep, workspace: Workspace): Promise<void> {
+  const { finalizers = [], annotations = {} } = workspace.metadata
+  if (finalizers.some(each => each !== workspaceFinalizer)) return reportHolders(step)
+  if (finalizers.length === 0) return
+  const cluster = workspace.spec?.cluster || annotations[chosenClusterAnnotation] || ''
+  const home = homeOf(step.deps, workspace, cluster)
+  const object = await home.read()
+  if (object === undefined || object.spec?.owner?.uid !== workspace.metadata.uid) await release(step)
+  else if (object.metadata.deletionTimestamp !== undefined) await mirror(step, object)
+  else await home.remove()
+}
+
+/** Others come first: as long as they hold the workspace itself, nothing happens to what is in it. */
+async function reportHolders(step: WorkspaceStep): Promise<void> {
+  const { client, directory, shard } = step.deps
+  const parent = `${shard.externalURL}/clusters/${directory.path(step.parent)}`
+  await updateStatus<Workspace>(client, ...target(step), current => {
+    const state = awaitedOnWorkspace(current, parent)
+    const conditions = setConditions(current.status?.conditions, [state])
+    return { ...current, status: { ...current.status, conditions } }
+  })
+}
+
+const release = (step: WorkspaceStep): Promise<unknown> =>
+  updateObject<Workspace>(step.deps.client, ...target(step), current => ({
+    ...current,
+    metadata: {
+      ...current.metadata,
+      finalizers: (current.metadata.finalizers ?? []).filter(each => each !== workspaceFinalizer),
+    },
+  }))
+
+const mirrored = ['WorkspaceContentDeleted', finished]
+
+/** Observers of the workspace see how far its deletion is, as soon as there is something to see. */
+async function mirror(step: WorkspaceStep, home: LogicalCluster): Promise<void> {
+  const { phase } = home.status ?? {}
+  if (phase !== 'Terminating' && phase !== 'Deleting') return
+  await updateStatus<Workspace>(step.deps.client, ...target(step), current => {
+    const states = mirrored.flatMap(type => findCondition(home.status?.conditions, type) ?? [])
+    const gone = mirrored.filter(type => !states.some(state => state.type === type))
+    const known = gone.reduce(removeCondition, current.status?.conditions ?? [])
+    const conditions = setConditions(known, states)
+    return { ...current, status: { ...withRemaining(current.status ?? {}, home), phase, conditions } }
+  })
 }

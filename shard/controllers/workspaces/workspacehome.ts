@@ -1,4 +1,5 @@
-import type { ClusterName } from '../../../framework/meta/object.ts'
+import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import type { ClusterName, ObjectKey } from '../../../framework/meta/object.ts'
 import { shardAnnotation } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
@@ -6,10 +7,10 @@ import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import type { PeerClient } from '../../tenancy/peer.ts'
 import { clusterScoped, createIfMissing, ifFound } from '../client.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import type { KcpControllerDeps } from '../host.ts'
 
 /** The logical cluster of a workspace, on whichever shard it is. */
-export interface WorkspaceHome {
+interface WorkspaceHome {
   /** As far as it is known; another shard is asked where it matters. */
   read(): Promise<LogicalCluster | undefined>
   /** Creates it; returns the one that is there, whoever's it is. */
@@ -57,3 +58,16 @@ function there({ directory }: KcpControllerDeps, cluster: ClusterName, peer: Pee
     remove: async () => void (await ifFound(peer.delete(one, soon()))),
   }
 }
+
+/** One workspace on its way. */
+export interface WorkspaceStep {
+  readonly deps: KcpControllerDeps
+  readonly parent: ClusterName
+  readonly name: string
+}
+
+/** The workspace object itself. */
+export const target = ({ deps, parent, name }: WorkspaceStep): [ResourceRef, ObjectKey] => [
+  deps.tenancy.workspaces,
+  clusterScoped(parent, name),
+]

@@ -3,7 +3,7 @@ import { isTrue, setConditions, summary } from '../../../kcp/conditions.ts'
 import type { WorkspaceType } from '../../../kcp/tenancy.ts'
 import { clusterScoped, updateStatus } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
-import type { KcpControllerDeps } from '../deps.ts'
+import type { KcpControllerDeps } from '../host.ts'
 
 const published = 'VirtualWorkspaceURLsReady'
 
