@@ -1,6 +1,6 @@
 import type { RegistryPlugin } from '../chain.ts'
 import { apiBindingAdmission } from './apibinding.ts'
-import { apiExportAdmission } from './apiexport.ts'
+import { apiExportAdmission } from './exports.ts'
 import { apiResourceSchemaAdmission, type SchemaCheck } from './apiresourceschema.ts'
 import { authenticationConfigurationWarnings } from './authenticationconfiguration.ts'
 import { type CachedResourceRules, cachedResourceAdmission } from './cachedresource.ts'

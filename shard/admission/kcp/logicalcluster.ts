@@ -20,7 +20,7 @@ import {
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import type { RegistryPlugin } from '../chain.ts'
-import { mirrorLogicalCluster, withLocks } from './mirrors.ts'
+import { mirrorLogicalCluster, withLocks } from './metadata.ts'
 import { refused } from './refusal.ts'
 import { withSystemAnnotations } from './systemannotations.ts'
 

@@ -15,7 +15,7 @@ import type { Directory } from '../../tenancy/directory.ts'
 import { ownerOf } from '../../tenancy/owner.ts'
 import { placed, placementOf } from '../../tenancy/placement.ts'
 import type { RegistryPlugin } from '../chain.ts'
-import { mirrorWorkspace } from './mirrors.ts'
+import { mirrorWorkspace } from './metadata.ts'
 import { concerns, refused } from './refusal.ts'
 import { withSystemAnnotations } from './systemannotations.ts'
 

@@ -7,7 +7,7 @@ import {
 import type { ReinvokedHooks } from '../../../framework/contract/reinvocation.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
-import { Decisions } from './decisions.ts'
+import { Decisions } from './authorizervariables.ts'
 import { asVariable, conditionsHold, requestVariables } from './evaluation.ts'
 import { type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
 import { type Subject, subjectIn } from './matching.ts'

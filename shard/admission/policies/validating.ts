@@ -6,7 +6,7 @@ import {
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import { type Denial, judge, type Verdict } from './decision.ts'
-import { Decisions } from './decisions.ts'
+import { Decisions } from './authorizervariables.ts'
 import { requestVariables, type Variables } from './evaluation.ts'
 import { type Bound, type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
 import { type Subject, subjectIn } from './matching.ts'

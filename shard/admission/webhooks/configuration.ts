@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../framework/meta/object.ts'
 import { loopback } from '../../../framework/request/user.ts'
 import type { WebhookService } from '../../../openapi/crd/conversion.ts'
 import { admissionEnvironment } from '../../../openapi/expressions/admission.ts'
-import { Decisions } from '../policies/decisions.ts'
+import { Decisions } from '../policies/authorizervariables.ts'
 import { conditionsHold, requestVariables, type Variables } from '../policies/evaluation.ts'
 import {
   matchedVersion,

@@ -13,7 +13,7 @@ import {
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
-import { withLocks } from '../../admission/kcp/mirrors.ts'
+import { withLocks } from '../../admission/kcp/metadata.ts'
 import { isDeparting, type Stored } from '../../bindings/content.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController } from '../controller.ts'
