@@ -1,6 +1,6 @@
 import { validateAPIResourceSchema } from '../openapi/apiresourceschema.ts'
 import { kcpAdmission } from './admission/kcp/index.ts'
-import { claimsDecorator } from './claims/decorator.ts'
+import { claimsDecorator } from './claims/index.ts'
 import { bindingSources, createLocks } from './controllers/bindingworld.ts'
 import type { Controller } from './controllers/controller.ts'
 import { apiBindingController } from './controllers/exports/apibinding.ts'

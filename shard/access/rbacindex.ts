@@ -3,15 +3,17 @@ import {
   type Binding,
   bindingIn,
   type RbacSource,
+  rbacGroup,
   rulesIn,
   subjectKey,
   subjectsIn,
 } from '../../authz/rbac/rbacsource.ts'
+import type { Informers } from '../../framework/contract/informer.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 
-export const rbacResources = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'] as const
-export type RbacResource = (typeof rbacResources)[number]
+const rbacResources = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'] as const
+type RbacResource = (typeof rbacResources)[number]
 
 /** RBAC objects of every logical cluster as authorization looks for them: roles by name, bindings by subject. */
 export interface RbacIndex extends RbacSource {
@@ -81,4 +83,12 @@ function subjectKeys(item: Item | undefined): ReadonlySet<string> {
   const { cluster, namespace } = item.key
   const subjects = subjectsIn(item.object).flatMap(subject => subjectKey(subject, namespace) ?? [])
   return new Set(subjects.map(subject => keyFor(cluster, namespace, subject)))
+}
+
+/** Feeds an index: what the informers hold, at once, and every change. With the shard's own, acknowledged writes count. */
+export function followRbac(informers: Informers, index: RbacIndex): void {
+  for (const resource of rbacResources) {
+    const objects = informers.for({ group: rbacGroup, version: 'v1', resource })
+    objects.onEvent(event => index.apply(resource, event))
+  }
 }

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
-import type { AdmissionAttributes, AdmissionPlugin } from '../../framework/contract/admission.ts'
-import { inOneVersion } from '../../framework/contract/admission.ts'
+import {
+  type AdmissionAttributes,
+  type AdmissionPlugin,
+  inOneVersion,
+} from '../../framework/contract/admission.ts'
+
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { testContext } from '../../test/support/context.ts'
-import { policyExpressions } from './policies/expressions.ts'
+import { policyExpressions } from './policies/specrules.ts'
 import { webhookRules } from './webhooks/specrules.ts'
 
 const group = 'admissionregistration.k8s.io'

@@ -15,8 +15,8 @@ import { resources } from '../../kcp/resources.ts'
 import type { WorkspaceType } from '../../kcp/tenancy.ts'
 import type { TenancyResources } from '../controllers/host.ts'
 import { identityNamespace } from '../controllers/identity.ts'
-import { createOnlyAnnotation, type Manifest } from '../manifests/manifest.ts'
-import { namespace } from '../manifests/namespace.ts'
+import { createOnlyAnnotation, type Manifest, namespace } from '../manifests/manifest.ts'
+
 import { rbacManifests, userBinding } from '../manifests/rbac.ts'
 import { rootPolicy, systemPolicy } from './policy.ts'
 

@@ -4,7 +4,7 @@ import { labelEquals, matchesLabels } from '../../framework/selectors/selectors.
 import { claimLabelKey, claimLabelValue, exportHash, exportLabel } from '../../kcp/labels.ts'
 import { resources } from '../../kcp/resources.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
-import { claimsDecorator } from './decorator.ts'
+import { claimsDecorator } from './index.ts'
 
 const provider = { cluster: 'provider', name: 'widgets' }
 const [key, value] = [claimLabelKey(provider), claimLabelValue({ group: '', resource: 'configmaps' })]

@@ -7,13 +7,14 @@ import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../kcp/la
 import { createShared, type SharedValues } from '../apis/shared.ts'
 import type { Decorator } from '../cache/builder.ts'
 import type { StoredResource } from '../cache/codec.ts'
+import type { WatchCache } from '../cache/watchcache.ts'
 import { acceptedClaims, type Claim } from './claims.ts'
 
 /**
  * Who may see what: the accepted claims of every logical cluster, as labels of the claimed objects. The labels are
  * presented, never stored, so that accepting a claim writes nothing.
  */
-export interface ClaimsIndex extends Decorator {
+interface ClaimsIndex extends Decorator {
   /** Takes a change of an APIBinding. Returns the resources whose objects in that cluster carry other labels now. */
   apply(event: ItemEvent): readonly StoredResource[]
 }
@@ -84,3 +85,19 @@ function changedResources(before: Claims, after: Claims): readonly StoredResourc
 }
 
 const written = (claim: Claim): string => JSON.stringify(claim)
+
+/**
+ * Shows claim labels on everything in the cache. A change of a binding shows at once, at the binding's own revision:
+ * watches that select by claim label see objects come and go with it, and can resume there.
+ */
+export function claimsDecorator(cache: WatchCache): Decorator {
+  const index = createClaimsIndex()
+  cache.resource(apisGroup, 'apibindings', 'customresources').subscribe(
+    event => {
+      for (const { group, resource, segment } of index.apply(event))
+        cache.resource(group, resource, segment).redecorate(event.item.cluster, event.revision)
+    },
+    { replay: true },
+  )
+  return index
+}

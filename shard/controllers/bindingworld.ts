@@ -1,10 +1,10 @@
 import type { Informer, Informers } from '../../framework/contract/informer.ts'
 import type { Item } from '../../framework/contract/item.ts'
-import type { ClusterName } from '../../framework/meta/object.ts'
-import { groupResource } from '../../framework/meta/object.ts'
+import { type ClusterName, groupResource } from '../../framework/meta/object.ts'
+
 import type { APIBinding, APIExport, APIResourceSchema } from '../../kcp/apis.ts'
-import type { PermissionClaim } from '../../kcp/claims.ts'
-import { needsNoIdentity } from '../../kcp/claims.ts'
+import { needsNoIdentity, type PermissionClaim } from '../../kcp/claims.ts'
+
 import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
 import { bindingHolder, type Holder, resourceName, type TakenNames } from '../bindings/namingconflicts.ts'

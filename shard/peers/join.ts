@@ -9,7 +9,7 @@ import { resources } from '../../kcp/resources.ts'
 import { type ExportIdentity, tenancyExports, tenancyResources } from '../bootstrap/bootstrap.ts'
 import { systemManifests } from '../bootstrap/root.ts'
 import { encodeStored, storageKey } from '../cache/codec.ts'
-import { encodeStored } from '../cache/codec.ts'
+
 import type { TenancyResources } from '../controllers/host.ts'
 import { applyManifests, storedObject, storedResourceOf } from '../manifests/apply.ts'
 import type { Manifest } from '../manifests/manifest.ts'

@@ -17,10 +17,19 @@ import {
   type ViewStep,
   viewDecision,
 } from '../../framework/index.ts'
-import type { APIBinding, APIExport, PermissionClaim } from '../../kcp/index.ts'
-import { apisGroup, clusterNameKey, kcpAdmin, scopesKey, warrantKey } from '../../kcp/index.ts'
-import { mayUseContent } from '../shared/exports/content.ts'
-import type { ExportParams, Exports } from '../shared/exports/exports.ts'
+import {
+  type APIBinding,
+  type APIExport,
+  apisGroup,
+  clusterNameKey,
+  kcpAdmin,
+  type PermissionClaim,
+  scopesKey,
+  warrantKey,
+} from '../../kcp/index.ts'
+
+import { type ExportParams, type Exports, mayUseContent } from '../shared/exports/exports.ts'
+
 import { claimedGroup, sameClaim } from './claims.ts'
 
 type Context = Omit<RequestContext<ExportParams>, 'actAs'>

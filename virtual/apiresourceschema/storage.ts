@@ -1,18 +1,28 @@
-import { notFound, type ResourceStorage, readOnly } from '../../framework/index.ts'
-import { apisGroup } from '../../kcp/index.ts'
-import type { BoundSchemas } from './bound.ts'
-import { isSelected } from './selection.ts'
-import type { States } from './versions.ts'
-import { watchSchemas } from './watch.ts'
+import {
+  bookmark,
+  expired,
+  type Item,
+  type ItemEvent,
+  type ItemWatch,
+  notFound,
+  type RequestContext,
+  type ResourceStorage,
+  readOnly,
+  type WatchQuery,
+} from '../../framework/index.ts'
+import { resources } from '../../kcp/index.ts'
 
-const schemas = { group: apisGroup, resource: 'apiresourceschemas' }
+import type { BoundSchemas } from './bound.ts'
+import { isSelected, type State, type States } from './versions.ts'
+
+const schemas = resources.apiResourceSchemas
 
 /** A consumer's schemas, wherever they lie. */
 export const schemaStorage = (bound: BoundSchemas, states: States): ResourceStorage =>
   readOnly(schemas, {
     async get({ cluster }, { name }) {
       const found = bound.of(cluster).find(({ key }) => key.name === name)
-      if (found === undefined) throw notFound({ ...schemas, name })
+      if (found === undefined) throw notFound({ group: schemas.group, resource: schemas.resource, name })
       return found
     },
     /** All at once, whatever the limit: nobody binds that many. */
@@ -23,3 +33,72 @@ export const schemaStorage = (bound: BoundSchemas, states: States): ResourceStor
     },
     watch: (ctx, query) => watchSchemas(bound, states, ctx, query),
   })
+
+/**
+ * Tells what becomes of a consumer's schemas: a new binding ADDs its provider's, and with the binding they go. Throws 410
+ * for every version but the present one: what was seen then is not known.
+ */
+async function* watchSchemas(
+  bound: BoundSchemas,
+  states: States,
+  { cluster, signal }: RequestContext,
+  query: WatchQuery,
+): ItemWatch {
+  let seen = startOf(states.of(cluster), query)
+  let wake: () => void = () => undefined
+  const ring = (): void => wake()
+  const stop = bound.follow(consumer => {
+    if (consumer === undefined || consumer === cluster) ring()
+  })
+  signal.addEventListener('abort', ring)
+  try {
+    for (let initial = query.initialEvents; !signal.aborted; initial = false) {
+      const changed = new Promise<void>(resolve => {
+        wake = resolve
+      })
+      const state = states.of(cluster)
+      const now = selected(state, query)
+      const events = [...changes(seen, now), ...marks(state, query, initial)]
+      if (initial || events.some(({ type }) => type !== 'BOOKMARK')) yield events
+      seen = now
+      await changed
+    }
+  } finally {
+    signal.removeEventListener('abort', ring)
+    stop()
+  }
+}
+
+/** By uid: a schema that another of its name replaces goes, and the other comes. */
+type Seen = ReadonlyMap<string, Item>
+
+const selected = ({ items }: State, query: WatchQuery): Seen =>
+  new Map(items.filter(item => isSelected(item, query)).map(item => [item.meta.uid, item]))
+
+function startOf(state: State, query: WatchQuery): Seen {
+  if (query.initialEvents) return new Map()
+  const { resourceVersion = '' } = query
+  const fromNow = resourceVersion === '' || resourceVersion === '0'
+  if (!fromNow && resourceVersion !== String(state.version))
+    throw expired(`too old resource version: ${resourceVersion} (${state.version})`)
+  return selected(state, query)
+}
+
+/** What has gone first, so that a name is free when another schema takes it. */
+function changes(seen: Seen, now: Seen): readonly ItemEvent[] {
+  const gone = [...seen].filter(([uid]) => !now.has(uid))
+  const come = [...now].flatMap(([uid, item]): readonly ItemEvent[] => {
+    const previous = seen.get(uid)
+    if (previous === undefined) return [{ type: 'ADDED', item }]
+    return previous.meta.resourceVersion === item.meta.resourceVersion
+      ? []
+      : [{ type: 'MODIFIED', item, previous }]
+  })
+  return [...gone.map(([, item]) => ({ type: 'DELETED', item }) as const), ...come]
+}
+
+/** Schemas come with versions of their own, older than the state's: the bookmark says where to go on. */
+const marks = ({ version }: State, { bookmarks }: WatchQuery, initial: boolean): readonly ItemEvent[] =>
+  bookmarks
+    ? [bookmark({ apiVersion: 'apis.kcp.io/v1alpha1', kind: 'APIResourceSchema' }, version, initial)]
+    : []

@@ -1,4 +1,11 @@
-import type { ClusterName, Item } from '../../framework/index.ts'
+import {
+  type ClusterName,
+  type Item,
+  matchesFields,
+  matchesLabels,
+  type Selection,
+} from '../../framework/index.ts'
+
 import type { BoundSchemas } from './bound.ts'
 
 /** What a consumer sees, and the resourceVersion of exactly that. */
@@ -32,3 +39,8 @@ export function versionedStates(bound: BoundSchemas, start: () => number): State
     },
   }
 }
+
+/** Schemas are in no namespace; their name is the only field to select by. */
+export const isSelected = ({ key, meta }: Item, { labels, fields }: Selection): boolean =>
+  (labels === undefined || matchesLabels(labels, meta.labels)) &&
+  matchesFields(fields, field => (field === 'metadata.name' ? key.name : ''))

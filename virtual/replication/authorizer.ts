@@ -11,7 +11,7 @@ import {
   viewDecision,
 } from '../../framework/index.ts'
 import type { APIBinding } from '../../kcp/index.ts'
-import { mayUseContent } from '../shared/exports/content.ts'
+import { mayUseContent } from '../shared/exports/exports.ts'
 import type { Publication, SliceParams, Slices } from './slices.ts'
 
 const authorizer = 'virtual.replication.content.authorization.kcp.io'

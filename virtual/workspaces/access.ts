@@ -1,5 +1,18 @@
-import { type Host, type Item, isPrivileged, type UserInfo } from '../../framework/index.ts'
-import { exportedResources, ownerAnnotation, type Workspace } from '../../kcp/index.ts'
+import {
+  type Host,
+  type Item,
+  type ItemEvent,
+  isPrivileged,
+  type ResourceRef,
+  type UserInfo,
+} from '../../framework/index.ts'
+import {
+  exportedResources,
+  localAdminCluster,
+  ownerAnnotation,
+  resources,
+  type Workspace,
+} from '../../kcp/index.ts'
 
 /** The logical cluster of a workspace, once it has one. */
 export const clusterOf = ({ object }: Item): string | undefined =>
@@ -45,5 +58,46 @@ function creatorOf({ meta }: Item): string | undefined {
     return (JSON.parse(meta.annotations[ownerAnnotation] ?? '{}') as { username?: string }).username
   } catch {
     return undefined
+  }
+}
+
+/** Where, and up to when, rights have changed. */
+export interface AccessChanges {
+  /** Has anybody's access to one of these logical clusters changed after a version? */
+  since(clusters: Iterable<string>, resourceVersion: string): boolean
+  /** Calls with each logical cluster in which rights change from now on. Returns the end of it. */
+  follow(changed: (cluster: string) => void): () => void
+}
+
+/** What decides who may enter: roles and bindings, and the phase of the logical cluster. */
+const sources: readonly ResourceRef[] = [
+  resources.clusterRoles,
+  resources.clusterRoleBindings,
+  resources.roles,
+  resources.roleBindings,
+  resources.logicalClusters,
+]
+
+export function followAccess({ informers }: Host): AccessChanges {
+  const last = new Map<string, number>()
+  const followers = new Set<(cluster: string) => void>()
+  const apply = ({ type, item }: ItemEvent): void => {
+    if (type === 'BOOKMARK') return
+    const { cluster, resourceVersion } = item.meta
+    last.set(cluster, Math.max(last.get(cluster) ?? 0, Number(resourceVersion)))
+    for (const changed of followers) changed(cluster)
+  }
+  for (const source of sources) informers.for(source).onEvent(apply)
+  return {
+    since(clusters, resourceVersion) {
+      const position = Number(resourceVersion)
+      if ((last.get(localAdminCluster) ?? 0) > position) return true
+      for (const cluster of clusters) if ((last.get(cluster) ?? 0) > position) return true
+      return false
+    },
+    follow(changed) {
+      followers.add(changed)
+      return () => void followers.delete(changed)
+    },
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '../../framework/index.ts'
 import { exportedResources, resources } from '../../kcp/index.ts'
 import { workspacesRef } from '../shared/exports/tenancy.ts'
-import { followAccess } from './changes.ts'
+import { followAccess } from './access.ts'
 import { personal } from './storage.ts'
 
 /** The workspaces that whoever asks may enter. See README.md beside this file. */

@@ -13,8 +13,7 @@ import {
   type WatchQuery,
 } from '../../framework/index.ts'
 import { localAdminCluster } from '../../kcp/index.ts'
-import { clusterOf, isOwn } from './access.ts'
-import type { AccessChanges } from './changes.ts'
+import { type AccessChanges, clusterOf, isOwn } from './access.ts'
 
 export interface PersonalWatch {
   readonly host: Host

@@ -10,7 +10,7 @@ import { exportHash, exportLabel } from '../../../kcp/labels.ts'
 import type { PathReference } from '../../../kcp/references.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
-import { checkBind, type ExportRules, exportCluster, noPermission } from './exportreference.ts'
+import { checkBind, type ExportRules, exportCluster, noPermission } from './permission.ts'
 import { concerns, refused } from './refusal.ts'
 
 const bindings = 'apibindings.apis.kcp.io'

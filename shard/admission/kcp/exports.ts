@@ -1,7 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
-import type { APIExport } from '../../../kcp/apis.ts'
+import type { ApiSet } from '../../../framework/contract/apis.ts'
+import { type FieldError, fieldErrorBody, invalid } from '../../../framework/meta/errors.ts'
+import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
+import { apisGroup, cacheGroup } from '../../../kcp/apigroups.ts'
+import type { APIExport, APIExportEndpointSlice } from '../../../kcp/apis.ts'
+import type { ClusterCachedResource } from '../../../kcp/cache.ts'
 import { needsNoIdentity } from '../../../kcp/claims.ts'
-
+import { customSegment } from '../../apis/served.ts'
+import type { WatchCache } from '../../cache/watchcache.ts'
+import { checkBind, type ExportRules } from './permission.ts'
 import { concerns, refused } from './refusal.ts'
 
 /** Claims say whose resource they mean, and schemas fit their resources (chapter 20, section 5.2). */
@@ -32,3 +40,89 @@ function schemaProblem({ spec }: APIExport): string | undefined {
   }
   return undefined
 }
+
+/** Everything that is wrong with a new schema. */
+export type SchemaCheck = (schema: KubeObject) => readonly FieldError[]
+
+/** A schema is valid, and never changes (chapter 20, section 5.1). */
+export const apiResourceSchemaAdmission = (check: SchemaCheck): AdmissionPlugin => ({
+  name: 'tenancy.kcp.io/APIResourceSchema',
+  handles: { resources: ['apiresourceschemas.apis.kcp.io'] },
+  validate(_ctx, request) {
+    const { object, old } = request
+    if (!concerns(request, 'apiresourceschemas.apis.kcp.io', ['CREATE', 'UPDATE']) || object === undefined)
+      return
+    const errors = old === undefined ? check(object) : changeErrors(object, old)
+    if (errors.length === 0) return
+    const texts = errors.map(error => `${error.field}: ${fieldErrorBody(error)}`)
+    throw refused(request, `[${texts.join(' ')}]`)
+  },
+})
+
+const changeErrors = (next: KubeObject, old: KubeObject): readonly FieldError[] =>
+  isDeepStrictEqual(next.spec, old.spec)
+    ? []
+    : [{ type: 'FieldValueInvalid', field: 'spec', value: next.spec, detail: 'is immutable' }]
+
+const slices = 'apiexportendpointslices.apis.kcp.io'
+
+/** Whoever wants an export's URLs may bind it; the export is fixed (chapter 20, sections 2.9 and 5.4). */
+export const endpointSliceAdmission = (rules: ExportRules): AdmissionPlugin => ({
+  name: 'apis.kcp.io/APIExportEndpointSlice',
+  handles: { resources: [slices] },
+  async validate(ctx, request) {
+    if (!concerns(request, slices, ['CREATE', 'UPDATE'])) return
+    const slice = request.object as APIExportEndpointSlice
+    const old = request.old as APIExportEndpointSlice | undefined
+    const reference = slice.spec?.export
+    if (!reference?.name) throw refused(request, 'spec.export.name: Required value')
+    if (old === undefined) await checkBind(rules, ctx, request, reference)
+    else if (!isDeepStrictEqual(old.spec?.export, reference)) throw changed(slice)
+  },
+})
+
+const changed = ({ metadata, spec }: APIExportEndpointSlice): Error =>
+  invalid('APIExportEndpointSlice', apisGroup, metadata.name ?? '', [
+    {
+      type: 'FieldValueInvalid',
+      field: 'spec.export',
+      value: spec?.export,
+      detail: 'APIExport reference must not be changed',
+    },
+  ])
+
+export interface CachedResourceRules {
+  readonly cache: WatchCache
+  apis(cluster: ClusterName): ApiSet | undefined
+}
+
+/** What is published is in no namespace, and is published once (chapter 20, section 2.13). */
+export const cachedResourceAdmission = ({ cache, apis }: CachedResourceRules): AdmissionPlugin => ({
+  name: 'apis.kcp.io/ClusterCachedResource',
+  handles: { resources: ['clustercachedresources.cache.kcp.io'] },
+  validate(_ctx, request) {
+    if (!concerns(request, 'clustercachedresources.cache.kcp.io', ['CREATE'])) return
+    const { metadata, spec } = request.object as ClusterCachedResource
+    const { group = '', version = '', resource } = spec
+    const { cluster } = request.key
+    const invalid = (value: string, text: string): Error =>
+      refused(request, `spec: Invalid value: ${JSON.stringify(value)}: ${text}`)
+    if (apis(cluster)?.find(group, version, resource)?.namespaced)
+      throw invalid(
+        groupResource(group, resource),
+        'Resource referenced in ClusterCachedResource must be cluster-scoped',
+      )
+    const known = cache.resource(cacheGroup, 'clustercachedresources', customSegment).items(cluster)
+    for (const { name, object } of known) {
+      const other = (object as ClusterCachedResource).spec
+      const isSame =
+        (other.group ?? '') === group && (other.version ?? '') === version && other.resource === resource
+      // Of one name: that it is there already says the store.
+      if (isSame && name !== metadata.name)
+        throw invalid(
+          `${group}.${version}.${resource}`,
+          `ClusterCachedResource with this GVR already exists in the "${cluster}" workspace`,
+        )
+    }
+  },
+})

@@ -1,17 +1,20 @@
 import type { RegistryPlugin } from '../chain.ts'
 import { apiBindingAdmission } from './apibinding.ts'
-import { apiExportAdmission } from './exports.ts'
-import { apiResourceSchemaAdmission, type SchemaCheck } from './apiresourceschema.ts'
 import { authenticationConfigurationWarnings } from './authenticationconfiguration.ts'
-import { type CachedResourceRules, cachedResourceAdmission } from './cachedresource.ts'
-import { endpointSliceAdmission } from './endpointslice.ts'
-import type { ExportRules } from './exportreference.ts'
+import {
+  apiExportAdmission,
+  apiResourceSchemaAdmission,
+  type CachedResourceRules,
+  cachedResourceAdmission,
+  endpointSliceAdmission,
+  type SchemaCheck,
+} from './exports.ts'
 import { logicalClusterAdmission } from './logicalcluster.ts'
-import { mountAdmission } from './mount.ts'
 import { type ObjectCountDeps, objectCountLimit } from './objectcount.ts'
-import { pathAnnotationAdmission } from './pathannotation.ts'
-import { reservedDefinitions } from './reserved.ts'
-import { workspaceAdmission } from './workspace.ts'
+import type { ExportRules } from './permission.ts'
+import { pathAnnotationAdmission, reservedDefinitions } from './reserved.ts'
+import { mountAdmission, workspaceAdmission } from './workspace.ts'
+
 import { workspaceTypeAdmission } from './workspacetype.ts'
 import { workspaceTypeExists } from './workspacetypeexists.ts'
 

@@ -20,9 +20,8 @@ import {
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import type { RegistryPlugin } from '../chain.ts'
-import { mirrorLogicalCluster, withLocks } from './metadata.ts'
+import { mirrorLogicalCluster, withLocks, withSystemAnnotations } from './metadata.ts'
 import { refused } from './refusal.ts'
-import { withSystemAnnotations } from './systemannotations.ts'
 
 const logicalClusters = 'logicalclusters.core.kcp.io'
 

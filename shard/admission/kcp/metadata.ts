@@ -68,3 +68,19 @@ function reduceOwner<T extends KubeObject>(object: T, phase: string): T {
     owner === undefined ? {} : { [ownerAnnotation]: JSON.stringify({ username: owner.username }) }
   return withMetadata(object, { annotations: { ...annotations, ...reduced } }) as T
 }
+
+/**
+ * The object with some annotations as they were, or gone when there is no old object: only the system writes them,
+ * because it believes them.
+ */
+export function withSystemAnnotations<T extends KubeObject>(
+  object: T,
+  old: KubeObject | undefined,
+  keys: readonly string[],
+): T {
+  const [sent, known] = [object.metadata.annotations ?? {}, old?.metadata.annotations ?? {}]
+  if (keys.every(key => sent[key] === known[key])) return object
+  const own = Object.entries(sent).filter(([key]) => !keys.includes(key))
+  const kept = Object.entries(known).filter(([key]) => keys.includes(key))
+  return withMetadata(object, { annotations: Object.fromEntries([...own, ...kept]) }) as T
+}

@@ -1,4 +1,4 @@
-import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
@@ -10,14 +10,14 @@ import {
 } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
+import { type Mount, mountOf } from '../../controllers/mounts/mountref.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import { ownerOf } from '../../tenancy/owner.ts'
 import { placed, placementOf } from '../../tenancy/placement.ts'
 import type { RegistryPlugin } from '../chain.ts'
-import { mirrorWorkspace } from './metadata.ts'
+import { mirrorWorkspace, withSystemAnnotations } from './metadata.ts'
 import { concerns, refused } from './refusal.ts'
-import { withSystemAnnotations } from './systemannotations.ts'
 
 const workspaces = 'workspaces.tenancy.kcp.io'
 
@@ -102,5 +102,40 @@ function updateProblem({ object, old }: AdmissionAttributes, privileged: boolean
   if (privileged) return undefined
   if (before.cluster !== next.cluster) return 'spec.cluster can only be changed by system privileged users'
   if (before.URL !== next.URL) return 'spec.URL can only be changed by system privileged users'
+  return undefined
+}
+
+/** What a mounted workspace may say, and that it never changes (chapter 30, section 4.3). */
+export const mountAdmission: AdmissionPlugin = {
+  name: 'tenancy.kcp.io/WorkspaceMount',
+  handles: { resources: ['workspaces.tenancy.kcp.io'] },
+  validate(ctx, request) {
+    if (!concerns(request, 'workspaces.tenancy.kcp.io', ['CREATE', 'UPDATE'])) return
+    const mount = mountOf(request.object as Workspace)
+    const problem =
+      request.operation === 'CREATE'
+        ? mount && apiVersionProblem(mount)
+        : changeProblem(request, isPrivileged(ctx.actAs))
+    if (problem !== undefined) throw refused(request, problem)
+  },
+}
+
+const groupVersion = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?v[0-9]+((alpha|beta)[0-9]+)?$/
+
+const apiVersionProblem = ({ ref }: Mount): string | undefined =>
+  groupVersion.test(ref.apiVersion)
+    ? undefined
+    : 'spec.mount.apiVersion must be a version, or a group and a version'
+
+function changeProblem({ object, old }: AdmissionAttributes, privileged: boolean): string | undefined {
+  const [before, next] = [mountOf(old as Workspace), mountOf(object as Workspace)]
+  if (before === undefined && next === undefined) return undefined
+  if (before === undefined || next === undefined) return 'spec.mount is immutable'
+  for (const field of ['kind', 'name', 'namespace', 'apiVersion'] as const) {
+    if ((before.ref[field] ?? '') !== (next.ref[field] ?? '')) return `spec.mount.${field} is immutable`
+  }
+  if ((before.type ?? '') !== (next.type ?? '')) return 'spec.mount.type is immutable'
+  if ((object as Workspace).spec?.type !== undefined && !privileged)
+    return 'spec.type cannot be set for mounted workspaces'
   return undefined
 }

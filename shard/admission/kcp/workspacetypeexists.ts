@@ -6,12 +6,11 @@ import type { ClusterName } from '../../../framework/meta/object.ts'
 import { typeAnnotation } from '../../../kcp/annotations.ts'
 import { coreGroup, tenancyGroup } from '../../../kcp/apigroups.ts'
 import type { PathReference } from '../../../kcp/references.ts'
-import type { Workspace } from '../../../kcp/tenancy.ts'
+import type { Workspace, WorkspaceTypeSelector } from '../../../kcp/tenancy.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import { type Directory, type LocatedType, TypesInvalid, typeName } from '../../tenancy/directory.ts'
 import { isAllowed } from './permission.ts'
 import { concerns, refused } from './refusal.ts'
-import { limitProblems } from './typelimits.ts'
 
 const workspaces = 'workspaces.tenancy.kcp.io'
 
@@ -136,4 +135,56 @@ function checkLimits(
   const problems = limitProblems(parents, types)
   if (problems.length === 1) throw refused(request, problems[0] ?? '')
   if (problems.length > 1) throw refused(request, `[${problems.join(', ')}]`)
+}
+
+const names = (types: readonly LocatedType[]): readonly string[] => types.map(typeName)
+
+const printedList = (list: readonly string[]): string => `[${list.toSorted().join(' ')}]`
+
+/** One side of the relation: whose limit it is, and what it says about the other side. */
+interface Side {
+  readonly own: readonly LocatedType[]
+  readonly others: readonly LocatedType[]
+  readonly limitOf: (type: LocatedType) => WorkspaceTypeSelector | undefined
+  readonly word: 'parent' | 'child'
+}
+
+/**
+ * Why a workspace of the child type may not be in one of the parent type: every type of each chain may limit the other
+ * side, any type of the other chain may satisfy it. Chains end with the type itself (chapter 20, section 3.2, step D).
+ */
+const limitProblems = (
+  parents: readonly LocatedType[],
+  children: readonly LocatedType[],
+): readonly string[] => [
+  ...problemsOf({
+    own: children,
+    others: parents,
+    limitOf: ({ type }) => type.spec?.limitAllowedParents,
+    word: 'parent',
+  }),
+  ...problemsOf({
+    own: parents,
+    others: children,
+    limitOf: ({ type }) => type.spec?.limitAllowedChildren,
+    word: 'child',
+  }),
+]
+
+function problemsOf({ own, others, limitOf, word }: Side): readonly string[] {
+  const self = own.at(-1)
+  const other = others.at(-1)
+  if (self === undefined || other === undefined) return []
+  return own.flatMap(type => {
+    const limit = limitOf(type)
+    const subject = typeName(self)
+    if (limit?.none === true) return [`workspace type ${subject} cannot have any ${word}`]
+    const allowed = limit?.types?.map(({ path, name }) => `${path ?? ''}:${name}`)
+    if (allowed === undefined || names(others).some(name => allowed.includes(name))) return []
+    const via = type === self ? '' : ` extends ${typeName(type)}, which`
+    return [
+      `workspace type ${subject}${via} only allows ${printedList(allowed)} ${word} workspaces, ` +
+        `but ${word} type ${typeName(other)} only implements ${printedList(names(others))}`,
+    ]
+  })
 }

@@ -1,3 +1,4 @@
+import type { CostBudget } from '../../../cel/compiled.ts'
 import {
   type AdmissionAttributes,
   type AdmissionPlugin,
@@ -5,11 +6,21 @@ import {
 } from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
-import { type Denial, judge, type Verdict } from './decision.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import { Decisions } from './authorizervariables.ts'
-import { requestVariables, type Variables } from './evaluation.ts'
+import {
+  asVariable,
+  conditionsHold,
+  evaluated,
+  newAllowance,
+  requestVariables,
+  type Variables,
+  withPolicyVariables,
+} from './evaluation.ts'
 import { type Bound, type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
 import { type Subject, subjectIn } from './matching.ts'
+
+import type { Policy } from './policy.ts'
 
 const codes: Readonly<Record<string, number>> = {
   Forbidden: 403,
@@ -96,4 +107,76 @@ function denied(request: AdmissionAttributes, message: string, reason: string): 
   const { message: text = message } = status
   const details = { ...status.details, causes: [{ message }] }
   return new StatusError(codes[reason] ?? 422, reason, text, details)
+}
+
+/** What speaks against a write. */
+interface Denial {
+  readonly message: string
+  readonly reason: string
+  /** Which of the policy's validations it was. */
+  readonly index: number
+}
+
+interface Verdict {
+  readonly denials: readonly Denial[]
+  /** Values of the policy's audit annotations by key. */
+  readonly annotations: readonly (readonly [key: string, value: string])[]
+}
+
+const nothing: Verdict = { denials: [], annotations: [] }
+
+/** An error is a denial, unless the policy wants errors to be ignored. */
+const failed = (policy: Policy, message: string, index = 0): readonly Denial[] =>
+  isStrict(policy) ? [{ message, reason: 'Invalid', index }] : []
+
+/** What a validating policy says of a request with one set of parameters. */
+function judge(policy: Policy, request: Variables, params: KubeObject | undefined): Verdict {
+  const variables = { ...request, params: asVariable(params) }
+  const conditions = conditionsHold(policy.conditions, variables)
+  if ('error' in conditions) return { ...nothing, denials: failed(policy, conditions.error) }
+  if (!conditions.holds) return nothing
+  const allowance = newAllowance()
+  const all = withPolicyVariables(policy, variables, allowance)
+  const denials = policy.validations.flatMap((_, index) => validationDenials(policy, index, all, allowance))
+  return annotationsOf(policy, all, denials)
+}
+
+function validationDenials(
+  policy: Policy,
+  index: number,
+  variables: Variables,
+  allowance: CostBudget,
+): readonly Denial[] {
+  const item = policy.validations[index]
+  if (item === undefined) return []
+  const { validation, expression, message } = item
+  const result = evaluated(expression, variables, allowance)
+  if ('error' in result) return failed(policy, result.error, index)
+  if (result.value === true) return []
+  const made = message === undefined ? undefined : evaluated(message, variables, allowance)
+  const text = made !== undefined && 'value' in made ? goodMessage(made.value) : ''
+  const plain = validation.message?.trim() || `failed expression: ${validation.expression.trim()}`
+  return [{ message: text || plain, reason: validation.reason ?? 'Invalid', index }]
+}
+
+const maxMessage = 5 * 1024
+
+function goodMessage(value: unknown): string {
+  const text = typeof value === 'string' ? value.trim() : ''
+  return text.includes('\n') || Buffer.byteLength(text) > maxMessage ? '' : text
+}
+
+const maxAnnotation = 10 * 1024
+
+function annotationsOf(policy: Policy, variables: Variables, denials: readonly Denial[]): Verdict {
+  const allowance = newAllowance()
+  const annotations: (readonly [string, string])[] = []
+  const wrong: Denial[] = []
+  for (const { key, expression } of policy.annotations) {
+    const result = evaluated(expression, variables, allowance)
+    if ('error' in result) wrong.push(...failed(policy, result.error))
+    else if (typeof result.value === 'string' && result.value.trim() !== '')
+      annotations.push([key, result.value.trim().slice(0, maxAnnotation)])
+  }
+  return { denials: [...denials, ...wrong], annotations }
 }

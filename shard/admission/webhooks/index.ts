@@ -8,8 +8,15 @@ import { applyJsonPatch, readJsonPatch } from '../../../framework/patch/jsonpatc
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 import { configurationsOf, policyClusters } from '../policies/source.ts'
 import { type FindWebhooks, webhookFinder } from './configuration.ts'
-import { nothingToPatch } from './failure.ts'
-import { type Answer, type AskWebhook, webhookClient, withCluster, withoutCluster } from './review.ts'
+import {
+  type Answer,
+  type AskWebhook,
+  nothingToPatch,
+  webhookClient,
+  withCluster,
+  withoutCluster,
+} from './review.ts'
+
 import { webhookRules } from './specrules.ts'
 
 export interface WebhookAdmissionDeps {

@@ -4,8 +4,14 @@ import type { ClusterName } from '../../../framework/meta/object.ts'
 import type { APIBinding } from '../../../kcp/apis.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { definitionOf } from '../../../openapi/resource.ts'
-import type { CrdCondition, CrdNames, CrdStatus, CustomResourceDefinition } from '../../registry/crd.ts'
-import { conditionOf, withCondition } from '../../registry/crd.ts'
+import {
+  type CrdCondition,
+  type CrdNames,
+  type CrdStatus,
+  type CustomResourceDefinition,
+  conditionOf,
+  withCondition,
+} from '../../registry/crd.ts'
 
 type State = Omit<CrdCondition, 'lastTransitionTime'>
 

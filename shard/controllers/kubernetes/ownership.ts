@@ -1,10 +1,6 @@
 import type { ApiResource, ApiSet } from '../../../framework/contract/apis.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { Item } from '../../../framework/contract/item.ts'
-import type { ClusterName, OwnerReference } from '../../../framework/meta/object.ts'
-import type { StoredResource } from '../../cache/codec.ts'
-import type { CachedItem, WatchCacheEvent } from '../../cache/item.ts'
-import type { CachedItem, CacheEvent } from '../../cache/item.ts'
 import type {
   ClusterName,
   ClusterScope,
@@ -13,7 +9,8 @@ import type {
   OwnerReference,
 } from '../../../framework/meta/object.ts'
 import { isIdentity } from '../../apis/served.ts'
-import type { CachedItem } from '../../cache/item.ts'
+import type { StoredResource } from '../../cache/codec.ts'
+import type { CachedItem, WatchCacheEvent } from '../../cache/item.ts'
 
 /** One object of any resource. */
 export interface ObjectPlace extends StoredResource {

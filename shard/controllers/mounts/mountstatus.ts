@@ -2,8 +2,7 @@ import type { KubeObject } from '../../../framework/meta/object.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
 import type { LogicalClusterPhase } from '../../../kcp/core.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import type { LinkProblem } from './mountref.ts'
-import { type MountRef, type MountState, mountState } from './mountref.ts'
+import { type LinkProblem, type MountRef, type MountState, mountState } from './mountref.ts'
 
 /** What was found where a mount refers to. */
 export type Observation =

@@ -19,8 +19,8 @@ import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController } from '../controller.ts'
 import { maintainBindings } from '../exports/defaultbindings.ts'
 import type { KcpControllerDeps } from '../host.ts'
-import type { Initialization } from './initialization.ts'
-import { adminBinding, initialize, isBrief, missingAdmin } from './initialization.ts'
+import { adminBinding, type Initialization, initialize, isBrief, missingAdmin } from './initialization.ts'
+
 import { deleteLogicalCluster } from './logicalclusterdeletion.ts'
 import { awaited, finished } from './waiting.ts'
 

@@ -12,8 +12,7 @@ import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
 import { readOwner } from '../../tenancy/owner.ts'
-import type { WorkspaceStep } from './workspacehome.ts'
-import { homeOf } from './workspacehome.ts'
+import { homeOf, type WorkspaceStep } from './workspacehome.ts'
 
 /** The initializer that makes default bindings; every type with such bindings has it. */
 export const bindingsInitializer = 'system:apibindings'

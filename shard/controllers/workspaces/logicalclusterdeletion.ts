@@ -1,5 +1,5 @@
-import type { ClusterName } from '../../../framework/meta/object.ts'
-import { groupResource } from '../../../framework/meta/object.ts'
+import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
+
 import { logicalClusterFinalizer, workspaceFinalizer } from '../../../kcp/annotations.ts'
 import { coreGroup } from '../../../kcp/apigroups.ts'
 import { type ConditionState, isFalse, setConditions } from '../../../kcp/conditions.ts'
@@ -7,8 +7,8 @@ import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import type { Stored } from '../../bindings/content.ts'
-import { isDeparting } from '../../bindings/content.ts'
+import { isDeparting, type Stored } from '../../bindings/content.ts'
+
 import { clusterScoped, ifFound, updateObject, updateStatus } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import type { KcpControllerDeps, ShardHost } from '../host.ts'

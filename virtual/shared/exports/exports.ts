@@ -1,7 +1,17 @@
-import type { Host, Informer, Item, KubeObject } from '../../../framework/index.ts'
+import {
+  type Awaitable,
+  type Decision,
+  decisionBy,
+  type Host,
+  type Informer,
+  type Item,
+  type KubeObject,
+  type RequestContext,
+} from '../../../framework/index.ts'
 import {
   type APIBinding,
   type APIExport,
+  apisGroup,
   clusterAnnotation,
   type ExportReference,
   pathAnnotation,
@@ -80,3 +90,15 @@ function exportsBoundBy(item: Item): readonly string[] {
 
 const byClusterAndName = (a: Item, b: Item): number =>
   reference(a.key.cluster, a.key.name) < reference(b.key.cluster, b.key.name) ? -1 : 1
+
+/** The request's verb on `apiexports/content` of an export, in its logical cluster (chapter 10, section 3.5 B). */
+export function mayUseContent(
+  { backend }: Host,
+  ctx: Pick<RequestContext, 'user' | 'info' | 'signal'>,
+  { provider, name }: ExportParams,
+): Awaitable<Decision> {
+  const exports = { group: apisGroup, version: 'v1alpha1', resource: 'apiexports' }
+  const resource = { ...exports, subresource: 'content', namespace: '', name }
+  const action = { verb: ctx.info.verb, cluster: provider, resource }
+  return decisionBy(backend.authorizer, { user: ctx.user, action }, ctx)
+}

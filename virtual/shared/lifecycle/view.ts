@@ -5,18 +5,23 @@ import {
   type Decision,
   deny,
   type Host,
+  type KubeObject,
   loopback,
   type RequestContext,
+  type UrlPublisher,
   type VirtualWorkspace,
   viewDecision,
 } from '../../../framework/index.ts'
-import { exportedResources } from '../../../kcp/index.ts'
+import {
+  clusterAnnotation,
+  exportedResources,
+  type VirtualWorkspaceUrl,
+  type WorkspaceType,
+} from '../../../kcp/index.ts'
 import { LifecycleApis } from './apis.ts'
-import { watchClusters } from './clusters.ts'
+import { type Clusters, watchClusters } from './clusters.ts'
 import { contentUser, type Entry, enter, entranceSteps, isContent } from './content.ts'
-import { typePublisher } from './publisher.ts'
-import type { LifecycleParams } from './stage.ts'
-import { authorizerOf, type Stage, typeOf } from './stage.ts'
+import { authorizerOf, type LifecycleParams, type Stage, typeOf } from './stage.ts'
 
 /** A view for those who have to finish something at one stage of a workspace's life (chapter 10, sections 4 and 5). */
 export function lifecycleView(
@@ -70,4 +75,31 @@ async function explained(entry: Entry, ctx: RequestContext<LifecycleParams>): Pr
   const act = (): Promise<Decision> => mayAct(entry.host, entry.stage, ctx)
   const trace = await allAnswers([act, ...entranceSteps(entry, ctx)])
   return { ...viewDecision(authorizerOf(entry.stage), trace), cluster: typeOf(ctx.params)?.cluster ?? '' }
+}
+
+/**
+ * Publishes the view's URL in every WorkspaceType, whether it has an initializer or not (chapter 20, section 4.3). A type
+ * lists both views' URLs, the initializing one first.
+ */
+const typePublisher = (stage: Stage, clusters: Clusters): UrlPublisher<LifecycleParams> => ({
+  get objects() {
+    return clusters.types
+  },
+  dependsOn: [],
+  views: ({ metadata }) => {
+    const cluster = metadata.annotations?.[clusterAnnotation]
+    return cluster === undefined ? undefined : [{ identifier: `${cluster}:${metadata.name ?? ''}` }]
+  },
+  publish: (object, urls) => published(stage, object, urls),
+})
+
+function published({ name }: Stage, object: KubeObject, urls: readonly string[]): KubeObject {
+  const { status } = object as WorkspaceType
+  const known = status?.virtualWorkspaces ?? []
+  const own = known.filter(({ type }) => type === name).map(({ url }) => url)
+  if (own.join(' ') === urls.join(' ')) return object
+  const entries: readonly VirtualWorkspaceUrl[] = urls.map(url => ({ url, type: name }))
+  const others = known.filter(({ type }) => type !== name)
+  const all = name === 'initializing' ? [...entries, ...others] : [...others, ...entries]
+  return { ...object, status: { ...status, virtualWorkspaces: all } }
 }
