@@ -18,7 +18,7 @@ import { endpointOf } from './fieldtracking.ts'
 
 type Config = Readonly<Record<string, unknown>>
 
-/** Everything that one apply needs to be done again after a lost race. */
+/** What one apply needs when it is repeated after a conflict. */
 interface Applying extends ApplyRequest {
   readonly endpoint: ManagedEndpoint
   readonly key: ObjectKey
@@ -26,7 +26,7 @@ interface Applying extends ApplyRequest {
   readonly duplicates: readonly string[]
 }
 
-/** Server-side apply: merges a configuration into the current object, or creates it (chapter 40, section 5.7). */
+/** Server-side apply (KEP 555): merges a configuration into the current object, or creates the object. */
 export async function apply(call: Call, others: readonly string[]): Promise<Answer> {
   const { served, request } = call
   const key = keyOf(call)
@@ -42,7 +42,10 @@ export async function apply(call: Call, others: readonly string[]): Promise<Answ
   return itemAnswer(item, form, how, status)
 }
 
-/** JSON is YAML too, and read a hundred times as fast; only YAML's reader knows the lines of repeated keys. */
+/**
+ * Reads JSON with the JSON parser, which is a hundred times as fast as the YAML parser; only the YAML parser gives the
+ * lines of repeated keys.
+ */
 function parseConfig(body: Buffer): ParsedBody {
   try {
     const parsed = body.toString('latin1', 0, 64).trimStart().startsWith('{') ? tryJson(body) : undefined
@@ -78,7 +81,7 @@ function applyOrCreate(call: Call, applying: Applying): Promise<{ item: Item; st
   const admitted = async (object: KubeObject, old?: KubeObject): Promise<KubeObject> => {
     const next = await admitWrite(call, { key, object, write, ...(old && { old }) })
     sent = configFor(config, object, next)
-    // Who applies owns what admission adds, too.
+    // The applier also owns the labels that admission adds.
     return sent === undefined || sent === config ? next : merged({ ...applying, config: sent }, old)
   }
   const merged = (what: Applying, old?: KubeObject): KubeObject => {
@@ -114,7 +117,7 @@ function applied(call: Call, applying: Applying, live?: KubeObject): KubeObject 
 const strictProblem = (text: string): StatusError =>
   badRequest(`error strict decoding YAML: error converting YAML to JSON: ${text}`)
 
-/** Types that a schema does not tell apart, such as times. */
+/** Decodes what a schema does not distinguish, such as times. */
 function decoded(call: Call, object: KubeObject): ReturnType<typeof decodeValue> {
   try {
     return decodeValue(object, call.served)
@@ -125,8 +128,8 @@ function decoded(call: Call, object: KubeObject): ReturnType<typeof decodeValue>
 }
 
 /**
- * The configuration that makes what admission made of an applied object: the same one, or one with the labels that
- * admission added. undefined: admission has changed something else.
+ * The configuration whose apply gives the admitted object: the same one, or one with the labels that admission added.
+ * undefined: admission changed something else.
  */
 export function configFor(config: Config, applied: KubeObject, admitted: KubeObject): Config | undefined {
   if (admitted === applied) return config

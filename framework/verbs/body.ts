@@ -19,13 +19,13 @@ import { withGoTimes } from './gotimes.ts'
 import { isCustom, refuseMistyped } from './mistyped.ts'
 import { typeOf, UnrecognizedError } from './typemeta.ts'
 
-/** A decoded object and the paths of what its kind does not have: `spec.foo`. */
+/** A decoded object and the paths of its unknown fields: `spec.foo`. */
 export interface DecodedObject {
   readonly object: KubeObject
   readonly unknown: readonly string[]
 }
 
-/** Reads the object in a request's body: 415, 413, then 400 and 422 of chapter 40, sections 2.8 and 2.9. */
+/** Reads the object in a request's body. Throws 415, 413, then 400 and 422 (rules.md 2.38 to 2.53). */
 export async function readObject(
   ctx: RequestContext,
   served: Served,
@@ -41,7 +41,7 @@ export async function readObject(
   return object
 }
 
-/** Throws 400 for what is not written in that format. */
+/** Throws 400 for a body that is not in the format. */
 export function parseOrRefuse(bytes: Buffer, format: BodyFormat, kind: string): ParsedBody {
   try {
     return parseBody(bytes, format)
@@ -58,7 +58,7 @@ const unrecognized = (kind: string, why: string, bytes: Buffer): StatusError =>
 const cannotBeHandled = (kind: string, { version, kind: expected }: Served, why: string): StatusError =>
   badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`)
 
-/** Also what a strict reader complains about. */
+/** `problems`: what `fieldValidation=Strict` refuses. */
 function decodeOrRefuse(
   bytes: Buffer,
   format: BodyFormat,
@@ -103,7 +103,7 @@ export function decodeValue(value: unknown, served: Served): DecodedObject {
   const timed = isCustom(served) ? decoded.object : withGoTimes(decoded.object, served.group, served.kind)
   refuseMistyped(timed, served)
   const paths = [...new Set([...unknown, ...decoded.unknown])]
-  // Upstream reads metadata of custom kinds first.
+  // Kubernetes reads metadata of custom kinds first.
   if (!served.resource.custom) paths.sort()
   return { object: completed(timed, served), unknown: paths }
 }
@@ -111,7 +111,7 @@ export function decodeValue(value: unknown, served: Served): DecodedObject {
 const completed = (object: KubeObject, { kind, resource }: Served): KubeObject =>
   kind === resource.names.kind ? (resource.complete?.(object) ?? object) : object
 
-/** Ignores, warns or refuses, as the client asked (chapter 40, rule 2.46). */
+/** Ignores problems, warns about them or refuses the request, by `fieldValidation` (rules.md 2.46). */
 export function report(
   ctx: RequestContext,
   validation: FieldValidation,

@@ -16,7 +16,7 @@ export interface VerbScope {
   mayCreate(): Promise<void>
 }
 
-/** Everything a verb works with. */
+/** What a verb works with. */
 export interface Call {
   readonly scope: VerbScope
   readonly ctx: RequestContext
@@ -35,7 +35,7 @@ export function keyOf(call: Call): ObjectKey {
   return { cluster: ctx.cluster, namespace: namespaceOf(call), name: info.name }
 }
 
-/** Reads may span clusters and namespaces; everything else happens in one of each (chapter 40, rules 1.14, 6.18). */
+/** Lists and watches may span clusters and namespaces; other verbs need one of each (rules.md 1.14, 6.18). */
 export function checkScope(call: Call): void {
   const { ctx, info, served } = call
   const { namespaced, custom } = served.resource
@@ -50,7 +50,7 @@ export function checkScope(call: Call): void {
   }
 }
 
-/** `/api/v1/namespaces/foo` has both a namespace and a name (chapter 40, rule 1.6). */
+/** `/api/v1/namespaces/foo` has both a namespace and a name (rules.md 1.6). */
 const isNamespaceItself = ({ info }: Call): boolean =>
   info.group === '' && info.resource === 'namespaces' && info.namespace === info.name
 
@@ -58,7 +58,9 @@ const isNamespaceItself = ({ info }: Call): boolean =>
 export const namespaceOf = ({ info, served }: Call): string =>
   served.resource.namespaced ? info.namespace : ''
 
-/** Whether metadata in the body is about the object in the path; fills in the namespace (chapter 40, rules 2.43, 2.44). */
+/**
+ * The object with the namespace of the path. Throws 400 when the body has another namespace (rules.md 2.43, 2.44).
+ */
 export function inNamespace(object: KubeObject, call: Call): KubeObject {
   const namespace = namespaceOf(call)
   const own = object.metadata.namespace ?? ''

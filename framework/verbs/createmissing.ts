@@ -4,7 +4,7 @@ import { conflict, invalid, StatusError } from '../meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import type { Call } from './call.ts'
 
-/** Whoever names a uid means an object that there is: throws 409 when there is none. */
+/** Throws 409 for a body with a uid: a missing object cannot have it. */
 export function checkUid(
   served: Served,
   { name }: ObjectKey,
@@ -15,7 +15,7 @@ export function checkUid(
   if (uid !== '') throw conflict(aboutOf(served, name), why(uid))
 }
 
-/** A version of what is not there is no lock. */
+/** The object without its resourceVersion, which is no precondition on a missing object. */
 export function unversioned(object: KubeObject): KubeObject {
   const { resourceVersion: _, ...metadata } = object.metadata
   return { ...object, metadata }
@@ -23,7 +23,7 @@ export function unversioned(object: KubeObject): KubeObject {
 
 const isCode = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code
 
-/** Updates an object, or creates it when there is none; when somebody else has been faster, updates theirs. */
+/** Updates an object, or creates it when it is missing; when it was created in between, updates it. */
 export async function createdOr(
   update: () => Promise<Item>,
   create: () => Promise<Item>,
@@ -42,13 +42,16 @@ export async function createdOr(
   }
 }
 
-/** 0 is none: any version will do. */
+/** resourceVersion 0 is the same as none: any version. */
 function versioned(object: KubeObject): KubeObject {
   const { resourceVersion, ...metadata } = object.metadata
   return resourceVersion === '0' ? { ...object, metadata } : object
 }
 
-/** What is to be written, with the version it shall replace. Last write wins only where the kind says so (chapter 40, rule 3.22). */
+/**
+ * The object to write, without a resourceVersion of 0. Throws 422 when the kind requires a resourceVersion and there is
+ * none (rules.md 3.22).
+ */
 export function withRequiredVersion({ served }: Call, sent: KubeObject): KubeObject {
   const object = versioned(sent)
   const { resourceVersion = '', name = '' } = object.metadata
@@ -64,7 +67,10 @@ export function withRequiredVersion({ served }: Call, sent: KubeObject): KubeObj
   ])
 }
 
-/** Without a resourceVersion of its own a patch is no optimistic lock: a lost race applies it again (chapter 40, rule 5.5). */
+/**
+ * The patched object without the resourceVersion of `current`: a patch that does not set one is applied again after a
+ * conflict (rules.md 5.5).
+ */
 export function unlocked(object: KubeObject, current: KubeObject): KubeObject {
   const { resourceVersion, ...metadata } = object.metadata
   return resourceVersion === current.metadata.resourceVersion ? { ...object, metadata } : object

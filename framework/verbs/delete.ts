@@ -9,7 +9,7 @@ import { admitDeletion } from './admission.ts'
 import { type Call, keyOf } from './call.ts'
 import { readDeleteOptions } from './deleteoptions.ts'
 
-/** DELETE of one object (chapter 40, section 6.2). */
+/** DELETE of one object (rules.md 6.5 to 6.8). */
 export async function deleteOne(call: Call): Promise<Answer> {
   const { ctx, served, request } = call
   const key = keyOf(call)
@@ -25,7 +25,7 @@ export async function deleteOne(call: Call): Promise<Answer> {
   return itemAnswer(item, form, how, !removed && accepted ? 202 : 200)
 }
 
-/** kubectl waits for the uid in it (chapter 40, rule 6.5). */
+/** The Status that kubectl waits with: it has the uid (rules.md 6.5). */
 function removedStatus({ served }: Call, item: Item): Status {
   const { group, names } = served.resource
   const { name, uid } = item.meta

@@ -10,10 +10,10 @@ import { admitDeletion } from './admission.ts'
 import { type Call, checkScope } from './call.ts'
 import { readDeleteOptions } from './deleteoptions.ts'
 
-/** Deletions that are under way at the same time: enough to share commits, few enough to leave room for others. */
+/** Deletions at the same time: enough to share commits, few enough for other requests to run. */
 const atOnce = 16
 
-/** Deletes what a list finds, one by one, and answers with that list (chapter 40, section 6.4). Not atomic. */
+/** Deletes each object of a list and answers with the list (rules.md 6.17 to 6.19). Not atomic. */
 export async function deletecollection(call: Call): Promise<Answer> {
   const { ctx, served, request } = call
   checkScope(call)
@@ -48,7 +48,9 @@ async function deleteAll(call: Call, queue: Iterable<Item>, options: DeleteOptio
   for (const item of queue) await deleteListed(call, item, options)
 }
 
-/** Exactly the object that was listed, or the one that the client demands; what is gone meanwhile is none of our business. */
+/**
+ * Deletes the object with the listed uid, or with the uid in the options. An object that is already deleted is no error.
+ */
 async function deleteListed(call: Call, item: Item, options: DeleteOptions): Promise<void> {
   const uid = options.uid ?? item.meta.uid
   const check = (current: Item): Promise<void> => admitDeletion(call, item.key, current.object, options)

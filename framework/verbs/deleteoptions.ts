@@ -18,11 +18,11 @@ interface Sent {
 
 export interface DeleteRequest {
   readonly options: DeleteOptions
-  /** The caller set `orphanDependents=false`: an object that stays is 202 (chapter 40, rule 6.8). */
+  /** `orphanDependents=false` was sent: the answer is 202 when the object stays (rules.md 6.8). */
   readonly accepted: boolean
 }
 
-/** Reads the options of a deletion: the body if there is one, else the query; never both (chapter 40, section 6.1). */
+/** Reads DeleteOptions from the body if there is one, else from the query, never from both (rules.md 6.1). */
 export async function readDeleteOptions(request: VerbRequest): Promise<DeleteRequest> {
   const body = await request.body(bodyLimit)
   const sent = body.length > 0 ? fromBody(body, bodyFormat(request)) : fromQuery(request.query)
@@ -93,7 +93,7 @@ function fromBody(body: Buffer, format: BodyFormat): Sent {
 
 const unreadable = "couldn't get version/kind; json parse error: "
 
-/** Null is as good as nothing. */
+/** null is read as an empty object. */
 function readMembers(body: Buffer, format: BodyFormat): Members {
   const value = parsed(body, format) ?? {}
   if (jsonType(value) === 'object') return value as Members

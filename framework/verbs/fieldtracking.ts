@@ -8,7 +8,7 @@ import { apiVersionOf, type KubeObject, timestamp } from '../meta/object.ts'
 import { wholeSchema } from '../responses/wholeschema.ts'
 import type { Call, VerbScope } from './call.ts'
 
-/** What endpoints may not write, and nobody comes to own through them (chapter 40, rule 5.51 k). */
+/** Fields that an endpoint resets, which no manager comes to own through it (rules.md 5.51k). */
 const status = setOfFields(['status'])
 const allButStatus = setOfFields(['metadata'], ['spec'])
 
@@ -21,7 +21,7 @@ function resetFields({ resource, subresource }: Served): FieldSet {
 
 const integer: MergeSchema = { type: 'integer' }
 
-/** `autoscaling/v1 Scale`: its replicas are owned, and storages carry that over to the object. */
+/** `autoscaling/v1 Scale`: its replicas have owners, which storages copy to the object. */
 const scaleSchema = wholeSchema({
   type: 'object',
   properties: {
@@ -47,8 +47,8 @@ function scaleEndpoint({ group, version, kind, subresource }: Served): ManagedEn
 }
 
 /**
- * The endpoint of a call, as field management sees it; undefined for subresources that have objects of another kind: what
- * is written there has no fields of its own.
+ * The endpoint of a call for field management. undefined for subresources with objects of another kind, which have no
+ * managed fields.
  */
 export function endpointOf({ served, scope }: Call): ManagedEndpoint | undefined {
   const { group, version, kind, resource, subresource } = served
@@ -71,7 +71,7 @@ export function endpointOf({ served, scope }: Call): ManagedEndpoint | undefined
   }
 }
 
-/** Fields carry over between versions by their names. */
+/** The types of the other versions: fields have the same names in all of them. */
 const versionsOf =
   ({ group, version, openapi }: ApiResource, scope: VerbScope): VersionTypes =>
   apiVersion => {
@@ -82,7 +82,11 @@ const versionsOf =
     return other && typeOf(wholeSchema(other.openapi))
   }
 
-/** An object on its way to the storage, with its managedFields brought up to date. `live` is absent on create. */
+/**
+ * The object to store with its managedFields updated: once per write, after the view's admission and before the
+ * storage's, as `FieldManager.UpdateNoErrors` in the create, update and patch handlers of `k8s.io/apiserver`. `live` is
+ * absent on create.
+ */
 export function tracked(call: Call, manager: string, next: KubeObject, live?: KubeObject): KubeObject {
   const endpoint = endpointOf(call)
   if (endpoint === undefined) return next
@@ -90,7 +94,7 @@ export function tracked(call: Call, manager: string, next: KubeObject, live?: Ku
   return trackUpdate(endpoint, { manager, time: timestamp() }, sent, live)
 }
 
-/** What is empty in the metadata of a custom resource is not there. */
+/** Empty managedFields of a custom resource are the same as none. */
 function withoutEmptyList(object: KubeObject): KubeObject {
   const { managedFields, ...metadata } = object.metadata
   return managedFields?.length === 0 ? { ...object, metadata } : object

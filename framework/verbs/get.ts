@@ -6,7 +6,7 @@ import { inProtobuf, objectForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
 import { type Call, keyOf } from './call.ts'
 
-/** Answers with the newest state, which is never older than any `resourceVersion` asked for (chapter 40, rule 4.12). */
+/** Answers with the newest state, which is never older than the `resourceVersion` in the query (rules.md 4.12). */
 export function get(call: Call): Awaitable<Answer> {
   const { ctx, served, request } = call
   const how = negotiate(request, 'objects', inProtobuf(served))

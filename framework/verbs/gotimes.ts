@@ -25,8 +25,8 @@ const layouts: Readonly<Record<string, Layout>> = {
 }
 
 /**
- * Times of built-in kinds in UTC, in seconds or microseconds, as Go writes what it has read (chapter 40, rule 3.39). Throws
- * a `DecodeError` for other texts.
+ * Times of built-in kinds in UTC, in seconds or microseconds, as Go writes them (rules.md 3.39). Throws a `DecodeError`
+ * for other texts.
  */
 export function withGoTimes(object: KubeObject, group: string, kind: string): KubeObject {
   const fields = kindFields(group, kind)
@@ -51,11 +51,11 @@ function inField({ type }: MessageField, value: unknown): unknown {
 
 const timed = new WeakMap<MessageFields, readonly MessageField[]>()
 
-/** The fields of a message that are times or have some; metadata has its own reader. */
+/** The fields of a message that are times or contain times, except metadata, which has its own reader. */
 function timedFields(fields: MessageFields): readonly MessageField[] {
   const known = timed.get(fields)
   if (known !== undefined) return known
-  // A message that has itself brings nothing by that.
+  // A message may contain itself.
   timed.set(fields, [])
   const found = [...fields.values()].filter(({ type }) => type !== 'ObjectMeta' && isTimed(type))
   timed.set(fields, found)
@@ -99,7 +99,7 @@ const units = ['month', 'day', 'hour', 'minute', 'second']
 const rangeOf = (...values: readonly (readonly [value: number, end: number])[]): string | undefined =>
   units[values.findIndex(([value, end]) => value < 0 || value >= end)]
 
-/** What a text has for each piece of a layout, in the words of Go where it has something else. */
+/** The part of a text for each piece of a layout. Throws Go's error where they differ. */
 function partsOf(text: string, layout: Layout): ReadonlyMap<string, string> {
   const refuse = (why: string): DecodeError =>
     new DecodeError(

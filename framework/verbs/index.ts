@@ -26,8 +26,8 @@ const verbs: Readonly<Record<Verb, (call: Call) => Awaitable<Answer>>> = {
 }
 
 /**
- * Answers a request for a resource. Throws a `StatusError` for everything that goes wrong before the answer begins: 404
- * for unknown subresources and wrong scopes, 405 for verbs that are not served, then whatever the verb finds.
+ * Answers a request for a resource. Throws a `StatusError` before the answer begins: 404 for unknown subresources and
+ * wrong scopes, 405 for verbs that are not served, then the errors of the verb.
  */
 export function handle(
   ctx: RequestContext,

@@ -5,7 +5,7 @@ import { inProtobuf, listForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
 import { type Call, checkScope } from './call.ts'
 
-/** Streams the items as they are read (chapter 40, sections 4.1–4.5). */
+/** Streams the items while they are read. */
 export async function list(call: Call): Promise<Answer> {
   const { ctx, served, request } = call
   checkScope(call)

@@ -4,12 +4,11 @@ import type { KubeObject } from '../meta/object.ts'
 import { DecodeError } from '../wire/metadata.ts'
 import { kindFields, type MessageField, messageFields } from '../wire/protobuf/fields.ts'
 
-/** How Go's decoder calls the types of JSON that schemas call by other names. */
+/** The names that Go's decoder has for the types of a schema. */
 const jsonNames: Readonly<Record<string, string>> = { integer: 'number', boolean: 'bool' }
 
 /**
- * Upstream reads built-in kinds into Go's types: of those, a value of another type is a body that cannot be read, 400, not an
- * invalid object, 422 (chapter 40, section 2.8). Throws a `DecodeError`.
+ * Kubernetes decodes built-in kinds into Go's types: a value of another type is 400, not 422. Throws a `DecodeError`.
  */
 export function refuseMistyped(object: KubeObject, served: Served): void {
   const { group, kind, schema } = served
@@ -18,7 +17,7 @@ export function refuseMistyped(object: KubeObject, served: Served): void {
   if (error !== undefined) throw new DecodeError(explain(group, kind, error))
 }
 
-/** Objects that are read by their schema alone. */
+/** Whether objects are decoded by their schema only. */
 export const isCustom = ({ resource, kind }: Served): boolean =>
   resource.custom && kind === resource.names.kind
 
@@ -33,7 +32,9 @@ function explain(group: string, kind: string, { field, detail, value }: FieldErr
   return `json: cannot unmarshal ${given} into Go struct field ${name} of type ${type}`
 }
 
-/** Where Go's reader of base64 stops: at the first character that is none, or at the end of the last whole group. */
+/**
+ * The offset of Go's base64 error: the first character outside the alphabet, or the end of the last complete group.
+ */
 function illegalAt(text: string): number {
   const at = text.search(/[^A-Za-z0-9+/]/)
   return at === -1 ? text.length - (text.length % 4) : at
@@ -46,7 +47,7 @@ export interface Member {
   readonly type: string
 }
 
-/** What Go calls the value at a path such as `rules[0].verbs`; undefined where the kind is not known that well. */
+/** Go's name for the value at a path such as `rules[0].verbs`; undefined where the kind has no table. */
 export function memberAt(group: string, kind: string, path: string): Member | undefined {
   const names: string[] = []
   let struct = kind
@@ -58,7 +59,7 @@ export function memberAt(group: string, kind: string, path: string): Member | un
     if (field === undefined) return undefined
     names.push(name)
     const isInside = item !== undefined || (field.shape === 'map' && index + 1 < segments.length)
-    // Keys of maps are no members.
+    // Keys of maps are not struct members.
     if (index + 1 === segments.length || field.shape === 'map')
       return { name: `${struct}.${names.join('.')}`, type: goType(field, isInside) }
     struct = field.type

@@ -29,13 +29,13 @@ const strategicMergeType = 'application/strategic-merge-patch+json'
 interface Patch {
   readonly body: unknown
   readonly apply: (document: KubeObject) => unknown
-  /** What a strict reader complains about in the patch itself. */
+  /** What `fieldValidation=Strict` refuses in the patch itself. */
   readonly problems: readonly string[]
-  /** What is shown when the result is refused; the result unless given. */
+  /** The value in the error when the result is refused; absent: the result. */
   readonly shown?: string
 }
 
-/** PATCH: applied to the current object, again after every lost race, so that it never conflicts by itself. */
+/** PATCH: applied to the current object, and again after each conflict. */
 export async function patch(call: Call): Promise<Answer> {
   if (bodyType(call.request) === applyType) return apply(call, typesFor(call.served))
   const { ctx, served, request } = call
@@ -49,7 +49,7 @@ export async function patch(call: Call): Promise<Answer> {
   let parsed: Patch | undefined
   let sent: unknown
   const change = async ({ object: old }: Item): Promise<KubeObject> => {
-    // Not before there is an object: 404 comes first.
+    // Read after the object, because 404 comes first.
     parsed ??= read(body)
     const next = unlocked(patched(call, old, { key, patch: parsed, ...options }), old)
     const admitted = await admitWrite(call, { key, object: next, old, write: options.write })
@@ -60,7 +60,7 @@ export async function patch(call: Call): Promise<Answer> {
   return itemAnswer(await served.storage.update(ctx, key, change, write), form, how)
 }
 
-/** Readers by media type; what is not here is 415 with this list (chapter 40, rules 5.1, 5.1a). */
+/** Readers by media type; other types are 415 with this list (rules.md 5.1, 5.1a). */
 const readers: ReadonlyMap<string, (body: Buffer, served: Served) => Patch> = new Map([
   ['application/json-patch+json', jsonPatch],
   ['application/merge-patch+json', mergePatch],
@@ -98,7 +98,7 @@ function mergePatch(body: Buffer): Patch {
 function strategicMergePatch(body: Buffer, { kind, resource }: Served): Patch {
   const { value, duplicates } = parseOrRefuse(body, 'json', 'Strategic Merge Patch')
   const changes = readStrategicMergePatch(value)
-  // The schema is the resource's: what a subresource of another kind has is not merged by key.
+  // The schema is that of the resource: objects of subresources of another kind are not merged by key.
   const schema = kind === resource.names.kind ? wholeSchema(resource.openapi) : {}
   return {
     body: value,
@@ -108,7 +108,7 @@ function strategicMergePatch(body: Buffer, { kind, resource }: Served): Patch {
   }
 }
 
-/** Types are nothing that this patch changes. */
+/** A strategic merge patch does not change apiVersion and kind. */
 const withTypeOf = ({ apiVersion, kind }: KubeObject, changed: object): unknown => ({
   ...changed,
   apiVersion,
@@ -151,6 +151,6 @@ function decodeResult(call: Call, { key, result, refuse }: Patched): ReturnType<
   }
 }
 
-/** The patch is fine, what comes out is not (chapter 40, rules 2.49, 5.9). */
+/** 422 for the result of a valid patch (rules.md 2.49, 5.9). */
 const invalidResult = (value: string, detail: string): StatusError =>
   invalid('', '', '', [{ type: 'FieldValueInvalid', field: 'patch', value, detail }])

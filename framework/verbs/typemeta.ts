@@ -7,16 +7,16 @@ import { type Call, checkName } from './call.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** What an object says it is. */
+/** apiVersion and kind of an object. */
 export interface TypeMeta {
   readonly apiVersion: string
   readonly kind: string
 }
 
-/** A type that cannot be read at all, whichever was wanted. */
+/** apiVersion or kind cannot be decoded. */
 export class UnrecognizedError extends DecodeError {}
 
-/** The type of a body, filled in where it may be left out. Throws what `decodeValue` throws. */
+/** The type of a body, with defaults where it may be omitted. Throws what `decodeValue` throws. */
 export function typeOf(fields: Members, served: Served): TypeMeta {
   const expected = apiVersionOf(served.group, served.version)
   const isOwn = isCustom(served)
@@ -32,7 +32,7 @@ export function typeOf(fields: Members, served: Served): TypeMeta {
   return { apiVersion, kind }
 }
 
-/** Whether objects are of a custom kind, not of the kind that a subresource has. */
+/** Whether objects are of the custom kind itself, and not of a subresource's kind. */
 const isCustom = ({ resource, kind }: Served): boolean => resource.custom && kind === resource.names.kind
 
 /** The apiVersion of an object; '' when it has none. Throws an `UnrecognizedError`. */
@@ -50,7 +50,7 @@ function readText(fields: Members, field: keyof TypeMeta): string {
   )
 }
 
-/** Another type than the one that is served: an invalid object of a custom kind, one of a built-in kind that nobody can read. */
+/** Throws when the type is not the served one: 422 for custom kinds, a `DecodeError` for built-in ones. */
 export function checkType({ apiVersion, kind }: TypeMeta, served: Served, fields: Members): void {
   const expected = apiVersionOf(served.group, served.version)
   if (kind === served.kind && apiVersion === expected) return
@@ -73,14 +73,13 @@ function nameIn({ metadata }: Members): string {
 }
 
 /**
- * A patch may make another type of an object, of which nobody says that it is not expected: it is read as what it is.
- * Throws a `DecodeError`, 400 or 422.
+ * Checks the type of a patch's result, which may differ from the served one. Throws a `DecodeError`, 400 or 422.
  */
 export function checkPatchedType({ served }: Call, result: unknown, key: ObjectKey): void {
   if (!isMembers(result)) return
   const apiVersion = readApiVersion(result)
   const { kind } = result
-  // Upstream reads nothing into a built-in kind whose version is not said.
+  // Kubernetes decodes a built-in kind without an apiVersion as an empty object.
   if (apiVersion === '' && !served.resource.custom)
     checkName({ apiVersion, kind: served.kind, metadata: {} }, key)
   if (apiVersion === '' || typeof kind !== 'string' || kind === '') return

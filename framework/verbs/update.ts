@@ -11,7 +11,7 @@ import { type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { checkUid, createdOr, unversioned, withRequiredVersion } from './createmissing.ts'
 import { tracked } from './fieldtracking.ts'
 
-/** PUT: replaces the object; creates it where the kind allows that (chapter 40, section 3.3). */
+/** PUT: replaces the object, or creates it where the kind allows that (rules.md 3.20 to 3.27). */
 export async function update(call: Call): Promise<Answer> {
   const { ctx, served, request } = call
   const key = keyOf(call)

@@ -11,7 +11,7 @@ import { type Call, checkScope } from './call.ts'
 
 const longestTimer = 2 ** 31 - 1
 
-/** Answers at once and then sends events until the deadline (chapter 40, sections 4.6–4.8). */
+/** Answers at once and then sends events until the deadline. */
 export async function watch(call: Call): Promise<Answer> {
   const { ctx, served, request } = call
   checkScope(call)
@@ -36,13 +36,15 @@ export async function watch(call: Call): Promise<Answer> {
   return { status: 200, contentType: framing.contentType, body: bodyOf(stream, release), flush: true }
 }
 
-/** Absent: at random between 30 and 60 minutes, so that watches do not all end together (chapter 40, rule 1.41). */
+/**
+ * Without a timeout: at random between 30 and 60 minutes, so that watches do not all end together (rules.md 1.41).
+ */
 const lifetimeOf = (timeoutSeconds: number): number =>
   timeoutSeconds > 0 ? Math.min(timeoutSeconds * 1000, longestTimer) : 1_800_000 * (1 + Math.random())
 
 /**
- * What fails at once, or before somebody else has begun to answer, is answered as an error, except for lost positions: informers
- * expect those in the stream (rule 4.45).
+ * What fails at once, or before a remote shard has begun to answer, is an error answer, except for an expired
+ * resourceVersion: informers expect it in the stream (rules.md 4.45).
  */
 async function refuseEarly(first: Promise<unknown>, begun: readonly Promise<void>[]): Promise<void> {
   try {

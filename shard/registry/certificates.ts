@@ -39,7 +39,10 @@ const ofType = (object: KubeObject, type: string): readonly Condition[] =>
   conditionsOf(object).filter(condition => condition.type === type)
 const certificateOf = (object: KubeObject): string => (object as SigningRequest).status?.certificate ?? ''
 
-/** Who asks is who has sent it, whatever it says; nothing of it changes afterwards. */
+/**
+ * Sets the requester to the user of the request; an update keeps the spec
+ * (`pkg/registry/certificates/certificates/strategy.go`).
+ */
 function prepareRequest(object: KubeObject, old?: KubeObject, author?: UserInfo): KubeObject {
   if (old !== undefined) return { ...object, spec: old.spec }
   const { username: _, uid: __, groups: ___, extra: ____, ...asked } = object.spec as Record<string, unknown>
@@ -64,7 +67,7 @@ const withConditions = (object: KubeObject, conditions: readonly Condition[]): K
   },
 })
 
-/** Times that nobody has given: a decision is as old as its status. */
+/** Sets missing times of conditions: lastTransitionTime is kept while the status is the same. */
 function timed(object: KubeObject, old: KubeObject): KubeObject {
   const now = timestamp()
   const since = ({ type, status }: Condition): string =>
@@ -77,7 +80,7 @@ function timed(object: KubeObject, old: KubeObject): KubeObject {
   return withConditions(object, conditionsOf(object).map(withTimes))
 }
 
-/** `/status` leaves decisions as they are; those that it adds or removes are refused. */
+/** `/status` keeps Approved and Denied conditions; added or removed ones are refused. */
 function prepareStatus(object: KubeObject, old: KubeObject): KubeObject {
   const kept = decisions.flatMap(type => {
     const [before, now] = [ofType(old, type), ofType(object, type)]
@@ -89,7 +92,7 @@ function prepareStatus(object: KubeObject, old: KubeObject): KubeObject {
   return timed(withConditions(object, conditions), old)
 }
 
-/** `/approval` writes conditions and nothing else of the status. */
+/** `/approval` writes the conditions of the status only. */
 function prepareApproval(object: KubeObject, old: KubeObject): KubeObject {
   const { conditions: _, ...rest } = (old as SigningRequest).status ?? {}
   return timed(withConditions({ ...object, status: rest }, conditionsOf(object)), old)
@@ -97,7 +100,10 @@ function prepareApproval(object: KubeObject, old: KubeObject): KubeObject {
 
 const shortest = 600
 
-/** What is wrong with a request, in upstream's words; what its bytes say is left to the signer, what is missing to the schema. */
+/**
+ * `ValidateCertificateSigningRequestCreate` of Kubernetes without parsing the certificate request; required fields are
+ * checked by the schema.
+ */
 function requestErrors(object: KubeObject): readonly FieldError[] {
   const { request, signerName, usages = [], expirationSeconds } = (object as SigningRequest).spec ?? {}
   const isRequest = request === undefined || pemType(request) === 'CERTIFICATE REQUEST'
@@ -150,7 +156,7 @@ function signerErrors(signerName: string): readonly FieldError[] {
 const truth = ['True']
 const truths = ['False', 'True', 'Unknown']
 
-/** One that is missing is the schema's to say. */
+/** A missing status is reported by the schema. */
 function truthErrors(
   path: string,
   status: string | undefined,
@@ -206,7 +212,7 @@ function certificateErrors(object: KubeObject, old: KubeObject): readonly FieldE
   return [invalidValue('status.certificate', '<certificate data>', text)]
 }
 
-/** What requests for certificates have of their own, beside what all built-in kinds have. */
+/** The REST strategy of CertificateSigningRequest, in addition to that of all built-in kinds. */
 export const signingRequestRules: Partial<KindStrategy> = {
   prepare: prepareRequest,
   validate: requestErrors,

@@ -58,7 +58,7 @@ export const conditionOf = (status: CrdStatus | undefined, type: string): CrdCon
 export const isEstablished = (crd: CustomResourceDefinition): boolean =>
   conditionOf(crd.status, 'Established')?.status === 'True'
 
-/** The conditions with this one in its place; its time changes with its status only. */
+/** The conditions with `next` set; its lastTransitionTime changes only with its status. */
 export function withCondition(
   conditions: readonly CrdCondition[],
   next: Omit<CrdCondition, 'lastTransitionTime'>,
@@ -69,7 +69,7 @@ export function withCondition(
   return old ? conditions.map(c => (c === old ? set : c)) : [...conditions, set]
 }
 
-/** Names and conversion filled in, and storage versions recorded by the server (chapter 40, rules 7.1, 7.43). */
+/** Defaults of names and conversion, and the stored versions, which the server records (rules.md 7.1, 7.43). */
 export function prepareDefinition(object: KubeObject, old?: KubeObject): KubeObject {
   if (old === undefined) return defaultCustomResourceDefinition({ ...object, status: freshStatus })
   const next = asCrd(defaultCustomResourceDefinition({ ...object, status: old.status }))
@@ -80,7 +80,7 @@ export function prepareDefinition(object: KubeObject, old?: KubeObject): KubeObj
 
 const freshStatus: CrdStatus = { conditions: [], acceptedNames: { plural: '', kind: '' } }
 
-/** Instances go first: the finalizer keeps the definition until they have (chapter 40, rule 7.48). */
+/** Adds the finalizer that keeps the definition until its instances are deleted (rules.md 7.48). */
 export function startDefinitionDeletion(object: KubeObject): KubeObject {
   const finalizers = new Set([...(object.metadata.finalizers ?? []), cleanupFinalizer])
   const conditions = withCondition(asCrd(object).status?.conditions ?? [], {
@@ -96,5 +96,5 @@ export function startDefinitionDeletion(object: KubeObject): KubeObject {
 export const acceptedNameErrors = (object: KubeObject): readonly FieldError[] =>
   nameErrors(asCrd(object).status?.acceptedNames, 'status.acceptedNames')
 
-/** What is wrong with a definition beyond its schema; not for `/status`, which cannot change it. */
+/** Errors of a definition beyond its schema; not for `/status`, which cannot change it. */
 export { validateCustomResourceDefinition as definitionErrors }

@@ -11,10 +11,13 @@ import { writeWithin } from './objectstore.ts'
 import { aboutOf, attributesOf, type Registry, type Rules } from './registry.ts'
 import { prepareForCreate, scopeOf, withSystemFields } from './strategy.ts'
 
-/** Collisions of generated names before the client is asked to try again (chapter 40, rule 3.4). */
+/** Attempts with a generated name before the client gets 409 (rules.md 3.4). */
 const attempts = 8
 
-/** Stores a new object: admission, defaults, validation, commit (chapter 40, sections 3.1 and 3.5). */
+/**
+ * Stores a new object: admission, defaults, validation, commit (`registry.Store.Create` of
+ * `k8s.io/apiserver/pkg/registry/generic`).
+ */
 export async function create(
   registry: Registry,
   ctx: RequestContext,
@@ -54,7 +57,7 @@ function initialStatusOf(schema: ObjectSchema, { apiVersion, kind }: KubeObject)
   return initialStatuses.get(schema)
 }
 
-/** What a client says of the status has been dropped; defaults of the schema are not the client's. */
+/** Sets the status that the schema defaults: the client's status has been dropped. */
 function withInitialStatus({ strategy, schema }: Rules, object: KubeObject): KubeObject {
   if (!strategy.status || object.status !== undefined) return object
   const status = initialStatusOf(schema, object)
@@ -81,7 +84,10 @@ function collapseOwners(ctx: RequestContext, ...of: Parameters<typeof dedupOwner
   return collapsed.object
 }
 
-/** Mutating admission, and whether the caller may grant what came of it; the result is pruned and defaulted again (chapter 40, rule 3.34, step 8). */
+/**
+ * Runs mutating admission and checks that the user may grant the result, which is pruned and defaulted again (rules.md
+ * 3.34).
+ */
 async function mutated(
   registry: Registry,
   ctx: RequestContext,
@@ -103,7 +109,7 @@ function validate({ group, rules }: Registry, object: KubeObject): void {
   if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)
 }
 
-/** undefined: there is an object of that name. */
+/** undefined: the name is taken. */
 async function put(
   { store }: Registry,
   key: ObjectKey,
@@ -120,8 +126,10 @@ async function put(
   }
 }
 
-/** 409, told apart when the existing object is on its way out, and when the server was to choose the name (chapter 40,
- * table 2.7, h and i). */
+/**
+ * 409, with another text when the existing object is being deleted and when the name was generated (rules.md 2.7h,
+ * 2.7i).
+ */
 async function exists(registry: Registry, key: ObjectKey, isGenerated: boolean): Promise<StatusError> {
   const current = await registry.store.current(key)
   const terminating = current?.object.metadata.deletionTimestamp !== undefined

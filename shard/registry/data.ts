@@ -13,14 +13,14 @@ interface Data {
   readonly type?: string
 }
 
-/** Bytes that the values of one object may hold together. */
+/** The limit for all values of one object, in bytes. */
 const largest = 1_048_576
 
 const decoded = (base64: string): Buffer => Buffer.from(base64, 'base64')
 const sizeOf = (values: Texts = {}, bytes: (value: string) => number): number =>
   Object.values(values).reduce((sum, value) => sum + bytes(value), 0)
 
-/** `IsConfigMapKey` of upstream. */
+/** `IsConfigMapKey` of `k8s.io/apimachinery/pkg/util/validation`. */
 function keyErrors(key: string): readonly string[] {
   const pattern = '[-._a-zA-Z0-9]+'
   const shape = /^[-._a-zA-Z0-9]+$/.test(key)
@@ -46,7 +46,7 @@ const tooLong = (field: string): FieldError => ({
   detail: `may not be more than ${largest} bytes`,
 })
 
-/** What is immutable keeps its data, and stays immutable. */
+/** An immutable object keeps its data and stays immutable. */
 function immutableErrors(object: KubeObject, old: KubeObject | undefined, fields: readonly string[]) {
   if (old?.immutable !== true) return []
   const refuse = (field: string) => forbidden(field, 'field is immutable when `immutable` is set')
@@ -54,7 +54,7 @@ function immutableErrors(object: KubeObject, old: KubeObject | undefined, fields
   return [...(object.immutable === true ? [] : [refuse('immutable')]), ...changed.map(refuse)]
 }
 
-/** ConfigMaps (upstream's ValidateConfigMap). */
+/** `ValidateConfigMap` of Kubernetes. */
 export function configMapErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
   const { data = {}, binaryData } = object as KubeObject & Data
   const twice = Object.keys(data).filter(key => Object.hasOwn(binaryData ?? {}, key))
@@ -68,7 +68,7 @@ export function configMapErrors(object: KubeObject, old?: KubeObject): readonly 
   ]
 }
 
-/** `stringData` is write-only: merged into `data` (chapter 40, rule 3.41). */
+/** Merges the write-only `stringData` into `data` (rules.md 3.41). */
 export function mergeStringData(object: KubeObject): KubeObject {
   const typed = object.type === '' ? { ...object, type: 'Opaque' } : object
   const { stringData, ...rest } = typed as KubeObject & Data
@@ -77,7 +77,7 @@ export function mergeStringData(object: KubeObject): KubeObject {
   return { ...rest, data: { ...rest.data, ...Object.fromEntries(encoded) } } as KubeObject
 }
 
-/** Secrets (upstream's ValidateSecret): what their type asks for, too. */
+/** `ValidateSecret` of Kubernetes, including what each type requires. */
 export function secretErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
   const { data } = object as KubeObject & Data
   const changed = old !== undefined && object.type !== old.type
@@ -124,7 +124,7 @@ function jsonErrors(data: Texts, key: string): readonly FieldError[] {
   }
 }
 
-/** ServiceAccounts name their secrets, and say nothing else of them. */
+/** Keeps only the names of a ServiceAccount's secrets. */
 export function withNamedSecrets(account: KubeObject): KubeObject {
   const { secrets } = account as { secrets?: readonly { readonly name?: string }[] }
   if (secrets === undefined) return account

@@ -14,7 +14,7 @@ import {
   withMetadata,
 } from './strategy.ts'
 
-/** Lost races before the client is told to try again. */
+/** Attempts before a conflict is returned to the client. */
 const attempts = 64
 
 interface Removal {
@@ -23,7 +23,7 @@ interface Removal {
   readonly options: DeleteOptions
 }
 
-/** Removes an object, or starts its deletion while somebody holds it (chapter 40, sections 6.2 and 6.3). */
+/** Removes an object, or marks it for deletion while finalizers hold it (rules.md 6.7 to 6.13). */
 export async function remove(registry: Registry, ctx: RequestContext, wish: Removal): Promise<Deletion> {
   const { strategy } = registry.rules
   for (let attempt = 1; ; attempt++) {
@@ -58,7 +58,7 @@ async function admitDeletion(
   await registry.admission.validate(ctx, attributes)
 }
 
-/** Texts of chapter 40, rule 6.9; the subject is the kind, not the resource. */
+/** Throws 409 (rules.md 6.9): the message has the kind, not the resource. */
 function checkPreconditions(
   { group }: Registry,
   { kind }: ResourceStrategy,

@@ -13,13 +13,13 @@ const fieldError = (type: FieldErrorType, field: string, detail: string, value?:
 const invalidValues = (field: string, value: unknown, details: readonly string[]): readonly FieldError[] =>
   details.map(detail => fieldError('FieldValueInvalid', field, detail, value))
 
-/** What is wrong with the metadata of a new object, its name too (chapter 40, section 3.1); of built-in kinds upstream asks again. */
+/** Errors of the metadata of a new object, with its name: `ValidateObjectMeta` (rules.md 3.5 to 3.7). */
 export const newMetadataErrors = (strategy: ResourceStrategy, object: KubeObject): readonly FieldError[] => [
   ...nameErrors(strategy, object.metadata),
   ...metadataErrors(strategy, object),
 ]
 
-/** What is wrong with the metadata of any object that is about to be stored (chapter 40, section 3.2). */
+/** Errors of metadata without the name (rules.md 3.12 to 3.19). */
 export function metadataErrors(strategy: ResourceStrategy, object: KubeObject): readonly FieldError[] {
   const { metadata } = object
   return [
@@ -67,7 +67,7 @@ export function annotationErrors(annotations: Metadata['annotations'] = {}): rea
 const longestManager = 128
 const longestSubresource = 256
 
-/** What clients may have written into managedFields themselves (chapter 40, rule 3.18). */
+/** Errors of managedFields that a client sent (rules.md 3.18). */
 const managerErrors = (entries: NonNullable<Metadata['managedFields']>): readonly FieldError[] =>
   entries.flatMap((entry, i) => {
     const { manager, subresource } = entry as { readonly manager?: string; readonly subresource?: string }
@@ -94,7 +94,7 @@ function ownerErrors(owners: readonly OwnerReference[]): readonly FieldError[] {
   return [...each, ...invalidValues('metadata.ownerReferences', owners, [text])]
 }
 
-/** Upstream names the list, not the place in it. */
+/** Kubernetes reports the list without an index. */
 function ownerErrorsOf(owner: OwnerReference): readonly FieldError[] {
   const path = 'metadata.ownerReferences'
   const empty = ownerFields
@@ -113,14 +113,14 @@ function ownerErrorsOf(owner: OwnerReference): readonly FieldError[] {
 
 const standardFinalizers = ['kubernetes', orphanFinalizer, foregroundFinalizer]
 
-/** Groups whose kinds take for a finalizer what custom resources take. */
+/** Groups whose kinds accept the finalizers that custom resources accept. */
 const generic: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io',
   'apiextensions.k8s.io',
   'coordination.k8s.io',
 ])
 
-/** Built-in kinds take standard names and qualified ones; the others are warned (chapter 40, rule 3.16). */
+/** Built-in kinds accept standard and qualified finalizers only (rules.md 3.16). */
 function foreignErrors(
   { group, rest }: ResourceStrategy,
   finalizers: readonly string[],
@@ -129,7 +129,7 @@ function foreignErrors(
   return finalizers.flatMap((f, i) => invalidValues(`metadata.finalizers[${i}]`, f, foreignFinalizer(f)))
 }
 
-/** What is wrong with a finalizer that says neither whose it is nor is one of Kubernetes' own. */
+/** Errors of a finalizer that is neither qualified nor a standard one. */
 export const foreignFinalizer = (name: string): readonly string[] =>
   name.includes('/') || standardFinalizers.includes(name)
     ? []
@@ -147,7 +147,7 @@ function finalizerErrors(strategy: ResourceStrategy, finalizers: readonly string
 
 const immutable = ['uid', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
 
-/** What is wrong with the metadata of an object that was there before: most built-in kinds look at its name once more. */
+/** Errors of the metadata of an update: most built-in kinds check the name again. */
 export const changedMetadataErrors = (
   strategy: ResourceStrategy,
   object: KubeObject,
@@ -156,7 +156,10 @@ export const changedMetadataErrors = (
     ? metadataErrors(strategy, object)
     : newMetadataErrors(strategy, object)
 
-/** What an update may not do to metadata: change what is fixed, or add finalizers once the deletion has begun (3.24, 3.25). */
+/**
+ * Errors of changed metadata: immutable fields, and finalizers that are added after the deletion began (rules.md 3.24,
+ * 3.25).
+ */
 export function metadataUpdateErrors(next: KubeObject, old: KubeObject): readonly FieldError[] {
   const fixed = immutable
     .filter(field => !isDeepStrictEqual(next.metadata[field], old.metadata[field]))
@@ -174,7 +177,7 @@ function newFinalizers(next: KubeObject, old?: KubeObject): readonly string[] {
   return (next.metadata.finalizers ?? []).filter(f => !known.has(f))
 }
 
-/** Warnings about finalizers that others may also choose (chapter 40, rule 3.16): on custom resources, new ones only. */
+/** Warnings about new finalizers of custom resources without a domain (rules.md 3.16). */
 export function finalizerWarnings(
   strategy: ResourceStrategy,
   next: KubeObject,
@@ -190,10 +193,12 @@ export function finalizerWarnings(
     })
 }
 
-/** When owners are looked at: before admission, or after it, where it or a patch may have repeated some. */
+/**
+ * When ownerReferences are deduplicated: before admission, or after it, because admission or a patch may repeat some.
+ */
 type Phase = 'as sent' | 'after admission'
 
-/** Drops repeated owner references, and says which (chapter 40, rule 3.15). */
+/** Drops repeated ownerReferences, with a warning (rules.md 3.15). */
 export function dedupOwners(
   object: KubeObject,
   phase: Phase = 'as sent',

@@ -14,7 +14,7 @@ const kubernetesFinalizer = 'kubernetes'
 
 const specFinalizers = (object: KubeObject): readonly string[] => (object as Namespace).spec?.finalizers ?? []
 
-/** Without a name yet, there is nothing to say. */
+/** The label with the name; without a name the object is not changed. */
 function labelNamespace(object: KubeObject): KubeObject {
   const { name = '', labels } = object.metadata
   return name === ''
@@ -22,7 +22,7 @@ function labelNamespace(object: KubeObject): KubeObject {
     : withMetadata(object, { labels: { ...labels, 'kubernetes.io/metadata.name': name } })
 }
 
-/** Held by `spec.finalizers`, Active until their deletion starts, labelled with their own name. */
+/** Sets the finalizer, the phase Active and the label with the name (`pkg/registry/core/namespace/strategy.go`). */
 function prepareNamespace(object: KubeObject, old?: KubeObject): KubeObject {
   const labelled = labelNamespace(object)
   if (old !== undefined) return { ...labelled, spec: old.spec }
@@ -35,7 +35,7 @@ function finalizerErrors(field: string, name: string): readonly FieldError[] {
   return problems.map(problem => invalidValue(field, name, problem))
 }
 
-/** A phase that nobody names is Active. */
+/** The default phase is Active. */
 const prepareStatus = (object: KubeObject): KubeObject =>
   labelNamespace({ ...object, status: { phase: 'Active', ...(object as Namespace).status } })
 
@@ -49,7 +49,7 @@ function statusErrors(object: KubeObject): readonly FieldError[] {
   return [invalidValue('status.Phase', phase, text)]
 }
 
-/** What namespaces have of their own, beside what all built-in kinds have. */
+/** The REST strategy of Namespace, in addition to that of all built-in kinds. */
 export const namespaceRules: Partial<KindStrategy> = {
   complete: labelNamespace,
   prepare: prepareNamespace,

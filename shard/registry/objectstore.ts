@@ -11,16 +11,18 @@ import type { Store } from '../store/store.ts'
 import type { Shape } from './presentation.ts'
 import type { ObjectStore } from './registry.ts'
 
-/** Milliseconds for the winner of a race to become durable. */
+/** How long to wait for a concurrent write to become durable, in milliseconds. */
 const longestWait = 1_000
 
-/** Where the objects of one resource lie, and what they are to look like. */
+/** The stored resource, and the shape that its definition gives to objects. */
 export interface ObjectStoreOptions {
   readonly resource: StoredResource
   readonly shape: Shape
 }
 
-/** The store of one resource: reads come from the cache, writes go to the store and return when the cache shows them. */
+/**
+ * The objects of one resource: reads come from the cache, writes go to the store and return when the cache has them.
+ */
 export function openObjectStore(
   store: Store,
   watchCache: WatchCache,
@@ -55,7 +57,7 @@ export function openObjectStore(
   }
 }
 
-/** What was written, where the cache has nothing or what somebody else has written since. */
+/** The written object, where the cache has a later write of it or none. */
 function overtaken(object: KubeObject | undefined, key: ObjectKey, revision: number): CachedItem {
   if (object === undefined) throw new Error(`nothing was written at revision ${revision}`)
   const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
@@ -67,10 +69,10 @@ function detached(key: ObjectKey, encoded: Encoded, { metadata }: KubeObject): C
   return new CachedItem(key, encoded, { revision, modified: revision, labels: metadata.labels ?? {} })
 }
 
-/** Bytes of a stored object: what etcd takes in one request. */
+/** The limit for a stored object in bytes, that of etcd for one request. */
 const largest = 1.5 * 1024 * 1024
 
-/** An object that is too large to be stored; 500 in the words of etcd, which clients know. */
+/** An object is too large to be stored: 500 with the text of etcd. */
 export class ObjectTooLarge extends StatusError {
   constructor() {
     super(500, '', 'etcdserver: request is too large')
@@ -82,8 +84,7 @@ function checkSize(stored: Buffer): void {
 }
 
 /**
- * Writes an object, without its managedFields when it is too large with them: who owns what is given up before the object
- * is, but not of what somebody applies (chapter 40, rule 5.60).
+ * Writes an object, without its managedFields when it is too large with them, except for applies (rules.md 5.60).
  */
 export async function writeWithin(
   object: KubeObject,
@@ -100,7 +101,7 @@ export async function writeWithin(
   }
 }
 
-/** How objects of one version come from the store, and go there. */
+/** The conversion between one version and the stored one. */
 export interface StoreVersion {
   /** The item in the version; the same item when it is in it already. */
   present(item: CachedItem): Promise<Item>
@@ -109,7 +110,7 @@ export interface StoreVersion {
   isStored(object: KubeObject): boolean
 }
 
-/** A store whose objects are taken and put in one version, and lie there in another. */
+/** An object store that is read and written in one version and stores another. */
 export function versionedObjectStore(store: ObjectStore, version: StoreVersion): ObjectStore {
   const originals = new WeakMap<CachedItem, CachedItem>()
   const shown = async (item: CachedItem): Promise<CachedItem> => {

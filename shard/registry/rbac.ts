@@ -16,7 +16,7 @@ interface Rule {
 
 const isEmpty = (list: readonly unknown[] | undefined): boolean => (list?.length ?? 0) === 0
 
-/** What is wrong with the rules of a Role or ClusterRole (upstream's ValidatePolicyRule). */
+/** `ValidatePolicyRule` of Kubernetes. */
 function ruleErrors(rule: Rule, namespaced: boolean, path: string): readonly FieldError[] {
   const verbs = isEmpty(rule.verbs)
     ? [required(`${path}.verbs`, 'verbs must contain at least one value')]
@@ -43,11 +43,11 @@ function urlErrors(rule: Rule, namespaced: boolean, path: string): readonly Fiel
 const rulesErrors = (role: KubeObject, namespaced: boolean): readonly FieldError[] =>
   ((role.rules ?? []) as readonly Rule[]).flatMap((rule, i) => ruleErrors(rule, namespaced, `rules[${i}]`))
 
-/** Upstream always says which rules there are: null for none. */
+/** Kubernetes always writes `rules`: null for none. */
 export const completeRole = (role: KubeObject): KubeObject =>
   role.rules === undefined ? { ...role, rules: null } : role
 
-/** None that somebody has written, and owns, are none when they are stored. */
+/** Empty rules are stored as null. */
 export const prepareRole = (role: KubeObject): KubeObject =>
   Array.isArray(role.rules) && role.rules.length > 0 ? role : { ...role, rules: null }
 
@@ -73,7 +73,7 @@ interface Binding {
   readonly subjects?: readonly Subject[]
 }
 
-/** Subjects and the role of a binding belong to the RBAC group unless they say otherwise. */
+/** Defaults the apiGroup of subjects and roleRef to the RBAC group. */
 export function completeBinding(object: KubeObject): KubeObject {
   const { subjects = [], roleRef } = object as KubeObject & Binding
   const completed = subjects.map(subject =>
@@ -86,7 +86,7 @@ export function completeBinding(object: KubeObject): KubeObject {
   }
 }
 
-/** Upstream shows the fields by their names in Go. */
+/** Kubernetes prints the fields with their names in Go. */
 const inGo = ({ apiGroup = '', kind = '', name = '' }: Binding['roleRef'] = {}): object => ({
   APIGroup: apiGroup,
   Kind: kind,

@@ -12,18 +12,18 @@ import type { RegistryAdmission } from '../admission/chain.ts'
 import type { CachedItem } from '../cache/item.ts'
 import { type Part, type ResourceStrategy, withMetadata, withoutPresented } from './strategy.ts'
 
-/** Where the objects of one resource lie: the cache in front, the store behind. */
+/** The objects of one resource: read from the cache, written to the store. */
 export interface ObjectStore {
-  /** The newest state that any acknowledged write has left, as it looks under the schema of now. */
+  /** The state after the last acknowledged write, in the shape of the current schema. */
   current(key: ObjectKey): Promise<CachedItem | undefined>
-  /** Whether an item of `current` lies there just so: not if it was completed, or has changed since. */
+  /** Whether an item of `current` is stored exactly so: false when it was reshaped or has changed since. */
   isStored(item: CachedItem): boolean
   /**
    * Stores `object`, or removes it when undefined, if it is still at revision `expected` (0: absent). Resolves when the
    * cache shows it, with the item at its new revision; throws `StoreConflict`, and `ObjectTooLarge`.
    */
   write(key: ObjectKey, object: KubeObject | undefined, expected: number): Promise<CachedItem>
-  /** After a lost race: waits, for a second at most, until the object is not at revision `expected` any more. */
+  /** After a conflict: waits, for a second at most, until the object is not at revision `expected` any more. */
   settled(key: ObjectKey, expected: number): Promise<void>
   /** An item that is not stored: dry runs. */
   detached(key: ObjectKey, object: KubeObject): Item
@@ -33,15 +33,15 @@ export interface ObjectStore {
 export interface Rules {
   readonly strategy: ResourceStrategy
   readonly schema: ObjectSchema
-  /** The definition is going: nothing new may be created (chapter 40, rule 2.59). */
+  /** The definition is being deleted: creations are refused (rules.md 2.59). */
   readonly terminating: boolean
 }
 
-/** Everything that the writes of one endpoint need. */
+/** What the writes of one endpoint need. */
 export interface Registry {
   readonly group: string
   readonly resource: string
-  /** That the client uses. */
+  /** The version that the client uses. */
   readonly version: string
   readonly part: Part
   readonly store: ObjectStore
@@ -74,9 +74,9 @@ export const attributesOf = (
   ...optionsFor(operation, asSent),
 })
 
-/** The object as it is stored: without what the server only presents. */
+/** The object as it is stored: without fields that the server only presents. */
 export const storedObject = (item: Item): KubeObject => withoutPresented(item.object, item.key.cluster)
 
-/** The object as it is shown to those who admit writes: with its version. */
+/** The object as admission sees it: with its resourceVersion. */
 export const seen = (item: Item, object = storedObject(item)): KubeObject =>
   withMetadata(object, { resourceVersion: item.meta.resourceVersion })

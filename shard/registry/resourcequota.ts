@@ -14,7 +14,7 @@ interface Quota extends KubeObject {
 
 const quantityFields = ['hard', 'used'] as const
 
-/** Quantities as Kubernetes writes them. Throws a `DecodeError` for what is none. */
+/** Quantities as Kubernetes writes them. Throws a `DecodeError` for other values. */
 export function canonicalQuota(object: KubeObject): KubeObject {
   const { spec, status } = object as Quota
   const part = (fields: Quantities): Quantities =>
@@ -34,7 +34,7 @@ const canonical = (quantities: unknown): unknown =>
 
 const thousandth = 1_000_000n
 
-/** Texts and numbers are quantities, null is none of anything. */
+/** Texts and numbers are quantities; null is 0. */
 function written(value: unknown): string {
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
   const text = isPlain ? String(value).trim() : value === null ? '0' : ''
@@ -65,11 +65,11 @@ const limited = (name: string): boolean =>
   name.startsWith('requests.hugepages-') ||
   name.startsWith('hugepages-')
 
-/** What is wrong with the limits of a quota, in upstream's words. */
+/** `ValidateResourceQuota` of Kubernetes. */
 export const quotaErrors = (object: KubeObject): readonly FieldError[] =>
   quantityErrors((object as Quota).spec?.hard, 'spec.hard')
 
-/** The same of what its status says. */
+/** `ValidateResourceQuotaStatusUpdate` of Kubernetes. */
 export const quotaStatusErrors = (object: KubeObject): readonly FieldError[] =>
   quantityFields.flatMap(field => quantityErrors((object as Quota).status?.[field], `status.${field}`))
 

@@ -22,7 +22,7 @@ import type { KindStrategy } from './strategy.ts'
 
 type NameErrors = KindStrategy['nameErrors']
 
-/** A generateName is checked with something in the place of its trailing dash (chapter 40, rule 3.6). */
+/** Checks a generateName with its trailing dash replaced: `maskTrailingDash` (rules.md 3.6). */
 const masked =
   (check: (name: string) => readonly string[]): NameErrors =>
   (name, prefix) =>
@@ -33,7 +33,7 @@ const labelName = masked(dns1123LabelErrors)
 const pathSegmentName: NameErrors = (name, prefix) =>
   prefix && (name === '.' || name === '..') ? [] : pathSegmentErrors(name)
 
-/** What every custom resource has in common (chapter 40, rules 3.7, 3.22, 3.29). */
+/** The strategy of custom resources (rules.md 3.7, 3.22, 3.29). */
 export const customStrategy: KindStrategy = {
   custom: true,
   generation: 'content',
@@ -44,7 +44,7 @@ export const customStrategy: KindStrategy = {
   collected: true,
 }
 
-/** For schemas with `nameValidation: PathSegmentName` (chapter 20, section 2.10). */
+/** For APIResourceSchemas with `nameValidation: PathSegmentName`. */
 export const pathNamedStrategy: KindStrategy = { ...customStrategy, nameErrors: pathSegmentName }
 
 /** Most built-in kinds: no generation. */
@@ -69,7 +69,7 @@ const definitions: KindStrategy = {
   onDelete: startDefinitionDeletion,
 }
 
-/** Built-in kinds by `<plural>.<group>`; those that are not named here are `plain` (chapter 40, rules 2.31, 3.8). */
+/** Built-in kinds by `<plural>.<group>`; others are `plain` (rules.md 2.31, 3.8). */
 const builtinStrategies: Readonly<Record<string, KindStrategy>> = {
   configmaps: { ...plain, validate: configMapErrors },
   secrets: { ...plain, complete: mergeStringData, prepare: mergeStringData, validate: secretErrors },
@@ -118,7 +118,7 @@ interface LeaseSpec {
   readonly strategy?: string
 }
 
-/** Leases (upstream's ValidateLeaseSpec). */
+/** `ValidateLeaseSpec` of Kubernetes. */
 export function leaseErrors(lease: KubeObject): readonly FieldError[] {
   const { leaseDurationSeconds, leaseTransitions, preferredHolder, strategy } = (lease.spec ??
     {}) as LeaseSpec

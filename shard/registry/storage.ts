@@ -9,7 +9,7 @@ import type { Presented } from './presentation.ts'
 import type { Registry } from './registry.ts'
 import { update } from './update.ts'
 
-/** What reads need: the cache of the resource, its name for messages, and its kind in the version that is read. */
+/** What reads need: the cache of the resource, its name for messages, and the kind in the version of the reader. */
 export interface Reads {
   readonly group: string
   readonly resource: string
@@ -18,7 +18,7 @@ export interface Reads {
   readonly show: Presented
 }
 
-/** Get, list and watch straight from the watch cache. */
+/** get, list and watch from the watch cache. */
 export const readsOf = ({
   group,
   resource,
@@ -43,7 +43,7 @@ export const registryStorage = (registry: Registry, reads: Reads): ResourceStora
   delete: (ctx, key, check, options) => remove(registry, ctx, { key, check, options }),
 })
 
-/** Writes into a resource that no cluster serves: 404, like the objects it does not have. */
+/** Writes to a resource that no cluster serves: 404. */
 export const refuseWrites = (
   about: Pick<Registry, 'group' | 'resource'>,
 ): Pick<ResourceStorage, 'create' | 'update' | 'delete'> => {

@@ -9,52 +9,57 @@ import type { UserInfo } from '../../framework/request/user.ts'
 import { clusterAnnotation } from '../../kcp/annotations.ts'
 import { claimLabelPrefix } from '../../kcp/labels.ts'
 
-/** What of an object raises `metadata.generation`: nothing, everything but metadata (custom resources), or `spec`. */
+/**
+ * The changes that raise `metadata.generation`: none, all but those of metadata (custom resources), or those of `spec`.
+ */
 export type GenerationRule = 'none' | 'content' | 'spec'
 
-/** How objects of one kind behave where the kind's schema does not say (chapter 40, section 3). */
+/**
+ * How the registry handles one kind where its schema does not say: `RESTCreateStrategy` and `RESTUpdateStrategy` of
+ * `k8s.io/apiserver/pkg/registry/rest`.
+ */
 export interface KindStrategy {
-  /** Kept as JSON whatever its schema; asks for a resourceVersion on PUT; warns about finalizers without a domain. */
+  /** A custom resource: PUT requires a resourceVersion, finalizers without a domain are warned about. */
   readonly custom: boolean
   readonly generation: GenerationRule
-  /** What is wrong with a name; `prefix` for a generateName, whose trailing dash is legal. */
+  /** Errors of a name; `prefix`: it is a generateName, which may end with a dash. */
   readonly nameErrors: (name: string, prefix: boolean) => readonly string[]
   readonly unconditionalUpdate: boolean
   readonly createOnUpdate: boolean
   readonly deleteReturnsObject: boolean
   readonly resetFields?: ResetFields
-  /** The garbage collector and other finalizer keepers may hold it; false for events. */
+  /** Whether propagation policies add finalizers; false for events. */
   readonly collected: boolean
-  /** Defaults that no schema can say: part of what the client has written, also for field management. */
+  /** Defaults that a schema cannot express; they belong to the client's object, also for field management. */
   readonly complete?: (object: KubeObject) => KubeObject
-  /** Fills in what the kind's own rules add, after defaults. `old` is absent on create, `author` on update. */
+  /** `PrepareForCreate` and `PrepareForUpdate`, after defaults. `old` is absent on create, `author` on update. */
   readonly prepare?: (object: KubeObject, old?: KubeObject, author?: UserInfo) => KubeObject
-  /** The kind's own rules beyond its schema. */
+  /** `Validate` and `ValidateUpdate`: rules beyond the schema. */
   readonly validate?: (object: KubeObject, old?: KubeObject) => readonly FieldError[]
-  /** The same for writes to a subresource. */
+  /** The strategies of subresources. */
   readonly parts?: { readonly [P in Exclude<Part, ''>]?: PartRules }
-  /** Changes the object when its deletion starts. */
+  /** Changes the object when its deletion begins. */
   readonly onDelete?: (object: KubeObject) => KubeObject
   /** Whether something besides `metadata.finalizers` keeps a terminating object. */
   readonly held?: (object: KubeObject) => boolean
 }
 
-/** What one endpoint may write: the main one everything but what `status` owns, a subresource only its own part. */
+/** What one endpoint writes: the main one all but the status, a subresource its own part. */
 export type Part = '' | 'status' | 'finalize' | 'approval'
 
-/** What is particular about one part of a kind. */
+/** The strategy of one subresource. */
 interface PartRules {
   readonly prepare?: (object: KubeObject, old: KubeObject) => KubeObject
   readonly validate?: (object: KubeObject, old: KubeObject) => readonly FieldError[]
 }
 
-/** The rules of one kind in one version. */
+/** The strategy of one resource in one version. */
 export interface ResourceStrategy {
   readonly group: string
   readonly resource: string
   readonly kind: string
   readonly namespaced: boolean
-  /** There is a status subresource: the main endpoint neither sets nor changes status. */
+  /** There is a status subresource, so the main endpoint does not write status. */
   readonly status: boolean
   readonly rest: KindStrategy
 }
@@ -62,16 +67,16 @@ export interface ResourceStrategy {
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const longestBase = 58
 
-/** A name from `generateName`: at most 58 bytes of it, then five random characters (chapter 40, rule 3.4). */
+/** A name from `generateName`: at most 58 bytes of it, then five random characters (rules.md 3.4). */
 export function generatedName(base: string): string {
   const suffix = Array.from({ length: 5 }, () => suffixAlphabet.charAt(randomInt(suffixAlphabet.length)))
   return base.slice(0, longestBase) + suffix.join('')
 }
 
-/** Members of metadata to set; those that are undefined go. */
+/** Fields of metadata to set; undefined removes a field. */
 type MetadataChanges = { readonly [K in keyof Metadata]?: unknown }
 
-/** Copies `object` without the members that are undefined in `changes`, and with the others. */
+/** A copy of `object` with the changes to its metadata. */
 export function withMetadata(object: KubeObject, changes: MetadataChanges): KubeObject {
   const merged: Record<string, unknown> = { ...object.metadata, ...changes }
   const metadata: Record<string, unknown> = {}
@@ -85,14 +90,17 @@ function withoutField(object: KubeObject, field: string): KubeObject {
   return rest as KubeObject
 }
 
-/** Labels as they are stored: those that say by which claims an object is visible are the server's (BRIEF decision 4). */
+/** Labels as they are stored: the server presents the labels of permission claims and does not store them. */
 export function storedLabels(labels: Metadata['labels']): Metadata['labels'] {
   if (labels === undefined) return undefined
   const kept = Object.entries(labels).filter(([key]) => !key.startsWith(claimLabelPrefix))
   return kept.length === 0 ? undefined : Object.fromEntries(kept)
 }
 
-/** What no client may set: versions, and the labels and annotation that the server presents. */
+/**
+ * The object without its resourceVersion and the labels that the server presents, and with the annotation of its
+ * cluster.
+ */
 export const withoutPresented = (object: KubeObject, cluster: string): KubeObject =>
   withMetadata(object, {
     resourceVersion: undefined,
@@ -111,7 +119,10 @@ export function withSystemFields(strategy: ResourceStrategy, key: ObjectKey, obj
   })
 }
 
-/** A new object after admission: its name, its generation, no status where status has its own endpoint (3.4, 3.8, 3.31). */
+/**
+ * `rest.BeforeCreate`, after admission: sets name and generation, drops status where it has its own endpoint (rules.md
+ * 3.4, 3.8, 3.31).
+ */
 export function prepareForCreate(
   strategy: ResourceStrategy,
   object: KubeObject,
@@ -126,8 +137,8 @@ export function prepareForCreate(
 }
 
 /**
- * The next object as one endpoint may write it: what belongs to the server or to another endpoint is taken from `old`,
- * the generation is raised where the content differs (chapter 40, rules 3.24, 3.29–3.32).
+ * `rest.BeforeUpdate`: takes system fields and the parts of other endpoints from `old`, and raises the generation when
+ * the content differs (rules.md 3.24, 3.29 to 3.32).
  */
 export function prepareForUpdate(
   strategy: ResourceStrategy,
@@ -140,7 +151,7 @@ export function prepareForUpdate(
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old.metadata
   const { namespace, name } = old.metadata
   const kept = withMetadata(scoped, {
-    // What a client says of these has to be what it was; times that there are stay, whatever it says.
+    // uid and deletionGracePeriodSeconds of a client are validated; deletionTimestamp is always kept.
     ...filled(scoped.metadata, { uid, deletionGracePeriodSeconds }),
     ...(deletionTimestamp && { deletionTimestamp }),
     creationTimestamp,
@@ -153,11 +164,11 @@ export function prepareForUpdate(
   return raised ? withMetadata(prepared, { generation: generation + 1 }) : prepared
 }
 
-/** What the schema of a kind says to what one endpoint writes: nothing of repeated items, where the kind has rules of its own. */
+/** How the schema validates what one endpoint writes: repeated items are checked for custom resources only. */
 export const scopeOf = ({ rest }: ResourceStrategy, part: Part): ValidationScope =>
   rest.custom ? { onlyStatus: part === 'status' } : { mayRepeat: true }
 
-/** The kind's own rules for what one endpoint writes. */
+/** The strategy for what one endpoint writes. */
 export const rulesOf = ({ rest }: ResourceStrategy, part: Part): PartRules | undefined =>
   part === '' ? rest : rest.parts?.[part]
 
@@ -168,7 +179,7 @@ const filled = (own: Metadata, old: MetadataChanges): MetadataChanges => {
 
 function ownPart(strategy: ResourceStrategy, part: Part, next: KubeObject, old: KubeObject): KubeObject {
   if (part === '') return strategy.status ? withField(next, 'status', old.status) : next
-  // Who owns which field is part of every write.
+  // Each write updates managedFields.
   const { managedFields } = next.metadata
   const { metadata } = writesMetadata(strategy, part) ? next : withMetadata(old, { managedFields })
   const rest = { ...old, metadata }
@@ -198,11 +209,13 @@ function raisesGeneration(strategy: ResourceStrategy, next: KubeObject, old: Kub
   return !isDeepStrictEqual(content(next), content(old))
 }
 
-/** Whether a terminating object stays because somebody has to clean up first. */
+/** Whether finalizers keep an object that is being deleted. */
 export const isHeld = ({ rest }: ResourceStrategy, object: KubeObject): boolean =>
   (object.metadata.finalizers?.length ?? 0) > 0 || (rest.held?.(object) ?? false)
 
-/** The object at the start of its deletion; the same object when it is terminating already (chapter 40, rules 3.33, 6.10). */
+/**
+ * `rest.BeforeDelete`: the object marked for deletion; the same object when it is marked already (rules.md 3.33, 6.10).
+ */
 export function startDeletion(strategy: ResourceStrategy, object: KubeObject): KubeObject {
   if (object.metadata.deletionTimestamp !== undefined) return object
   const { generation } = object.metadata
@@ -217,7 +230,10 @@ export function startDeletion(strategy: ResourceStrategy, object: KubeObject): K
 export const orphanFinalizer = 'orphan'
 export const foregroundFinalizer = 'foregroundDeletion'
 
-/** The finalizers that a propagation policy asks for: both of the collector's removed, then the wanted one appended (6.13). */
+/**
+ * The finalizers for a propagation policy: both of the garbage collector's removed, then the wanted one appended
+ * (rules.md 6.13).
+ */
 export function propagationFinalizers(
   finalizers: readonly string[] | undefined,
   propagation: 'Background' | 'Foreground' | 'Orphan' | undefined,

@@ -12,7 +12,7 @@ import { writeWithin } from './objectstore.ts'
 import { aboutOf, attributesOf, type Registry, seen, storedObject } from './registry.ts'
 import { isHeld, prepareForUpdate, rulesOf, scopeOf } from './strategy.ts'
 
-/** Lost races before the client is told to try again. */
+/** Attempts before a conflict is returned to the client. */
 const attempts = 64
 
 interface Update {
@@ -21,7 +21,10 @@ interface Update {
   readonly options: WriteOptions
 }
 
-/** Replaces an object by what `change` makes of its newest state (chapter 40, sections 3.3 to 3.5). */
+/**
+ * Replaces an object by what `change` makes of its newest state (`registry.Store.Update` of
+ * `k8s.io/apiserver/pkg/registry/generic`).
+ */
 export async function update(registry: Registry, ctx: RequestContext, wish: Update): Promise<Item> {
   for (let attempt = 1; ; attempt++) {
     const current = await registry.store.current(wish.key)
@@ -49,7 +52,7 @@ function checkNumber({ metadata: { resourceVersion } }: KubeObject): void {
     )
 }
 
-/** A uid in the body has to be the stored one (chapter 40, rule 2.15); a patch that changes it is invalid. */
+/** Throws 409 when the body has another uid (rules.md 2.15). Patches are checked by validation. */
 function checkUid(registry: Registry, { metadata: { uid } }: KubeObject, current: CachedItem): void {
   if (!uid || uid === current.meta.uid) return
   throw conflict(
@@ -58,7 +61,7 @@ function checkUid(registry: Registry, { metadata: { uid } }: KubeObject, current
   )
 }
 
-/** A resourceVersion in the body has to be the stored one (chapter 40, rule 3.21). */
+/** Throws 409 when the body has another resourceVersion (rules.md 3.21). */
 function checkVersion(
   registry: Registry,
   { metadata: { resourceVersion } }: KubeObject,
@@ -73,7 +76,7 @@ interface Step {
   readonly options: WriteOptions
 }
 
-/** The object to store after all rules; undefined when it is what is stored already (chapter 40, rule 3.27). */
+/** The object to store; undefined when it does not differ from the stored one (rules.md 3.27). */
 async function finished(
   registry: Registry,
   ctx: RequestContext,
@@ -119,7 +122,7 @@ function validate({ group, part, rules }: Registry, object: KubeObject, old: Kub
   if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)
 }
 
-/** Nothing holds a terminating object any more: this update is also its removal (chapter 40, rule 3.26). */
+/** Stores the object, or removes it when it is being deleted and the last finalizer is gone (rules.md 3.26). */
 async function write(
   { store, rules: { strategy } }: Registry,
   current: CachedItem,
@@ -136,6 +139,6 @@ const withVersion = (object: KubeObject, resourceVersion: string): KubeObject =>
   metadata: { ...object.metadata, resourceVersion },
 })
 
-/** The would-be object at the old version (chapter 40, rule 3.37). */
+/** The result of a dry run, at the old resourceVersion (rules.md 3.37). */
 const detached = ({ store }: Registry, current: CachedItem, object: KubeObject): Item =>
   store.detached(current.key, withVersion(object, current.meta.resourceVersion))
