@@ -3,12 +3,15 @@ import type { UserInfo } from '../../framework/request/user.ts'
 import type { FieldRequirement, LabelRequirement } from '../../framework/selectors/selectors.ts'
 import { effectiveUsers } from '../rbac/effectiveusers.ts'
 
-/** One question to the chain: who, as whom he counts where he asks, and what for. */
+/**
+ * The input of the chain: `authorizer.Attributes` of `k8s.io/apiserver`, with the effective users of the logical
+ * cluster.
+ */
 export interface AuthorizerAttributes {
-  /** As he was authenticated. */
+  /** The user as authenticated. */
   readonly user: UserInfo
   readonly action: Action
-  /** As whom he counts in the action's logical cluster. */
+  /** The identities of the user in the action's logical cluster. */
   readonly effective: readonly UserInfo[]
 }
 
@@ -21,7 +24,10 @@ export const attributesFor = (user: UserInfo, action: Action): AuthorizerAttribu
 export const inGroup = ({ effective }: AuthorizerAttributes, group: string): boolean =>
   effective.some(({ groups }) => groups.includes(group))
 
-/** Asks past what guards a workspace from outside, unless it is about reviews themselves (chapter 30, section 2.8). */
+/**
+ * A deep SubjectAccessReview skips the gates of the workspace, except for actions on reviews
+ * (`pkg/authorization/deep_sar.go` of kcp).
+ */
 export const isDeep = ({ action }: AuthorizerAttributes): boolean =>
   action.deep === true && action.resource?.group !== 'authorization.k8s.io'
 
@@ -29,7 +35,7 @@ export const isDeep = ({ action }: AuthorizerAttributes): boolean =>
 export const isNowhere = ({ action: { cluster } }: AuthorizerAttributes): boolean =>
   cluster === '' || cluster === '*'
 
-/** What an access review says about an action. */
+/** The `resourceAttributes` or `nonResourceAttributes` of an action in an access review. */
 export function reviewAttributes(action: Action): object {
   const { verb, resource, path = '', fieldSelector, labelSelector } = action
   if (resource === undefined) return { nonResourceAttributes: { path, verb } }
@@ -55,7 +61,7 @@ const fieldTerm = ({ field, operator, value }: FieldRequirement): object => ({
 
 const operators = { in: 'In', notin: 'NotIn', exists: 'Exists', '!': 'DoesNotExist' } as const
 
-/** Reviews know no comparisons of numbers. Without them an action is limited less, and what is asked for is more. */
+/** Reviews have no numeric operators. Without these the action is less limited, so the review asks for more. */
 function labelTerm({ key, operator, values }: LabelRequirement): readonly object[] {
   if (operator === 'gt' || operator === 'lt') return []
   return [{ key, operator: operators[operator], ...(values.length === 0 ? {} : { values }) }]

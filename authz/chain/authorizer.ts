@@ -14,24 +14,24 @@ import { requiredGroups, systemStatus, workspaceContent } from './gates.ts'
 import { maximalPermissionPolicy } from './maximalpolicy.ts'
 import { type AuthorizationSources, remembering, type Stamps } from './memory.ts'
 
-/** kcp's authorizers by the names of its flag `--authorization-order` (chapter 30, section 2.2). */
+/** kcp's authorizers by their names in `--authorization-order`. */
 export const authorizerNames = ['AlwaysAllowGroups', 'AlwaysAllowPaths', 'RBAC', 'Webhook'] as const
 export type AuthorizerName = (typeof authorizerNames)[number]
 
 export interface AuthorizerOptions extends AuthorizationSources {
   /** Default: all, in the order of `authorizerNames`. */
   readonly order?: readonly AuthorizerName[]
-  /** Paths that everybody may read, below every cluster; a trailing `*` is a prefix. Default: health. */
+  /** Paths allowed without authorization, below every cluster; a trailing `*` matches a prefix. Default: health. */
   readonly alwaysAllowPaths?: readonly string[]
-  /** Asked where the order says; never about `system:masters`. */
+  /** Called at its place in `order`; not for `system:masters`. */
   readonly webhook?: Authorizer
-  /** Told of every change of the sources. Without it nothing that was decided is remembered. */
+  /** Counts the changes of the sources. Without it decisions are not cached. */
   readonly stamps?: Stamps
 }
 
 export const defaultOpenPaths: readonly string[] = ['/healthz', '/readyz', '/livez']
 
-/** Who may do what in logical clusters: kcp's order of authorizers (chapter 30, sections 2.2 and 2.3). */
+/** The authorizer of logical clusters, in kcp's order (`pkg/server/options/authorization.go` of kcp). */
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   const { stamps } = options
   return stamps === undefined
@@ -62,14 +62,14 @@ export const stepsOf = ({ rbac }: AuthorizationSources): readonly PolicyStep[] =
   localPolicy(rbac),
 ]
 
-/** Members of `system:masters` may do everything, everywhere. */
+/** Allows everything to members of `system:masters` (rules.md 9.8). */
 export const privilegedGroup: Authorizer = fromMemory(user =>
   isPrivileged(user) ? allow(`member of ${systemMasters}`, 'privileged group') : isNotPrivileged,
 )
 
 const isNotPrivileged = noOpinion('', 'privileged group')
 
-/** Paths that everybody may read, whoever they are; a trailing `*` is a prefix. */
+/** Allows paths without authorization; a trailing `*` matches a prefix. */
 export const alwaysAllowPaths = (paths: readonly string[]): Authorizer =>
   fromMemory((_user, { path, resource, verb }) => {
     const open =
@@ -81,7 +81,10 @@ const isNotOpen = noOpinion('', 'open paths')
 
 const reads = new Set(['get', 'head'])
 
-/** The policy that holds in every cluster (chapter 30, section 2.7). */
+/**
+ * The bootstrap policy: roles and bindings of `system:admin` hold in every cluster
+ * (`pkg/authorization/bootstrap_policy_authorizer.go` of kcp).
+ */
 export const bootstrapPolicy =
   (source: RbacSource): PolicyStep =>
   ({ effective, action }) => {
@@ -90,7 +93,7 @@ export const bootstrapPolicy =
     return decisionOf('05-bootstrap', 'bootstrap policy', verdict)
   }
 
-/** Roles and bindings of the request's cluster. */
+/** Roles and bindings of the request's cluster (`pkg/authorization/local_authorizer.go` of kcp). */
 export const localPolicy =
   (source: RbacSource): PolicyStep =>
   ({ effective, action }) => {

@@ -8,9 +8,9 @@ import {
 import type { UserInfo } from '../../framework/request/user.ts'
 import { type AuthorizerAttributes, attributesFor } from './attributes.ts'
 
-/** One step before RBAC: it decides, or says why it leaves the decision to the steps behind it. From memory. */
+/** One step before RBAC: it decides, or delegates to the next steps with a reason. From memory. */
 export interface Gate {
-  /** As in kcp's audit keys: '02-content'. */
+  /** The name in kcp's audit annotations: '02-content'. */
   readonly name: string
   check(attributes: AuthorizerAttributes): GateDecision
 }
@@ -23,13 +23,13 @@ export interface Delegation {
 
 export const delegate = (why: string): Delegation => ({ delegate: why })
 
-/** One of the last steps: the first that allows wins. */
+/** One of the RBAC policies: the first that allows decides. */
 export type PolicyStep = (attributes: AuthorizerAttributes) => Decision
 
 /**
- * Gates in order, then the last steps. A gate's "no opinion" ends the chain, too. What a client reads is only
- * `access granted` or `access denied`, so that nobody learns what exists; the trace keeps every step's own reason, and
- * for a gate that delegates the decision it led to, as kcp's audit annotations do.
+ * Gates in order, then the RBAC policies. A gate's "no opinion" also ends the chain. Clients get only `access granted`
+ * or `access denied`, so that they do not learn what exists; the trace has the reason of each step, and for a gate that
+ * delegates the final decision, as in kcp's audit annotations.
  */
 export const chain = (gates: readonly Gate[], steps: readonly PolicyStep[]): Required<Authorizer> =>
   fromMemory((user, action) => {
@@ -73,7 +73,7 @@ function concluded(
     reason: effect === 'allow' ? 'access granted' : 'access denied',
     authorizer: last?.authorizer ?? '',
     asked: { user, action },
-    // Only who has passed all gates is told that there is something behind them.
+    // The hint is only for users who have passed all gates.
     ...(effect !== 'allow' && delegations.length === gates.length ? { hint: missingRole } : {}),
     trace: [...delegated, ...decisions],
   }
@@ -82,7 +82,10 @@ function concluded(
 const missingRole =
   'you have access to this workspace, but no role in it that allows this; "oriel explain" says which rule is missing'
 
-/** The first "allow" or "deny" wins; otherwise no opinion, with all reasons (chapter 30, section 2.2). */
+/**
+ * The first "allow" or "deny" decides; otherwise no opinion, with all reasons (`authorization/union` of
+ * `k8s.io/apiserver`).
+ */
 export function firstOpinion(authorizers: readonly Authorizer[]): Authorizer {
   const atOnce = authorizers.flatMap(({ decide }) => decide ?? [])
   if (atOnce.length === authorizers.length) return fromMemory((...asked) => firstAtOnce(atOnce, ...asked))
@@ -123,6 +126,6 @@ function noneOf(undecided: readonly Decision[]): Decision {
 const decided = (before: readonly Decision[], decision: Decision): Decision =>
   before.length === 0 ? decision : { ...decision, trace: traceOf([...before, decision]) }
 
-/** What was silent for want of anything to say is no part of the story. */
+/** Decisions without a reason are not part of the trace. */
 const traceOf = (decisions: readonly Decision[]): readonly Decision[] =>
   decisions.flatMap(decision => decision.trace ?? (decision.reason === '' ? [] : [decision]))

@@ -13,7 +13,7 @@ import type { RbacSource } from '../rbac/rbacsource.ts'
 import { type AuthorizerAttributes, inGroup, isDeep, isNowhere } from './attributes.ts'
 import { delegate, type Gate, type GateDecision } from './chain.ts'
 
-/** What authorization must know about logical clusters, from memory. */
+/** The state of logical clusters that authorization needs, from memory. */
 export interface ClusterStates {
   /** `status.phase` of the LogicalCluster, '' when it has none yet; undefined when there is no such cluster. */
   phase(cluster: ClusterName): string | undefined
@@ -24,7 +24,10 @@ export interface ClusterStates {
 const openPhases = new Set(['Initializing', 'Ready', 'Inactive', 'Terminating', 'Deleting'])
 const lifecyclePhases = new Set(['Initializing', 'Terminating', 'Deleting'])
 
-/** Is this user allowed inside the workspace at all (chapter 30, section 2.5): the verb `access` on `/`. */
+/**
+ * Whether the user may enter the workspace: the verb `access` on `/`
+ * (`pkg/authorization/workspace_content_authorizer.go` of kcp).
+ */
 export const workspaceContent = (source: RbacSource, clusters: ClusterStates): Gate => ({
   name: '02-content',
   check: attributes => {
@@ -43,7 +46,7 @@ export const workspaceContent = (source: RbacSource, clusters: ClusterStates): G
   },
 })
 
-/** What the phase alone decides. */
+/** The decision by the phase; undefined: none. */
 function closedBy(phase: string | undefined, groups: readonly string[]): GateDecision | undefined {
   if (phase === undefined) return deny('LogicalCluster not found')
   if (!openPhases.has(phase)) return noOpinion(`not permitted due to phase ${JSON.stringify(phase)}`)
@@ -52,7 +55,7 @@ function closedBy(phase: string | undefined, groups: readonly string[]): GateDec
     : undefined
 }
 
-/** The verb `access` on `/`, by ClusterRoleBindings. */
+/** Whether ClusterRoleBindings grant the verb `access` on `/`. */
 export function hasAccess(
   source: RbacSource,
   { effective, action: { cluster } }: AuthorizerAttributes,
@@ -66,9 +69,9 @@ export function hasAccess(
 }
 
 /**
- * Who may be a member of a workspace at all (chapter 30, section 2.4): the LogicalCluster's annotation names groups,
- * `;` between alternatives and `,` within one. Service accounts of the workspace itself need none; those of others do,
- * unlike in kcp, which lets every service account through.
+ * Requires the groups in the annotation of the LogicalCluster, with `;` between alternatives and `,` within one
+ * (`pkg/authorization/requiredgroups_authorizer.go` of kcp). Service accounts of the workspace need none; others do,
+ * unlike in kcp, which delegates for every service account.
  */
 export const requiredGroups = (clusters: ClusterStates): Gate => ({
   name: '01-requiredgroups',
@@ -100,7 +103,10 @@ const refused: Readonly<Record<string, string>> = {
   apiexports: 'apiexport status updates not permitted',
 }
 
-/** Statuses that carry identities and bound resources are the controllers' alone (chapter 30, section 2.6, step 03). */
+/**
+ * Refuses updates of statuses with identities and bound resources, which controllers write
+ * (`pkg/authorization/system_crd_authorizer.go` of kcp).
+ */
 export const systemStatus: Gate = {
   name: '03-systemcrd',
   check: attributes => {

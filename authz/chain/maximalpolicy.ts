@@ -7,7 +7,7 @@ import type { RbacSource } from '../rbac/rbacsource.ts'
 import { type AuthorizerAttributes, isDeep } from './attributes.ts'
 import { type Delegation, delegate, type Gate } from './chain.ts'
 
-/** The export that a bound resource comes from, as the binding refers to it. */
+/** The export of a bound resource, as the binding refers to it. */
 export interface BoundExport {
   readonly path: string
   readonly name: string
@@ -17,10 +17,10 @@ export interface BoundExport {
   readonly policy: 'none' | 'empty' | 'local'
 }
 
-/** What a binding refers to, there or not. */
+/** The export that a binding refers to; it may be missing. */
 export const referenceOf = ({ path, name }: Pick<BoundExport, 'path' | 'name'>): string => `${path}|${name}`
 
-/** Where bound resources come from, from memory. */
+/** The exports of bound resources, from memory. */
 export interface BoundExports {
   /** By the `status.boundResources` of a cluster's APIBindings; usually one, or none. */
   of(cluster: ClusterName, group: string, resource: string): readonly BoundExport[]
@@ -28,12 +28,12 @@ export interface BoundExports {
 
 const prefix = 'apis.kcp.io:binding:'
 
-/** A user as maximal permission policies name him. */
+/** The user with the prefix of maximal permission policies. */
 export const bindingUser = (user: UserInfo): UserInfo => prefixUser(user, prefix)
 
 /**
- * What the provider of a bound resource lets consumers do with it at most (chapter 30, section 2.6, step 04): RBAC in
- * the export's logical cluster, for users and groups with a prefix. An export that is gone has no policy.
+ * The maximal permission policy of a bound resource: RBAC in the export's logical cluster, for users and groups with a
+ * prefix (`pkg/authorization/maximal_permission_policy_authorizer.go` of kcp). A missing export has no policy.
  */
 export const maximalPermissionPolicy = (source: RbacSource, exports: BoundExports): Gate => ({
   name: '04-maxpermissionpolicy',
@@ -57,7 +57,7 @@ export const boundExports = (
     ? []
     : exports.of(action.cluster, action.resource.group, action.resource.resource)
 
-/** What one export says. Scopes count for the cluster of the request, not for that of the export. */
+/** The decision of one export. Scopes apply to the cluster of the request, not to that of the export. */
 export function policyVerdict(
   source: RbacSource,
   from: BoundExport,

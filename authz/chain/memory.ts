@@ -11,10 +11,10 @@ import type { RbacSource } from '../rbac/rbacsource.ts'
 import type { ClusterStates } from './gates.ts'
 import { type BoundExports, referenceOf } from './maximalpolicy.ts'
 
-/** So many decisions are remembered. */
+/** The number of cached decisions. */
 const most = 1000
 
-/** A decision, and everything that it follows from. */
+/** A decision and the stamps of everything that it depends on. */
 interface Remembered {
   readonly user: UserInfo
   readonly action: Action
@@ -23,8 +23,8 @@ interface Remembered {
 }
 
 /**
- * The same authorizer with a memory. A decision holds for the very same question, as long as nothing has changed in what
- * was read to make it: not for some time. `make` builds the authorizer on sources that note what is read.
+ * The same authorizer with a cache. A decision holds for an equal question until something changes that was read for it;
+ * it does not expire. `make` builds the authorizer on sources that record what is read.
  */
 export function remembering(
   sources: AuthorizationSources,
@@ -34,7 +34,7 @@ export function remembering(
   const reads = new Set<string>()
   const authorizer = make(noting(sources, reads))
   const { decide } = authorizer
-  // Who waits for others has nothing that tells when they change their minds.
+  // Asynchronous authorizers do not report changes, so their decisions are not cached.
   if (decide === undefined) return authorizer
   const known = new LRUCache<string, Remembered>({ max: most })
   return fromMemory((user, action) => {
@@ -48,7 +48,7 @@ export function remembering(
   })
 }
 
-/** Where to look. What is found there is compared in full, so that different questions may have the same key. */
+/** The hash of a question. Entries are compared in full, so different questions may have the same hash. */
 const keyOf = (user: UserInfo, { verb, cluster, resource, path }: Action): string =>
   resource === undefined
     ? `${user.name} ${verb} ${cluster} ${path}`
@@ -100,7 +100,7 @@ function isSameResource(a: Action['resource'], b: Action['resource']): boolean {
   )
 }
 
-/** The same sources, which put down whatever they are asked about. */
+/** The same sources, which record what is read. */
 function noting({ rbac, clusters, exports }: AuthorizationSources, reads: Set<string>): AuthorizationSources {
   const note = <T extends readonly string[], R>(read: (cluster: string, ...more: T) => R) => {
     return (cluster: string, ...more: T): R => {
@@ -127,12 +127,12 @@ function noting({ rbac, clusters, exports }: AuthorizationSources, reads: Set<st
 }
 
 /**
- * How often the objects that decisions are made from have changed, by what they are about: a logical cluster, or a
- * reference to an export. Different things may share a number: then more counts as changed than has.
+ * Counts the changes of the sources by logical cluster and by reference to an export. Different keys may share a
+ * counter: then more decisions are recomputed than needed.
  */
 export interface Stamps {
   changed(about: string): void
-  /** Equal to an earlier one only if nothing about it has changed since. */
+  /** Equal to an earlier stamp only if nothing has changed since. */
   of(about: string): Stamp
   isCurrent(stamp: Stamp): boolean
 }
@@ -167,7 +167,7 @@ function slotOf(about: string): number {
   return (hash >>> 0) % slots
 }
 
-/** What the chain decides from, all of it in memory. */
+/** The sources of the chain, all in memory. */
 export interface AuthorizationSources {
   readonly rbac: RbacSource
   readonly clusters: ClusterStates

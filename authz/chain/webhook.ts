@@ -13,10 +13,10 @@ import { record, text } from '../rbac/rbacsource.ts'
 import { reviewAttributes } from './attributes.ts'
 
 export interface WebhookOptions {
-  /** Sends a SubjectAccessReview and resolves with the answered one. Rejects when there is no good answer. */
+  /** Sends a SubjectAccessReview and resolves with the answer. Rejects when there is no valid answer. */
   readonly send: (review: object, signal: AbortSignal) => Promise<unknown>
   readonly version: 'v1' | 'v1beta1'
-  /** Milliseconds that answers are believed. */
+  /** How long answers are cached, in milliseconds. */
   readonly allowedFor: number
   readonly refusedFor: number
 }
@@ -25,12 +25,12 @@ export interface WebhookOptions {
 export const webhookDefaults = { version: 'v1beta1', allowedFor: 300_000, refusedFor: 30_000 } as const
 
 const by = 'webhook'
-/** Longer questions are not remembered: somebody could fill the memory with them. */
+/** Longer questions are not cached, so that clients cannot fill the memory. */
 const longest = 10_000
 
 /**
- * Asks a server outside, once for each identity that the user counts as (chapter 30, section 2.12). A webhook that fails
- * has not allowed, and may have wanted to refuse: the request fails, whoever else would have allowed it.
+ * Calls an authorization webhook, once for each identity of the user. A webhook that fails may have wanted to deny, so
+ * the request fails.
  */
 export function webhookAuthorizer(options: WebhookOptions): Authorizer {
   const answers = new LRUCache<string, Decision>({ max: 8192 })
@@ -65,7 +65,7 @@ const reviewOf = (spec: object, version: string): object => ({
   status: { allowed: false },
 })
 
-/** Members in one order: the text of a question is the key of its answer. */
+/** The question as text with a fixed order of members: the key of the cache. */
 function specOf(
   { name, uid, groups, extra }: UserInfo,
   action: Action,

@@ -12,24 +12,24 @@ import {
 
 const serviceAccountPrefix = 'system:serviceaccount:'
 const scopePrefix = 'cluster:'
-/** Warrants in warrants, and warrants in all: whoever sends more gets no more. */
+/** Limits of nested warrants and of all warrants; more are ignored. */
 const deepest = 8
 const most = 64
 
 export const isServiceAccount = (user: UserInfo): boolean => user.name.startsWith(serviceAccountPrefix)
 
-/** May this identity be used in a cluster at all: within its scopes, and a service account only at home. */
+/** Whether the identity is valid in a cluster: within its scopes, and a service account only in its own cluster. */
 export function isInScope(user: UserInfo, cluster: ClusterName): boolean {
   if (user.extra === undefined) return true
   if (isServiceAccount(user) && isForeign(user, cluster)) return false
   return valuesOf(user, scopesKey).every(value => value.split(',').includes(scopePrefix + cluster))
 }
 
-/** A service account of this very logical cluster, used within its scopes. */
+/** Whether the user is a service account of this logical cluster, within its scopes. */
 export const isLocalServiceAccount = (user: UserInfo, cluster: ClusterName): boolean =>
   isServiceAccount(user) && isInScope(user, cluster)
 
-// Without a home it counts as local: think of a review that names a service account of its own workspace.
+// A service account without a cluster is local, for instance in a review of a workspace.
 function isForeign(user: UserInfo, cluster: ClusterName): boolean {
   const homes = valuesOf(user, clusterNameKey)
   return homes.length > 0 && !(homes.length === 1 && homes[0] === cluster)
@@ -38,8 +38,9 @@ function isForeign(user: UserInfo, cluster: ClusterName): boolean {
 const valuesOf = (user: UserInfo, key: string): readonly string[] => user.extra?.[key] ?? []
 
 /**
- * As whom a user counts in a logical cluster (chapter 30, section 1.8): rights are those of all of them together. Never
- * empty; what has lost its identity here is `system:anonymous`.
+ * The effective users of a user in a logical cluster: their permissions add up (`withScopes` and `withWarrants` in
+ * `pkg/registry/rbac/validation/kcp.go` of kcp-dev/kubernetes). Never empty: an identity that is not valid in the cluster is
+ * `system:anonymous`.
  */
 export function effectiveUsers(user: UserInfo, cluster: ClusterName): readonly UserInfo[] {
   if (user.extra === undefined && !isServiceAccount(user)) return [user]
@@ -54,7 +55,7 @@ export function effectiveUsers(user: UserInfo, cluster: ClusterName): readonly U
 
 interface Found {
   readonly users: UserInfo[]
-  /** Somebody out of scope was known, or was not. */
+  /** The groups of a user who is out of scope: authenticated or not. */
   authenticated: boolean
   unauthenticated: boolean
 }
@@ -93,7 +94,7 @@ const globalName = (home: ClusterName, { name }: UserInfo): string =>
 const isHomeless = (user: UserInfo): boolean =>
   isServiceAccount(user) && valuesOf(user, clusterNameKey).length === 0
 
-/** `system:cluster:<name>` for every cluster that all scopes agree on: whom a workspace may admit as somebody from there. */
+/** `system:cluster:<name>` for every cluster that is in all scopes. */
 function scopeGroups(user: UserInfo): readonly string[] {
   const [first, ...others] = valuesOf(user, scopesKey).map(value => value.split(','))
   const agreed = (first ?? []).filter(scope => others.every(other => other.includes(scope)))
@@ -101,8 +102,8 @@ function scopeGroups(user: UserInfo): readonly string[] {
 }
 
 /**
- * A user as the policies of exports name it: `prefix` before the name and before each group, in warrants too (chapter
- * 30, section 1.8). A service account goes by the name that other clusters know; without one home it is nobody.
+ * The user with `prefix` before its name and groups, in warrants too (`PrefixUser` in the same file). A service account has its
+ * global name; without exactly one cluster it is anonymous.
  */
 export function prefixUser(user: UserInfo, prefix: string): UserInfo {
   const known = isServiceAccount(user) ? globalServiceAccount(user) : user

@@ -14,7 +14,7 @@ const everything: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ]
 
-/** A write of an object, on its way in. `object` is absent on delete, `old` on create. */
+/** A write of an RBAC object. `object` is absent on delete, `old` on create. */
 export interface RbacWrite {
   readonly group: string
   readonly resource: string
@@ -23,7 +23,7 @@ export interface RbacWrite {
   readonly old?: KubeObject
 }
 
-/** Everything a check needs to know of one write. */
+/** The input of the checks of one write. */
 interface Granting extends RbacWrite {
   readonly ctx: RequestContext
   readonly object: KubeObject
@@ -32,8 +32,8 @@ interface Granting extends RbacWrite {
 }
 
 /**
- * Nobody grants what he does not hold (chapter 40, rule 9.25): writing a role needs all its rules or the verb `escalate`,
- * writing a binding all rules of its role or the verb `bind` on it. For the four RBAC kinds; others pass.
+ * Prevents privilege escalation (rules.md 9.25; `pkg/registry/rbac/…/policybased` of Kubernetes): writing a role needs
+ * all its rules or the verb `escalate`, writing a binding all rules of its role or the verb `bind`.
  */
 export const escalationPrevention = (rbac: RbacSource, authorizer: Authorizer) => ({
   name: 'escalation prevention',
@@ -57,7 +57,7 @@ const granted = ({ rules, aggregationRule, roleRef, subjects }: KubeObject): str
 async function checkRole(granting: Granting): Promise<void> {
   const { object, old, resource, key } = granting
   if (await permitted(granting, 'escalate', { resource, name: key.name })) return
-  // Who writes the aggregation rule decides which rules a controller will copy: any.
+  // An aggregation rule may select any role, so it needs all permissions.
   const aggregates = object.aggregationRule != null && aggregation(object) !== aggregation(old)
   confirm(granting, aggregates ? [...rulesIn(object), ...everything] : rulesIn(object))
 }
@@ -75,12 +75,12 @@ async function checkBinding(granting: Granting): Promise<void> {
   if (await permitted(granting, 'bind', role)) return
   const { cluster, namespace } = granting.key
   const rules = rulesOfRole(granting.rbac, cluster, { kind, name, namespace })
-  // Binding a role before it exists would grant whatever its author holds. Kubernetes names the wrong resource here.
+  // A binding to a missing role would grant whatever the role gets later. Kubernetes names the wrong resource here.
   if (rules === undefined) throw notFound({ group: rbacGroup, resource: granting.resource, name })
   confirm(granting, rules)
 }
 
-/** Upstream looks for the role, and answers 500. */
+/** Kubernetes looks for the role and answers 500. */
 function noRole({ object, resource }: Granting): StatusError {
   const { kind } = record(object.roleRef)
   const kinds = resource === 'rolebindings' ? ['Role', 'ClusterRole'] : ['ClusterRole']

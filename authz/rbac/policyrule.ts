@@ -9,7 +9,7 @@ export interface PolicyRule {
   readonly nonResourceURLs?: readonly string[]
 }
 
-/** Does one rule allow one action? Kubernetes' matching, exactly (chapter 30, section 2.7). */
+/** Whether one rule allows one action (`RuleAllows` of `plugin/pkg/auth/authorizer/rbac`). */
 export function ruleAllows(rule: PolicyRule, action: Action): boolean {
   if (!matches(rule.verbs, action.verb)) return false
   const { resource } = action

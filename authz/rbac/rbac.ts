@@ -4,31 +4,31 @@ import type { UserInfo } from '../../framework/request/user.ts'
 import { type PolicyRule, ruleAllows } from './policyrule.ts'
 import { type Binding, keysOf, printSubject, type RbacSource } from './rbacsource.ts'
 
-/** The logical cluster whose roles every cluster may refer to and whose bindings hold everywhere (chapter 30, section 2.7). */
+/** The logical cluster whose roles every cluster may refer to, and whose bindings hold in every cluster. */
 export const systemAdmin = 'system:admin'
 
-/** What a binding gives somebody. */
+/** The grant of one binding to a user. */
 export interface Grant {
   /** undefined: the role does not exist. */
   readonly rules: readonly PolicyRule[] | undefined
   readonly binding: Binding
   /** Of the binding; '' for a ClusterRoleBinding. */
   readonly namespace: string
-  /** By which of the user's keys it was found. */
+  /** The subject key of the user that the binding names. */
   readonly subject: string
 }
 
-/** Whose bindings are asked. */
+/** The user whose bindings are evaluated. */
 export interface RoleHolder {
-  /** The identities that count, together. */
+  /** The effective users, together. */
   readonly users: readonly UserInfo[]
-  /** Where the bindings are. */
+  /** The logical cluster of the bindings. */
   readonly cluster: ClusterName
-  /** '': only what holds in all namespaces. */
+  /** '': ClusterRoleBindings only. */
   readonly namespace: string
 }
 
-/** The first grant that is wanted of those that the bindings of one cluster give somebody. Looks no further. */
+/** The first wanted grant of the bindings of one cluster. */
 export function findGrant(source: RbacSource, holder: RoleHolder, wanted: Wanted): Grant | undefined {
   for (const user of holder.users) {
     const found =
@@ -86,7 +86,7 @@ function namespaceGrant(
   return undefined
 }
 
-/** Everything somebody holds by the bindings of one cluster. */
+/** All grants of the bindings of one cluster. */
 export function grants(source: RbacSource, holder: RoleHolder): readonly Grant[] {
   const all: Grant[] = []
   findGrant(source, holder, grant => {
@@ -96,7 +96,10 @@ export function grants(source: RbacSource, holder: RoleHolder): readonly Grant[]
   return all
 }
 
-/** Rules of equally named roles add up: a workspace's own `cluster-admin` extends the system's. undefined: no such role. */
+/**
+ * Rules of equally named roles add up: a workspace's `cluster-admin` extends that of `system:admin`. undefined: no such
+ * role.
+ */
 export const clusterRoleRules = (
   source: RbacSource,
   cluster: ClusterName,
@@ -121,14 +124,14 @@ function added(
   return local === undefined || shared === undefined ? (local ?? shared) : [...local, ...shared]
 }
 
-/** What the bindings of one cluster say of an action. */
+/** The decision of the bindings of one cluster about an action. */
 export interface RbacVerdict {
   readonly allowed: boolean
-  /** In Kubernetes' words: `RBAC: allowed by ClusterRoleBinding "a" of ClusterRole "b" to User "c"`. */
+  /** The reason: `RBAC: allowed by ClusterRoleBinding "a" of ClusterRole "b" to User "c"`. */
   readonly reason: string
 }
 
-/** Evaluates the bindings of one cluster for somebody, Kubernetes' way. */
+/** Evaluates the bindings of one cluster (`RBACAuthorizer.Authorize` of Kubernetes). */
 export function evaluate(source: RbacSource, holder: RoleHolder, action: Action): RbacVerdict {
   let missing: Set<string> | undefined
   const found = findGrant(source, holder, ({ rules, binding }) => {
@@ -140,7 +143,7 @@ export function evaluate(source: RbacSource, holder: RoleHolder, action: Action)
   return missing === undefined ? nothing : { allowed: false, reason: `RBAC: ${printErrors([...missing])}` }
 }
 
-/** Who only asks whether pays nothing for the words. */
+/** The reason is printed on first use only. */
 const allowedBy = (grant: Grant): RbacVerdict => ({
   allowed: true,
   get reason() {

@@ -10,8 +10,8 @@ export interface Binding {
 }
 
 /**
- * RBAC objects of all logical clusters, from memory. Bindings are found by subject, so that a decision costs what its
- * user is bound to and not what the cluster contains. Subjects are written as `subjects.ts` does.
+ * RBAC objects of all logical clusters, from memory. Bindings are found by subject (`subjectKey`), so that a decision
+ * costs what its user is bound to and not what the cluster contains.
  */
 export interface RbacSource {
   clusterRole(cluster: ClusterName, name: string): readonly PolicyRule[] | undefined
@@ -27,7 +27,7 @@ export interface RbacSubject {
   readonly namespace?: string
 }
 
-/** Under what a binding is found: `User/alice`, `Group/devs`; a service account is the user it authenticates as. */
+/** The key of a subject: `User/alice`, `Group/devs`; a service account has the key of its user. */
 export function subjectKey(subject: RbacSubject, bindingNamespace: string): string | undefined {
   if (subject.kind !== 'ServiceAccount')
     return subjectKinds.has(subject.kind) ? keyOf(subject.kind, subject.name) : undefined
@@ -35,7 +35,7 @@ export function subjectKey(subject: RbacSubject, bindingNamespace: string): stri
   return namespace === '' ? undefined : keyOf('User', `${serviceAccountPrefix}${namespace}:${subject.name}`)
 }
 
-/** Every key under which a binding may name this user. */
+/** All subject keys of a user. */
 export function keysOf(user: UserInfo): readonly string[] {
   const keys = known.get(user) ?? [
     keyOf('User', user.name),
@@ -45,10 +45,10 @@ export function keysOf(user: UserInfo): readonly string[] {
   return keys
 }
 
-/** Who is authenticated once asks many times. */
+/** A user is authenticated once and authorized many times. */
 const known = new WeakMap<UserInfo, readonly string[]>()
 
-/** A key in the words of reasons: `User "alice"`, `ServiceAccount "robot/default"`. */
+/** A key as printed in reasons: `User "alice"`, `ServiceAccount "robot/default"`. */
 export function printSubject(key: string): string {
   const slash = key.indexOf('/')
   const [kind, name] = [key.slice(0, slash), key.slice(slash + 1)]
@@ -64,7 +64,7 @@ const serviceAccountPrefix = 'system:serviceaccount:'
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
-// Readers of RBAC objects. They take objects that nobody has validated yet: what has the wrong type is not there.
+// Readers of RBAC objects that may not be validated yet: values of the wrong type are ignored.
 
 /** `rules` of a Role or ClusterRole. */
 export const rulesIn = (object: KubeObject): readonly PolicyRule[] => records(object.rules).map(ruleIn)

@@ -22,7 +22,7 @@ export function rulesOf(
   const users = effectiveUsers(user, cluster)
   const owners = cluster === systemAdmin ? [systemAdmin] : [systemAdmin, cluster]
   const byBinding = new Map<object, readonly PolicyRule[]>()
-  // A binding that names somebody twice gives once.
+  // A binding that names a user twice grants once.
   for (const owner of owners)
     for (const { binding, rules } of grants(source, { users, cluster: owner, namespace }))
       byBinding.set(binding, rules ?? [])
@@ -39,14 +39,14 @@ export const rulesOfRole = (
     ? clusterRoleRules(source, cluster, role.name)
     : roleRules(source, cluster, role.namespace, role.name)
 
-/** Combinations of verbs, resources and names that are looked at one by one. */
+/** The limit of combinations of verbs, resources and names that are compared one by one. */
 const mostAtoms = 10_000
-/** Comparisons of two words. */
+/** The limit of comparisons of two words. */
 const mostCompared = 100_000_000
 
 /**
- * What of `wanted` is not covered by `held`, as rules of one verb, one resource and at most one name each. A rule that
- * no single one covers is not covered either when it is too much to take apart: a page of text has billions of combinations.
+ * The rules of `wanted` that `held` does not cover, split into one verb, one resource and at most one name each. A rule
+ * with too many combinations is covered only by a single rule.
  */
 export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
   const weight = held.reduce((sum, rule) => sum + sizeOf(rule), 1)
@@ -68,7 +68,7 @@ const sizeOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }:
     0,
   )
 
-/** How many atoms it has. */
+/** The number of combinations of a rule. */
 function countOf(rule: PolicyRule): number {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
   const onResources = apiGroups.length * resources.length * Math.max(1, resourceNames.length)
@@ -97,7 +97,7 @@ function atoms(rule: PolicyRule): readonly PolicyRule[] {
   return [...onResources, ...onPaths]
 }
 
-/** Does one held rule include this atom? Wildcards of the atom are covered only by wildcards. */
+/** Whether one held rule covers a combination. Wildcards are covered by wildcards only. */
 function covers(held: PolicyRule, atom: PolicyRule): boolean {
   const names = held.resourceNames ?? []
   const wanted = atom.resourceNames ?? []

@@ -17,8 +17,8 @@ import { checkReview, checkSubject } from './reviewspec.ts'
 type Answer = (ctx: RequestContext, object: KubeObject) => Promise<KubeObject>
 
 /**
- * The review kinds by `<plural>.<group>`, each a storage of which only `create` does something: it stores nothing and returns the
- * object with its status (chapter 40, section 9.3; chapter 30, section 2.8).
+ * The storages of reviews by `<plural>.<group>`: `create` stores nothing and returns the object with its status
+ * (`pkg/registry/authorization` of Kubernetes).
  */
 export const reviewStorages = (
   authorizer: Authorizer,
@@ -33,7 +33,7 @@ export const reviewStorages = (
   }),
 })
 
-/** Those that ask whether somebody may do something. */
+/** The reviews of one action. */
 export function accessReviewStorages(
   authorizer: Authorizer,
   explainer?: Explainer,
@@ -93,13 +93,13 @@ const withStatus = (object: KubeObject, status: object): KubeObject => ({ ...obj
 const callerOf = (ctx: RequestContext): UserInfo => ctx.actAs
 const namespaceOf = ({ info }: RequestContext): string => (info.isResource ? info.namespace : '')
 
-/** The user that a review names; its groups are taken as they are (chapter 30, section 2.8). */
+/** The user that a review names, with the groups that it lists. */
 function subjectOf(_ctx: RequestContext, object: KubeObject): UserInfo {
   const { user, groups, uid, extra } = checkSubject(object)
   return { name: user, groups, ...(uid === '' ? {} : { uid }), ...(extra === undefined ? {} : { extra }) }
 }
 
-/** Who and what a review is about, and what of it could not be read. */
+/** The user and the action of a review, and the errors of its selectors. */
 interface Question {
   readonly user: UserInfo
   readonly action: Action
@@ -135,7 +135,7 @@ function resourceIn(attributes: Readonly<Record<string, unknown>>): NonNullable<
   }
 }
 
-/** Asked for by header, and only for direct members of `system:masters`: a warrant does not make one. */
+/** A deep review is requested by header, by direct members of `system:masters` only: warrants do not count. */
 const isDeep = ({ deepReview, user }: RequestContext, { kind }: KubeObject): boolean =>
   deepReview === true && kind === 'SubjectAccessReview' && isPrivileged(user)
 
@@ -157,10 +157,10 @@ async function accessStatus(authorizer: Authorizer, ctx: RequestContext, questio
   }
 }
 
-/** Asks for an explanation, on the review that is sent; what is answered has it as JSON in the other. */
+/** The annotation that requests an explanation; the answer has it as JSON in the second one. */
 export const explainAnnotation = 'oriel/explain'
 export const explanationAnnotation = 'oriel/explanation'
-/** The path of a view up to its cluster: asks about a request to it. Needs no other annotation to be explained. */
+/** The path of a view up to its cluster: the review is about a request to the view and is explained. */
 export const viewAnnotation = 'oriel/view'
 
 async function throughView(
@@ -181,7 +181,7 @@ function withExplanation(object: KubeObject, explanation: Explanation): KubeObje
   return { ...object, metadata: { ...metadata, annotations } }
 }
 
-/** An annotation, because clients that know nothing of it keep it in every encoding, and read past it. */
+/** An annotation, because clients keep unknown annotations in every encoding. */
 async function explained(
   explainer: Explainer,
   { user: asker, signal }: RequestContext,
@@ -198,7 +198,7 @@ const rulesAnswer =
     const namespace = text(record(object.spec).namespace)
     if (namespace === '') throw badRequest('no namespace on request')
     const rules = rulesOf(rbac, ctx.actAs, ctx.cluster, namespace)
-    // As Kubernetes, which sends no spec back here.
+    // Kubernetes also returns no spec here.
     return withStatus(
       { ...object, spec: {} },
       {

@@ -5,9 +5,9 @@ import { parseFieldSelector, parseLabelSelector } from '../../framework/selector
 import type { FieldRequirement, LabelRequirement, Selectors } from '../../framework/selectors/selectors.ts'
 import { record, text, texts } from '../rbac/rbacsource.ts'
 
-// The selectors of access reviews: as text, or as requirements (chapter 40, section 9.3).
+// The selectors of access reviews, as text or as requirements (KEP 4601).
 
-/** One requirement as a review has it; whatever has the wrong type has been refused before. */
+/** One requirement of a review. Its types are validated before. */
 interface Requirement {
   readonly key: string
   readonly operator: string
@@ -19,7 +19,7 @@ interface Given {
   readonly requirements: readonly Requirement[]
 }
 
-/** undefined: nothing is said of that selector. */
+/** undefined: there is no such selector. */
 function givenIn(attributes: unknown, name: keyof Selectors): Given | undefined {
   const selector = record(attributes)[name]
   if (!isMembers(selector)) return undefined
@@ -35,7 +35,7 @@ function givenIn(attributes: unknown, name: keyof Selectors): Given | undefined 
 const names = ['fieldSelector', 'labelSelector'] as const
 const path = 'spec.resourceAttributes'
 
-/** What is wrong with the selectors of a review. Operators that nobody knows yet are not. */
+/** Errors of the selectors of a review. Unknown operators are not errors. */
 export const selectorErrors = (attributes: unknown): readonly FieldError[] =>
   names.flatMap(name => {
     const given = givenIn(attributes, name)
@@ -94,7 +94,9 @@ const labelErrors = ({ key, values }: Requirement, at: string): readonly FieldEr
   ),
 ]
 
-/** What a review limits its question to, and what of it could not be read: without that more is asked for, never less. */
+/**
+ * The selectors of a review, and their errors: a selector with an error is ignored, so that the review asks for more.
+ */
 export interface ReadSelectors extends Selectors {
   readonly problems: readonly string[]
 }

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../framework/meta/object.ts'
 import { record, text, texts } from '../rbac/rbacsource.ts'
 import { selectorErrors } from './reviewselectors.ts'
 
-/** Whom a SubjectAccessReview asks about. */
+/** The user in the spec of a SubjectAccessReview. */
 export interface ReviewedSubject {
   readonly user: string
   readonly groups: readonly string[]
@@ -11,7 +11,9 @@ export interface ReviewedSubject {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Refuses a review that does not ask about exactly one thing, or about another namespace than its URL's (rule 9.23). */
+/**
+ * Refuses a review without exactly one kind of attributes, or with another namespace than in the URL (rules.md 9.23).
+ */
 export function checkReview(object: KubeObject, namespace: string): void {
   const { resourceAttributes, nonResourceAttributes } = record(object.spec)
   const [resource, path] = [resourceAttributes ?? undefined, nonResourceAttributes ?? undefined]
@@ -38,7 +40,7 @@ function localErrors(resource: unknown, path: unknown, namespace: string): reado
     : [wrong('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')]
 }
 
-/** The subject of a review; refuses one that names nobody. */
+/** The user of a review. Throws 422 when it has neither a user nor groups. */
 export function checkSubject(object: KubeObject): ReviewedSubject {
   const spec = record(object.spec)
   const subject = { user: text(spec.user), groups: texts(spec.groups), uid: text(spec.uid) }

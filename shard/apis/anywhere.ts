@@ -20,7 +20,7 @@ import { isStoredAs, type Versions } from './versions.ts'
 
 export interface AnywhereOptions {
   apis(cluster: ClusterScope): ApiSet | undefined
-  /** The different ways in which clusters serve what they bind under an identity. */
+  /** The definitions under which clusters serve the bound resource of an identity. */
   identified(groupResource: string, identity: string): readonly ServedDefinition[]
   boundIn(cluster: ClusterName, groupResource: string, identity: string): ServedDefinition | undefined
   readonly conversionOf: Versions['conversionOf']
@@ -29,8 +29,8 @@ export interface AnywhereOptions {
 }
 
 /**
- * One resource wherever it is served: in a single cluster by that cluster's definition, over all clusters by any
- * definition of the identity. Where nobody serves it, it is empty and silent.
+ * One resource in any cluster: in a single cluster by its definition, over all clusters by any definition of the
+ * identity. Where no cluster serves it, lists are empty and watches have no events.
  */
 export function anywhere(options: AnywhereOptions, ref: ResourceRef): ResourceStorage {
   const { group, resource, identity } = ref
@@ -60,7 +60,7 @@ function servedStorage(
   return served?.subresources.find(each => each.name === subresource)?.storage
 }
 
-/** All stored objects, of whichever clusters: each by its own cluster's definition, in the version that is asked for. */
+/** The stored objects of all clusters, each by the definition of its cluster, in the requested version. */
 function stored(options: AnywhereOptions, ref: ResourceRef, cache: ResourceCache): () => ResourceStorage {
   const { group, version, resource, identity = '' } = ref
   const name = groupResource(group, resource)

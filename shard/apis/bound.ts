@@ -4,7 +4,7 @@ import type { APIBinding, BoundAPIResource } from '../../kcp/apis.ts'
 import { boundId, boundServed, type ServedDefinition } from './served.ts'
 import { createShared } from './shared.ts'
 
-/** What one APIBinding binds; equal bindings of different clusters share one object. */
+/** The resources of one APIBinding; equal bindings of different clusters share one object. */
 export interface BoundResources {
   readonly resources: readonly BoundAPIResource[]
   readonly terminating: boolean
@@ -15,12 +15,12 @@ export const boundName = ({ group, resource }: BoundAPIResource): string => grou
 /** An APIResourceSchema, decoded when asked for. */
 export type SchemaItem = Pick<Item, 'object'>
 
-/** A schema is known as long as it is there itself, or the copy that was kept when it was bound. */
+/** A schema is known while the APIResourceSchema or its copy in `system:bound-crds` exists. */
 export type SchemaSource = 'schema' | 'copy'
 
-/** APIResourceSchemas by uid, and what bindings make of them. */
+/** APIResourceSchemas by uid, and the resources that bindings make of them. */
 export interface Schemas {
-  /** Returns whether the schema has become known, or unknown. */
+  /** Returns whether the schema became known or unknown. */
   set(uid: string, source: SchemaSource, schema: SchemaItem | undefined): boolean
   /** undefined while the schema is not known. */
   served(bound: BoundAPIResource, terminating: boolean): ServedDefinition | undefined
@@ -45,7 +45,7 @@ export function createSchemas(): Schemas {
   }
 }
 
-/** Reads APIBindings; the same content gives the same `Bound`. */
+/** Reads APIBindings; equal content gives the same object. */
 export function createBoundReader(): (binding: KubeObject) => BoundResources {
   const shared = createShared<BoundResources>()
   return object => {
@@ -56,13 +56,13 @@ export function createBoundReader(): (binding: KubeObject) => BoundResources {
   }
 }
 
-/** Which bound resources exist for an identity, over all clusters, counted (chapter 20, section 6.1, rule 2). */
+/** The bound resources of each identity over all clusters, counted. */
 export interface Identities {
   add(bound: BoundResources): void
   remove(bound: BoundResources): void
-  /** One for each way in which they are bound: several bindings may have several schemas. */
+  /** One for each schema that bindings have for the resource. */
   of(groupResource: string, identity: string): readonly BoundAPIResource[]
-  /** One of any identity. */
+  /** The resource of any identity. */
   any(groupResource: string): BoundAPIResource | undefined
 }
 

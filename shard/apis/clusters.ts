@@ -17,29 +17,29 @@ import { crdServed, type ResourcesOf, type ServedDefinition, servedName } from '
 import { createShared, type SharedValues } from './shared.ts'
 
 /**
- * What every logical cluster serves, kept from changes: each setter costs what changed, and nothing is computed for a
- * cluster that nobody asks about.
+ * The resources of every logical cluster, updated by changes: each setter costs what changed, and nothing is computed
+ * for a cluster without requests.
  */
 export interface ClusterApis {
-  /** A LogicalCluster came or went: without one a cluster serves nothing, `system:*` excepted. */
+  /** A LogicalCluster was created or deleted: a cluster without one serves nothing, except `system:*`. */
   setCluster(cluster: ClusterName, exists: boolean): void
   setBinding(cluster: ClusterName, name: string, binding: KubeObject | undefined): void
-  /** An APIResourceSchema, or its copy among the bound ones; decoded when somebody binds it. */
+  /** An APIResourceSchema, or its copy in `system:bound-crds`; decoded when it is bound. */
   setSchema(uid: string, source: SchemaSource, schema: SchemaItem | undefined): void
   setDefinition(cluster: ClusterName, name: string, crd: KubeObject | undefined): void
   /** The same object until something changes; one object for all clusters that serve the same. */
   of(cluster: ClusterName): ApiSet | undefined
-  /** The different ways in which clusters serve what they bind under an identity. */
+  /** The definitions under which clusters serve the bound resource of an identity. */
   identified(groupResource: string, identity: string): readonly ServedDefinition[]
   boundIn(cluster: ClusterName, groupResource: string, identity: string): ServedDefinition | undefined
-  /** Some definition of a resource, of whichever cluster or identity. */
+  /** A definition of a resource in any cluster, of any identity. */
   anyOf(groupResource: string): ServedDefinition | undefined
-  /** Whether a binding says that it serves this APIResourceSchema. */
+  /** Whether a binding has this APIResourceSchema in its status. */
   isBound(schemaUid: string): boolean
 }
 
 export interface ClusterApisOptions {
-  /** ServedDefinition by every cluster, and never replaced by what a cluster defines or binds. */
+  /** Served by every cluster, and not replaced by definitions and bindings of a cluster. */
   readonly system: readonly ServedDefinition[]
   readonly builtin: readonly ServedDefinition[]
   /** Resources of every cluster that are not stored: reviews. */
@@ -57,7 +57,7 @@ interface ClusterState {
 
 const isSystem = (cluster: ClusterName): boolean => cluster.startsWith('system:')
 
-/** Everything that is known, by what it is asked by. */
+/** The indexes of all known definitions, bindings and schemas. */
 interface Index {
   readonly options: ClusterApisOptions
   readonly states: Map<ClusterName, ClusterState>
@@ -66,7 +66,7 @@ interface Index {
   readonly schemas: Schemas
   readonly identities: Identities
   readonly readBound: (binding: KubeObject) => BoundResources
-  /** ApiSets by what they are made of. */
+  /** ApiSets by the ids of their resources. */
   readonly sets: SharedValues<ApiSet>
 }
 
@@ -111,7 +111,7 @@ function stateOf({ states }: Index, cluster: ClusterName): ClusterState {
   return state
 }
 
-/** Some resources of a cluster are served differently now, or no longer: their watches end. */
+/** Ends the watches of resources whose definition changed. */
 function changed(index: Index, cluster: ClusterName, names: Iterable<string>): void {
   const state = stateOf(index, cluster)
   state.apis = undefined
@@ -173,7 +173,7 @@ function setDefinition(
   const old = definitions.get(name)
   if (old?.id === next?.id) return
   replace(definitions, name, next)
-  // Whoever watches while a definition is deleted sees its objects go.
+  // Watches stay open while a definition is deleted, so that they get the deletion of its objects.
   const isGoing = next?.terminating === true && old?.terminating === false
   changed(index, cluster, isGoing ? [] : [name])
 }
@@ -220,7 +220,7 @@ function changedNames(old: BoundResources | undefined, next: BoundResources | un
   )
 }
 
-/** BoundResources resources by name of their binding, then definitions whose place is free (chapter 20, section 6.1). */
+/** Bound resources in the order of the names of their bindings, then definitions of resources that are not bound. */
 function ownOf(
   { bindings, definitions }: ClusterState,
   servedOf: (
@@ -241,8 +241,8 @@ function ownOf(
 }
 
 /**
- * System kinds and built-in ones win over the cluster's own: whoever exports `secrets` would otherwise be handed those of
- * all who have bound something from him.
+ * System and built-in kinds precede the cluster's own: an APIExport of `secrets` must not give its provider the Secrets
+ * of all consumers.
  */
 export function compose(options: ClusterApisOptions, own: readonly ServedDefinition[]): ApiSet {
   const found = new Map<string, ServedDefinition>()

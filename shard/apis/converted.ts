@@ -7,9 +7,9 @@ import type { ConvertObjects } from '../conversion/webhook.ts'
 import { storedLabels } from '../registry/strategy.ts'
 import { type ServedDefinition, storageVersionOf } from './served.ts'
 
-/** How the objects of one kind become its other versions. */
+/** Conversion of the objects of one kind between versions. */
 export interface Conversion {
-  /** The objects in a version, in their order; what is in it already is the same object. */
+  /** The objects in a version, in their order; the same object where it is in that version already. */
   convert(objects: readonly KubeObject[], version: string): Promise<readonly KubeObject[]>
   /** The same of items that were read. */
   present(items: readonly Item[], version: string): Promise<readonly Item[]>
@@ -17,7 +17,7 @@ export interface Conversion {
   stored(object: KubeObject): Promise<KubeObject>
 }
 
-/** A conversion by a webhook. What is read is converted once for all readers, as long as it is not forgotten. */
+/** Conversion by a webhook. Items are converted once for all readers while they are in memory. */
 export function webhookConversion({ definition }: ServedDefinition, ask: ConvertObjects): Conversion {
   const { group, versions } = definition
   const schemaOf = (name: string) => compileCached(versions.find(v => v.name === name)?.schema ?? {})
@@ -40,7 +40,7 @@ const one =
   async object =>
     (await convert([object], version))[0] ?? object
 
-/** Converts items that nobody has asked for in this version before. */
+/** Converts items that were not converted to this version before. */
 function remembering(
   convert: Conversion['convert'],
   isIn: (object: KubeObject, version: string) => boolean,
@@ -67,7 +67,7 @@ function remembering(
   }
 }
 
-/** Without what the server alone says of an object: nobody converts that. */
+/** The object without what the server presents, which webhooks do not convert. */
 function unpresented(object: KubeObject): KubeObject {
   const { resourceVersion: _, annotations = {}, labels, ...metadata } = object.metadata
   const { [clusterAnnotation]: __, ...own } = annotations
@@ -85,7 +85,7 @@ function unpresented(object: KubeObject): KubeObject {
 const ownTexts = (texts: Readonly<Record<string, string>> = {}, isOwn: (key: string) => boolean) =>
   Object.entries(texts).filter(([key]) => isOwn(key))
 
-/** With what the server said of the original. */
+/** The converted object with what the server presents of the original. */
 function presentedAs(object: KubeObject, original: KubeObject | undefined): KubeObject {
   if (original === undefined) return object
   const { resourceVersion, annotations, labels } = original.metadata

@@ -7,7 +7,7 @@ import { type FieldRequirement, matchesFields } from '../../framework/selectors/
 /** Items in another version, in their order. */
 export type Present = (items: readonly Item[]) => Promise<readonly Item[]>
 
-/** One version of a storage whose reads are in the stored ones. Selectors of fields speak of what is shown. */
+/** One version of a storage that reads the stored versions. Field selectors apply to the converted objects. */
 export function convertedReads(
   storage: ResourceStorage,
   present: Present,
@@ -25,7 +25,7 @@ export function convertedReads(
   return selectedAsShown(shown, kind)
 }
 
-/** Selects by the fields that objects have as they are shown; what has them in another version is not asked. */
+/** Selects by the fields of the converted objects, not by those of the stored ones. */
 export function selectedAsShown(storage: ResourceStorage, { fields = {} }: ServedKind): ResourceStorage {
   const isShown = ({ field }: FieldRequirement): boolean => fields[field] !== undefined
   const selecting = (requirements: readonly FieldRequirement[]): ResourceStorage =>
@@ -51,7 +51,7 @@ export function selectedAsShown(storage: ResourceStorage, { fields = {} }: Serve
   }
 }
 
-/** Converted together, before anything is sent: a list fails as a whole. */
+/** Converts all items before anything is sent: a list fails as a whole. */
 export async function* convertedList(list: ItemList, present: Present): ItemList {
   const items: Item[] = []
   let next = await list.next()

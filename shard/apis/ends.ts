@@ -1,8 +1,10 @@
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 
-/** Ends the watches of one resource in one logical cluster when its definition changes (chapter 40, rule 7.49), and all
- * of a logical cluster that goes away. */
+/**
+ * Ends the watches of one resource in one logical cluster when its definition changes (rules.md 7.49), and all watches
+ * of a logical cluster that is deleted.
+ */
 export interface WatchEnds {
   /** A signal that aborts at the next `end`; `close` when the watch is over. */
   open(cluster: ClusterName, groupResource: string): WatchLease
@@ -53,7 +55,7 @@ export function createWatchEnds(): WatchEnds {
   }
 }
 
-/** The same storage, whose watches of one cluster end with the definition under which they were opened. */
+/** The same storage; watches of one cluster end when the definition under which they were opened changes. */
 export const withWatchEnds = (
   storage: ResourceStorage,
   ends: WatchEnds,

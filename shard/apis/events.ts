@@ -2,7 +2,7 @@ import type { ResourceStorage, Selection } from '../../framework/contract/storag
 import { viewOf } from '../../framework/lens/view.ts'
 import { apiVersionOf, type KubeObject } from '../../framework/meta/object.ts'
 
-/** Names of the same things in `v1` and in `events.k8s.io/v1`. */
+/** The same fields in `v1` and in `events.k8s.io/v1`. */
 const renamed: readonly (readonly [core: string, group: string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
@@ -20,7 +20,7 @@ const rename = (object: KubeObject, names: ReadonlyMap<string, string>, apiVersi
   return { ...(Object.fromEntries(fields) as KubeObject), apiVersion }
 }
 
-/** Field selectors name fields of the group's events; the stored ones are the core's. */
+/** Field selectors have the names of `events.k8s.io`; stored events have those of core. */
 const coreField = (field: string): string => {
   const [first = '', ...rest] = field.split('.')
   return [toCore.get(first) ?? first, ...rest].join('.')
@@ -32,7 +32,7 @@ function narrow<Q extends Selection>(query: Q): Q {
   return { ...query, fields: { requirements } }
 }
 
-/** Events are stored once, as `v1`; `events.k8s.io/v1` is another view of them (chapter 20, section 7.5). */
+/** Events are stored as `v1` and converted to `events.k8s.io/v1`. */
 export const groupEventStorage = (core: ResourceStorage): ResourceStorage =>
   viewOf(core, () => ({
     narrow,

@@ -11,11 +11,13 @@ import { builtinSegment, customSegment } from './served.ts'
 
 const replay = { replay: true } as const
 
-/** The object of an event, undefined when it is gone. */
+/** The object of an event; undefined when it was deleted. */
 const present = ({ type, item }: WatchCacheEvent): WatchCacheEvent['item'] | undefined =>
   type === 'DELETED' ? undefined : item
 
-/** Keeps what clusters serve up to date with the cache, synchronously: a change and its consequence are seen together. */
+/**
+ * Updates the resources of clusters from the cache, synchronously: a change and its consequence are visible together.
+ */
 export function followDefinitions(cache: WatchCache, apis: ClusterApis): void {
   const system = (group: string, resource: string, handler: (event: WatchCacheEvent) => void): void =>
     void cache.resource(group, resource, customSegment).subscribe(handler, replay)
@@ -39,7 +41,7 @@ export function followDefinitions(cache: WatchCache, apis: ClusterApis): void {
 
 const rootCluster: ClusterName = 'root'
 
-/** Keeps paths up to date: workspaces are those of the identity of root's tenancy export, and of no other. */
+/** Updates the workspace tree from the Workspaces of the identity of root's tenancy export. */
 export function followWorkspaces(cache: WatchCache, tree: WorkspaceTree): void {
   const followed = new Set<string>()
   const followIdentity = (identity: string): void => {

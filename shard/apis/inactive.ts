@@ -7,17 +7,20 @@ import type { WatchCache } from '../cache/watchcache.ts'
 import type { WatchEnds } from './ends.ts'
 import { customSegment } from './served.ts'
 
-/** Logical clusters that an administrator has switched off (chapter 20, section 1.7). */
+/**
+ * Logical clusters with the annotation `core.kcp.io/inactive`
+ * (`pkg/server/filters/inactivelogicalcluster.go` of kcp).
+ */
 export interface Inactive {
-  /** Why a request may not enter; undefined when it may. */
+  /** The refusal of a request to an inactive cluster; undefined when the cluster is active. */
   refusal(cluster: ClusterScope, info: RequestInfo): StatusError | undefined
 }
 
 const older = 'internal.kcp.io/inactive'
-/** What is answered nevertheless: how else would anybody switch it on again? */
+/** Paths that are served nevertheless, so that the cluster can be activated again. */
 const exceptions = ['/openapi', '/apis/core.kcp.io/v1alpha1/logicalclusters']
 
-/** Switching a cluster off also ends its watches. */
+/** Also ends the watches of a cluster that becomes inactive. */
 export function followInactive(cache: WatchCache, ends: WatchEnds): Inactive {
   const clusters = new Set<ClusterName>()
   const homes = cache.resource(coreGroup, 'logicalclusters', customSegment)

@@ -9,18 +9,20 @@ import { isStoredAs, type Versions } from './versions.ts'
 /** Objects of clusters that may define the same resource differently. */
 export interface Mixture {
   readonly version: string
-  /** Whether all are shown as they are cached: then nobody looks at them one by one. May change while a reader reads. */
+  /** Whether all items are presented as they are cached. May change during a request. */
   isPlain(): boolean
-  /** Whether somebody else converts some of them, which may fail. */
+  /** Whether a webhook converts some of them, which may fail. */
   asksOthers(): boolean
-  /** How the cluster of an item serves it; undefined: not at all, it is shown as it is. */
+  /**
+   * The definition of the resource in the item's cluster; undefined: there is none, and the item is presented as it is.
+   */
   servedOf(item: Item): ServedDefinition | undefined
   readonly conversionOf: Versions['conversionOf']
 }
 
 type Reads = Pick<ResourceStorage, 'get' | 'list' | 'watch'>
 
-/** Reads of each object as its own cluster shows it in one version. What several watchers see is made once. */
+/** Reads each object by the definition of its cluster in one version. Events are converted once for all watchers. */
 export function mixedReads(mixture: Mixture): (reads: Reads) => Reads {
   const present = (items: readonly Item[]): Promise<readonly Item[]> => presentMixed(items, mixture)
   const shown = new WeakMap<readonly ItemEvent[], Promise<readonly ItemEvent[]>>()
@@ -43,7 +45,7 @@ export function mixedReads(mixture: Mixture): (reads: Reads) => Reads {
   })
 }
 
-/** Batch by batch; others have their turn in between. */
+/** Converts batch by batch and yields to other requests in between. */
 async function* mixedList(list: ItemList, present: Present): ItemList {
   try {
     let next = await list.next()
@@ -57,7 +59,7 @@ async function* mixedList(list: ItemList, present: Present): ItemList {
   }
 }
 
-/** The same batch when all its items are shown as they are cached. */
+/** The same batch when all its items are presented as they are cached. */
 async function mixedBatch(batch: ItemBatch, present: Present): Promise<ItemBatch> {
   const items = [...batch]
   const shown = await present(items)

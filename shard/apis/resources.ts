@@ -37,10 +37,10 @@ import {
 } from './served.ts'
 import { isStoredAs, isWrittenAsStored, ownVersion, type Versions } from './versions.ts'
 
-/** An object that is not stored; undefined: ask the store. */
+/** An object that is computed; undefined: read the stored one. */
 export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObject | undefined>
 
-/** What resources are wired to. */
+/** The dependencies of resources. */
 export interface Wiring extends Versions {
   cacheOf(resource: StoredResource): ResourceCache
   storeOf(place: ObjectStoreOptions): ObjectStore
@@ -48,20 +48,20 @@ export interface Wiring extends Versions {
   readonly ends: WatchEnds
   /** By `<plural>.<group>`. */
   readonly computed: Readonly<Record<string, Computed>>
-  /** Bound resources whose objects are read elsewhere. */
+  /** The storage of bound resources with virtual storage. */
   virtual(resource: GroupVersionResource): ResourceStorage
-  /** Endpoints that others answer, by `<plural>.<group>/<subresource>`: `serviceaccounts/token`. */
+  /** Subresources with their own storage, by `<plural>.<group>`. */
   readonly subresources: Readonly<Record<string, readonly Subresource[]>>
 }
 
-/** Where the objects of a served resource lie. */
+/** The stored resource of a served definition. */
 const storedResource = ({ definition: { group, names }, segment }: ServedDefinition): StoredResource => ({
   group,
   resource: names.plural,
   segment,
 })
 
-/** The kind of a served resource in one version, as the watch cache wants to know it. */
+/** The kind of a served resource in one version for reads of the watch cache. */
 export function servedKind({ definition }: ServedDefinition, version: string): ServedKind {
   const fields = selectableFieldsOf(definition.versions.find(v => v.name === version)?.selectableFields ?? [])
   const { group, names } = definition
@@ -73,7 +73,7 @@ export function servedKind({ definition }: ServedDefinition, version: string): S
   }
 }
 
-/** Makes ApiResources of what is served, once per `Served`. */
+/** Makes the ApiResources of definitions, once for each definition. */
 export function resourceMaker(wiring: Wiring): ResourcesOf {
   const made = new WeakMap<ServedDefinition, readonly ApiResource[]>()
   return served => {
@@ -137,7 +137,7 @@ function endpoint(wiring: Wiring, served: ServedDefinition, version: string, par
   return withWatchEnds(versioned, wiring.ends, servedName(served))
 }
 
-/** What is read in a version; what is written already is in it, mostly. */
+/** Converts what is read to a version; most writes are in that version already. */
 function inVersion(
   wiring: Wiring,
   storage: ResourceStorage,
@@ -151,7 +151,7 @@ function inVersion(
   return convertedReads(storage, items => present(items, version), kind)
 }
 
-/** What is computed is asked first; nearly no resource has anything of that kind. */
+/** Reads computed objects before stored ones. */
 function withComputed(
   { computed }: Wiring,
   served: ServedDefinition,
@@ -224,7 +224,7 @@ function storeIn(wiring: Wiring, served: ServedDefinition, version: string): Obj
   })
 }
 
-/** Subresources that only one built-in kind has: name, verbs, and the part of the object that it writes. */
+/** Subresources of one built-in kind only: name, verbs, and the part of the object that it writes. */
 const ownSubresources: Readonly<Record<string, readonly [name: string, verbs: readonly Verb[], part: Part]>> =
   {
     namespaces: ['finalize', ['update'], 'finalize'],

@@ -17,7 +17,7 @@ type Members = Readonly<Record<string, unknown>>
 
 const fieldsOf = (path: string): readonly string[] => path.split('.').filter(part => part !== '')
 
-/** Where a version keeps its replicas; undefined when it has no scale. */
+/** The path of the replicas in one version; undefined when it has no scale. */
 export const replicasPath = (paths: ScalePaths | undefined): readonly string[] | undefined =>
   paths && fieldsOf(paths.specReplicasPath)
 
@@ -33,14 +33,14 @@ function withValueAt(object: Members, [field, ...rest]: readonly string[], value
   }
 }
 
-/** `autoscaling/v1 Scale` of an object (chapter 40, rule 7.59). Throws 500 where the replicas are not set. */
+/** The `autoscaling/v1 Scale` of an object (rules.md 7.59). Throws 500 where the replicas are not set. */
 function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
   if (valueAt(object, paths.specReplicasPath) === undefined)
     throw internalError(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`)
   return scaleWith(object, paths)
 }
 
-/** The same, with other replicas where they are not set. */
+/** The same, with `unset` where the replicas are not set. */
 function scaleWith(object: KubeObject, paths: ScalePaths, unset = 0): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
   const replicas = valueAt(object, paths.specReplicasPath) ?? unset
@@ -50,7 +50,7 @@ function scaleWith(object: KubeObject, paths: ScalePaths, unset = 0): KubeObject
     apiVersion: 'autoscaling/v1',
     kind: 'Scale',
     metadata: Object.fromEntries(metadata.filter(([, value]) => value !== undefined)),
-    // Go leaves out no replicas.
+    // Go omits 0 replicas.
     spec: replicas === 0 ? {} : { replicas },
     status: {
       replicas: valueAt(object, paths.statusReplicasPath) ?? 0,
@@ -59,7 +59,7 @@ function scaleWith(object: KubeObject, paths: ScalePaths, unset = 0): KubeObject
   }
 }
 
-/** What replicas are to a change of a Scale where nobody has set them; it has to set them. */
+/** The replicas of a Scale before its update, where the object has none; the update has to set them. */
 const notSet = -(2 ** 31)
 
 /** The object with the replicas of a Scale, whose uid and resourceVersion are preconditions on the object. */
@@ -84,7 +84,7 @@ function scaled(object: KubeObject, scale: KubeObject, paths: ScalePaths): KubeO
   return { ...(withValueAt(object, fieldsOf(paths.specReplicasPath), replicas) as KubeObject), metadata }
 }
 
-/** A Scale that is about to change: it says who owns the replicas. */
+/** A Scale before its update, with the managedFields of its replicas. */
 const withOwners = (scale: KubeObject, managedFields: Metadata['managedFields']): KubeObject =>
   managedFields === undefined ? scale : { ...scale, metadata: { ...scale.metadata, managedFields } }
 
@@ -93,14 +93,14 @@ function withoutOwners(object: KubeObject): KubeObject {
   return { ...object, metadata }
 }
 
-/** One version's view on the replicas of an object; the other versions say how to read its managedFields. */
+/** The replicas of an object in one version, and their paths in all versions for its managedFields. */
 export interface Scaling {
   readonly paths: ScalePaths
   readonly apiVersion: string
   readonly replicas: ReplicasPaths
 }
 
-/** Who may change a Scale before it becomes a change of the object. */
+/** Mutating admission of a Scale, before it becomes a change of the object. */
 export type ScaleMutation = (
   ctx: RequestContext,
   scales: { readonly key: ObjectKey; readonly next: KubeObject; readonly old: KubeObject },
@@ -132,17 +132,17 @@ export function scaleStorage(
   }
 }
 
-/** A kind in one version, as those who admit writes know it. */
+/** A kind in one version for admission. */
 export type ScaledKind = Pick<AdmissionAttributes, 'group' | 'resource' | 'version' | 'versions'>
 
-/** A Scale is the same in every version of what is scaled. */
+/** A Scale is the same in every version of the scaled kind. */
 const asScale = ({ versions: { served }, ...kind }: ScaledKind) => ({
   ...kind,
   versions: { served, convert: async (scale: KubeObject) => scale },
   subresource: 'scale',
 })
 
-/** Those who change objects see the Scale as the client has sent it. */
+/** Mutating admission gets the Scale that the client sent. */
 export const scaleMutation =
   (admission: RegistryAdmission, kind: ScaledKind): ScaleMutation =>
   (ctx, { key, next, old }, { dryRun, asSent }) =>
@@ -156,7 +156,7 @@ export const scaleMutation =
       old,
     })
 
-/** Those who judge objects see the Scale as it will be; those who change them have seen it before. */
+/** Validating admission gets the resulting Scale; mutating admission ran before. */
 export const scaleAdmission = (admission: RegistryAdmission, paths: ScalePaths): RegistryAdmission => ({
   ...admission,
   mutate: async (_, { object }) => object,

@@ -8,33 +8,33 @@ import { asCrd, cleanupFinalizer } from '../registry/crd.ts'
 import { customStrategy, kindStrategyOf, pathNamedStrategy } from '../registry/reststrategy.ts'
 import type { KindStrategy } from '../registry/strategy.ts'
 
-/** The storage segments of resources that are not bound (BRIEF decision 2). */
+/** The storage segments of resources that are not bound. */
 export const builtinSegment = '-'
 export const customSegment = 'customresources'
 
-/** Whether a segment is the identity of an export: what is in it was bound. */
+/** Whether a segment is the identity of an export, with objects of bound resources. */
 export const isIdentity = (segment: string): boolean =>
   segment !== builtinSegment && segment !== customSegment
 
-/** One resource as some logical clusters serve it: a definition, and where its objects lie. */
+/** One resource as some logical clusters serve it: a definition, and the segment of its objects. */
 export interface ServedDefinition {
-  /** Equal for what is served alike; part of the key under which ApiSets are shared. */
+  /** Equal for equal definitions; part of the key under which ApiSets are shared. */
   readonly id: string
   readonly definition: KindDefinition
-  /** Where the objects lie: '-', 'customresources', or the identity of the export. */
+  /** The storage segment: '-', 'customresources', or the identity of the export. */
   readonly segment: string
   /** For bound resources. */
   readonly identity?: string
   readonly rest: KindStrategy
   /** Versions in which objects may have been stored. */
   readonly storedVersions: readonly string[]
-  /** Objects are read elsewhere, and nothing is stored here (chapter 20, section 6.7). */
+  /** Objects come from virtual storage and are not stored here. */
   readonly isVirtual: boolean
-  /** Being deleted: nothing new is created (chapter 40, rule 2.59). */
+  /** Being deleted: creations are refused (rules.md 2.59). */
   readonly terminating: boolean
 }
 
-/** Makes the resources of what is served, in every served version. */
+/** Makes the resources of a definition, in every served version. */
 export type ResourcesOf = (served: ServedDefinition) => readonly ApiResource[]
 
 export const servedName = ({ definition: { group, names } }: ServedDefinition): string =>
@@ -43,7 +43,7 @@ export const servedName = ({ definition: { group, names } }: ServedDefinition): 
 export const storageVersionOf = (definition: KindDefinition): string =>
   definition.versions.find(version => version.storage)?.name ?? ''
 
-/** Kinds with types in Go: what is empty there is not written. */
+/** Kinds with Go types: empty fields are omitted. */
 function typedStrategy(name: string, { versions }: KindDefinition): KindStrategy {
   const rest = kindStrategyOf(name)
   const [schema = {}] = versions.map(version => version.schema)
@@ -51,7 +51,7 @@ function typedStrategy(name: string, { versions }: KindDefinition): KindStrategy
   return { ...rest, complete: object => rest.complete?.(omit(object)) ?? omit(object) }
 }
 
-/** A kind that Kubernetes brings along. */
+/** A built-in kind of Kubernetes. */
 export function builtinServed(definition: KindDefinition): ServedDefinition {
   const name = groupResource(definition.group, definition.names.plural)
   return {
@@ -65,7 +65,7 @@ export function builtinServed(definition: KindDefinition): ServedDefinition {
   }
 }
 
-/** A kind of kcp that every cluster has without binding it (chapter 20, section 6.1). */
+/** A kind of kcp that every cluster serves without a binding. */
 export const systemServed = (definition: KindDefinition): ServedDefinition => ({
   ...builtinServed(definition),
   segment: customSegment,
@@ -76,7 +76,7 @@ const namesPaths = ({ metadata, spec }: KubeObject): boolean =>
   metadata.annotations?.['internal.kcp.io/validate-name'] === 'path-segment' ||
   (spec as { readonly nameValidation?: string }).nameValidation === 'PathSegmentName'
 
-/** What a CustomResourceDefinition serves in its own cluster. */
+/** The resource of a CustomResourceDefinition in its cluster. */
 export function crdServed(object: KubeObject): ServedDefinition {
   const crd = asCrd(object)
   const { uid, generation, deletionTimestamp, finalizers } = crd.metadata
@@ -96,10 +96,10 @@ export function crdServed(object: KubeObject): ServedDefinition {
 export const boundId = ({ schema, storageVersions }: BoundAPIResource, terminating: boolean): string =>
   `bound ${schema.UID} ${schema.identityHash} ${(storageVersions ?? []).join(',')} ${terminating}`
 
-/** What is read elsewhere has been stored in no version. */
+/** Resources with virtual storage have no stored versions. */
 export const isVirtual = ({ storageVersions = [] }: BoundAPIResource): boolean => storageVersions.length === 0
 
-/** What an APIBinding makes of an APIResourceSchema, or of the copy of it. */
+/** The resource that an APIBinding makes of an APIResourceSchema, or of its copy. */
 export function boundServed(
   bound: BoundAPIResource,
   schema: KubeObject,

@@ -10,7 +10,7 @@ import { customSegment } from './served.ts'
 import { unionList } from './unionlist.ts'
 import { unionWatch } from './unionwatch.ts'
 
-/** In which version an object is stored, for those who are shown its metadata alone. */
+/** The stored version of an object, for readers of its metadata only. */
 const originalApiVersion = 'kcp.io/original-api-version'
 
 const show = presented({
@@ -31,7 +31,7 @@ export interface UnionOf {
   readonly kind: string
 }
 
-/** All objects of a resource, of whichever identity: lists and watches of their metadata (chapter 20, section 6.4). */
+/** The objects of a resource of all identities: lists and watches of their metadata. */
 export function unionStorage(
   cache: WatchCache,
   { group, version, resource, kind }: UnionOf,

@@ -4,7 +4,7 @@ import { StatusError } from '../../framework/meta/errors.ts'
 import { decodeContinuation, encodeContinuation } from '../cache/continuation.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 
-/** One list of several caches, one behind the other, all at the same revision. */
+/** One list of several caches, one after the other, all at the same revision. */
 export async function* unionList(
   caches: readonly ResourceCache[],
   kind: ServedKind,
@@ -26,7 +26,7 @@ export async function* unionList(
       yield next.value
     }
     meta = next.value
-    // How much of the others remains, nobody counts.
+    // The number of remaining items in the other caches is not counted.
     if (meta.continue !== undefined) return { resourceVersion: meta.resourceVersion, continue: meta.continue }
   }
   return { resourceVersion: meta.resourceVersion }
@@ -53,7 +53,7 @@ const continuedWith = (cache: ResourceCache, { resourceVersion }: ListMeta, quer
   continue: encodeContinuation({ revision: Number(resourceVersion), after: '' }, cache.resource, query),
 })
 
-/** Each token says of which cache it is; one that is of none is refused as the first cache refuses it. */
+/** Each token names its cache; an unknown token is refused by the first cache. */
 function continuedIn(caches: readonly ResourceCache[], query: ListQuery): number {
   const isOf = ({ resource }: ResourceCache): boolean => {
     try {

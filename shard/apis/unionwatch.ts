@@ -8,7 +8,7 @@ const revisionOf = ({ item }: ItemEvent): number => Number(item.meta.resourceVer
 const endsInitial = ({ type, item }: ItemEvent): boolean =>
   type === 'BOOKMARK' && item.meta.annotations[initialEventsEnd] === 'true'
 
-/** One cache that is watched: what it has told, until that may be passed on. */
+/** One watched cache, with its events until they may be passed on. */
 class Part {
   readonly #watch: ItemWatch
   waiting: readonly ItemEvent[] = []
@@ -19,7 +19,7 @@ class Part {
     this.#watch = watch
   }
 
-  /** Resolves when there is something to pass on, or never will be. */
+  /** Resolves when there are events, or at the end of the watch. */
   ready(): Promise<void> {
     if (this.waiting.length > 0 || this.isOver) return Promise.resolve()
     this.#asked ??= this.#ask()
@@ -33,7 +33,7 @@ class Part {
     this.waiting = value ?? []
   }
 
-  /** What happened up to a revision. */
+  /** The events up to a revision. */
   take(revision: number): readonly ItemEvent[] {
     const taken = this.waiting.filter(event => revisionOf(event) <= revision)
     this.waiting = this.waiting.slice(taken.length)
@@ -46,8 +46,8 @@ class Part {
 }
 
 /**
- * One watch of several caches, in the order of revisions: nothing is passed on before everybody has told what happened
- * up to then. Ends when one of them ends.
+ * One watch of several caches, in the order of revisions: events are passed on when all caches have given theirs up to
+ * that revision. Ends when one of them ends.
  */
 export async function* unionWatch(
   caches: readonly ResourceCache[],
@@ -63,7 +63,7 @@ export async function* unionWatch(
     for (;;) {
       await Promise.race(parts.map(part => part.ready()))
       const revision = caches[0]?.revision ?? 0
-      // Who has something to tell does so before the next turn.
+      // Caches give their events before the next turn of the event loop.
       for (const part of parts) void part.ready().catch(() => undefined)
       await turn()
       const events = parts.flatMap(part => part.take(revision)).sort((a, b) => revisionOf(a) - revisionOf(b))

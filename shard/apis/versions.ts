@@ -10,7 +10,7 @@ import type { ConvertObjects } from '../conversion/webhook.ts'
 import { type Conversion, webhookConversion } from './converted.ts'
 import { type ServedDefinition, servedName, storageVersionOf } from './served.ts'
 
-/** Strategy `None`: apiVersion is rewritten, what the version does not know is pruned (chapter 40, rule 7.41). */
+/** Strategy `None`: rewrites apiVersion and prunes unknown fields (rules.md 7.41). */
 const renaming =
   ({ group, versions }: KindDefinition, cut: typeof pruned): Convert =>
   (object, version) => {
@@ -20,13 +20,13 @@ const renaming =
     return cut(target.schema, { ...object, apiVersion })
   }
 
-/** How kcp's own two kinds become their other versions: by rules of their own. */
+/** The conversions of the two kinds of kcp that have several versions. */
 const ownConversion = (served: ServedDefinition): Convert | undefined => conversions.get(servedName(served))
 
-/** Whether the objects of a kind are admitted and checked as they are stored, whichever version they are written in. */
+/** Whether the objects of a kind are admitted and validated in their stored version, for writes in any version. */
 export const isWrittenAsStored = (served: ServedDefinition): boolean => ownConversion(served) !== undefined
 
-/** One version of such a kind. What is written is checked in this version before it is converted. */
+/** One version of such a kind. Writes are validated in this version before they are converted. */
 export function ownVersion(
   storage: ResourceStorage,
   served: ServedDefinition,
@@ -52,7 +52,7 @@ export function ownVersion(
 export const isStoredAs = ({ storedVersions }: ServedDefinition, version: string): boolean =>
   storedVersions.every(stored => stored === version)
 
-/** A conversion that asks nobody: what is read is cut, what is written is stored complete. */
+/** A conversion without a webhook: reads are pruned, writes are stored unpruned. */
 function ownWays(read: Convert, write: Convert, stored: string): Conversion {
   return {
     convert: async (objects, version) => objects.map(object => read(object, version)),
@@ -65,12 +65,12 @@ function ownWays(read: Convert, write: Convert, stored: string): Conversion {
   }
 }
 
-/** Shows what is stored in some versions in others. */
+/** Presents stored objects in other versions. */
 export interface Versions {
   conversionOf(served: ServedDefinition): Conversion
 }
 
-/** `converter` makes what asks a kind's conversion webhook. */
+/** `converter` makes the client of a kind's conversion webhook. */
 export function versioning(converter: (webhook: ConversionWebhook) => ConvertObjects): Versions {
   const made = new WeakMap<ServedDefinition, Conversion>()
   const make = (served: ServedDefinition): Conversion => {

@@ -15,7 +15,7 @@ export interface WildcardOptions {
   storage(ref: ResourceRef): ResourceStorage
 }
 
-/** What `*` serves: what every cluster has, and `widgets:<identity>` as any binding of that identity defines it. */
+/** The resources of `*`: those of every cluster, and `widgets:<identity>` by any binding of that identity. */
 export function wildcardApis(options: WildcardOptions): ApiSet {
   const { common, clusters, resourcesOf, storage } = options
   const made = new WeakMap<ApiResource, ApiResource>()
@@ -43,7 +43,7 @@ export function wildcardApis(options: WildcardOptions): ApiSet {
   }
 }
 
-/** What can be said of a resource whatever its definitions say: that its objects have metadata. */
+/** A resource independent of its definitions: its objects have metadata. */
 function metadataOf(
   { cache, resourcesOf }: WildcardOptions,
   served: ServedDefinition,

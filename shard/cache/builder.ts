@@ -7,7 +7,7 @@ import type { StoredValue } from '../store/store.ts'
 import { Arena, atRevision, type EncodedSlice, type StoredResource, shapeIn } from './codec.ts'
 import { CachedItem } from './item.ts'
 
-/** A stored object, and what it is called in the cache. */
+/** A stored object and its key in the cache. */
 export interface Loaded {
   readonly key: ObjectKey
   readonly stored: StoredValue
@@ -15,9 +15,9 @@ export interface Loaded {
 
 /** Labels that are presented but not stored. */
 export interface Decorator {
-  /** All its labels begin with this, and no stored label may: those are not shown. */
+  /** The prefix of all its labels. Stored labels with the prefix are not presented. */
   readonly prefix: string
-  /** From memory; `meta` has the stored labels. undefined: none. */
+  /** From memory; `meta` has the stored labels. undefined: no labels. */
   labels(resource: StoredResource, meta: ObjectMeta): Texts | undefined
 }
 
@@ -30,19 +30,19 @@ const size = (texts: Texts): number => Object.keys(texts).length
 const equal = (a: Texts, b: Texts): boolean =>
   size(a) === size(b) && Object.entries(a).every(([key, value]) => b[key] === value)
 
-/** Makes items out of stored values. */
+/** Makes items of stored values. */
 export class Builder {
   readonly #arena = new Arena(slabSize)
   #decorator: Decorator | undefined
   /** Label sets by their JSON: equal ones are one object. */
   #shared = new Map<string, Texts>()
 
-  /** From now on items get this decorator's labels. */
+  /** Sets the decorator whose labels new items get. */
   use(decorator: Decorator): void {
     this.#decorator = decorator
   }
 
-  /** The bytes of the item are put into `arena`. */
+  /** Copies the bytes of the item into `arena`. */
   build(
     resource: StoredResource,
     { key, stored: { value, modified } }: Loaded,
@@ -58,7 +58,7 @@ export class Builder {
     return this.redecorate(resource, item, modified) ?? item
   }
 
-  /** The item with the labels that it should have now, presented at `revision`; undefined when it has them. */
+  /** The item with the current labels, presented at `revision`; undefined when they are the same. */
   redecorate(resource: StoredResource, item: CachedItem, revision: number): CachedItem | undefined {
     const labels = this.#decorated(resource, item)
     return labels === item.labels || equal(labels, item.labels)

@@ -18,14 +18,16 @@ const closingBrace = 0x7d
 const before = '"resourceVersion":"'
 const behind = '",'
 
-/** An object as the store keeps it: canonical, and without a resourceVersion, because the commit's revision is it. */
+/** An object as it is stored: canonical, and without a resourceVersion, which is the revision of the commit. */
 export const storedForm = (object: KubeObject): KubeObject => atVersion(canonicalObject(object), '')
 
-/** The bytes of any object as the store keeps them. */
+/** The stored bytes of any object. */
 export const encodeStored = (object: KubeObject): Buffer => encodeStoredForm(storedForm(object), 0)
 
-/** The bytes of what `storedForm` returns. `shape` names the schema that the object has been completed by; 0: it is right
- * under any. */
+/**
+ * The bytes of what `storedForm` returns. `shape`: the number of the schema that the object was defaulted and pruned by;
+ * 0: any.
+ */
 export function encodeStoredForm(object: KubeObject, shape: number): Buffer {
   const { bytes, offsets } = encodeCanonical(object)
   const format = shape === 0 ? unshaped : shaped
@@ -47,7 +49,7 @@ function headerOf(stored: Buffer): number {
   return header
 }
 
-/** What `encodeStored` was told. */
+/** The shape in stored bytes. */
 export const shapeIn = (stored: Buffer): number => (stored[0] === shaped ? stored.readInt32LE(17) : 0)
 
 function offsetsIn(stored: Buffer): Offsets {
@@ -67,7 +69,7 @@ export const decodeStored = (stored: Buffer): Encoded => ({
   offsets: offsetsIn(stored),
 })
 
-/** An encoded object that may lie somewhere in a larger slab; its offsets count from where it starts. */
+/** An encoded object that may be part of a larger slab; its offsets count from its start. */
 export interface EncodedSlice extends Encoded {
   readonly start?: number
   readonly length?: number
@@ -78,10 +80,12 @@ const memberFor = (revision: number): string => `${before}${revision}${behind}`
 const presentedLength = (stored: Buffer, revision: number): number =>
   stored.length - headerOf(stored) + memberFor(revision).length
 
-/** Makes room for objects in slabs of a fixed size, so that neither each of them costs an allocation nor one that lives
- * long keeps much more than itself in memory. */
+/**
+ * Allocates objects in slabs of a fixed size: few allocations, and an object that lives long keeps little more than
+ * itself in memory.
+ */
 export class Arena {
-  /** One slab for exactly these, and nothing else. */
+  /** One slab for exactly these objects. */
   static for(values: Iterable<StoredValue>): Arena {
     let size = 0
     for (const { value, modified } of values) size += presentedLength(value, modified)
@@ -132,7 +136,7 @@ export function atRevision(encoded: Encoded, revision: number): Encoded {
   return withResourceVersion(encoded, String(revision))
 }
 
-/** What is stored together: one resource, in any version. `group` is '' for core. */
+/** One resource in any version; its objects are stored together. `group` is '' for core. */
 export interface StoredResource {
   readonly group: string
   readonly resource: string
@@ -140,7 +144,7 @@ export interface StoredResource {
   readonly segment: string
 }
 
-/** All keys of objects begin with this. */
+/** The prefix of all keys of objects. */
 export const registryPrefix = '/registry/'
 
 /** `/registry/<cluster>/<group or core>/<resource>/<segment>/<namespace>/<name>`. */
@@ -152,7 +156,7 @@ export interface ParsedKey {
   readonly key: ObjectKey
 }
 
-/** The way back; undefined for keys that are not objects'. */
+/** Parses a key; undefined for keys that are not of objects. */
 export function parseStorageKey(stored: string): ParsedKey | undefined {
   if (!stored.startsWith(registryPrefix)) return undefined
   const parts = stored.slice(registryPrefix.length).split('/')

@@ -3,11 +3,11 @@ import type { Selection } from '../../framework/contract/storage.ts'
 import { badRequest, type StatusError, timeout } from '../../framework/meta/errors.ts'
 import type { StoredResource } from './codec.ts'
 
-/** Where the next page of a list goes on. */
+/** The position of the next page of a list. */
 export interface Continuation {
-  /** The revision of all pages; -1: whatever is current (chapter 40, rule 4.22). */
+  /** The revision of all pages; -1: the current one (rules.md 4.22). */
   readonly revision: number
-  /** The id of the last item that was given or looked at. */
+  /** The id of the last item that was returned or skipped. */
   readonly after: string
 }
 
@@ -15,7 +15,7 @@ interface Token {
   readonly v: string
   readonly rv: number
   readonly start: string
-  /** What was listed: a token continues that and nothing else. */
+  /** The scope of the list: a token is valid for the same scope only. */
   readonly of: string
 }
 
@@ -36,7 +36,7 @@ export function encodeContinuation(
   return Buffer.from(JSON.stringify(token)).toString('base64url')
 }
 
-/** Reads a token; throws 400 `invalid continue token: …` (chapter 40, rule 4.18). */
+/** Reads a token; throws 400 `invalid continue token: …` (rules.md 4.18). */
 export function decodeContinuation(
   text: string,
   resource: StoredResource,
@@ -67,7 +67,7 @@ function parse(text: string): Token {
 
 const largest = 2n ** 64n - 1n
 
-/** A resourceVersion from a query; undefined for '' and absent. Throws 400 in Kubernetes' words (chapter 40, 4.11). */
+/** A resourceVersion from a query; undefined for '' and absent. Throws 400 (rules.md 4.11). */
 export function parseVersion(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined
   if (!/^\d+$/.test(text)) throw invalidVersion(text, 'invalid syntax')
@@ -82,7 +82,7 @@ const invalidVersion = (text: string, why: string): StatusError => {
   )
 }
 
-/** A version from the future; clients know the cause (chapter 40, rule 4.8). */
+/** 504 for a resourceVersion that is newer than the cache; clients check the cause (rules.md 4.8). */
 export const versionTooLarge = (asked: number, current: number): StatusError =>
   timeout(`Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],

@@ -12,16 +12,16 @@ import {
 } from '../../framework/wire/encode.ts'
 import { atRevision, type EncodedSlice } from './codec.ts'
 
-/** A UUID's, which is what uids are. */
+/** The length of a UUID. */
 const uidLength = 36
 const uidKey = '"uid":"'
 const onlyCluster = `"annotations":{"${clusterAnnotation}":""},`
 
-/** What an item needs besides its bytes. */
+/** The state of an item besides its bytes. */
 export interface ItemState extends PresentedMeta {
-  /** The revision of the stored value: what the next commit has to expect. Never above `revision`. */
+  /** The revision of the stored value, which the next commit expects. Never above `revision`. */
   readonly modified: number
-  /** Which schema the content was completed by; 0, and when absent: right under any. */
+  /** The number of the schema that the content was defaulted and pruned by; 0 and absent: any. */
   readonly shape?: number
 }
 
@@ -61,8 +61,9 @@ export class CachedItem extends SlabItem {
     }
   }
 
-  /** Most objects have no annotation but the one that names their cluster, which every object has: then the length of
-   * them all says so. */
+  /**
+   * Every object has the annotation of its cluster, and most have no other: then the length of the annotations is known.
+   */
   get annotations(): Texts {
     const isOnly = this.#labels - this.#metadata === onlyCluster.length + this.cluster.length
     return isOnly ? { [clusterAnnotation]: this.cluster } : annotationsOf(this)
@@ -74,14 +75,14 @@ export class CachedItem extends SlabItem {
     return { cluster, namespace, name, uid, resourceVersion, labels, annotations }
   }
 
-  /** Canonical metadata is sorted, so that it ends with the uid. */
+  /** Canonical metadata is sorted and ends with the uid. */
   get uid(): string {
     const tail = this.text(this.#end - uidKey.length - uidLength - 1, this.#end)
     if (tail.startsWith(uidKey) && tail.endsWith('"')) return tail.slice(uidKey.length, -1)
     return this.object.metadata.uid ?? ''
   }
 
-  /** Decoded on first use, and again once nobody holds the last result. */
+  /** Decoded on first use, and again after the result was garbage-collected. */
   get object(): KubeObject {
     const known = this.#decoded?.deref()
     if (known !== undefined) return known
@@ -90,7 +91,7 @@ export class CachedItem extends SlabItem {
     return object
   }
 
-  /** Who has encoded it need not decode it: `object` is what the bytes say, unless more labels are presented. */
+  /** Keeps the object that was encoded, so that it is not decoded, unless labels are presented in addition. */
   remember(object: KubeObject): void {
     if (this.#decoded?.deref() === undefined && sameJson(object.metadata.labels ?? {}, this.labels))
       this.#decoded = new WeakRef(object)
@@ -104,7 +105,7 @@ export class CachedItem extends SlabItem {
 
 export function itemAs(item: CachedItem, object: KubeObject): CachedItem
 export function itemAs(item: Item, object: KubeObject): Item
-/** The same state of the same object in another form: another version, for instance. */
+/** The same state of the same object in another form, for instance another version. */
 export function itemAs(item: Item, object: KubeObject): Item {
   if (!(item instanceof CachedItem)) return itemOf(object, item.key.cluster)
   const { revision, modified } = item
@@ -115,8 +116,10 @@ export function itemAs(item: Item, object: KubeObject): Item {
   })
 }
 
-/** Whether a resourceVersion that a client sent names the current content of an object. It does from the last stored
- * change on: later presented versions differ in presented labels only. */
+/**
+ * Whether a client's resourceVersion is that of the current content: of the last stored change or later, because later
+ * versions differ in presented labels only.
+ */
 export const isCurrent = (item: CachedItem, resourceVersion: string): boolean =>
   Number(resourceVersion) >= item.modified && Number(resourceVersion) <= item.revision
 

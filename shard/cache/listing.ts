@@ -14,16 +14,16 @@ import {
   versionTooLarge,
 } from './continuation.ts'
 
-/** What a list reads: one state, from behind an id on. */
+/** The state that a list reads, and the id after which it begins. */
 interface Start {
   readonly snapshot: Snapshot
   readonly revision: number
   readonly after?: string
-  /** 0: everything. */
+  /** 0: from the beginning. */
   readonly limit: number
 }
 
-/** Waits a little for a version that is not there yet; then throws 504 (chapter 40, rule 4.8). */
+/** Waits for a version that the cache has not reached; throws 504 after the patience (rules.md 4.8). */
 export async function waitFor(source: ListSource, revision: number, signal: AbortSignal): Promise<void> {
   await source.reached(revision, signal, source.patience)
   if (revision > source.revision) throw versionTooLarge(revision, source.revision)
@@ -35,7 +35,7 @@ const current = (source: ListSource, limit: number): Start => ({
   limit,
 })
 
-/** Which state to read (chapter 40, tables 4.7 and 4.10). */
+/** The state to read (rules.md 4.7, 4.10). */
 async function startOf(source: ListSource, query: ListQuery, signal: AbortSignal): Promise<Start> {
   const limit = Math.max(0, query.limit ?? 0)
   if (query.continue) return continued(source, query, limit)
@@ -69,7 +69,7 @@ const tooOldToContinue = (source: ListSource, query: ListQuery, after: string): 
     encodeContinuation({ revision: -1, after }, source.resource, query),
   )
 
-/** All of chapter 40, sections 4.1 to 4.5, from memory. */
+/** A list from memory. */
 export async function* list(
   source: ListSource,
   kind: ServedKind,
@@ -107,15 +107,15 @@ function metaOf(source: ListSource, query: ListQuery, start: Start, last: CacheI
   }
 }
 
-/** What list and watch read: one resource of the watch cache. */
+/** One resource of the watch cache, as lists and watches read it. */
 export interface ListSource extends WatchSource {
   readonly resource: StoredResource
-  /** Milliseconds that a reader waits for a version which has not come. */
+  /** How long a reader waits for a version that the cache has not reached, in milliseconds. */
   readonly patience: number
   snapshot(): Snapshot
-  /** The state at an earlier revision; undefined when the ring does not reach back so far. */
+  /** The state at an earlier revision; undefined when the ring does not have it any more. */
   snapshotAt(revision: number): Snapshot | undefined
-  /** Keeps a snapshot at hand for the next page of a list. */
+  /** Keeps a snapshot for the next page of a list. */
   keep(revision: number, snapshot: Snapshot): void
   /** Resolves when the cache has reached `revision`, when `signal` is aborted, or after `milliseconds` if given. */
   reached(revision: number, signal: AbortSignal, milliseconds?: number): Promise<void>

@@ -13,21 +13,21 @@ import type { CachedItem } from './item.ts'
 import { type ListSource, list } from './listing.ts'
 import { watch } from './watching.ts'
 
-/** Called synchronously while a change is applied: the cache shows it already, watchers do not. */
+/** Called synchronously while a change is applied: reads see it already, watches do not. */
 export type CacheHandler = (event: CacheEvent<CachedItem>) => void
 
-/** What all resources of a cache have in common. */
+/** What all resources of a cache share. */
 export interface CacheContext
   extends Pick<ListSource, 'ticker' | 'bookmarkEvery' | 'patience' | 'revision' | 'closed' | 'reached'> {
   readonly builder: Builder
   readonly bounds: RingBounds
-  /** Where the cache's knowledge of the past begins. */
+  /** The oldest revision whose changes the cache knows. */
   readonly floor: number
   /** Tells the resource's own handlers, then those of the whole cache. */
   changed(cache: ResourceCache, event: CacheEvent<CachedItem>, handlers: Iterable<CacheHandler>): void
 }
 
-/** How many states are kept at hand for lists that are read page by page. */
+/** The number of snapshots that are kept for lists with pages. */
 const kept = 8
 
 const scopeRange = (cluster: ClusterScope) => idsUnder(cluster === '*' ? '' : `${cluster}/`)
@@ -36,7 +36,7 @@ const scopeRange = (cluster: ClusterScope) => idsUnder(cluster === '*' ? '' : `$
 export class ResourceCache implements ListSource {
   readonly resource: StoredResource
   readonly ring: Ring<CachedItem>
-  /** The shapes of all objects that there are or were since the start. */
+  /** The shapes of all objects since the start, deleted ones included. */
   readonly shapes = new Set<number>()
   readonly #context: CacheContext
   readonly #items = new PageMap<CachedItem>()
@@ -109,25 +109,27 @@ export class ResourceCache implements ListSource {
     if (this.#kept.size > kept && oldest !== undefined) this.#kept.delete(oldest)
   }
 
-  /** Chapter 40, sections 4.1 to 4.5. Throws `StatusError`s at the first `next()`. */
+  /** A list. Throws `StatusError`s at the first `next()`. */
   list(kind: ServedKind, signal: AbortSignal, query: ListQuery): ItemList {
     return list(this, kind, signal, query)
   }
 
-  /** Chapter 40, sections 4.6 to 4.8. Throws `StatusError`s at the first `next()`, and 410 when the reader is too slow. */
+  /** A watch. Throws `StatusError`s at the first `next()`, and 410 when the reader is too slow. */
   watch(kind: ServedKind, signal: AbortSignal, query: WatchQuery): ItemWatch {
     return watch(this, kind, signal, query)
   }
 
-  /** Calls `handler` for every change from now on, after once for every object that is there when `replay` is set.
-   * Returns its removal. */
+  /**
+   * Calls `handler` for every change from now on; with `replay` first for every existing object. Returns the function
+   * that unsubscribes.
+   */
   subscribe(handler: CacheHandler, options: { readonly replay: boolean }): () => void {
     if (options.replay) for (const item of this.items()) handler(new CacheEvent('ADDED', item))
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
   }
 
-  /** Takes over one stored value as it was before the ring begins. `loaded` is to be called after the last. */
+  /** Adds one stored value of before the ring begins. Call `loaded` after the last one. */
   load(key: ObjectKey, stored: StoredValue): void {
     this.#loading.push({ key, stored })
     this.#loadingBytes += stored.value.length
@@ -143,7 +145,7 @@ export class ResourceCache implements ListSource {
     this.#items.join()
   }
 
-  /** Page by page, straight into its slab: what is copied elsewhere first leaves holes in memory for good. */
+  /** Copies page by page into the slab: copies in between would fragment the memory. */
   loaded(): void {
     const loading = this.#loading.splice(0)
     this.#loadingBytes = 0
@@ -153,7 +155,7 @@ export class ResourceCache implements ListSource {
     this.#items.settle()
   }
 
-  /** Takes over one change; `value` is absent when the object was deleted at `revision`. */
+  /** Applies one change; `value` is absent when the object was deleted at `revision`. */
   apply(key: ObjectKey, value: StoredValue | undefined, revision: number): void {
     const previous = this.get(key)
     if (value !== undefined) {
@@ -170,7 +172,7 @@ export class ResourceCache implements ListSource {
     return item
   }
 
-  /** Asks the decorator again about the objects of a cluster; those that change are MODIFIED at `revision`. */
+  /** Decorates the objects of a cluster again; those that change are MODIFIED at `revision`. */
   redecorate(cluster: ClusterScope, revision: number): void {
     for (const item of this.items(cluster)) {
       const decorated = this.#context.builder.redecorate(this.resource, item, revision)
@@ -178,7 +180,7 @@ export class ResourceCache implements ListSource {
     }
   }
 
-  /** To be called once a minute: forgets what nobody should need any more. */
+  /** Drops old events and snapshots; called once a minute. */
   age(): void {
     this.ring.age()
     this.#forget()
@@ -196,7 +198,7 @@ export class ResourceCache implements ListSource {
     this.#context.changed(this, event, this.#handlers)
   }
 
-  /** The key with the strings of a neighbour where they are equal. */
+  /** The key with the same string objects as a neighbour's, to save memory. */
   #shareTexts(key: ObjectKey): ObjectKey {
     const near = this.#items.near(idOf(key))
     return {

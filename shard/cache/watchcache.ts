@@ -21,28 +21,32 @@ export interface WatchCacheOptions {
   readonly bookmarkEvery?: number
   /** Milliseconds that a reader waits for a version which has not come; three seconds when absent. */
   readonly patience?: number
-  /** Told how many objects are loaded, now and then while there are more to come. */
+  /** Called with the number of loaded objects from time to time during the load. */
   readonly loading?: (objects: number) => void
 }
 
 /** Everything below `/registry/`, in memory and up to date. */
 export interface WatchCache {
-  /** The newest revision that is applied. */
+  /** The newest applied revision. */
   readonly revision: number
   /** The same cache for the same resource, whether it has objects or not. `group` is '' for core. */
   resource(group: string, resource: string, segment: string): ResourceCache
   resources(): Iterable<ResourceCache>
-  /** Resolves when `revision` is applied: a writer then reads what it wrote. Rejects when the cache is closed before. */
+  /**
+   * Resolves when `revision` is applied, so that a writer reads its write. Rejects when the cache is closed before.
+   */
   at(revision: number): Promise<void>
   /** Calls `handler` for every change of any resource from now on, after the resource's own handlers. */
   subscribe(handler: (cache: ResourceCache, event: WatchCacheEvent) => void): () => void
-  /** Asks the decorator again about a cluster's objects. To be called while the event of `revision` that is the reason
-   * is being applied: then watches can resume across it. */
+  /**
+   * Decorates the objects of a cluster again. Call it while the event of `revision` that causes it is applied, so that
+   * watches can resume across it.
+   */
   redecorate(cluster: ClusterScope, revision: number): void
   close(): void
 }
 
-/** Loads everything, replays what the store remembers of the past, and resolves when the cache is current. */
+/** Loads all objects, replays the log of the store, and resolves when the cache is current. */
 export async function openWatchCache(store: Store, options: WatchCacheOptions): Promise<WatchCache> {
   for (;;) {
     const cache = new LiveCache(store, options)
@@ -66,7 +70,7 @@ class LiveCache implements WatchCache, CacheContext {
   readonly bounds: RingBounds
   readonly bookmarkEvery: number
   readonly patience: number
-  /** The ring of every resource begins here; older states are gone. */
+  /** The ring of every resource begins at this revision. */
   readonly floor: number
   readonly #store: Store
   readonly #options: WatchCacheOptions
@@ -141,7 +145,9 @@ class LiveCache implements WatchCache, CacheContext {
     for (const { ring } of this.#resources.values()) ring.end()
   }
 
-  /** The oldest state that the store remembers, and then its log: so the rings hold what they held before a restart. */
+  /**
+   * Loads the oldest state of the store and replays its log, so that the rings have the events of before a restart.
+   */
   async load(): Promise<void> {
     const { revision } = this.#store
     const end = `${registryPrefix.slice(0, -1)}0`
@@ -153,7 +159,7 @@ class LiveCache implements WatchCache, CacheContext {
       }
       objects += values.length
       this.#options.loading?.(objects)
-      // Whoever shows that has to get a turn.
+      // Yields, so that the progress can be shown.
       await turn()
     }
     for (const resource of this.#resources.values()) resource.loaded()
@@ -175,7 +181,7 @@ class LiveCache implements WatchCache, CacheContext {
     }
   }
 
-  /** One synchronous stretch: nobody sees half of a commit. */
+  /** Synchronous, so that a commit becomes visible as a whole. */
   #apply(events: readonly StoreEvent[]): void {
     for (const { key, value, revision } of events) {
       const parsed = parseStorageKey(key)
@@ -194,7 +200,7 @@ class LiveCache implements WatchCache, CacheContext {
     this.#touched.clear()
   }
 
-  /** A handler that fails must not stop everybody else's view of the world. */
+  /** A failing handler must not stop the cache. */
   #guard(handle: () => void): void {
     try {
       handle()

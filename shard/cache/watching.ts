@@ -8,7 +8,7 @@ import { bookmark } from '../../framework/responses/bookmark.ts'
 import { parseVersion } from './continuation.ts'
 import { type ListSource, waitFor } from './listing.ts'
 
-/** Where a watch begins: maybe with a state, then with the events behind a position of the ring. */
+/** The start of a watch: an initial state or none, then the events after a position in the ring. */
 interface Start {
   readonly initial: Snapshot | undefined
   readonly revision: number
@@ -21,7 +21,7 @@ const now = (source: ListSource, initial: boolean): Start => ({
   position: source.ring.line.end,
 })
 
-/** Chapter 40, table 4.39. */
+/** The start of a watch by its resourceVersion and sendInitialEvents (rules.md 4.39). */
 async function startOf(source: ListSource, query: WatchQuery, signal: AbortSignal): Promise<Start> {
   const asked = parseVersion(query.resourceVersion) ?? 0
   if (query.initialEvents) {
@@ -34,7 +34,7 @@ async function startOf(source: ListSource, query: WatchQuery, signal: AbortSigna
   return { initial: undefined, revision: asked, position: source.ring.positionAfter(asked) }
 }
 
-/** All of chapter 40, sections 4.6 to 4.8, from memory. Throws 410 when the reader fell out of the ring. */
+/** A watch from memory. Throws 410 when the ring does not have the reader's position any more. */
 export async function* watch(
   source: ListSource,
   kind: ServedKind,

@@ -16,7 +16,7 @@ interface SigningRequest extends KubeObject {
   readonly status?: { readonly certificate?: string; readonly conditions?: readonly object[] }
 }
 
-/** Whether somebody may speak for a signer, by its name or by that of its domain. */
+/** Whether the user may act for a signer, by its name or by its domain. */
 async function mayActFor(
   authorizer: Authorizer,
   { actAs, cluster, signal }: RequestContext,
@@ -32,7 +32,7 @@ async function mayActFor(
   return false
 }
 
-/** What a write does in the name of a signer. */
+/** The verb on `signers` that a write needs; undefined: none. */
 function actOf({ subresource, object, old }: AdmissionAttributes): 'approve' | 'sign' | undefined {
   if (subresource === 'approval') return 'approve'
   if (subresource !== 'status') return undefined
@@ -43,7 +43,10 @@ function actOf({ subresource, object, old }: AdmissionAttributes): 'approve' | '
   return isDeepStrictEqual(next, before) ? undefined : 'sign'
 }
 
-/** Approving and signing requests for certificates takes leave from their signers, too: `approve` and `sign` on `signers`. */
+/**
+ * Requires `approve` or `sign` on `signers` for the approval and the signing of a CertificateSigningRequest
+ * (`plugin/pkg/admission/certificates`).
+ */
 export const signerAdmission = (authorizer: Authorizer): AdmissionPlugin => ({
   name: 'CertificateApproval',
   handles: { operations: ['UPDATE'], resources: [`certificatesigningrequests.${group}`] },

@@ -12,8 +12,11 @@ export type NamespaceLookup = (cluster: string, name: string) => KubeObject | un
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
 
-/** Nothing is created where there is no namespace, or one that goes; three namespaces never go (chapter 40, 2.54–2.56).
- * Creates are looked at before validation, so that a missing namespace is told before an invalid object. */
+/**
+ * `NamespaceLifecycle` (rules.md 2.54 to 2.56): refuses creations in missing and terminating namespaces and the deletion
+ * of three namespaces. Creations are checked before validation, so that a missing namespace is reported before an
+ * invalid object.
+ */
 export const namespaceLifecycle = (namespaceOf: NamespaceLookup): AdmissionPlugin => ({
   name: 'NamespaceLifecycle',
   handles: { operations: ['CREATE', 'DELETE'] },
@@ -22,7 +25,7 @@ export const namespaceLifecycle = (namespaceOf: NamespaceLookup): AdmissionPlugi
     return request.object
   },
   validate({ actAs }, request) {
-    // The server itself deletes them when their logical cluster goes (chapter 20, section 3.10).
+    // The server deletes them when their logical cluster is deleted.
     if (request.operation === 'DELETE' && actAs !== loopback) refuseImmortal(request)
   },
 })

@@ -17,8 +17,8 @@ export interface QuotaDeps {
 }
 
 /**
- * Counts new objects against the quotas of their namespace (chapter 20, section 7.3). What is used is written before the
- * object is: of two clients that want the last place one is refused.
+ * `ResourceQuota`: counts new objects against the quotas of their namespace. `status.used` is written before the object:
+ * of two concurrent creations for the last place one is refused.
  */
 export const resourceQuotaAdmission = ({ client, informers }: QuotaDeps): AdmissionPlugin => {
   const quotasIn = informers
@@ -34,7 +34,7 @@ export const resourceQuotaAdmission = ({ client, informers }: QuotaDeps): Admiss
       const limiting = quotasIn(`${key.cluster}/${key.namespace}`).filter(({ object }) =>
         isLimiting(object as ResourceQuota, counted),
       )
-      // A place in one of them is not taken where another refuses.
+      // All quotas are checked before any is changed.
       for (const { object } of limiting) taken(request, object as ResourceQuota, counted)
       if (request.dryRun) return
       for (const quota of limiting)
@@ -48,7 +48,7 @@ export const resourceQuotaAdmission = ({ client, informers }: QuotaDeps): Admiss
 const isLimiting = (quota: ResourceQuota, counted: string): boolean =>
   isCounting(quota) && quota.status?.hard?.[counted] !== undefined
 
-/** The quota with one more used; throws 403 when there is no room. */
+/** The quota with one more used; throws 403 when it is exceeded. */
 function taken(request: AdmissionAttributes, quota: ResourceQuota, counted: string): ResourceQuota {
   const { hard = {}, used = {} } = quota.status ?? {}
   const { group, resource } = request
@@ -78,16 +78,16 @@ export interface ResourceQuota extends KubeObject {
   }
 }
 
-/** `count/configmaps`, `count/widgets.example.com`: what a quota limits. kcp evaluates nothing else. */
+/** The key of a quota: `count/configmaps`, `count/widgets.example.com`. kcp evaluates no other keys. */
 export const countKey = (group: string, resource: string): string => `count/${groupResource(group, resource)}`
 
-/** No scope says anything about the number of objects: such quotas limit nothing. */
+/** Quotas with scopes do not limit the number of objects. */
 export const isCounting = ({ spec }: ResourceQuota): boolean =>
   (spec?.scopes ?? []).length === 0 && spec?.scopeSelector === undefined
 
 const billion = 1_000_000_000
 
-/** A whole number; what is not one counts as 0. */
+/** The number of a quantity; 0 for an invalid one. */
 export function countOf(quantity: string | undefined): number {
   const parsed = parseQuantity(quantity ?? '')
   return typeof parsed === 'string' ? 0 : Number(parsed.nanos) / billion
