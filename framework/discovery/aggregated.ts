@@ -6,7 +6,7 @@ import { byName, type DiscoveryGroup, type GroupVersion, groupsOf, namesOf } fro
 
 export type AggregatedVersion = 'v2' | 'v2beta1'
 
-/** The version that an Accept clause asks for; undefined when it asks for something else (rules.md 8.8). */
+/** The version of aggregated discovery in a clause of `Accept`; undefined for other clauses (rules.md 8.8). */
 export function aggregatedVersion({ type, parameters }: AcceptClause): AggregatedVersion | undefined {
   const { as, g, v } = parameters
   if (type !== 'application/json' || as !== 'APIGroupDiscoveryList' || g !== 'apidiscovery.k8s.io')
@@ -14,13 +14,13 @@ export function aggregatedVersion({ type, parameters }: AcceptClause): Aggregate
   return v === 'v2' || v === 'v2beta1' ? v : undefined
 }
 
-/** Exactly these parameters: client-go recognizes the version by them (rule 8.9). */
+/** These parameters only: client-go identifies the version by them (rules.md 8.9). */
 export const aggregatedType = (version: AggregatedVersion): string =>
   `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
 
 const documents = new WeakMap<ApiSet, Map<string, Document>>()
 
-/** Everything below `/api` or `/apis` in one document, made once per ApiSet (chapter 40, section 8.2). */
+/** The APIs below `/api` or `/apis` in one document, computed once per ApiSet (KEP-3352; rules.md 8.8). */
 export function aggregated(apis: ApiSet, root: '/api' | '/apis', version: AggregatedVersion): Document {
   const known = documents.get(apis) ?? new Map<string, Document>()
   documents.set(apis, known)

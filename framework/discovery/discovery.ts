@@ -1,7 +1,7 @@
 import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
 import { apiVersionOf } from '../meta/object.ts'
 
-/** The versions of one group, most preferred first. */
+/** The versions of a group, the preferred one first. */
 export interface DiscoveryGroup {
   readonly name: string
   readonly versions: readonly GroupVersion[]
@@ -16,8 +16,8 @@ export interface GroupVersion {
 const grouped = new WeakMap<ApiSet, readonly DiscoveryGroup[]>()
 
 /**
- * The groups of an ApiSet in the order in which kubectl should look for short names: core, then built-in groups, then
- * custom ones, each by name (rules.md 8.5). Made once per ApiSet.
+ * The groups of an ApiSet in the order in which kubectl searches short names: core, built-in groups, custom groups,
+ * each by name (rules.md 8.5). Computed once per ApiSet.
  */
 export function groupsOf(apis: ApiSet): readonly DiscoveryGroup[] {
   let groups = grouped.get(apis)
@@ -39,7 +39,7 @@ function makeGroups(apis: ApiSet): readonly DiscoveryGroup[] {
     name,
     versions: [...versions].map(([version, resources]) => ({ version, resources })),
   }))
-  // A stable sort: within a rank the ApiSet's order by name stays.
+  // The sort is stable: within a rank, groups stay sorted by name.
   return list.sort((a, b) => rankOf(a) - rankOf(b))
 }
 
@@ -48,7 +48,7 @@ function rankOf(group: DiscoveryGroup): number {
   return group.versions.every(v => v.resources.every(r => r.custom)) ? 2 : 1
 }
 
-/** `GET /api`. `v1` is there even when it is empty, as clients expect. `address`: host and port. */
+/** `GET /api`. `v1` is listed even if it is empty, as clients expect. `address`: host and port. */
 export const coreVersions = (address: string): object => ({
   kind: 'APIVersions',
   versions: ['v1'],
@@ -64,7 +64,7 @@ export const groupList = (apis: ApiSet): object => ({
     .map(groupDocument),
 })
 
-/** `GET /apis/<group>`; undefined when nothing is served in it. */
+/** `GET /apis/<group>`; undefined if the group is not served. */
 export function groupOf(apis: ApiSet, name: string): object | undefined {
   const group = name === '' ? undefined : groupsOf(apis).find(g => g.name === name)
   return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(group) }
@@ -75,7 +75,7 @@ function groupDocument({ name, versions }: DiscoveryGroup): object {
   return { name, versions: list, preferredVersion: list[0] }
 }
 
-/** `GET /api/v1` and `GET /apis/<group>/<version>`; undefined when nothing is served in it. */
+/** `GET /api/v1` and `GET /apis/<group>/<version>`; undefined if the version is not served. */
 export function resourceList(apis: ApiSet, group: string, version: string): object | undefined {
   const found = groupsOf(apis)
     .find(g => g.name === group)
@@ -105,20 +105,20 @@ const entriesOf = (resource: ApiResource): readonly object[] => [
     namespaced: resource.namespaced,
     ...foreignVersion(subresource, resource),
     kind: subresource.kind,
-    // Kubernetes' null: there, but not to be used here.
+    // Null in Kubernetes: the subresource exists, but has no verbs here.
     verbs: subresource.verbs.length === 0 ? null : [...subresource.verbs].sort(),
   })),
 ]
 
 export const byName = (a: Subresource, b: Subresource): number => (a.name < b.name ? -1 : 1)
 
-/** Short names and categories, absent when there are none. */
+/** Short names and categories; absent if there are none. */
 export const namesOf = ({ names }: ApiResource): object => ({
   ...(names.shortNames?.length && { shortNames: names.shortNames }),
   ...(names.categories?.length && { categories: names.categories }),
 })
 
-/** Group and version of a subresource's kind, when they are not the resource's own. */
+/** Group and version of the kind of a subresource, if they differ from those of the resource. */
 function foreignVersion(subresource: Subresource, resource: ApiResource): object {
   const { group = resource.group, version = resource.version } = subresource
   return group === resource.group && version === resource.version ? {} : { group, version }

@@ -8,8 +8,8 @@ import { coreVersions, groupList, groupOf, resourceList } from './discovery.ts'
 import { documentWithTag } from './openapiendpoint.ts'
 
 /**
- * `/api`, `/apis` and what is below them down to `/apis/<group>/<version>` (chapter 40, sections 8.1 and 8.2). Throws 404
- * for groups and versions that are not served. `address`: host and port of the server.
+ * The discovery documents: `/api`, `/apis` and paths below them up to `/apis/<group>/<version>` (rules.md 8.1 to 8.9).
+ * Throws 404 for groups and versions that are not served. `address`: host and port of the server.
  */
 export function discoveryAnswer(apis: ApiSet, path: string, request: VerbRequest, address: string): Answer {
   if (path === '/api' || path === '/apis') {
@@ -18,25 +18,25 @@ export function discoveryAnswer(apis: ApiSet, path: string, request: VerbRequest
       return documentWithTag(aggregated(apis, path, version), request, aggregatedType(version))
     }
   }
-  const document = legacy(apis, path, address)
+  const document = unaggregated(apis, path, address)
   if (document === undefined) throw notServed()
   const answer = documentAnswer(document, negotiate(request, 'documents'))
   return { ...answer, headers: { Vary: 'Accept' } }
 }
 
-const legacyTypes = new Set(['application/json', 'application/yaml', 'application/*', '*/*', '*'])
+const unaggregatedTypes = new Set(['application/json', 'application/yaml', 'application/*', '*/*', '*'])
 
-/** The first clause that can be answered decides between aggregated and legacy discovery. */
+/** The first clause that can be served decides between aggregated and unaggregated discovery. */
 function wantedVersion({ headers }: VerbRequest): ReturnType<typeof aggregatedVersion> {
   for (const clause of parseAccept(headers.accept)) {
     const version = aggregatedVersion(clause)
     if (version !== undefined) return version
-    if (clause.parameters.as === undefined && legacyTypes.has(clause.type)) return undefined
+    if (clause.parameters.as === undefined && unaggregatedTypes.has(clause.type)) return undefined
   }
   return undefined
 }
 
-function legacy(apis: ApiSet, path: string, address: string): object | undefined {
+function unaggregated(apis: ApiSet, path: string, address: string): object | undefined {
   const [root, group, version, ...more] = path.slice(1).split('/')
   if (more.length > 0) return undefined
   if (root === 'api') {

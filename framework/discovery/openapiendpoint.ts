@@ -4,7 +4,7 @@ import { notAcceptable, notServed } from '../meta/errors.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
 import { parseAccept } from '../responses/negotiation.ts'
 
-/** `/openapi/v2` and everything below `/openapi/v3` (chapter 40, sections 8.4 and 8.5). */
+/** `/openapi/v2` and the paths below `/openapi/v3` (rules.md 8.16 to 8.22). */
 export function openApiAnswer(
   documents: OpenApiDocuments,
   apis: ApiSet,
@@ -28,7 +28,7 @@ export function openApiAnswer(
   return hash === '' ? answer : { ...answer, headers: { ...answer.headers, ...immutable() } }
 }
 
-/** As it is asked for, and as it is answered (rules.md 8.16). */
+/** The media type in requests, and in responses (rules.md 8.16). */
 const askedProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 
@@ -42,7 +42,7 @@ function requireJson(request: VerbRequest): void {
   if (!accepted.some(clause => jsonTypes.has(clause.type))) throw notAcceptable(['application/json'])
 }
 
-/** One document with its ETag; 304 when the client has it. `contentType` where it is not plain JSON. */
+/** A document with its ETag; 304 if the client has it. `contentType`: if it is not JSON. */
 export function documentWithTag(
   document: Document,
   { headers }: Pick<VerbRequest, 'headers'>,
@@ -55,7 +55,10 @@ export function documentWithTag(
   return { status: 200, contentType, headers: tags, body: document.bytes }
 }
 
-/** Rooted at `/openapi/v3`, without the view's prefix: client-go puts its own host path in front (chapter 10, section 1.8). */
+/**
+ * The paths start at `/openapi/v3`, without the prefix of the view: client-go adds its own host path
+ * (`client-go/openapi`).
+ */
 function index(etags: ReadonlyMap<string, string>): Answer {
   const paths = [...etags].map(([path, etag]) => [
     path,
@@ -69,7 +72,7 @@ function index(etags: ReadonlyMap<string, string>): Answer {
   }
 }
 
-/** Relative to what was asked, so that it stays below the view's prefix wherever a proxy has put that. */
+/** Relative to the request: a proxy may have added a prefix. */
 const redirect = (etag: string): Answer => ({
   status: 301,
   contentType: '',

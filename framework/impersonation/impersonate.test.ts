@@ -62,7 +62,7 @@ describe('impersonation', () => {
     [
       'two names',
       ['Impersonate-User', 'a', 'Impersonate-User', 'b'],
-      'the header impersonate-user is given more than once',
+      'the header impersonate-user must be set once',
     ],
   ] as const)
     it(`refuses ${what}`, () => assert.throws(() => wanted(...lines), { code: 400, message }))

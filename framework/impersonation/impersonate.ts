@@ -16,29 +16,30 @@ import { type ImpersonationMode, impersonationModes, impersonationWishes } from 
 import { impersonatedUser, type Wanted } from './wanted.ts'
 import { parseWarrant, printWarrant } from './warrant.ts'
 
-/** Who wants to be somebody else, and where. */
+/** A request to impersonate a user. */
 export interface Impersonation {
   readonly requestor: UserInfo
   readonly wanted: Wanted
-  /** Whose policy decides: also inside a view it is the logical cluster's, never the view's own. */
+  /** The logical cluster whose policy decides, also for requests to a view. */
   readonly cluster: ClusterScope
-  /** What is asked as that user. */
+  /** The request of the impersonated user. */
   readonly info: RequestInfo
   readonly authorizer: Authorizer
   readonly signal: AbortSignal
 }
 
-/** Who a request acts as. */
+/** The user that a request acts as. */
 export interface Impersonated {
   readonly user: UserInfo
-  /** The verb that allowed it, where it is for such requests only: `impersonate:user-info`. */
+  /** The verb of constrained impersonation that allowed it, for this request only: `impersonate:user-info`. */
   readonly constraint?: string
 }
 
 /**
- * The user that a request acts as, if its sender may (chapter 30, section 1.9; chapter 10, section 14, S1): group by
- * group past the gatekeeper, then by RBAC, and finally confined to the logical cluster in which it was allowed. Warrants
- * are identities too: whoever attaches one must be allowed to be that user. Throws 403.
+ * The user that a request acts as, if its sender may impersonate it: groups are checked by the gatekeeper (kcp
+ * `pkg/proxy`, `WithImpersonationGatekeeper`), then RBAC decides, and the user is scoped to the logical cluster that
+ * allowed it (kcp `WithScopedImpersonation`). A warrant is an identity too: its sender must be allowed to impersonate
+ * that user. Throws 403.
  */
 export async function impersonate(impersonation: Impersonation): Promise<Impersonated> {
   const { requestor, wanted, cluster } = impersonation
@@ -47,7 +48,7 @@ export async function impersonate(impersonation: Impersonation): Promise<Imperso
       wanted,
       impersonationModes.find(mode => mode.suits(wanted)),
     )
-  // Over all logical clusters there is no policy that could allow it.
+  // No policy covers all logical clusters.
   if (cluster === '*') throw notAllowed()
   const [own, ...warranted] = identitiesIn(wanted, cluster)
   for (const identity of [own, ...warranted]) pass(requestor, identity, cluster)
@@ -64,17 +65,19 @@ function impersonated(wanted: Wanted, mode: ImpersonationMode | undefined): Impe
 
 const notAllowed = (): StatusError => forbidden(undefined, 'impersonation is not allowed for the requestor')
 
-/** Nobody needs more, and each costs a check. */
+/** Maximum number of identities: each costs an authorization. */
 const mostWarrants = 16
 
-/** The wanted identity, and those in its warrants, in theirs, and so on. Throws 400 for warrants that are none. */
+/** The requested identity, and those of its warrants, recursively. Throws 400 for invalid warrants. */
 function identitiesIn(wanted: Wanted, cluster: string): readonly [Wanted, ...Wanted[]] {
   const found: [Wanted, ...Wanted[]] = [wanted]
   for (let i = 0; i < found.length; i++) {
     for (const value of found[i]?.extra[warrantKey] ?? []) {
       const warrant = parseWarrant(value)
       if (warrant === undefined || found.length > mostWarrants)
-        throw badRequest(`the extra ${warrantKey} has a value that is no warrant, or too many`)
+        throw badRequest(
+          `the extra ${warrantKey} has an invalid warrant, or more than ${mostWarrants} warrants`,
+        )
       found.push({ uid: '', extra: {}, ...warrant })
     }
   }
@@ -83,14 +86,14 @@ function identitiesIn(wanted: Wanted, cluster: string): readonly [Wanted, ...Wan
   return [atHome(own), ...warranted.map(atHome)]
 }
 
-/** To be at home where the request is adds nothing; to be at home elsewhere is refused below. */
+/** A cluster name equal to that of the request is redundant; another one is rejected below. */
 function withoutHome(extra: Wanted['extra'], cluster: string): Wanted['extra'] {
   const { [clusterNameKey]: homes = [], ...others } = extra
   if (homes.some(home => home !== cluster)) throw notAllowed()
   return others
 }
 
-/** Groups that kcp itself gives meaning to: only who is in one may give it to another identity. */
+/** Groups with a meaning in kcp: only a member may impersonate them. */
 const special: ReadonlySet<string> = new Set([
   systemMasters,
   systemAuthenticated,
@@ -109,7 +112,7 @@ function pass(requestor: UserInfo, { groups }: Wanted, cluster: string): void {
   if (groups.some(group => isSpecial(group) && !own.has(group))) throw notAllowed()
 }
 
-/** The first mode that allows it; otherwise throws what the first one said. */
+/** The first mode that allows it; otherwise throws the error of the first mode. */
 async function check(impersonation: Impersonation, identity: Wanted): Promise<ImpersonationMode> {
   let refusal: StatusError | undefined
   for (const mode of impersonationModes) {
@@ -133,7 +136,7 @@ async function refusalIn(
   return undefined
 }
 
-/** One scope more, on the user and on everybody in its warrants: rights that were allowed here end here. */
+/** Adds a scope to the user and to all of its warrants: the rights apply in this logical cluster only. */
 function confined(user: UserInfo, cluster: string): UserInfo {
   const { [scopesKey]: scopes = [], [warrantKey]: warrants, ...others } = user.extra ?? {}
   const inner = warrants?.flatMap(value => {

@@ -4,21 +4,21 @@ import type { NonResourceRequest, RequestInfo } from '../request/requestinfo.ts'
 import { systemMasters } from '../request/user.ts'
 import type { Wanted } from './wanted.ts'
 
-/** One of the ways in which policy may allow impersonation. */
+/** A way in which policy can allow impersonation. */
 export interface ImpersonationMode {
-  /** What must be allowed on each part of the identity. */
+  /** The verb that must be allowed for each part of the identity. */
   readonly verb: string
-  /** Of users, groups and service accounts, as far as this mode knows them. */
+  /** The group of users, groups and service accounts in this mode. */
   readonly apiGroup: string
-  /** Before the request's own verb: that must be allowed, too, on what the request is about. */
+  /** The prefix of the verb of the request, which must be allowed too. */
   readonly on?: string
-  /** Whether it is for such an identity at all. */
+  /** Whether the mode applies to the identity. */
   suits(wanted: Wanted): boolean
-  /** The groups of everybody whom it is for. */
+  /** The groups of all identities of this mode. */
   readonly groups?: readonly string[]
 }
 
-/** Constrained to one kind of identity, and to what is done with it (rules.md 9.14). */
+/** Constrained to one kind of identity and to the action (KEP-5284; rules.md 9.14). */
 const constrained = (kind: string, suits: ImpersonationMode['suits']): ImpersonationMode => ({
   verb: `impersonate:${kind}`,
   on: `impersonate-on:${kind}:`,
@@ -27,7 +27,8 @@ const constrained = (kind: string, suits: ImpersonationMode['suits']): Impersona
 })
 
 /**
- * In the order in which they are tried. `associated-node` is missing: no token here is of a pod, which has a node.
+ * The modes in the order in which they are tried. `associated-node` is missing: no token here belongs to a pod, which
+ * has a node.
  */
 export const impersonationModes: readonly ImpersonationMode[] = [
   {
@@ -45,18 +46,18 @@ const isBare = ({ uid, groups, extra }: Wanted): boolean =>
 const isPerson = (name: string): boolean =>
   nodeIn(name) === undefined && parseServiceAccount(name) === undefined
 
-/** Constrained impersonation makes nobody a member of `system:masters`, and takes nothing that is empty or without a domain. */
+/** Constrained impersonation excludes `system:masters`, empty values, and extra keys without a domain. */
 const isPlain = ({ groups, extra }: Wanted): boolean =>
   !groups.some(group => group === '' || group === systemMasters) &&
   Object.entries(extra).every(([key, values]) => domainPrefixed.test(key) && !values.includes(''))
 
 const domainPrefixed = /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?\/[^/%\s]+$/
 
-/** The name of a node as its user name has it: `system:node:<name>`. */
+/** The name of a node in its user name: `system:node:<name>`. */
 const nodeIn = (user: string): string | undefined =>
   /^system:node:(?<name>[a-z0-9]([-.a-z0-9]*[a-z0-9])?)$/.exec(user)?.groups?.name
 
-/** What must be allowed, one by one (rules.md 9.11). */
+/** The authorizations that impersonation needs (rules.md 9.11). */
 export const impersonationWishes = (
   mode: ImpersonationMode,
   identity: Wanted,
@@ -83,7 +84,7 @@ function partsOf({ apiGroup: group }: ImpersonationMode, wanted: Wanted): readon
   ]
 }
 
-/** Nodes are known to constrained modes only. */
+/** Only constrained modes know nodes. */
 function userPart(group: string, user: string): Part {
   const account = parseServiceAccount(user)
   if (account !== undefined) return { group, resource: 'serviceaccounts', ...account }

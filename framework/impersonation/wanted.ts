@@ -6,7 +6,7 @@ import { anonymous, systemAuthenticated, systemUnauthenticated, type UserInfo } 
 
 type Extra = Readonly<Record<string, readonly string[]>>
 
-/** Whom a request wants to be, as its headers say it. */
+/** The identity that the headers of a request name. */
 export interface Wanted {
   readonly name: string
   readonly uid: string
@@ -17,8 +17,8 @@ export interface Wanted {
 const extraPrefix = 'impersonate-extra-'
 
 /**
- * The identity that `Impersonate-*` headers ask for (rules.md 9.10). Throws 400 unless they name one user: what
- * was meant to be done with fewer rights is never done with all.
+ * The identity in the `Impersonate-*` headers (rules.md 9.10). Throws 400 unless they name one user: the request must
+ * not run with the rights of its sender.
  */
 export function wantedIdentity(credentials: Credentials): Wanted {
   const wanted = {
@@ -33,7 +33,7 @@ export function wantedIdentity(credentials: Credentials): Wanted {
 
 function onlyLine(credentials: Credentials, header: string): string {
   const lines = headerLines(credentials, header)
-  if (lines.length > 1) throw badRequest(`the header ${header} is given more than once`)
+  if (lines.length > 1) throw badRequest(`the header ${header} must be set once`)
   return lines[0] ?? ''
 }
 
@@ -48,7 +48,7 @@ function extraOf({ rawHeaders = [] }: Credentials): Extra {
   return Object.fromEntries(extra)
 }
 
-/** A key that does not decode is taken as it is. */
+/** A key that does not decode is used as it is. */
 function decoded(key: string): string {
   try {
     return decodeURIComponent(key)
@@ -57,7 +57,7 @@ function decoded(key: string): string {
   }
 }
 
-/** As kcp prints it. */
+/** The identity as kcp prints it. */
 function inGo({ name, uid, groups, extra }: Wanted): string {
   const list = (texts: readonly string[]): string => `{${texts.map(text => JSON.stringify(text)).join(', ')}}`
   const entries = Object.entries(extra).map(
@@ -69,7 +69,7 @@ function inGo({ name, uid, groups, extra }: Wanted): string {
   return `&user.DefaultInfo{Name:${JSON.stringify(name)}, UID:${JSON.stringify(uid)}, Groups:${groupsText}, Extra:${extraText}}`
 }
 
-/** The user that comes out, with the groups that go without saying (rules.md 9.12). */
+/** The impersonated user with its implied groups (rules.md 9.12). */
 export function impersonatedUser({ name, uid, groups, extra }: Wanted): UserInfo {
   const account = parseServiceAccount(name)
   const given =

@@ -1,7 +1,10 @@
 import { isMembers } from '../json/json.ts'
 import type { UserInfo } from '../request/user.ts'
 
-/** A user as the value of a warrant: one more identity, whose rights add to those of the user who carries it. */
+/**
+ * A user as the value of a warrant (kcp `pkg/authorization`, `Warrant`): an additional identity, whose rights are added
+ * to those of the user.
+ */
 export const printWarrant = ({ name, groups, uid, extra }: UserInfo): string =>
   JSON.stringify({
     ...(name === '' ? {} : { user: name }),
@@ -10,7 +13,7 @@ export const printWarrant = ({ name, groups, uid, extra }: UserInfo): string =>
     ...(uid ? { uid } : {}),
   })
 
-/** undefined for what is no warrant in every field, as in kcp: half of one would be somebody else. */
+/** undefined if a field is invalid, as in kcp. */
 export function parseWarrant(value: string): UserInfo | undefined {
   const warrant = jsonIn(value)
   if (!isMembers(warrant)) return undefined

@@ -9,15 +9,15 @@ import { type ClusterName, type GroupVersionResource, groupResource } from '../m
 
 type About = Pick<GroupVersionResource, 'group' | 'resource'>
 
-/** Where objects are borrowed from. */
+/** The logical cluster that the objects are read from. */
 export interface Lender {
   readonly cluster: ClusterName
   readonly storage: ResourceStorage
 }
 
 /**
- * Objects of one logical cluster as the one that is asked shows them: as its own, to be read. Which is the lender may
- * depend on who asks, and where. `*` is 400: nothing says whose objects those would be.
+ * The objects of one logical cluster as read-only objects of the requested one. The source may depend on the user and
+ * the request. `*` returns 400: the cluster of the objects would be ambiguous.
  */
 export const borrowed = (about: About, lenderOf: (ctx: RequestContext) => Lender): ResourceStorage =>
   readOnly(about, {
@@ -35,7 +35,7 @@ export const borrowed = (about: About, lenderOf: (ctx: RequestContext) => Lender
     },
   })
 
-/** A lender may have borrowed itself; a request that has come so far goes round in a circle (chapter 10, section 11). */
+/** The maximum number of clusters that read from each other in one request; more are a cycle. */
 const mostLenders = 4
 
 const inACircle = ({ group, resource }: About, times: number): Error =>

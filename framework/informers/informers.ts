@@ -7,7 +7,7 @@ import { loopbackContext } from '../contract/loopback.ts'
 import { StatusError } from '../meta/errors.ts'
 import { createLocalCopy, type LocalCopy } from './localcopy.ts'
 
-/** Informers over one backend. They stop when `signal` aborts; until then they survive whatever the backend does. */
+/** Informers over one backend. They retry after all failures and stop when `signal` aborts. */
 export function createInformers(
   backend: Pick<Backend, 'storage'>,
   log: Logger,
@@ -37,9 +37,7 @@ interface Source {
 }
 
 function startInformer(source: Source): Informer {
-  const copy = createLocalCopy(error =>
-    source.log.error({ error: String(error) }, 'an event handler has failed'),
-  )
+  const copy = createLocalCopy(error => source.log.error({ error: String(error) }, 'event handler failed'))
   let isSynced: () => void = () => undefined
   const synced = new Promise<void>(resolve => {
     isSynced = resolve
@@ -51,7 +49,7 @@ function startInformer(source: Source): Informer {
 /** Milliseconds. */
 const pauses = { first: 100, longest: 30_000 }
 
-/** Lists, watches, and goes on watching where the last watch ended; lists again when that place is lost. */
+/** Lists and watches; continues the watch after its last event, and lists again if that revision has expired. */
 async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Promise<void> {
   const { log, signal } = source
   let position: string | undefined
@@ -66,16 +64,16 @@ async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Pr
       }
     } catch (error) {
       if (isLost(error)) position = undefined
-      else if (!signal.aborted) log.warn({ error: String(error) }, 'an informer will try again')
+      else if (!signal.aborted) log.warn({ error: String(error) }, 'informer failed, retrying')
     }
-    // Also after a watch that ended well at once: a backend that does only that must not be asked without pause.
+    // Also after a watch that ended without an error: the backend may end all of them at once.
     await backoff.pause(signal)
   }
 }
 
 const isLost = (error: unknown): boolean => error instanceof StatusError && error.code === 410
 
-/** A full list; returns where to watch from. */
+/** Lists all objects; returns the revision to watch from. */
 async function refill({ backend, resource, log, signal }: Source, copy: LocalCopy): Promise<string> {
   const ctx = loopbackContext({ verb: 'list', resource, cluster: '*', signal, log })
   const list = backend.storage(resource).list(ctx, { cluster: '*' })
@@ -90,7 +88,7 @@ async function refill({ backend, resource, log, signal }: Source, copy: LocalCop
   }
 }
 
-/** Applies events as they come and yields the position after each batch. */
+/** Applies events and yields the revision after each batch. */
 async function* follow(
   { backend, resource, log, signal }: Source,
   copy: LocalCopy,

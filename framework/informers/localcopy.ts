@@ -2,11 +2,13 @@ import type { IndexFn, Informer } from '../contract/informer.ts'
 import type { Item, ItemEvent } from '../contract/item.ts'
 import type { ObjectKey } from '../meta/object.ts'
 
-/** The objects of an informer with their indexes. Changes are applied one at a time and told to handlers in order. */
+/**
+ * The objects of an informer with their indexes. Changes are applied one at a time, and handlers are called in order.
+ */
 export interface LocalCopy extends Omit<Informer, 'synced'> {
-  /** One watch event. Its type is decided by what is here, so that repeats and gaps cannot confuse handlers. */
+  /** Applies a watch event. Its type follows from the local state: repeated and missing events do not matter. */
   apply(event: ItemEvent): void
-  /** A full list: what is not in it is gone. */
+  /** Replaces all objects by those of a list. */
   replace(items: readonly Item[]): void
 }
 
@@ -25,7 +27,7 @@ interface State {
   readonly onError: (error: unknown) => void
 }
 
-/** `onError` is told what handlers throw; the copy and the other handlers do not suffer. */
+/** `onError` gets the errors of handlers; the copy and the other handlers continue. */
 export function createLocalCopy(onError: (error: unknown) => void): LocalCopy {
   const items = new Map<string, Item>()
   const clusters: Index = { fn: item => [item.key.cluster], items: new Map() }

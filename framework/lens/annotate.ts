@@ -2,16 +2,16 @@ import { type Item, relabeledItem } from '../contract/item.ts'
 import type { ItemBatch } from '../contract/storage.ts'
 import { annotationsIn, annotationsMember, type Texts } from '../wire/encode.ts'
 
-/** Puts annotations into objects, in the place of their own with these names. */
+/** Adds annotations to objects; they replace existing ones with the same names. */
 export interface Annotator {
   item(item: Item): Item
   batch(batch: ItemBatch): ItemBatch
 }
 
 /**
- * The same annotations for every object. Of a batch that lies together nothing is decoded but annotations that differ
- * from those of the item before: everything around them is copied as bytes. As long as nobody needs the memory, bytes
- * that come again are not copied again: who keeps an annotator for many requests has them from the last.
+ * Adds the same annotations to all objects. Of a contiguous batch only annotations that differ from those of the
+ * previous item are decoded; the bytes around them are copied. Copies of bytes that are annotated again are reused
+ * while memory allows: an annotator that is kept for several requests reuses those of earlier ones.
  */
 export function annotator(added: Texts): Annotator {
   const made = new WeakMap<Buffer, WeakRef<Buffer>>()
@@ -57,11 +57,11 @@ class AnnotatedBatch implements ItemBatch {
   }
 }
 
-/** The bytes with `added` among the annotations that begin and end `at` these offsets. */
+/** The bytes with `added` in the annotations that begin and end `at` these offsets. */
 function spliced(bytes: Buffer, at: Uint32Array, added: Texts): Buffer {
   const memberFor = memberWith(added)
   const spare = (at.length / 2) * longestIn(added)
-  // All is copied at once, and moved to its place within the little that the processor then has at hand.
+  // One copy, then short moves within it, while it is in the processor cache.
   const target = Buffer.allocUnsafe(spare + bytes.length)
   target.set(bytes, spare)
   let read = spare
@@ -80,10 +80,10 @@ function spliced(bytes: Buffer, at: Uint32Array, added: Texts): Buffer {
   return target.subarray(0, written + target.length - read)
 }
 
-/** So many bytes at most does a member become longer. */
+/** The maximum number of bytes by which a member grows. */
 const longestIn = (added: Texts): number => Buffer.byteLength(annotationsMember(added)) + 1
 
-/** What stands in the place of a member, both with their commas. Neighbours mostly have the same. */
+/** The replacement of a member, both with their commas. Neighbors mostly have the same member. */
 function memberWith(added: Texts): (own: string) => Buffer {
   let known: string | undefined
   let member: Buffer = Buffer.alloc(0)

@@ -3,7 +3,7 @@ import { methodNotSupported } from '../meta/errors.ts'
 import type { GroupVersionResource } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 
-/** A storage that is read, and nothing else: whoever writes, although no endpoint offers it, is answered 405. */
+/** A read-only storage: writes return 405, also if no endpoint offers them. */
 export function readOnly<P extends Params>(
   about: Pick<GroupVersionResource, 'group' | 'resource'>,
   reads: Pick<ResourceStorage<P>, 'get' | 'list' | 'watch'>,

@@ -29,35 +29,34 @@ import type { Relabeling } from '../wire/relabel.ts'
 import type { Annotator } from './annotate.ts'
 
 /**
- * What one request sees of every object. Every part is optional; they are listed from free to dear.
- *
- * A filter holds for get, list, watch, update, patch, delete and deletecollection alike. On watch, entering the view is
- * ADDED and leaving it is DELETED with the last visible object at the new version. A lens that rewrites (`relabel`,
- * `present`) but has no `accept` is read-only. Filters see what is stored; `present` sees what `relabel` made of it.
+ * How one request sees all objects. All parts are optional; they are listed from cheap to expensive. A filter applies
+ * to get, list, watch, update, patch, delete and deletecollection. On watch, an object that enters the view is ADDED,
+ * one that leaves it is DELETED with its last visible state at the new version. A lens that rewrites (`relabel`,
+ * `present`) without `accept` is read-only. Filters see the stored object; `present` sees the result of `relabel`.
  */
 export interface Lens {
-  /** Ask for less: the storage does it, bytes pass. */
+  /** Narrows the selection: the storage filters, and bytes are passed through. */
   narrow?<Q extends Selection>(query: Q): Q
-  /** Keep or hide: the body stays encoded. */
+  /** Filters by metadata; the object is not decoded. */
   matches?(meta: ObjectMeta): boolean
-  /** Rewrite labels or annotations, whichever it returns: the rest is copied as bytes. The same object back: nothing. */
+  /** Replaces labels or annotations; the other bytes are copied. The same object: no change. */
   relabel?(meta: ObjectMeta): Relabeling
-  /** Put the same annotations into every object (`annotator`), after `relabel`: in lists mostly nothing is decoded at all. */
+  /** Adds the same annotations to all objects, after `relabel`; lists are mostly not decoded. */
   readonly annotate?: Annotator
-  /** Keep or hide: one decode. */
+  /** Filters by the decoded object. */
   matchesObject?(object: KubeObject): boolean
-  /** Rewrite: one decode, one encode. The same object back: nothing to rewrite. */
+  /** Rewrites the decoded object, which is encoded again. The same object: no change. */
   present?(object: KubeObject): KubeObject
-  /** The way back, on writes; throws to refuse. `current` is what the client sees now. */
+  /** The inverse of `present` for writes; throws to reject one. `current` is the object as the client sees it. */
   accept?(object: KubeObject, current?: KubeObject): KubeObject
 }
 
-/** A view turns a request into a lens, once; the lens is applied to every object of that request. */
+/** Computes the lens of a request. The lens is applied to all objects of the request. */
 export type View<P extends Params = Params> = (ctx: RequestContext<P>) => Lens
 
 export type { ListQuery, Relabeling }
 
-/** The storage as a view shows it. What a lens leaves alone passes as the very same arrays and bytes. */
+/** The storage through a view. Objects that the lens does not change are passed as the same arrays and bytes. */
 export function viewOf<P extends Params>(storage: ResourceStorage<P>, view: View<P>): ResourceStorage<P> {
   return {
     get(ctx, key) {
@@ -113,12 +112,12 @@ function writable<P extends Params>(lens: Lens, { info }: RequestContext<P>): Le
   throw info.isResource ? methodNotSupported(info, info.verb) : notServed()
 }
 
-/** A patch is about what the client sees: behind a lens that takes its writes back, it is something else. */
+/** A patch refers to the object that the client sees: behind a lens with `accept` it is dropped. */
 function passedOn({ patch, ...options }: WriteOptions, lens: Lens): WriteOptions {
   return patch === undefined || lens.accept !== undefined ? options : { ...options, patch }
 }
 
-/** The item as it is shown, or 404: what is outside the view does not exist. */
+/** The item as the client sees it; 404 for items outside the view. */
 function visible<P extends Params>(item: Item, lens: Lens, ctx: RequestContext<P>): Item {
   if (!isSelected(item, narrowed({ cluster: ctx.cluster }, lens)) || !matches(item, lens)) {
     throw outside(item.key, ctx)
@@ -130,7 +129,7 @@ function outside<P extends Params>({ name }: ObjectKey, { info }: RequestContext
   return info.isResource ? notFound({ group: info.group, resource: info.resource, name }) : notServed()
 }
 
-/** What `narrow` asks a storage to do for lists holds for single objects too. */
+/** The selection of `narrow`, applied to a single object. */
 function isSelected(item: Item, { cluster, namespace = '', labels, fields }: Selection): boolean {
   const { key } = item
   return (
@@ -144,7 +143,7 @@ function isSelected(item: Item, { cluster, namespace = '', labels, fields }: Sel
 const matches = (item: Item, lens: Lens): boolean =>
   (lens.matches?.(item.meta) ?? true) && (lens.matchesObject?.(item.object) ?? true)
 
-/** The item as the lens rewrites it; the same item when there is nothing to rewrite. */
+/** The item as the lens rewrites it; the same item if nothing changes. */
 function rewritten(item: Item, lens: Lens): Item {
   const labeled = annotated(relabeled(item, lens), lens)
   const object = lens.present?.(labeled.object)
@@ -168,7 +167,7 @@ async function* listThrough(list: ItemList, lens: Lens): ItemList {
     let next = await list.next()
     for (; !next.done; next = await list.next()) yield batchThrough(next.value, lens)
     if (!filters(lens)) return next.value
-    // How many of the remaining items would be shown, nobody knows.
+    // It is unknown how many of the remaining items are visible.
     const { remainingItemCount: _, ...meta } = next.value
     return meta
   } finally {
@@ -202,12 +201,12 @@ function eventsThrough(events: readonly ItemEvent[], lens: Lens): readonly ItemE
   return seen.filter(event => event !== undefined)
 }
 
-/** The event as the view has it; undefined for what happens outside. */
+/** The event in the view; undefined for events outside it. */
 function eventThrough(event: ItemEvent, lens: Lens): ItemEvent | undefined {
   const { type, item } = event
   if (type === 'BOOKMARK') return event
   const previous = event.previous === undefined ? undefined : shown(event.previous, lens)
-  // A DELETED item is the last state, so that it is visible when that was.
+  // A DELETED item is the last state: it is visible if that was.
   const current = shown(item, lens)
   if (current === undefined) {
     return type === 'MODIFIED' && previous !== undefined ? left(previous, item) : undefined
@@ -221,7 +220,9 @@ function eventThrough(event: ItemEvent, lens: Lens): ItemEvent | undefined {
 const before = (previous: Item | undefined): Pick<ItemEvent, 'previous'> =>
   previous === undefined ? {} : { previous }
 
-/** Leaving the view: the last visible object at the new version, never the hidden new state (rules.md 4.53). */
+/**
+ * The object leaves the view: its last visible state at the new version, never the hidden new state (rules.md 4.53).
+ */
 function left(previous: Item, now: Item): ItemEvent {
   const encoded = withResourceVersion(encodedOf(previous), now.meta.resourceVersion)
   return { type: 'DELETED', item: itemFrom(encoded, previous.key), previous }

@@ -1,12 +1,12 @@
-/** How long things took: a Prometheus histogram. Observing is adding, and everything else is done when it is read. */
+/** A Prometheus histogram of durations. An observation is an addition; everything else is computed when it is read. */
 export interface DurationHistogram {
-  /** The observations that have these labels. */
+  /** The observer for these labels. */
   of(labels: Readonly<Record<string, string>>): DurationObserver
-  /** In Prometheus' text format. */
+  /** In the text format of Prometheus. */
   text(): string
 }
 
-/** Takes observations, in seconds. */
+/** Takes observations in seconds. */
 export interface DurationObserver {
   observe(seconds: number): void
 }
@@ -34,7 +34,7 @@ export function createDurations({ name, help, buckets }: DurationsDefinition): D
   }
 }
 
-/** Prometheus' escapes are JSON's, as far as labels have any. */
+/** The escapes of Prometheus labels are those of JSON. */
 const writeLabels = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .map(([label, value]) => `${label}=${JSON.stringify(value)}`)
@@ -42,7 +42,7 @@ const writeLabels = (labels: Readonly<Record<string, string>>): string =>
 
 class Observed implements DurationObserver {
   readonly #buckets: readonly number[]
-  /** One more than there are bounds: what took longer than all of them. */
+  /** One more than the bounds: durations above all of them. */
   readonly #counts: number[]
   #sum = 0
 

@@ -2,31 +2,37 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { ResourceRequest } from '../request/requestinfo.ts'
 import { type AllSeries, createAllSeries, labelsOf, type Names, otherLabels, type Series } from './series.ts'
 
-/** One request, as it is counted. Never by cluster, user or name: the number of series must not follow the tenants. */
+/**
+ * One request in the metrics. Clusters, users and names are not labels: the number of series must not depend on
+ * tenants.
+ */
 export interface Measured {
   /** From `performance.now()`. */
   readonly since: number
   /**
-   * It is for a resource that is served, and is under way. What is never told so is counted as one of discovery, health
-   * and everything else that is no resource.
+   * The request is for a served resource and in progress. Without this call it is counted as a request for discovery,
+   * health or another path that is not a resource.
    */
   serves(resource: ResourceRequest): void
-  /** A part of the answer has been handed over. */
+  /** A part of the response was sent. */
   sent(chunk: Buffer): void
-  /** The answer is out. */
+  /** The response is complete. */
   end(code: number): void
 }
 
-/** The server's own measurements in Prometheus' text format (chapter 40, section 8.7). The only file that knows the package. */
+/**
+ * The metrics of the server in the text format of Prometheus (`apiserver/pkg/endpoints/metrics`). The only file that
+ * imports prom-client.
+ */
 export interface Metrics {
-  /** A request has come. */
+  /** A request has arrived. */
   begin(method: string): Measured
-  /** Measurements of a part of the server; returns what takes one. */
+  /** Adds a metric; returns the function that records a value. */
   meter(definition: MeterDefinition): Meter
   text(): Promise<{ readonly contentType: string; readonly body: string }>
 }
 
-/** What a part of the server measures besides. No label may have more values than the operator has given. */
+/** A metric of a part of the server. A label must not have more values than the operator has configured. */
 export interface MeterDefinition {
   readonly kind: 'counter' | 'gauge' | 'histogram'
   readonly name: string
@@ -34,14 +40,14 @@ export interface MeterDefinition {
   readonly labels: readonly string[]
   /** Upper bounds of a histogram. */
   readonly buckets?: readonly number[]
-  /** A gauge whose values are asked for when they are read. */
+  /** For a gauge whose values are read on demand. */
   readonly collect?: (set: Meter) => void
 }
 
-/** Counters add the value, gauges become it, histograms observe it. */
+/** Adds the value to a counter, sets a gauge, or observes it in a histogram. */
 export type Meter = (labels: Readonly<Record<string, string>>, value: number) => void
 
-/** Tenants name resources, so only so many are told apart; the rest is counted together as `other`. */
+/** Tenants name resources: the number of labels is limited, other resources are counted as `other`. */
 const mostResources = 200
 
 export function createMetrics(): Metrics {
@@ -56,7 +62,7 @@ export function createMetrics(): Metrics {
     if (resources.size < mostResources) resources.add(key)
     return resources.has(key) ? { group, version, resource } : { group: '', version: '', resource: 'other' }
   }
-  // Of requests that are remembered as read, so are their series.
+  // Parsed requests are cached, and so are their series.
   const known = new WeakMap<ResourceRequest, Series>()
   const book: Book = {
     of(request) {
@@ -78,14 +84,14 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Where requests are counted. */
+/** The series of requests. */
 interface Book {
   of(request: ResourceRequest): Series
-  /** Of requests for no resource. */
+  /** The series of requests that are not for a resource. */
   other(method: string): Series
 }
 
-/** A class, because there is one for every request and closures would be made anew each time. */
+/** A class, not closures: one is created for each request. */
 class MeasuredRequest implements Measured {
   readonly #book: Book
   readonly #method: string
@@ -128,13 +134,13 @@ function meterOf(registry: Registry, { kind, name, help, labels, buckets, collec
   return (of, value) => gauge.set(of, value)
 }
 
-/** What is not set any more is not there any more. */
+/** Labels that are no longer set are removed. */
 function refill(gauge: Gauge, collect: (set: Meter) => void): void {
   gauge.reset()
   collect((of, value) => gauge.set(of, value))
 }
 
-/** A meter that is filled from the series when it is read. */
+/** A metric that is computed from the series when it is read. */
 interface ReadMeter extends Pick<MeterDefinition, 'name' | 'help' | 'labels'> {
   readonly kind: 'counter' | 'gauge'
   read(series: Series, add: Meter): void
@@ -198,7 +204,7 @@ const requestMeters: readonly ReadMeter[] = [
 
 const lineCounts = new WeakMap<Buffer, number>()
 
-/** One event is one line. Counted once for all watchers that share the chunk. */
+/** One event is one line. A chunk that several watchers share is counted once. */
 function linesIn(chunk: Buffer): number {
   const known = lineCounts.get(chunk)
   if (known !== undefined) return known

@@ -1,14 +1,14 @@
 import type { ResourceRequest } from '../request/requestinfo.ts'
 import { createDurations, type DurationHistogram, type DurationObserver } from './durations.ts'
 
-/** Requests that are counted alike: plain numbers until somebody reads them. */
+/** Requests with the same labels: plain numbers until the metrics are read. */
 export class Series {
   readonly labels: RequestLabels
   /** Without long-running requests. */
   readonly seconds: DurationObserver | undefined
   readonly codes = new Map<number, number>()
   running = 0
-  /** That were handed to watchers. */
+  /** Events that were sent to watchers. */
   events = 0
 
   constructor(labels: RequestLabels, seconds: DurationHistogram) {
@@ -24,7 +24,7 @@ export class Series {
 
 export interface AllSeries {
   readonly seconds: DurationHistogram
-  /** Those of equal labels are one. */
+  /** One series for equal labels. */
   of(labels: RequestLabels): Series
   values(): Iterable<Series>
 }

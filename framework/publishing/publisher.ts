@@ -8,15 +8,15 @@ import { loopbackContext } from '../contract/loopback.ts'
 import type { UrlPublisher, VirtualWorkspace } from '../contract/workspace.ts'
 import type { KubeObject } from '../meta/object.ts'
 
-/** What URLs of views start with: scheme, host, port and perhaps a path, such as a shard's `spec.virtualWorkspaceURL`. */
+/** The base URLs of views: scheme, host, port and an optional path, such as `spec.virtualWorkspaceURL` of a shard. */
 export interface ViewUrls {
-  /** One for each shard that has the views, this server's first. */
+  /** One per shard with views, that of this server first. */
   current(): readonly string[]
-  /** Returns the removal of the handler. */
+  /** Returns a function that removes the handler. */
   onChange(handler: () => void): () => void
 }
 
-/** There is but one, and always the same. */
+/** A single URL that does not change. */
 export const onlyUrl = (url: string): ViewUrls => ({ current: () => [url], onChange: () => () => undefined })
 
 export interface Publishing {
@@ -28,7 +28,7 @@ export interface Publishing {
   readonly signal: AbortSignal
 }
 
-/** Keeps the URLs of all views in the status of the objects that list them. Resolves after `signal` has aborted. */
+/** Keeps the URLs of all views in the status of the objects that list them. Resolves after `signal` aborts. */
 export async function publishUrls(publishing: Publishing): Promise<void> {
   await Promise.all(
     publishing.workspaces.map(async workspace => {
@@ -43,14 +43,14 @@ interface Publisher {
   readonly publisher: UrlPublisher
 }
 
-/** Changes are collected for so many milliseconds: one binding more often comes with others. */
+/** Milliseconds in which changes are collected: changes of bindings often come in groups. */
 const gather = 20
 const pauses = { first: 200, longest: 30_000 }
 
-/** Objects to look at again. */
+/** Objects to reconcile. */
 interface Work {
   readonly items: Set<Item>
-  /** Something has changed on which every object may depend. */
+  /** A change affects all objects. */
   all: boolean
   wake(): void
 }
@@ -87,7 +87,7 @@ function anew(work: Work): void {
   work.wake()
 }
 
-/** Publishes what is to be looked at; returns what failed. */
+/** Reconciles the objects; returns those that failed. */
 async function publishWork(
   publishing: Publishing,
   of: Publisher,
@@ -132,13 +132,13 @@ async function publishOne(
   await backend.storage(resource).update(ctx, item.key, change, options)
 }
 
-/** Makes a change one of whatever is newest: a lost race runs it again. */
+/** Removes the resourceVersion: the update applies to the newest version, and a conflict retries it. */
 export function withoutVersion(object: KubeObject): KubeObject {
   const { resourceVersion: _, ...metadata } = object.metadata
   return { ...object, metadata }
 }
 
-/** Until there is work, and a moment longer. */
+/** Waits for work, and for the changes that come with it. */
 async function nextWork(work: Work, signal: AbortSignal): Promise<void> {
   if (!work.all && work.items.size === 0) {
     await unlessAborted(
