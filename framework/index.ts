@@ -83,7 +83,7 @@ export {
   type WorkspaceDefinition,
   type WorkspaceFactory,
 } from './contract/workspace.ts'
-export { borrowed, type Lender } from './informers/crossclusterread.ts'
+export { type CrossClusterSource, crossClusterRead } from './informers/crossclusterread.ts'
 export { createInformers } from './informers/informers.ts'
 export { type Annotator, annotator } from './lens/annotate.ts'
 export { readOnly } from './lens/readonly.ts'

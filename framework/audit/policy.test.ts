@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { parseRequestInfo } from '../request/requestinfo.ts'
 import type { UserInfo } from '../request/user.ts'
-import { type AuditRule, wishFor } from './policy.ts'
+import { type AuditRule, requirementsFor } from './policy.ts'
 import { auditPolicyOf } from './policyfile.ts'
 
 const alice: UserInfo = { name: 'alice', groups: ['devs', 'system:authenticated'] }
@@ -11,7 +11,7 @@ const info = (text: string) => {
   return parseRequestInfo({ method, path, query: new URLSearchParams(query) })
 }
 const levelOf = (rule: Omit<AuditRule, 'level'>, asked: string, user = alice) =>
-  wishFor({ rules: [{ level: 'Metadata', ...rule }] }, user, info(asked)).level === 'Metadata'
+  requirementsFor({ rules: [{ level: 'Metadata', ...rule }] }, user, info(asked)).level === 'Metadata'
 
 const pods = 'GET /api/v1/namespaces/ns/pods/a'
 
@@ -58,9 +58,9 @@ describe('an audit policy', () => {
     const policy = {
       rules: [{ level: 'None', users: ['bob'] } as const, { level: 'Request', verbs: ['get'] } as const],
     }
-    assert.equal(wishFor(policy, { ...alice, name: 'bob' }, info(pods)).level, 'None')
-    assert.equal(wishFor(policy, alice, info(pods)).level, 'Request')
-    assert.equal(wishFor(policy, alice, info('GET /api/v1/pods')).level, 'None')
+    assert.equal(requirementsFor(policy, { ...alice, name: 'bob' }, info(pods)).level, 'None')
+    assert.equal(requirementsFor(policy, alice, info(pods)).level, 'Request')
+    assert.equal(requirementsFor(policy, alice, info('GET /api/v1/pods')).level, 'None')
   })
 
   it('leaves out the stages of the policy and of the rule', () => {
@@ -69,7 +69,7 @@ describe('an audit policy', () => {
       omitManagedFields: true,
       rules: [{ level: 'Metadata', omitStages: ['ResponseStarted'], omitManagedFields: false }] as const,
     }
-    const wish = wishFor(policy, alice, info(pods))
+    const wish = requirementsFor(policy, alice, info(pods))
     assert.deepEqual([...wish.omitStages], ['RequestReceived', 'ResponseStarted'])
     assert.equal(wish.omitManagedFields, false)
   })

@@ -37,14 +37,14 @@ export interface AuditPolicy {
 }
 
 /** What a policy wants of one request. */
-export interface AuditWish {
+export interface AuditRequirements {
   readonly level: AuditLevel
   readonly omitStages: ReadonlySet<AuditStage>
   readonly omitManagedFields: boolean
 }
 
 /** By the first rule that matches. */
-export function wishFor(policy: AuditPolicy, user: UserInfo, info: RequestInfo): AuditWish {
+export function requirementsFor(policy: AuditPolicy, user: UserInfo, info: RequestInfo): AuditRequirements {
   const rule = policy.rules.find(each => matches(each, user, info))
   return {
     level: rule?.level ?? 'None',

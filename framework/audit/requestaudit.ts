@@ -26,7 +26,7 @@ import {
   requestedObject,
   withoutManagedFields,
 } from './objects.ts'
-import { type AuditPolicy, type AuditStage, type AuditWish, wishFor } from './policy.ts'
+import { type AuditPolicy, type AuditRequirements, type AuditStage, requirementsFor } from './policy.ts'
 
 /** What the audits of all requests share. */
 export interface Auditing {
@@ -53,7 +53,7 @@ export class RequestAudit {
   #impersonated: UserInfo | undefined
   #constraint: string | undefined
   #isPlain = true
-  #wish: AuditWish | undefined
+  #requirements: AuditRequirements | undefined
   #answer: { readonly status: number; readonly copy: BodyCopy } | undefined
   #failure: string | undefined
 
@@ -95,7 +95,7 @@ export class RequestAudit {
   }
 
   decided(domain: DecisionDomain, decision: Decision): void {
-    if (this.#wished.level === 'None') return
+    if (this.#required.level === 'None') return
     Object.assign(this.#annotations, decisionAnnotations(domain, decision))
     if (isOfView(decision)) this.#steps.push(...stepsIn(decision))
     if (this.#steps.length > 0) this.#annotations['oriel/steps'] = JSON.stringify(this.#steps)
@@ -107,7 +107,7 @@ export class RequestAudit {
 
   /** The same answer, remembered as far as the policy wants it. */
   answering(answer: Answer): Answer {
-    const { level } = this.#wished
+    const { level } = this.#required
     if (level === 'None') return answer
     const { isResource, verb } = this.#info
     const isWatch = isResource && verb === 'watch'
@@ -139,17 +139,17 @@ export class RequestAudit {
   }
 
   #answered(): Pick<AuditEvent, 'responseObject'> {
-    const object = this.#wished.level === 'RequestResponse' && answeredObject(this.#answer?.copy)
+    const object = this.#required.level === 'RequestResponse' && answeredObject(this.#answer?.copy)
     return object ? { responseObject: this.#tidied(object) } : {}
   }
 
-  get #wished(): AuditWish {
-    this.#wish ??= wishFor(this.#auditing.policy, this.#user ?? anonymous, this.#info)
-    return this.#wish
+  get #required(): AuditRequirements {
+    this.#requirements ??= requirementsFor(this.#auditing.policy, this.#user ?? anonymous, this.#info)
+    return this.#requirements
   }
 
   #write(stage: AuditStage, more: Partial<AuditEvent> = {}): void {
-    const { level, omitStages } = this.#wished
+    const { level, omitStages } = this.#required
     if (level !== 'None' && !omitStages.has(stage)) this.#auditing.write(this.#event(stage, more))
   }
 
@@ -158,11 +158,11 @@ export class RequestAudit {
     const requested = this.#requested()
     const objectRef = objectReference(this.#info, nameIn(requested))
     const agent = headers['user-agent']
-    const hasBody = this.#wished.level !== 'Metadata' && requested !== undefined
+    const hasBody = this.#required.level !== 'Metadata' && requested !== undefined
     return {
       kind: 'Event',
       apiVersion: 'audit.k8s.io/v1',
-      level: this.#wished.level,
+      level: this.#required.level,
       auditID: auditId,
       stage,
       requestURI: this.#requestUri(),
@@ -185,7 +185,7 @@ export class RequestAudit {
   /** What was sent, where it is recorded or has the name that the URL lacks. */
   #requested(): unknown {
     const named = !this.#info.isResource || this.#info.name !== ''
-    if (this.#sent === undefined || (named && this.#wished.level === 'Metadata')) return undefined
+    if (this.#sent === undefined || (named && this.#required.level === 'Metadata')) return undefined
     return requestedObject(this.#incoming, this.#sent)
   }
 
@@ -202,6 +202,6 @@ export class RequestAudit {
   }
 
   #tidied(object: unknown): unknown {
-    return this.#wished.omitManagedFields ? withoutManagedFields(object) : object
+    return this.#required.omitManagedFields ? withoutManagedFields(object) : object
   }
 }

@@ -54,7 +54,7 @@ export function tokenAuthenticator(
           found => {
             const audiences = (found?.audiences ?? own).filter(audience => wanted.includes(audience))
             if (found !== undefined && audiences.length > 0) return { ...found, audiences }
-            if (found?.audiences !== undefined) problems.push(misdirected(found.audiences, wanted))
+            if (found?.audiences !== undefined) problems.push(wrongAudience(found.audiences, wanted))
             return ask(at + 1)
           },
         )
@@ -70,7 +70,7 @@ function problemOf(error: unknown): string {
   throw error
 }
 
-const misdirected = (audiences: readonly string[], wanted: readonly string[]): string =>
+const wrongAudience = (audiences: readonly string[], wanted: readonly string[]): string =>
   `token audiences ${quoted(audiences)} is invalid for the target audiences ${quoted(wanted)}`
 
 const quoted = (texts: readonly string[]): string => `[${texts.map(text => JSON.stringify(text)).join(' ')}]`

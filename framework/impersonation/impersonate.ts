@@ -12,14 +12,14 @@ import {
   type UserInfo,
   warrantKey,
 } from '../request/user.ts'
-import { type ImpersonationMode, impersonationModes, impersonationWishes } from './modes.ts'
-import { impersonatedUser, type Wanted } from './wanted.ts'
+import { type ImpersonationMode, impersonationChecks, impersonationModes } from './modes.ts'
+import { impersonatedUser, type RequestedIdentity } from './requestedidentity.ts'
 import { parseWarrant, printWarrant } from './warrant.ts'
 
 /** A request to impersonate a user. */
 export interface Impersonation {
   readonly requestor: UserInfo
-  readonly wanted: Wanted
+  readonly requested: RequestedIdentity
   /** The logical cluster whose policy decides, also for requests to a view. */
   readonly cluster: ClusterScope
   /** The request of the impersonated user. */
@@ -42,24 +42,26 @@ export interface Impersonated {
  * that user. Throws 403.
  */
 export async function impersonate(impersonation: Impersonation): Promise<Impersonated> {
-  const { requestor, wanted, cluster } = impersonation
+  const { requestor, requested, cluster } = impersonation
   if (isPrivileged(requestor))
     return impersonated(
-      wanted,
-      impersonationModes.find(mode => mode.suits(wanted)),
+      requested,
+      impersonationModes.find(mode => mode.suits(requested)),
     )
   // No policy covers all logical clusters.
   if (cluster === '*') throw notAllowed()
-  const [own, ...warranted] = identitiesIn(wanted, cluster)
+  const [own, ...warranted] = identitiesIn(requested, cluster)
   for (const identity of [own, ...warranted]) pass(requestor, identity, cluster)
   const mode = await check(impersonation, own)
   for (const identity of warranted) await check(impersonation, identity)
-  const { user, ...constraint } = impersonated(wanted, mode)
+  const { user, ...constraint } = impersonated(requested, mode)
   return { ...constraint, user: Object.freeze(confined(user, cluster)) }
 }
 
-function impersonated(wanted: Wanted, mode: ImpersonationMode | undefined): Impersonated {
-  const user = impersonatedUser(mode?.groups === undefined ? wanted : { ...wanted, groups: mode.groups })
+function impersonated(requested: RequestedIdentity, mode: ImpersonationMode | undefined): Impersonated {
+  const user = impersonatedUser(
+    mode?.groups === undefined ? requested : { ...requested, groups: mode.groups },
+  )
   return { user: Object.freeze(user), ...(mode?.on === undefined ? {} : { constraint: mode.verb }) }
 }
 
@@ -69,8 +71,11 @@ const notAllowed = (): StatusError => forbidden(undefined, 'impersonation is not
 const mostWarrants = 16
 
 /** The requested identity, and those of its warrants, recursively. Throws 400 for invalid warrants. */
-function identitiesIn(wanted: Wanted, cluster: string): readonly [Wanted, ...Wanted[]] {
-  const found: [Wanted, ...Wanted[]] = [wanted]
+function identitiesIn(
+  requested: RequestedIdentity,
+  cluster: string,
+): readonly [RequestedIdentity, ...RequestedIdentity[]] {
+  const found: [RequestedIdentity, ...RequestedIdentity[]] = [requested]
   for (let i = 0; i < found.length; i++) {
     for (const value of found[i]?.extra[warrantKey] ?? []) {
       const warrant = parseWarrant(value)
@@ -82,12 +87,15 @@ function identitiesIn(wanted: Wanted, cluster: string): readonly [Wanted, ...Wan
     }
   }
   const [own, ...warranted] = found
-  const atHome = (identity: Wanted): Wanted => ({ ...identity, extra: withoutHome(identity.extra, cluster) })
+  const atHome = (identity: RequestedIdentity): RequestedIdentity => ({
+    ...identity,
+    extra: withoutHome(identity.extra, cluster),
+  })
   return [atHome(own), ...warranted.map(atHome)]
 }
 
 /** A cluster name equal to that of the request is redundant; another one is rejected below. */
-function withoutHome(extra: Wanted['extra'], cluster: string): Wanted['extra'] {
+function withoutHome(extra: RequestedIdentity['extra'], cluster: string): RequestedIdentity['extra'] {
   const { [clusterNameKey]: homes = [], ...others } = extra
   if (homes.some(home => home !== cluster)) throw notAllowed()
   return others
@@ -107,13 +115,13 @@ const specialPrefixes = ['system:kcp:initializer:', 'system:kcp:terminator:', 's
 const isSpecial = (group: string): boolean =>
   special.has(group) || specialPrefixes.some(prefix => group.startsWith(prefix))
 
-function pass(requestor: UserInfo, { groups }: Wanted, cluster: string): void {
+function pass(requestor: UserInfo, { groups }: RequestedIdentity, cluster: string): void {
   const own = new Set([...requestor.groups, `system:${scopeOf(cluster)}`])
   if (groups.some(group => isSpecial(group) && !own.has(group))) throw notAllowed()
 }
 
 /** The first mode that allows it; otherwise throws the error of the first mode. */
-async function check(impersonation: Impersonation, identity: Wanted): Promise<ImpersonationMode> {
+async function check(impersonation: Impersonation, identity: RequestedIdentity): Promise<ImpersonationMode> {
   let refusal: StatusError | undefined
   for (const mode of impersonationModes) {
     if (!mode.suits(identity)) continue
@@ -126,10 +134,10 @@ async function check(impersonation: Impersonation, identity: Wanted): Promise<Im
 
 async function refusalIn(
   { requestor, cluster, info, authorizer, signal }: Impersonation,
-  identity: Wanted,
+  identity: RequestedIdentity,
   mode: ImpersonationMode,
 ): Promise<StatusError | undefined> {
-  for (const wish of impersonationWishes(mode, identity, info)) {
+  for (const wish of impersonationChecks(mode, identity, info)) {
     const { effect, reason, hint } = await authorizer.authorize(requestor, actionOf(wish, cluster), signal)
     if (effect !== 'allow') return forbiddenTo(requestor, wish, reason, hint)
   }

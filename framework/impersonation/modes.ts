@@ -2,7 +2,7 @@ import { parseServiceAccount } from '../authn/accountname.ts'
 import type { ResourceWish } from '../contract/authorizer.ts'
 import type { NonResourceRequest, RequestInfo } from '../request/requestinfo.ts'
 import { systemMasters } from '../request/user.ts'
-import type { Wanted } from './wanted.ts'
+import type { RequestedIdentity } from './requestedidentity.ts'
 
 /** A way in which policy can allow impersonation. */
 export interface ImpersonationMode {
@@ -13,7 +13,7 @@ export interface ImpersonationMode {
   /** The prefix of the verb of the request, which must be allowed too. */
   readonly on?: string
   /** Whether the mode applies to the identity. */
-  suits(wanted: Wanted): boolean
+  suits(requested: RequestedIdentity): boolean
   /** The groups of all identities of this mode. */
   readonly groups?: readonly string[]
 }
@@ -32,22 +32,25 @@ const constrained = (kind: string, suits: ImpersonationMode['suits']): Impersona
  */
 export const impersonationModes: readonly ImpersonationMode[] = [
   {
-    ...constrained('arbitrary-node', wanted => isBare(wanted) && nodeIn(wanted.name) !== undefined),
+    ...constrained('arbitrary-node', requested => isBare(requested) && nodeIn(requested.name) !== undefined),
     groups: ['system:nodes'],
   },
-  constrained('serviceaccount', wanted => isBare(wanted) && parseServiceAccount(wanted.name) !== undefined),
-  constrained('user-info', wanted => isPerson(wanted.name) && isPlain(wanted)),
+  constrained(
+    'serviceaccount',
+    requested => isBare(requested) && parseServiceAccount(requested.name) !== undefined,
+  ),
+  constrained('user-info', requested => isPerson(requested.name) && isPlain(requested)),
   { verb: 'impersonate', apiGroup: '', suits: () => true },
 ]
 
-const isBare = ({ uid, groups, extra }: Wanted): boolean =>
+const isBare = ({ uid, groups, extra }: RequestedIdentity): boolean =>
   uid === '' && groups.length === 0 && Object.keys(extra).length === 0
 
 const isPerson = (name: string): boolean =>
   nodeIn(name) === undefined && parseServiceAccount(name) === undefined
 
 /** Constrained impersonation excludes `system:masters`, empty values, and extra keys without a domain. */
-const isPlain = ({ groups, extra }: Wanted): boolean =>
+const isPlain = ({ groups, extra }: RequestedIdentity): boolean =>
   !groups.some(group => group === '' || group === systemMasters) &&
   Object.entries(extra).every(([key, values]) => domainPrefixed.test(key) && !values.includes(''))
 
@@ -58,9 +61,9 @@ const nodeIn = (user: string): string | undefined =>
   /^system:node:(?<name>[a-z0-9]([-.a-z0-9]*[a-z0-9])?)$/.exec(user)?.groups?.name
 
 /** The authorizations that impersonation needs (rules.md 9.11). */
-export const impersonationWishes = (
+export const impersonationChecks = (
   mode: ImpersonationMode,
-  identity: Wanted,
+  identity: RequestedIdentity,
   info: RequestInfo,
 ): readonly (ResourceWish | NonResourceRequest)[] => [
   ...(mode.on === undefined ? [] : [{ ...info, verb: mode.on + info.verb }]),
@@ -71,11 +74,11 @@ const nothing = { isResource: true, version: 'v1', subresource: '', namespace: '
 
 type Part = Pick<ResourceWish, 'group' | 'resource' | 'name'> & Partial<ResourceWish>
 
-function partsOf({ apiGroup: group }: ImpersonationMode, wanted: Wanted): readonly Part[] {
-  const { uid, groups, extra } = wanted
+function partsOf({ apiGroup: group }: ImpersonationMode, requested: RequestedIdentity): readonly Part[] {
+  const { uid, groups, extra } = requested
   const about = 'authentication.k8s.io'
   return [
-    userPart(group, wanted.name),
+    userPart(group, requested.name),
     ...groups.map(name => ({ group, resource: 'groups', name })),
     ...(uid === '' ? [] : [{ group: about, resource: 'uids', name: uid }]),
     ...Object.entries(extra).flatMap(([subresource, values]) =>

@@ -5,15 +5,15 @@ import { ask, jsonOf, widget, widgets } from '../../test/support/widgets.ts'
 import type { ResourceStorage } from '../contract/storage.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
-import { borrowed } from './crossclusterread.ts'
+import { crossClusterRead } from './crossclusterread.ts'
 
 const kind = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' }
 const about = { group: 'example.com', resource: 'widgets' }
 
-describe('borrowed objects', () => {
+describe('crossClusterRead', () => {
   const lender = memoryStorage(kind)
   const own = widgets(lender)
-  const storage = borrowed(about, () => ({ cluster: 'lender', storage: lender }))
+  const storage = crossClusterRead(about, () => ({ cluster: 'lender', storage: lender }))
   const lent = widgets(storage, { verbs: ['get', 'list', 'watch'] })
   const clusterOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.['kcp.io/cluster']
 
@@ -53,7 +53,7 @@ describe('borrowed objects', () => {
   })
 
   it('are not looked for for ever where lenders borrow from each other', async () => {
-    const circle: ResourceStorage = borrowed(about, () => ({ cluster: 'lender', storage: circle }))
+    const circle: ResourceStorage = crossClusterRead(about, () => ({ cluster: 'lender', storage: circle }))
     const key = { cluster: 'borrower', namespace: 'ns1', name: 'x' }
     await assert.rejects(async () => circle.get(testContext(), key), {
       code: 500,

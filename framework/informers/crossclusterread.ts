@@ -10,7 +10,7 @@ import { type ClusterName, type GroupVersionResource, groupResource } from '../m
 type About = Pick<GroupVersionResource, 'group' | 'resource'>
 
 /** The logical cluster that the objects are read from. */
-export interface Lender {
+export interface CrossClusterSource {
   readonly cluster: ClusterName
   readonly storage: ResourceStorage
 }
@@ -19,35 +19,38 @@ export interface Lender {
  * The objects of one logical cluster as read-only objects of the requested one. The source may depend on the user and
  * the request. `*` returns 400: the cluster of the objects would be ambiguous.
  */
-export const borrowed = (about: About, lenderOf: (ctx: RequestContext) => Lender): ResourceStorage =>
+export const crossClusterRead = (
+  about: About,
+  sourceOf: (ctx: RequestContext) => CrossClusterSource,
+): ResourceStorage =>
   readOnly(about, {
     get: async (ctx, key) => {
-      const { cluster, there, storage } = through(about, ctx, lenderOf)
+      const { cluster, there, storage } = through(about, ctx, sourceOf)
       return storage.get(there, { ...key, cluster })
     },
     list(ctx, query) {
-      const { cluster, there, storage } = through(about, ctx, lenderOf)
+      const { cluster, there, storage } = through(about, ctx, sourceOf)
       return storage.list(there, { ...query, cluster })
     },
     watch(ctx, query) {
-      const { cluster, there, storage } = through(about, ctx, lenderOf)
+      const { cluster, there, storage } = through(about, ctx, sourceOf)
       return storage.watch(there, { ...query, cluster })
     },
   })
 
 /** The maximum number of clusters that read from each other in one request; more are a cycle. */
-const mostLenders = 4
+const maxHops = 4
 
-const inACircle = ({ group, resource }: About, times: number): Error =>
+const cycleError = ({ group, resource }: About, times: number): Error =>
   internalError(
     `request for ${groupResource(group, resource)} has been forwarded ${times} times without being served: ` +
-      'whoever publishes it reads it from where it is published',
+      'the logical clusters that publish it read it from each other',
   )
 
-function through(about: About, ctx: RequestContext, lenderOf: (ctx: RequestContext) => Lender) {
+function through(about: About, ctx: RequestContext, sourceOf: (ctx: RequestContext) => CrossClusterSource) {
   if (ctx.cluster === '*') throw badRequest('Wildcard request not supported')
-  if (ctx.hops >= mostLenders) throw inACircle(about, ctx.hops)
-  const { cluster, storage } = lenderOf(ctx)
+  if (ctx.hops >= maxHops) throw cycleError(about, ctx.hops)
+  const { cluster, storage } = sourceOf(ctx)
   const annotate = annotator({ [clusterAnnotation]: ctx.cluster })
   return {
     cluster,

@@ -28,7 +28,7 @@ export interface Metrics {
   /** A request has arrived. */
   begin(method: string): Measured
   /** Adds a metric; returns the function that records a value. */
-  meter(definition: MeterDefinition): Meter
+  meter(definition: MeterDefinition): MetricRecorder
   text(): Promise<{ readonly contentType: string; readonly body: string }>
 }
 
@@ -41,11 +41,11 @@ export interface MeterDefinition {
   /** Upper bounds of a histogram. */
   readonly buckets?: readonly number[]
   /** For a gauge whose values are read on demand. */
-  readonly collect?: (set: Meter) => void
+  readonly collect?: (set: MetricRecorder) => void
 }
 
 /** Adds the value to a counter, sets a gauge, or observes it in a histogram. */
-export type Meter = (labels: Readonly<Record<string, string>>, value: number) => void
+export type MetricRecorder = (labels: Readonly<Record<string, string>>, value: number) => void
 
 /** Tenants name resources: the number of labels is limited, other resources are counted as `other`. */
 const mostResources = 200
@@ -120,7 +120,10 @@ class MeasuredRequest implements Measured {
   }
 }
 
-function meterOf(registry: Registry, { kind, name, help, labels, buckets, collect }: MeterDefinition): Meter {
+function meterOf(
+  registry: Registry,
+  { kind, name, help, labels, buckets, collect }: MeterDefinition,
+): MetricRecorder {
   const common = { name, help, labelNames: [...labels], registers: [registry] }
   if (kind === 'counter') {
     const counter = new Counter(common)
@@ -135,7 +138,7 @@ function meterOf(registry: Registry, { kind, name, help, labels, buckets, collec
 }
 
 /** Labels that are no longer set are removed. */
-function refill(gauge: Gauge, collect: (set: Meter) => void): void {
+function refill(gauge: Gauge, collect: (set: MetricRecorder) => void): void {
   gauge.reset()
   collect((of, value) => gauge.set(of, value))
 }
@@ -143,7 +146,7 @@ function refill(gauge: Gauge, collect: (set: Meter) => void): void {
 /** A metric that is computed from the series when it is read. */
 interface ReadMeter extends Pick<MeterDefinition, 'name' | 'help' | 'labels'> {
   readonly kind: 'counter' | 'gauge'
-  read(series: Series, add: Meter): void
+  read(series: Series, add: MetricRecorder): void
 }
 
 function register(registry: Registry, all: AllSeries, { kind, name, help, labels, read }: ReadMeter): void {

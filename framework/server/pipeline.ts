@@ -3,7 +3,7 @@ import { forbiddenTo } from '../contract/authorizer.ts'
 import { contextWith, createContext, type RequestContext } from '../contract/context.ts'
 import type { Forwarding } from '../contract/upstream.ts'
 import { impersonate } from '../impersonation/impersonate.ts'
-import { wantedIdentity } from '../impersonation/wanted.ts'
+import { requestedIdentity } from '../impersonation/requestedidentity.ts'
 import { badRequest, notServed, serviceUnavailable } from '../meta/errors.ts'
 import type { ClusterScope } from '../meta/object.ts'
 import type { Authenticator } from '../request/authenticator.ts'
@@ -105,13 +105,13 @@ const isShardMetrics = (target: Target | Unresolved): boolean =>
 /** The same request by the user that its impersonation headers name. */
 async function impersonated({ backend }: Pipeline, exchange: Routed): Promise<Routed> {
   const { target, user: requestor, lifetime } = exchange
-  const wanted = wantedIdentity(exchange.incoming.credentials)
+  const requested = requestedIdentity(exchange.incoming.credentials)
   refuseBareUrl(exchange)
   const { authorizer } = backend
   const { signal } = lifetime
   const { info } = target
   const cluster = await locate(backend, target.cluster ?? shardCluster, { user: requestor, info, lifetime })
-  const { user, constraint } = await impersonate({ requestor, wanted, cluster, info, authorizer, signal })
+  const { user, constraint } = await impersonate({ requestor, requested, cluster, info, authorizer, signal })
   exchange.record.annotate('impersonated', user.name)
   exchange.audit?.as(user, constraint)
   return Object.assign(exchange, { user, requestor })

@@ -1,7 +1,7 @@
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
-import { borrowed, type Lender } from '../../framework/informers/crossclusterread.ts'
+import { crossClusterRead, type CrossClusterSource } from '../../framework/informers/crossclusterread.ts'
 import { notServed } from '../../framework/meta/errors.ts'
 import type { ClusterName, GroupVersionResource } from '../../framework/meta/object.ts'
 import type { APIBinding, APIExport } from '../../kcp/apis.ts'
@@ -21,7 +21,7 @@ export function virtualResources(
   options: VirtualResourcesOptions,
 ): (resource: GroupVersionResource) => ResourceStorage {
   return resource =>
-    borrowed(resource, ({ cluster }) => {
+    crossClusterRead(resource, ({ cluster }) => {
       const found = publishedFor(options, cluster, resource)
       if (found === undefined) throw unresolved(resource)
       if (found.version !== resource.version) throw notServed()
@@ -29,7 +29,7 @@ export function virtualResources(
     })
 }
 
-interface Published extends Lender {
+interface Published extends CrossClusterSource {
   readonly version: string
 }
 

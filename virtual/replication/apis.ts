@@ -1,4 +1,4 @@
-import { type ApiResource, borrowed, type SharedCache } from '../../framework/index.ts'
+import { type ApiResource, crossClusterRead, type SharedCache } from '../../framework/index.ts'
 import type { ClusterCachedResource } from '../../kcp/index.ts'
 import { definitionOf, readOnlyResourcesOf } from '../../openapi/index.ts'
 import { KeptApis } from '../shared/exports/keptapis.ts'
@@ -31,7 +31,7 @@ function resourcesOf(
   const shard = published.meta.annotations['kcp.io/shard'] ?? ''
   const { cluster } = published.key
   const source = shared.storage({ group, version, resource, identity }, shard)
-  const storage = borrowed({ group, resource }, () => ({ cluster, storage: source }))
+  const storage = crossClusterRead({ group, resource }, () => ({ cluster, storage: source }))
   return readOnlyResourcesOf(definitionOf(schema.object), () => storage).filter(
     served => served.version === version,
   )

@@ -4,7 +4,7 @@ import { StatusError } from '../../meta/errors.ts'
 import type { RequestInfo } from '../../request/requestinfo.ts'
 import type { UserInfo } from '../../request/user.ts'
 import { impersonate } from '../impersonate.ts'
-import { type Wanted, wantedIdentity } from '../wanted.ts'
+import { type RequestedIdentity, requestedIdentity } from '../requestedidentity.ts'
 
 const signal = new AbortController().signal
 
@@ -41,7 +41,7 @@ const headers = (...lines: readonly string[]) => ({
   rawHeaders: lines,
 })
 
-export const wanted = (...lines: readonly string[]): Wanted => wantedIdentity(headers(...lines))
+export const wanted = (...lines: readonly string[]): RequestedIdentity => requestedIdentity(headers(...lines))
 
 const list: RequestInfo = {
   ...{ isResource: true, verb: 'list', group: '', version: 'v1', resource: 'configmaps', path: '' },
@@ -53,7 +53,7 @@ export const becoming = (
   lines: readonly string[],
   authorizer: Authorizer,
   cluster = 'one',
-) => impersonate({ requestor, wanted: wanted(...lines), cluster, info: list, authorizer, signal })
+) => impersonate({ requestor, requested: wanted(...lines), cluster, info: list, authorizer, signal })
 
 export const be = async (
   requestor: UserInfo,

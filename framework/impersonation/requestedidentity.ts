@@ -7,7 +7,7 @@ import { anonymous, systemAuthenticated, systemUnauthenticated, type UserInfo } 
 type Extra = Readonly<Record<string, readonly string[]>>
 
 /** The identity that the headers of a request name. */
-export interface Wanted {
+export interface RequestedIdentity {
   readonly name: string
   readonly uid: string
   readonly groups: readonly string[]
@@ -20,15 +20,16 @@ const extraPrefix = 'impersonate-extra-'
  * The identity in the `Impersonate-*` headers (rules.md 9.10). Throws 400 unless they name one user: the request must
  * not run with the rights of its sender.
  */
-export function wantedIdentity(credentials: Credentials): Wanted {
-  const wanted = {
+export function requestedIdentity(credentials: Credentials): RequestedIdentity {
+  const requested = {
     name: onlyLine(credentials, 'impersonate-user'),
     uid: onlyLine(credentials, 'impersonate-uid'),
     groups: headerLines(credentials, 'impersonate-group'),
     extra: extraOf(credentials),
   }
-  if (wanted.name === '') throw badRequest(`requested ${inGo(wanted)} without impersonating a user name`)
-  return wanted
+  if (requested.name === '')
+    throw badRequest(`requested ${inGo(requested)} without impersonating a user name`)
+  return requested
 }
 
 function onlyLine(credentials: Credentials, header: string): string {
@@ -58,7 +59,7 @@ function decoded(key: string): string {
 }
 
 /** The identity as kcp prints it. */
-function inGo({ name, uid, groups, extra }: Wanted): string {
+function inGo({ name, uid, groups, extra }: RequestedIdentity): string {
   const list = (texts: readonly string[]): string => `{${texts.map(text => JSON.stringify(text)).join(', ')}}`
   const entries = Object.entries(extra).map(
     ([key, values]) => `${JSON.stringify(key)}:[]string${list(values)}`,
@@ -70,7 +71,7 @@ function inGo({ name, uid, groups, extra }: Wanted): string {
 }
 
 /** The impersonated user with its implied groups (rules.md 9.12). */
-export function impersonatedUser({ name, uid, groups, extra }: Wanted): UserInfo {
+export function impersonatedUser({ name, uid, groups, extra }: RequestedIdentity): UserInfo {
   const account = parseServiceAccount(name)
   const given =
     groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : groups
