@@ -5,23 +5,23 @@ import type { AuditEvent } from './event.ts'
 import type { AuditPolicy } from './policy.ts'
 import { RequestAudit } from './requestaudit.ts'
 
-/** Where events go. Writing never throws and never waits for the request's sake. */
+/** A destination of events. A write neither throws nor delays the request. */
 export interface AuditSink {
   write(event: AuditEvent): void
-  /** Resolves when everything that was written has left, or cannot. */
+  /** Resolves when all events are sent or have failed. */
   close(): Promise<void>
 }
 
 export interface AuditorOptions {
   readonly policy: AuditPolicy
   readonly sinks: readonly AuditSink[]
-  /** `root:org:team`; '' when nobody knows. */
+  /** The workspace path, such as `root:org:team`; empty if unknown. */
   readonly pathOf: (cluster: ClusterName) => string
-  /** What would have allowed a request that was refused; undefined when nothing would. As an annotation. */
+  /** The permission that would have allowed a refused request, for an annotation; undefined if there is none. */
   readonly missing?: (question: Question) => string | undefined
 }
 
-/** Writes down who did what, as far as the policy wants it. One for all requests. */
+/** Records requests according to the policy. One auditor for all requests. */
 export interface Auditor {
   begin(incoming: Incoming, remoteAddress: string): RequestAudit
 }

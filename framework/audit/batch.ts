@@ -5,21 +5,21 @@ import type { AuditSink } from './auditor.ts'
 import type { AuditEvent } from './event.ts'
 
 export interface BatchOptions {
-  /** Hands over some events, in order. Rejects when they may be tried again. */
+  /** Sends events in order. Rejects if the caller may try again. */
   readonly send: (events: readonly AuditEvent[]) => Promise<void>
   readonly log: Logger
-  /** Events that wait at most; more are dropped, and counted in the log. */
+  /** Maximum number of waiting events; others are dropped, and their number is logged. */
   readonly buffer: number
-  /** Events that are sent at once. */
+  /** Number of events of one batch. */
   readonly batch: number
-  /** Milliseconds that an event waits for others. */
+  /** Milliseconds that an event waits for a full batch. */
   readonly wait: number
   /** Milliseconds before the second of `attempts`; each next pause is half as long again. */
   readonly backoff: number
   readonly attempts: number
 }
 
-/** Kubernetes' defaults for webhooks. */
+/** The defaults of Kubernetes for audit webhooks. */
 export const batchDefaults = {
   buffer: 10_000,
   batch: 400,
@@ -28,7 +28,7 @@ export const batchDefaults = {
   attempts: 5,
 } as const
 
-/** Collects events and hands them over in batches, one batch at a time: a slow receiver costs events, not requests. */
+/** Sends events in batches, one batch at a time: a slow receiver loses events and does not delay requests. */
 export function batchSink(options: BatchOptions): AuditSink {
   const waiting: AuditEvent[] = []
   const closing = new AbortController()
@@ -61,7 +61,7 @@ async function run(state: State, options: BatchOptions, closing: AbortSignal): P
   while (state.waiting.length > 0) await sendNext(state, options, closing)
 }
 
-/** A full batch, or what is there when the time is over. */
+/** Waits for a full batch, or for the end of the time. */
 async function enough(state: State, { batch, wait }: BatchOptions, closing: AbortSignal): Promise<void> {
   if (state.waiting.length >= batch) return
   const full = new AbortController()
@@ -75,12 +75,11 @@ async function enough(state: State, { batch, wait }: BatchOptions, closing: Abor
 async function sendNext(state: State, options: BatchOptions, closing: AbortSignal): Promise<void> {
   const events = state.waiting.splice(0, options.batch)
   if (events.length > 0) await sendOrGiveUp(events, options, closing)
-  if (state.dropped > 0)
-    options.log.error({ events: state.dropped }, 'audit events were dropped: the buffer is full')
+  if (state.dropped > 0) options.log.error({ events: state.dropped }, 'audit buffer full, events dropped')
   state.dropped = 0
 }
 
-/** While closing there is one attempt: a receiver that is gone must not keep the process. */
+/** One attempt after `close`: a receiver that is not reachable must not delay the end of the process. */
 async function sendOrGiveUp(
   events: readonly AuditEvent[],
   { send, log, backoff, attempts }: BatchOptions,
@@ -92,7 +91,7 @@ async function sendOrGiveUp(
       return await send(events)
     } catch (error) {
       if (attempt >= attempts || closing.aborted)
-        return log.error({ events: events.length, error: String(error) }, 'audit events could not be sent')
+        return log.error({ events: events.length, error: String(error) }, 'sending audit events failed')
       await pauses.pause(closing)
     }
   }

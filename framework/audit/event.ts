@@ -8,7 +8,7 @@ import type { RequestInfo } from '../request/requestinfo.ts'
 import type { UserInfo } from '../request/user.ts'
 import type { AuditLevel, AuditStage } from './policy.ts'
 
-/** An `audit.k8s.io/v1` Event, its members in the order in which Kubernetes writes them. */
+/** An `audit.k8s.io/v1` Event, with the members in the order of Kubernetes. */
 export interface AuditEvent {
   readonly kind: 'Event'
   readonly apiVersion: 'audit.k8s.io/v1'
@@ -27,7 +27,7 @@ export interface AuditEvent {
   readonly responseStatus?: Partial<Status> & { readonly code: number }
   readonly requestObject?: unknown
   readonly responseObject?: unknown
-  /** With microseconds. */
+  /** MicroTime. */
   readonly requestReceivedTimestamp: string
   readonly stageTimestamp: string
   readonly annotations?: Readonly<Record<string, string>>
@@ -56,7 +56,7 @@ export const auditUserOf = ({ name, uid, groups, extra }: UserInfo): AuditUser =
   ...(extra === undefined ? {} : { extra }),
 })
 
-/** `created`: the name in the body of a request whose URL has none. */
+/** `created`: the name in the body of a request without a name in its URL. */
 export function objectReference(info: RequestInfo, created: string): ObjectReference | undefined {
   if (!info.isResource) return undefined
   const { resource, namespace, group, version, subresource } = info
@@ -71,7 +71,7 @@ export function objectReference(info: RequestInfo, created: string): ObjectRefer
   }
 }
 
-/** As Kubernetes' MicroTime. Milliseconds since the epoch, with fractions. */
+/** `metav1.MicroTime` of milliseconds since the epoch, with fractions. */
 export function microTime(milliseconds: number): string {
   const whole = Math.floor(milliseconds)
   const micros = Math.floor((milliseconds - whole) * 1000)
@@ -79,8 +79,8 @@ export function microTime(milliseconds: number): string {
 }
 
 /**
- * Where a request came from: first what proxies say, which anybody may write, at last the address of the connection,
- * which nobody can.
+ * The source IPs: those in headers of proxies, which clients can forge, then the address of the connection
+ * (`utilnet.SourceIPs`).
  */
 export function sourcesOf(headers: IncomingHttpHeaders, remoteAddress: string): readonly string[] {
   const said = [headers['x-forwarded-for'], headers['x-real-ip']].flatMap(value =>
@@ -91,8 +91,9 @@ export function sourcesOf(headers: IncomingHttpHeaders, remoteAddress: string): 
 }
 
 /**
- * kcp's annotations: Kubernetes' two of the whole decision, then two of each step (chapter 30, section 2.3). A view asks
- * the same authorizers in several logical clusters: only its own steps have names of their own.
+ * The annotations of kcp: two of Kubernetes for the decision, and two for each step (kcp
+ * `pkg/authorization/decorator.go`). Views ask the same authorizers in several logical clusters: only the steps of the
+ * view have names.
  */
 export function decisionAnnotations(domain: DecisionDomain, decision: Decision): Record<string, string> {
   const annotations: Record<string, string> = {}
@@ -109,7 +110,7 @@ export function decisionAnnotations(domain: DecisionDomain, decision: Decision):
   return annotations
 }
 
-/** The question behind a refusal: of the step that refused, where views asked others. */
+/** The question of a refusal; of the refusing step, if there are several. */
 export function refusedQuestion(decision: Decision): Decision['asked'] {
   const last = decision.trace?.at(-1)
   return (last === undefined ? undefined : refusedQuestion(last)) ?? decision.asked

@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The object or patch that was sent; undefined for what could not be read. */
+/** The object or patch of the request; undefined if it does not parse. */
 export function requestedObject(request: Pick<VerbRequest, 'headers'>, bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
   const type = bodyType(request)
@@ -27,7 +27,7 @@ export function nameIn(object: unknown): string {
 
 export const answeredObject = (copy: BodyCopy | undefined): unknown => copy?.json
 
-/** The Status that was answered, or only its code. */
+/** The Status of the response, or only its code. */
 export function answeredStatus(
   code: number,
   copy: BodyCopy | undefined,
@@ -55,7 +55,7 @@ export function withoutManagedFields(object: unknown): unknown {
   return { ...object, metadata }
 }
 
-/** What Kubernetes records of a request in which the server itself failed. */
+/** The Status that Kubernetes records if the server fails. */
 export const panicStatus = (why: string): NonNullable<AuditEvent['responseStatus']> => ({
   metadata: {},
   status: 'Failure',
@@ -64,10 +64,10 @@ export const panicStatus = (why: string): NonNullable<AuditEvent['responseStatus
   code: 500,
 })
 
-/** Larger answers are not recorded, in bytes. */
+/** Maximum length of recorded responses, in bytes. */
 const limit = 10 * 1024 * 1024
 
-/** What was sent to a client, as far as it is kept. */
+/** A copy of a response body. */
 export class BodyCopy {
   readonly #chunks: Buffer[] = []
   #length = 0
@@ -79,18 +79,18 @@ export class BodyCopy {
     else this.#chunks.length = 0
   }
 
-  /** Empty when nothing was kept. */
+  /** Empty if nothing was copied. */
   get bytes(): Buffer {
     return Buffer.concat(this.#chunks)
   }
 
-  /** The value of a JSON body; undefined for anything else. */
+  /** The value of a JSON body; undefined for other bodies. */
   get json(): unknown {
     if (this.#chunks.length === 0 || !this.contentType.startsWith('application/json')) return undefined
     try {
       return JSON.parse(this.bytes.toString('utf8'))
     } catch {
-      // Cut off by a client that left.
+      // The client has closed the connection before the end.
       return undefined
     }
   }
@@ -98,7 +98,7 @@ export class BodyCopy {
 
 const beginsStatus = /^\{"(kind":"Status"|apiVersion":"v1","kind":"Status"|metadata":\{\},"status":")/
 
-/** The same answer, whose body is copied as it goes: all of it, or only what says how the request ended. */
+/** The same response with its body copied: all of it, or only if it has the final Status. */
 export function keepBody(answer: Answer, copy: BodyCopy, everything: boolean): Answer {
   const { body, status, contentType } = answer
   copy.contentType = contentType

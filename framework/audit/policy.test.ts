@@ -79,21 +79,21 @@ describe('a policy file', () => {
   const policy = (...rules: object[]) => ({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules })
   const none = { level: 'None' }
   for (const [value, why] of [
-    ['text', /the policy is an object, not "text"/],
+    ['text', /the policy must be an object, not "text"/],
     [{ kind: 'Policy' }, /expected an audit.k8s.io\/v1 Policy, not nothing "Policy"/],
     [policy(), /has no rules/],
     [policy({}), /rules\[0\].level must be one of None, Metadata, Request, RequestResponse, not nothing/],
     [policy({ level: 'metadata' }), /not "metadata"/],
     [policy(none, { ...none, user: ['a'] }), /rules\[1\] has an unknown field "user"/],
-    [policy({ ...none, users: 'a' }), /rules\[0\].users is a list, not "a"/],
-    [policy({ ...none, verbs: [1] }), /rules\[0\].verbs is a list of strings, not of 1/],
-    [policy({ ...none, omitStages: ['Later'] }), /has stages of .*, not "Later"/],
+    [policy({ ...none, users: 'a' }), /rules\[0\].users must be a list, not "a"/],
+    [policy({ ...none, verbs: [1] }), /rules\[0\].verbs must be a list of strings, not of 1/],
+    [policy({ ...none, omitStages: ['Later'] }), /must be stages of .*, not "Later"/],
     [policy({ ...none, nonResourceURLs: ['healthz'] }), /must begin with a '\/'/],
-    [policy({ ...none, nonResourceURLs: ['/a*b'] }), /only at its end/],
+    [policy({ ...none, nonResourceURLs: ['/a*b'] }), /except at its end/],
     [policy({ ...none, nonResourceURLs: ['/a'], namespaces: ['x'] }), /both resources and nonResourceURLs/],
     [policy({ ...none, resources: [{ group: 'apps/v1' }] }), /without a version/],
-    [policy({ ...none, resources: [{ resourceNames: ['a'] }] }), /needs resources beside it/],
-    [{ ...policy(none), omitStages: ['x'] }, /omitStages has stages of/],
+    [policy({ ...none, resources: [{ resourceNames: ['a'] }] }), /requires resources/],
+    [{ ...policy(none), omitStages: ['x'] }, /omitStages must be stages of/],
   ] as const)
     it(`is refused for ${why}`, () => void assert.throws(() => auditPolicyOf(value), why))
 

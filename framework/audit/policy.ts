@@ -1,49 +1,49 @@
 import type { RequestInfo } from '../request/requestinfo.ts'
 import type { UserInfo } from '../request/user.ts'
 
-/** How much of a request is recorded; each level has everything of the one before. */
+/** The levels; each records all that the previous one does. */
 export const auditLevels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 export type AuditLevel = (typeof auditLevels)[number]
 
 export const auditStages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
 export type AuditStage = (typeof auditStages)[number]
 
-/** One rule of an `audit.k8s.io/v1` Policy. What it does not name it does not restrict. */
+/** One rule of an `audit.k8s.io/v1` Policy. An absent field matches everything. */
 export interface AuditRule {
   readonly level: AuditLevel
   readonly users?: readonly string[]
   readonly userGroups?: readonly string[]
   readonly verbs?: readonly string[]
   readonly resources?: readonly GroupResources[]
-  /** '' is what has no namespace. */
+  /** The empty string matches cluster-scoped resources. */
   readonly namespaces?: readonly string[]
   readonly nonResourceURLs?: readonly string[]
   readonly omitStages?: readonly AuditStage[]
   readonly omitManagedFields?: boolean
 }
 
-/** Resources of one group: `pods`, `pods/log`, `pods/*`, `*`/`log`; none: all of the group. */
+/** Resources of one group: `pods`, `pods/log`, `pods/*`, `*`/`log`; all resources if absent. */
 export interface GroupResources {
   readonly group?: string
   readonly resources?: readonly string[]
   readonly resourceNames?: readonly string[]
 }
 
-/** An `audit.k8s.io/v1` Policy: the first rule that matches a request counts; without one nothing is recorded. */
+/** An `audit.k8s.io/v1` Policy: the first matching rule decides; without one, nothing is recorded. */
 export interface AuditPolicy {
   readonly rules: readonly AuditRule[]
   readonly omitStages?: readonly AuditStage[]
   readonly omitManagedFields?: boolean
 }
 
-/** What a policy wants of one request. */
+/** What the policy requires for one request. */
 export interface AuditRequirements {
   readonly level: AuditLevel
   readonly omitStages: ReadonlySet<AuditStage>
   readonly omitManagedFields: boolean
 }
 
-/** By the first rule that matches. */
+/** The first matching rule decides. */
 export function requirementsFor(policy: AuditPolicy, user: UserInfo, info: RequestInfo): AuditRequirements {
   const rule = policy.rules.find(each => matches(each, user, info))
   return {

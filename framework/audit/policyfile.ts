@@ -3,8 +3,8 @@ import { type AuditPolicy, type AuditRule, auditLevels, auditStages } from './po
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Checks a value that was read from a policy file. Throws an `Error` of one sentence that says where it is wrong: a
- * policy that means something else than its author thinks is worse than none.
+ * Validates a decoded policy file. Throws an `Error` with the field and its problem: unknown fields are errors, because
+ * a misspelled field would change the policy.
  */
 export function auditPolicyOf(value: unknown): AuditPolicy {
   const policy = fieldsOf(value, 'the policy')
@@ -51,12 +51,12 @@ function checkRule(value: unknown, at: string): void {
 function checkPaths(rule: Fields, at: string): void {
   const paths = (rule.nonResourceURLs ?? []) as readonly string[]
   if (paths.length > 0 && (rule.resources !== undefined || rule.namespaces !== undefined))
-    throw new Error(`${at} cannot be about both resources and nonResourceURLs`)
+    throw new Error(`${at} must not have both resources and nonResourceURLs`)
   for (const path of paths) {
     if (path !== '*' && !path.startsWith('/'))
       throw new Error(`${at}.nonResourceURLs: ${printed(path)} must begin with a '/' or be '*'`)
     if (path.slice(0, -1).includes('*'))
-      throw new Error(`${at}.nonResourceURLs: ${printed(path)} may have a '*' only at its end`)
+      throw new Error(`${at}.nonResourceURLs: ${printed(path)} must not have '*' except at its end`)
   }
 }
 
@@ -65,39 +65,40 @@ function checkResources(value: unknown, at: string): void {
   checkNames(resources, ['group', 'resources', 'resourceNames'], at)
   const { group = '' } = resources
   if (typeof group !== 'string' || group.includes('/'))
-    throw new Error(`${at}.group is the name of a group without a version, not ${printed(group)}`)
+    throw new Error(`${at}.group must be an API group without a version, not ${printed(group)}`)
   checkTexts(resources.resources, `${at}.resources`)
   checkTexts(resources.resourceNames, `${at}.resourceNames`)
   const named = resources.resourceNames as readonly string[] | undefined
   if (named?.length && !(resources.resources as readonly string[] | undefined)?.length)
-    throw new Error(`${at}.resourceNames needs resources beside it`)
+    throw new Error(`${at}.resourceNames requires resources`)
 }
 
 function checkStages(fields: Fields, at: string): void {
   for (const stage of listOf(fields.omitStages, at))
     if (!auditStages.some(known => known === stage))
-      throw new Error(`${at} has stages of ${auditStages.join(', ')}, not ${printed(stage)}`)
+      throw new Error(`${at} must be stages of ${auditStages.join(', ')}, not ${printed(stage)}`)
 }
 
 function checkNames(fields: Fields, known: readonly string[], at: string): void {
-  const stranger = Object.keys(fields).find(name => !known.includes(name))
-  if (stranger !== undefined) throw new Error(`${at} has an unknown field ${printed(stranger)}`)
+  const unknown = Object.keys(fields).find(name => !known.includes(name))
+  if (unknown !== undefined) throw new Error(`${at} has an unknown field ${printed(unknown)}`)
 }
 
 function checkTexts(value: unknown, at: string): void {
   for (const entry of listOf(value, at))
-    if (typeof entry !== 'string') throw new Error(`${at} is a list of strings, not of ${printed(entry)}`)
+    if (typeof entry !== 'string')
+      throw new Error(`${at} must be a list of strings, not of ${printed(entry)}`)
 }
 
 function listOf(value: unknown, at: string): readonly unknown[] {
   if (value === undefined || value === null) return []
-  if (!Array.isArray(value)) throw new Error(`${at} is a list, not ${printed(value)}`)
+  if (!Array.isArray(value)) throw new Error(`${at} must be a list, not ${printed(value)}`)
   return value
 }
 
 function fieldsOf(value: unknown, at: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`${at} is an object, not ${printed(value)}`)
+    throw new Error(`${at} must be an object, not ${printed(value)}`)
   return value as Fields
 }
 

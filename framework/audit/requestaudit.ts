@@ -38,14 +38,14 @@ export interface Auditing {
 
 const now = (): number => performance.timeOrigin + performance.now()
 
-/** One request's part in the audit log: it is told what the server finds out, and writes an event at each stage. */
+/** The audit of one request: the server reports what it finds out, and an event is written at each stage. */
 export class RequestAudit {
   readonly #auditing: Auditing
   readonly #received = now()
   readonly #incoming: Incoming
   readonly #remoteAddress: string
   readonly #annotations: Record<string, string> = {}
-  /** What a view and those whom it asked have said. */
+  /** The decisions of a view and of the authorizers that it has asked. */
   readonly #steps: DecisionStep[] = []
   #sent: Buffer | undefined
   #info: RequestInfo
@@ -64,7 +64,7 @@ export class RequestAudit {
     this.#info = { isResource: false, verb: incoming.method.toLowerCase(), path: incoming.path }
   }
 
-  /** The same request, whose body is remembered when somebody reads it. */
+  /** The same request; its body is kept when it is read. */
   get incoming(): Incoming {
     const keep = (bytes: Buffer): Buffer => {
       this.#sent = bytes
@@ -73,7 +73,7 @@ export class RequestAudit {
     return { ...this.#incoming, body: async limit => keep(await this.#incoming.body(limit)) }
   }
 
-  /** What is asked, in which logical cluster, and whether at the plain endpoint. */
+  /** The request, its logical cluster, and whether its URL has no view. */
   about(info: RequestInfo, cluster: ClusterName | undefined, isPlain: boolean): void {
     this.#info = info
     this.#isPlain = isPlain
@@ -83,7 +83,7 @@ export class RequestAudit {
     this.#annotations['kcp.io/path'] = this.#auditing.pathOf(cluster)
   }
 
-  /** Who asks: the first event is written. */
+  /** The user is known: writes the first event. */
   by(user: UserInfo): void {
     this.#user = user
     this.#write('RequestReceived')
@@ -105,7 +105,7 @@ export class RequestAudit {
     if (missing !== undefined) this.#annotations['oriel/missing'] = missing
   }
 
-  /** The same answer, remembered as far as the policy wants it. */
+  /** The same response, copied as the policy requires. */
   answering(answer: Answer): Answer {
     const { level } = this.#required
     if (level === 'None') return answer
@@ -120,12 +120,12 @@ export class RequestAudit {
     return keepBody(answer, copy, level === 'RequestResponse')
   }
 
-  /** What no `StatusError` says went wrong in the server itself. */
+  /** An error that is not a `StatusError` is a failure of the server. */
   failed(error: unknown): void {
     if (!(error instanceof StatusError)) this.#failure = String(error)
   }
 
-  /** The answer has been sent, or the client has left. */
+  /** The response is complete, or the client has closed the connection. */
   close(code: number): void {
     if (this.#failure === undefined) this.#finished(code)
     else this.#write('Panic', { responseStatus: panicStatus(this.#failure) })
@@ -182,20 +182,20 @@ export class RequestAudit {
     }
   }
 
-  /** What was sent, where it is recorded or has the name that the URL lacks. */
+  /** The object of the request, if it is recorded or contains the name that the URL lacks. */
   #requested(): unknown {
     const named = !this.#info.isResource || this.#info.name !== ''
     if (this.#sent === undefined || (named && this.#required.level === 'Metadata')) return undefined
     return requestedObject(this.#incoming, this.#sent)
   }
 
-  /** Nobody in particular before anybody was found out; a failed login is by nobody at all. */
+  /** The anonymous user before authentication; no user if it has failed. */
   #userNow(): UserInfo {
     if (this.#user !== undefined) return this.#user
     return this.#answer?.status === 401 ? { name: '', groups: [] } : anonymous
   }
 
-  /** As kcp, which has taken the cluster off when it audits. */
+  /** As in kcp, which has removed the cluster before it audits. */
   #requestUri(): string {
     const { path, search } = this.#incoming
     return (this.#isPlain ? path.replace(/^\/clusters\/[^/]+/, '') || '/' : path) + search

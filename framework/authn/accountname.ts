@@ -7,7 +7,7 @@ export const serviceAccountGroups = (namespace: string): readonly string[] => [
   `system:serviceaccounts:${namespace}`,
 ]
 
-/** A service account as its user name has it. */
+/** The namespace and name in the user name of a service account. */
 export interface AccountName {
   readonly namespace: string
   readonly name: string
@@ -16,7 +16,7 @@ export interface AccountName {
 const accountName =
   /^system:serviceaccount:(?<namespace>[a-z0-9]([-a-z0-9]*[a-z0-9])?):(?<name>[a-z0-9]([-.a-z0-9]*[a-z0-9])?)$/
 
-/** `system:serviceaccount:ns:name` taken apart; undefined for every other user name. */
+/** Parses `system:serviceaccount:ns:name`; undefined for other user names. */
 export function parseServiceAccount(user: string): AccountName | undefined {
   const { namespace = '', name = '' } = accountName.exec(user)?.groups ?? {}
   return namespace === '' ? undefined : { namespace, name }

@@ -3,8 +3,8 @@ import type { Authenticator } from '../request/authenticator.ts'
 import { anonymous, systemAuthenticated, type UserInfo } from '../request/user.ts'
 
 /**
- * Asks every authenticator and returns the first user that was found. Whatever was presented must be good: a bad
- * token beside a good certificate is refused, never ignored (rules.md 9.2). undefined: nothing was presented.
+ * Asks all authenticators and returns the first user. All credentials must be valid: an invalid token with a valid
+ * certificate is rejected (`union.NewFailOnError`; rules.md 9.2). undefined: no credentials.
  */
 export function union(...authenticators: readonly Authenticator[]): Authenticator {
   return {
@@ -19,7 +19,7 @@ export function union(...authenticators: readonly Authenticator[]): Authenticato
   }
 }
 
-/** The user as authentication hands it on: frozen, and in `system:authenticated` unless anonymous (rules.md 9.4). */
+/** The user after authentication: frozen, and in the group `system:authenticated` unless anonymous (rules.md 9.4). */
 export function authenticated(user: UserInfo): UserInfo {
   const { name, groups } = user
   const known = name === anonymous.name || groups.includes(systemAuthenticated)

@@ -248,7 +248,7 @@ describe('token file', () => {
   for (const [line, problem] of [
     ['t,u', /line 1 has 2 of at least 3 columns/],
     [',u,1', /line 1 has an empty token/],
-    ['t,u,1\nt,v,2', /line 2 has a token that an earlier line/],
+    ['t,u,1\nt,v,2', /line 2 has the token of an earlier line/],
     ['t,"u"x,1', /line 1 has a misplaced quotation mark/],
   ] as const)
     it(`refuses ${JSON.stringify(line)}`, () => assert.throws(() => tokenFile(line), problem))

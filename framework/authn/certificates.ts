@@ -6,13 +6,13 @@ import { authenticated } from './authentication.ts'
 import { trustIn, validNow } from './issuer.ts'
 
 /**
- * Users by client certificate: the common name is the user, every organization a group, and one attribute of
- * Kubernetes' own the UID (rules.md 9.1). `ca`: the
- * PEM bundle whose certificates are users; needed when TLS also accepts other authorities, such as a front proxy's.
+ * Users by client certificate: the common name is the user name, each organization a group, and an attribute of
+ * Kubernetes the UID (`x509.CommonNameUserConversion`; rules.md 9.1). `ca`: the PEM bundle of the authorities of users,
+ * if TLS also accepts other authorities, such as that of a front proxy.
  */
 export function clientCertificates({ ca }: { readonly ca?: string } = {}): Authenticator {
   const trusted = ca === undefined ? validNow : trustIn(ca)
-  // A connection has one, and what it says does not change.
+  // A connection has one certificate object.
   const users = new WeakMap<PeerCertificate, UserInfo>()
   return {
     authenticate: ({ certificate }) => {
@@ -38,13 +38,13 @@ function certificateUser(certificate: PeerCertificate): UserInfo {
   })
 }
 
-/** The last common name, as Kubernetes reads a subject that has several; undefined when there is none or it is empty. */
+/** The last common name, as Go reads a subject with several; undefined if it is absent or empty. */
 export const commonName = (certificate: PeerCertificate): string | undefined =>
   attribute(certificate, 'CN').at(-1) || undefined
 
 const uidAttribute = '1.3.6.1.4.1.57683.2'
 
-/** All values of an attribute of the subject, by its short name or, where it has none, its object identifier. */
+/** All values of an attribute of the subject, by its short name or its object identifier. */
 function attribute({ subject }: PeerCertificate, name: string): readonly string[] {
   const value = (subject as { readonly [name: string]: string | readonly string[] } | undefined)?.[name]
   if (value === undefined) return []

@@ -2,8 +2,8 @@ import { unauthorized } from '../meta/errors.ts'
 import type { Credentials } from '../request/authenticator.ts'
 
 /**
- * The lines of one header as they came. Node joins repeated lines with commas, which for groups would turn the one
- * group `a, system:masters` into two. Without raw headers only a header that cannot have been joined is readable.
+ * The lines of one header. Node joins repeated lines with commas, which would change group names with commas. Without
+ * raw headers, only the joined value is available.
  */
 export function headerLines(credentials: Credentials, name: string): readonly string[] {
   const { rawHeaders, headers } = credentials
@@ -17,8 +17,8 @@ export function headerLines(credentials: Credentials, name: string): readonly st
 const prefix = 'base64url.bearer.authorization.k8s.io.'
 
 /**
- * The bearer token that a browser, which cannot send an `Authorization` header, puts among the protocols of a WebSocket
- * (rules.md 9.3). undefined: there is none. Throws 401 for one that nobody can mean.
+ * The bearer token in the protocols of a WebSocket, for browsers, which cannot set `Authorization`
+ * (`bearertoken.NewProtocolAuthenticator`; rules.md 9.3). undefined: no token. Throws 401 for an invalid one.
  */
 export function webSocketToken(credentials: Credentials): string | undefined {
   if (String(credentials.headers.upgrade).toLowerCase() !== 'websocket') return undefined
@@ -28,7 +28,7 @@ export function webSocketToken(credentials: Credentials): string | undefined {
   const [token, ...more] = protocols.filter(protocol => protocol.startsWith(prefix))
   if (token === undefined) return undefined
   if (more.length > 0) throw unauthorized('multiple base64.bearer.authorization tokens specified')
-  // The one with the token is not answered with: there has to be another.
+  // The server does not select the protocol with the token: another one is required.
   if (protocols.length === 1) throw unauthorized('missing additional subprotocol')
   return decoded(token.slice(prefix.length))
 }

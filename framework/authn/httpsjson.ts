@@ -1,8 +1,9 @@
 import type { AddressPolicy } from '../net/addresspolicy.ts'
 import { fetchOnce } from '../net/client.ts'
 
+/** How a document of an issuer is fetched. */
 export interface FetchOptions {
-  /** PEM. Without it the certificate authorities of the operating system are trusted. */
+  /** PEM; the certificate authorities of the operating system if absent. */
   readonly ca?: string
   /** The address policy, for URLs that tenants choose. Without it every server may be requested. */
   readonly addresses?: AddressPolicy
@@ -11,8 +12,8 @@ export interface FetchOptions {
 const limits = { timeout: 10_000, bytes: 1024 * 1024 }
 
 /**
- * Fetches a JSON document over HTTPS, over a connection of its own: a kept one could outlive the check of its address.
- * Rejects with an `Error` of a few words.
+ * Fetches a JSON document over HTTPS, of at most 1 MiB within ten seconds. Redirects are errors. Each request has its own
+ * connection: a reused one could outlive the check of its address.
  */
 export async function fetchJson(url: string, { ca, addresses }: FetchOptions): Promise<unknown> {
   const { protocol } = new URL(url)

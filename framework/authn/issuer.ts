@@ -1,14 +1,14 @@
 import { X509Certificate } from 'node:crypto'
 import type { DetailedPeerCertificate, PeerCertificate } from 'node:tls'
 
-/** Was this certificate issued by one of our authorities, and is it valid now? */
+/** Whether a configured authority has issued the certificate, and it is valid now. */
 export type Trust = (certificate: PeerCertificate) => boolean
 
 const remembered = 1024
 
 /**
- * Trust in the certificate authorities of a PEM bundle. TLS has verified the chain up to *some* authority; where several
- * are configured, this says which one. Throws on a bundle that holds no certificate.
+ * Trust in the authorities of a PEM bundle. TLS has verified the chain up to any configured authority; this checks
+ * which one. Throws if the bundle has no certificate.
  */
 export function trustIn(bundle: string): Trust {
   const authorities = certificatesOf(bundle)
@@ -39,7 +39,7 @@ function validityOf(certificate: PeerCertificate): Validity {
   return read
 }
 
-/** A connection may outlive the certificate it was opened with. */
+/** Checked for each request: a connection may outlive its certificate. */
 export function validNow(certificate: PeerCertificate): boolean {
   const now = Date.now()
   const { from, to } = validityOf(certificate)
@@ -60,7 +60,7 @@ function issuedBy(
   if (authorities.some(ca => parsed.checkIssued(ca) && parsed.verify(ca.publicKey))) return true
   const issuer = 'issuerCertificate' in certificate ? certificate.issuerCertificate : undefined
   if (issuer === undefined || issuer.fingerprint256 === certificate.fingerprint256) return false
-  // The chain is what the peer sent: each link counts only if it is a CA that really signed the one below.
+  // The peer has sent the chain: each certificate must be a CA that has signed the one below.
   const parent = new X509Certificate(issuer.raw)
   return (
     parent.ca &&

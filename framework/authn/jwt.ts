@@ -3,8 +3,7 @@ import { isMembers } from '../json/json.ts'
 export type Claims = Readonly<Record<string, unknown>>
 
 /**
- * What a token says of itself, before anybody has verified it: good for finding out who could, and for nothing else.
- * undefined: not a JSON web token in compact form.
+ * The claims of a token without verification: only to find its issuer. undefined: not a JSON web token in compact form.
  */
 export function unverifiedClaims(token: string): Claims | undefined {
   const [header, payload, signature, ...more] = token.split('.')
@@ -26,6 +25,6 @@ export const isObject = (value: unknown): value is Claims => isMembers(value)
 export const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(entry => typeof entry === 'string')
 
-/** `aud` is a text or a list of them (RFC 7519, section 4.1.3). */
+/** `aud` is a string or a list (RFC 7519, section 4.1.3). */
 export const audiencesIn = ({ aud }: Claims): readonly string[] =>
   typeof aud === 'string' ? [aud] : isTexts(aud) ? aud : []

@@ -7,16 +7,16 @@ import { headerLines } from './headers.ts'
 import { trustIn } from './issuer.ts'
 
 export interface RequestHeaderOptions {
-  /** PEM bundle: only certificates of these authorities may assert identities. */
+  /** PEM bundle: clients with certificates of these authorities may set the headers. */
   readonly ca: string
-  /** Common names that may; empty means every name. */
+  /** Accepted common names; all names if empty. */
   readonly allowedNames: readonly string[]
   readonly headers?: IdentityHeaders
-  /** Asked when the request does not come from the proxy or asserts nobody. */
+  /** Authenticates requests that are not from the proxy, or without the headers. */
   readonly otherwise: Authenticator
 }
 
-/** Names of headers, of which the first that is there counts, and prefixes of names. */
+/** Names of headers, of which the first that is set counts, and prefixes of names. */
 export interface IdentityHeaders {
   readonly user: readonly string[]
   readonly group: readonly string[]
@@ -36,14 +36,17 @@ const lowered = ({ user, group, extraPrefix, uid }: IdentityHeaders): IdentityHe
   return { user: lower(user), group: lower(group), extraPrefix: lower(extraPrefix), uid: lower(uid) }
 }
 
-/** Whether a header, in lower case, is one of them: they are for who authenticates, and nobody else. */
+/** Whether a header, in lower case, asserts an identity: proxies remove these from client requests. */
 export function isIdentityHeader(headers: IdentityHeaders): (name: string) => boolean {
   const { user, group, uid, extraPrefix } = lowered(headers)
   const names = new Set([...user, ...group, ...uid])
   return name => names.has(name) || extraPrefix.some(prefix => name.startsWith(prefix))
 }
 
-/** Users that a front proxy has authenticated and names in `X-Remote-*` headers (chapter 30, section 1.3). */
+/**
+ * Users that a front proxy has authenticated, in `X-Remote-*` headers
+ * (`apiserver/pkg/authentication/request/headerrequest`).
+ */
 export function requestHeaders(options: RequestHeaderOptions): Authenticator {
   const { ca, allowedNames, otherwise } = options
   const trusted = trustIn(ca)
@@ -55,7 +58,7 @@ export function requestHeaders(options: RequestHeaderOptions): Authenticator {
         return otherwise.authenticate(credentials, cluster)
       if (allowedNames.length > 0 && !allowedNames.includes(commonName(certificate) ?? ''))
         throw unauthorized()
-      // The proxy's certificate is an identity of the proxy, not of the client it speaks for.
+      // The certificate identifies the proxy, not its client.
       const { certificate: _proxy, ...rest } = credentials
       return assertedUser(credentials, headers) ?? otherwise.authenticate(rest, cluster)
     },
@@ -99,7 +102,7 @@ function assertedExtra(
   return Object.fromEntries(extra)
 }
 
-/** Decoded once; a key that does not decode is a bad credential, because losing part of an identity may raise it. */
+/** Decoded once. A key that does not decode is rejected: the identity must not lose a part. */
 function decodeKey(escaped: string): string {
   try {
     return decodeURIComponent(escaped).toLowerCase()

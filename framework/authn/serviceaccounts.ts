@@ -10,7 +10,7 @@ import type { SigningKeys } from './signingkeys.ts'
 import { TokenError, type TokenReader } from './token.ts'
 import { createVerdicts, type TokenVerdict } from './verdicts.ts'
 
-/** A service account of one logical cluster. */
+/** A service account of a logical cluster. */
 export interface AccountRef {
   readonly cluster: ClusterName
   readonly namespace: string
@@ -18,11 +18,11 @@ export interface AccountRef {
   readonly uid: string
 }
 
-/** What a token is to say. */
+/** The content of a token. */
 export interface TokenGrant extends AccountRef {
   readonly audiences: readonly string[]
   readonly seconds: number
-  /** The token is good as long as this secret is there. */
+  /** The token is valid while this secret exists. */
   readonly secret?: { readonly name: string; readonly uid: string }
 }
 
@@ -30,10 +30,10 @@ export interface TokenGrant extends AccountRef {
 export interface TokenIssuer {
   /** Audiences of tokens that ask for none. */
   readonly audiences: readonly string[]
-  /** Seconds that a token lives at most, whatever is asked for. */
+  /** Maximum lifetime of a token in seconds. */
   readonly longest?: number
   issue(grant: TokenGrant): Promise<IssuedToken>
-  /** A token without an end, for a secret of the type `kubernetes.io/service-account-token`. */
+  /** A token without expiry, for a secret of the type `kubernetes.io/service-account-token`. */
   legacy(account: AccountRef, secret: string): Promise<string>
 }
 
@@ -41,7 +41,7 @@ export interface IssuedToken {
   readonly token: string
   /** Milliseconds since the epoch. */
   readonly expires: number
-  /** `JTI=…`: how audit events name the token. */
+  /** `JTI=…`: the ID of the token in audit events. */
   readonly credentialId: string
 }
 
@@ -49,7 +49,7 @@ export interface ServiceAccountKeys {
   readonly keys: SigningKeys
   /** `iss` of new tokens. */
   readonly issuer: string
-  /** Issuers of tokens that are good besides; none by default. */
+  /** Other accepted issuers; default: none. */
   readonly formerIssuers?: readonly string[]
   /** Of tokens that ask for none; default: the issuer. */
   readonly audiences?: readonly string[]
@@ -101,7 +101,7 @@ const legacyClaims = ({ cluster, namespace, name, uid }: AccountRef, secret: str
   sub: serviceAccountName(namespace, name),
 })
 
-/** A token whose signature is good, read once. What it is bound to is looked at every time. */
+/** A token with a valid signature, decoded once. Its account and secret are checked at each use. */
 interface Signed {
   readonly account: AccountRef
   readonly user: UserInfo
@@ -113,12 +113,12 @@ export interface ServiceAccountReaderOptions extends ServiceAccountKeys {
   readonly informers: Informers
 }
 
-/** Keys do not change while the server runs; this bounds only what nobody asks for any more. */
+/** Keys do not change while the server runs; this only limits the cache of unused tokens. */
 const remembered = 60 * 60 * 1000
 
 /**
- * Users by tokens of service accounts, bound and legacy. A deleted account or secret ends its tokens at once: only what
- * the signature says is remembered.
+ * Users by tokens of service accounts, bound and legacy (`kubernetes/pkg/serviceaccount`). The deletion of the account
+ * or of the secret invalidates tokens at once: only the signature is cached.
  */
 export function serviceAccountTokens(options: ServiceAccountReaderOptions): TokenReader {
   const { issuer, formerIssuers = [], informers, keys } = options
@@ -205,7 +205,7 @@ function checkAccount({ account }: Signed, accounts: Informer): void {
   if (isGoing(item)) throw new TokenError(`service account ${namespace}/${name} has been deleted`)
 }
 
-/** `legacy`: the token itself, which must be what the secret holds. */
+/** `legacy`: the token, which must be in the secret. */
 function checkSecret({ account, secret }: Signed, secrets: Informer, legacy: string | undefined): void {
   const item = secrets.get(account.cluster, account.namespace, secret?.name ?? '')
   if (item === undefined || isGoing(item)) throw new TokenError('service account token has been invalidated')

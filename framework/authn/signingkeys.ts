@@ -4,15 +4,15 @@ import type { Claims } from './jwt.ts'
 import { sha256 } from './sha256.ts'
 import { TokenError } from './token.ts'
 
-/** Keys that sign tokens and verify them. */
+/** Keys that sign and verify tokens of service accounts. */
 export interface SigningKeys {
-  /** A token with these claims, signed by the first private key. Throws when there is none. */
+  /** A token with these claims, signed by the first private key. Throws if there is none. */
   sign(claims: Claims): Promise<string>
-  /** The claims of a token that one of the keys has signed and that is good now. Throws `TokenError`. */
+  /** The claims of a valid token that one of the keys has signed. Throws `TokenError`. */
   verify(token: string): Promise<Claims>
-  /** The public keys, as they are published. */
+  /** The public keys as a JWKS. */
   published(): Promise<JSONWebKeySet>
-  /** What the keys sign with, sorted: `ES256`, `RS256`. */
+  /** The algorithms of the keys, sorted: `ES256`, `RS256`. */
   readonly algorithms: readonly string[]
 }
 
@@ -23,12 +23,12 @@ interface Key {
   readonly privateKey?: KeyObject
 }
 
-/** Clocks of the processes that issue and verify may differ by so many seconds. */
+/** Accepted clock difference in seconds. */
 const leeway = 60
 
 /**
- * The keys of a PEM file: RSA, or EC on P-256, P-384 or P-521, private or public. The first private key signs; all of
- * them verify, so that keys can be replaced. Throws an `Error` of a few words on a file without usable keys.
+ * The keys of a PEM file: RSA, or EC on P-256, P-384 or P-521, private or public. The first private key signs; all keys
+ * verify, so that keys can be rotated. Throws an `Error` if the file has no supported key.
  */
 export function signingKeys(pem: string): SigningKeys {
   const keys = keysIn(pem)
@@ -52,7 +52,7 @@ function keyIn(block: string): Key {
   const isPrivate = block.includes('PRIVATE KEY')
   const privateKey = isPrivate ? { privateKey: createPrivateKey(block) } : {}
   const publicKey = createPublicKey(block)
-  // Kubernetes' key id: it tells keys apart and does not give them away.
+  // The key ID of Kubernetes (`keyIDFromPublicKey`).
   const id = sha256(publicKey.export({ type: 'spki', format: 'der' })).toString('base64url')
   return { id, algorithm: algorithmOf(publicKey), publicKey, ...privateKey }
 }
@@ -66,17 +66,17 @@ const curves: Readonly<Record<string, string>> = {
 function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string {
   if (asymmetricKeyType === 'rsa') return 'RS256'
   const algorithm = curves[asymmetricKeyDetails?.namedCurve ?? '']
-  if (algorithm === undefined) throw new Error(`keys of the type ${asymmetricKeyType} are not supported`)
+  if (algorithm === undefined) throw new Error(`unsupported key type ${asymmetricKeyType}`)
   return algorithm
 }
 
-// Loaded when the first token is signed or verified: many a server never does.
+// Loaded when the first token is signed or verified.
 const loadJose = () => import('jose')
 
 async function sign(keys: readonly Key[], claims: Claims): Promise<string> {
   const { SignJWT } = await loadJose()
   const key = keys.find(({ privateKey }) => privateKey !== undefined)
-  if (key?.privateKey === undefined) throw new Error('there is no private key to sign with')
+  if (key?.privateKey === undefined) throw new Error('no private key for signing')
   return new SignJWT(claims as JWTPayload)
     .setProtectedHeader({ alg: key.algorithm, kid: key.id })
     .sign(key.privateKey)
@@ -116,7 +116,7 @@ function problemIn(error: unknown): string {
   if (code === 'ERR_JWT_EXPIRED') return 'service account token has expired'
   if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && claim === 'nbf')
     return 'service account token is not valid yet'
-  return 'invalid signature, or claims that cannot be read'
+  return 'invalid signature or unreadable claims'
 }
 
 async function published(keys: readonly Key[]): Promise<JSONWebKeySet> {

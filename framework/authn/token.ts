@@ -2,40 +2,40 @@ import { type Awaitable, after, attempt } from '../async/awaitable.ts'
 import type { ClusterName } from '../meta/object.ts'
 import type { UserInfo } from '../request/user.ts'
 
-/** What a token is presented for. */
+/** The use of a token. */
 export interface TokenUse {
-  /** The logical cluster of the request; absent where it has none, or all of them. */
+  /** The logical cluster of the request; absent for none or all. */
   readonly cluster?: ClusterName
-  /** For whom the token must be, of which one is enough; absent: for the server itself. */
+  /** Accepted audiences; absent: those of the server. */
   readonly audiences?: readonly string[]
 }
 
-/** Whose a token is. */
+/** The user of a token. */
 export interface Identity {
   readonly user: UserInfo
   /** For whom the token is, as it says itself; absent: for the server. */
   readonly audiences?: readonly string[]
-  /** It is his for as long as the server runs, everywhere. */
+  /** The token is valid in all clusters until the server stops. */
   readonly isFixed?: true
 }
 
 export type Identified = Identity & Required<Pick<Identity, 'audiences'>>
 
-/** Finds the user of a bearer token. undefined: not a token of this kind; throws `TokenError` when it is, and is bad. */
+/** Finds the user of a bearer token. undefined: a token of another kind. Throws `TokenError` for an invalid token. */
 export type TokenReader = (token: string, use: TokenUse) => Awaitable<Identity | undefined>
 
-/** Why a token is not believed, in words that may be logged and shown to who reviews it. */
+/** A token is rejected. The message may be logged, and shown in a TokenReview. */
 export class TokenError extends Error {
   override readonly name = 'TokenError'
 }
 
-/** Asks all readers in order: a token that one of them cannot use may be another one's. */
+/** Asks all readers in order: a token that one of them rejects may be valid for another. */
 export interface TokenAuthenticator {
-  /** The user, and those of the audiences asked for that the token is for. Throws `TokenError`. */
+  /** The user, and the requested audiences that the token has. Throws `TokenError`. */
   identify(token: string, use: TokenUse): Awaitable<Identified>
 }
 
-/** `own`: the audiences that mean the server itself. */
+/** `own`: the audiences of the server. */
 export function tokenAuthenticator(
   readers: readonly TokenReader[],
   own: readonly string[],
@@ -64,7 +64,7 @@ export function tokenAuthenticator(
   }
 }
 
-/** What is wrong with a token is told in the end; what else goes wrong is thrown. */
+/** The message of a `TokenError`; other errors are thrown. */
 function problemOf(error: unknown): string {
   if (error instanceof TokenError) return error.message
   throw error

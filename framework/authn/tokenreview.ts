@@ -1,7 +1,7 @@
 import type { PrintedUser, UserInfo } from '../request/user.ts'
 import { TokenError } from './token.ts'
 
-/** What a server answers that was asked whose a token is. */
+/** A TokenReview with its status. */
 export interface TokenReview {
   readonly status?: {
     readonly authenticated?: boolean
@@ -10,14 +10,14 @@ export interface TokenReview {
   }
 }
 
-/** The question. */
+/** The TokenReview of a token. */
 export const reviewOf = (token: string): object => ({
   apiVersion: 'authentication.k8s.io/v1',
   kind: 'TokenReview',
   spec: { token },
 })
 
-/** Throws `TokenError` when the token is nobody's. */
+/** The user in the status. Throws `TokenError` for a rejected token. */
 export function userIn({ status = {} }: TokenReview): UserInfo {
   const { authenticated = false, user = {}, error = 'token is not known to the shard' } = status
   const { username: name = '', uid, groups = [], extra } = user

@@ -13,26 +13,26 @@ import {
   tokenAuthenticator,
 } from './token.ts'
 
-/** A user with one fixed token, of which only the SHA-256 is kept. */
+/** A user with a static token, of which only the SHA-256 is kept. */
 export interface TokenUser {
   /** 32 bytes. */
   readonly sha256: Buffer
   readonly user: UserInfo
 }
 
-/** Longer than every token, and shorter than what is worth hashing. */
+/** Maximum length of a token. */
 const longest = 64 * 1024
 
-/** Users by `Authorization: Bearer`, of tokens that are for the server and nobody else. */
+/** Users by `Authorization: Bearer`, for tokens of the server only. */
 export const bearerTokens = (...readers: readonly TokenReader[]): Authenticator =>
   bearers(tokenAuthenticator(readers, ['']))
 
 /**
- * Users by `Authorization: Bearer`, or by a token among the protocols of a WebSocket. A token that is nobody's is a bad
- * credential (rules.md 9.2).
+ * Users by `Authorization: Bearer`, or by a token in the protocols of a WebSocket. An unknown token is rejected
+ * (rules.md 9.2).
  */
 export function bearers(tokens: TokenAuthenticator): Authenticator {
-  // What a connection sends again and again is the same object.
+  // Requests of one connection with the same headers share the object.
   const fixed = new WeakMap<Credentials, UserInfo>()
   const remember = (credentials: Credentials, { user, isFixed }: Identified): UserInfo => {
     if (isFixed) fixed.set(credentials, user)
@@ -64,7 +64,7 @@ function bearerToken(lines: readonly string[]): string {
   return token
 }
 
-/** A reader for fixed tokens. The look-up is by digest, so its timing says nothing about any token. */
+/** A reader of static tokens. The lookup is by digest: its timing reveals nothing about tokens. */
 export function tokenUsers(users: readonly TokenUser[]): TokenReader {
   const identified = users.map(
     ({ sha256, user }) =>
@@ -74,17 +74,17 @@ export function tokenUsers(users: readonly TokenUser[]): TokenReader {
   return token => byDigest.get(sha256(token).toString('latin1'))
 }
 
-/** A reader for Kubernetes' token file: lines of `token,user,uid` or `token,user,uid,"group1,group2"`. */
+/** A reader of the static token file of Kubernetes: lines of `token,user,uid` or `token,user,uid,"group1,group2"`. */
 export const tokenFile = (csv: string): TokenReader => tokenUsers(parseTokenFile(csv))
 
-/** The users of a token file. Throws with the number of the line that is wrong. */
+/** The users of a static token file. Throws with the line number of an invalid line. */
 export function parseTokenFile(csv: string): readonly TokenUser[] {
   const seen = new Set<string>()
   return csv.split(/\r?\n/).flatMap((line, index) => {
     if (line.trim() === '') return []
     const [token = '', name = '', uid = '', groups = ''] = columns(line, index + 1)
     if (token === '' || name === '') throw lineError(index + 1, 'an empty token or user name')
-    if (seen.has(token)) throw lineError(index + 1, 'a token that an earlier line already has')
+    if (seen.has(token)) throw lineError(index + 1, 'the token of an earlier line')
     seen.add(token)
     const user = { name, groups: groups === '' ? [] : groups.split(','), ...(uid === '' ? {} : { uid }) }
     return [{ sha256: sha256(token), user }]

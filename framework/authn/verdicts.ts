@@ -8,15 +8,15 @@ export interface TokenVerdict<T> {
   readonly expires: number
 }
 
-/** Remembers what was found out about tokens by their SHA-256, so that none stays in memory in clear. */
+/** A cache of results by the SHA-256 of the token: tokens are not kept in memory. */
 export interface TokenVerdicts<T extends object> {
-  /** What is known, or what `judge` finds out: asked once for all who wait. A failure is not remembered. */
+  /** The cached result, or that of `judge`, which runs once for all that wait. Failures are not cached. */
   of(token: string, judge: () => Promise<TokenVerdict<T>>): Promise<T>
 }
 
 const remembered = 10_000
 
-/** `longest`: milliseconds after which a verdict is found again, however long the token is good. */
+/** `longest`: milliseconds after which a result expires, also if the token is still valid. */
 export function createVerdicts<T extends object>(longest: number): TokenVerdicts<T> {
   const known = new LRUCache<string, T>({ max: remembered, ttlAutopurge: false })
   const asked = new Map<string, Promise<T>>()

@@ -73,7 +73,7 @@ describe('the token webhook', () => {
   ] as const)
     it(`lets nobody in when it ${what}, and is asked again`, async () => {
       const { read } = webhook([status, known])
-      await refused(read('t', {}), /^the token webhook failed: /)
+      await refused(read('t', {}), /^token webhook failed: /)
       assert.equal((await read('t', {}))?.user.name, 'ann')
     })
 })

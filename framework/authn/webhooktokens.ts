@@ -5,24 +5,24 @@ import { TokenError, type TokenReader } from './token.ts'
 import { createVerdicts, type TokenVerdict } from './verdicts.ts'
 
 export interface WebhookTokensOptions {
-  /** Sends a TokenReview and resolves with the answered one. Rejects when there is no good answer. */
+  /** Sends a TokenReview and resolves with the response. Rejects if there is no valid response. */
   readonly send: (review: object) => Promise<unknown>
   readonly version: 'v1' | 'v1beta1'
-  /** Milliseconds that an answer is believed, whatever it says. */
+  /** Milliseconds for which a response is cached. */
   readonly believedFor: number
 }
 
-/** Kubernetes' defaults. */
+/** The defaults of Kubernetes. */
 export const webhookTokensDefaults = { version: 'v1beta1', believedFor: 120_000 } as const
 
-/** What was answered: whose the token is, or why it is nobody's. */
+/** The response: the user of the token, or the reason of its rejection. */
 type Reviewed =
   | { readonly user: UserInfo; readonly audiences: readonly string[] }
   | { readonly problem: string }
 
 /**
- * Asks a server outside whose a token is, by TokenReview (chapter 30, section 1.1). A server that fails has not said
- * that it knows anybody.
+ * Users by TokenReview to a webhook (`apiserver/plugin/pkg/authenticator/token/webhook`). A failure of the webhook
+ * rejects the token.
  */
 export function webhookTokens({ send, version, believedFor }: WebhookTokensOptions): TokenReader {
   const verdicts = createVerdicts<Reviewed>(believedFor)
@@ -42,12 +42,12 @@ export function webhookTokens({ send, version, believedFor }: WebhookTokensOptio
 }
 
 function failed(error: Error): never {
-  throw new TokenError(`the token webhook failed: ${error.message}`)
+  throw new TokenError(`token webhook failed: ${error.message}`)
 }
 
 function reviewedIn(answer: unknown, asked: readonly string[]): Reviewed {
   const status = isObject(answer) && isObject(answer.status) ? answer.status : undefined
-  if (status === undefined) throw new Error('it answered without a status')
+  if (status === undefined) throw new Error('response without a status')
   if (status.authenticated !== true)
     return {
       problem: typeof status.error === 'string' && status.error !== '' ? status.error : 'unknown token',
@@ -61,10 +61,10 @@ function reviewedIn(answer: unknown, asked: readonly string[]): Reviewed {
 
 function userIn(value: unknown): UserInfo {
   const { username, uid, groups = [], extra = {} } = isObject(value) ? value : {}
-  if (typeof username !== 'string' || username === '') throw new Error('it answered without a user')
+  if (typeof username !== 'string' || username === '') throw new Error('response without a user name')
   const values = isObject(extra) ? Object.entries(extra) : []
   if (!isTexts(groups) || values.some(([, each]) => !isTexts(each)))
-    throw new Error('it answered with a user that makes no sense')
+    throw new Error('response with invalid groups or extra')
   return authenticated({
     name: username,
     groups,

@@ -81,7 +81,7 @@ function identitiesIn(
       const warrant = parseWarrant(value)
       if (warrant === undefined || found.length > mostWarrants)
         throw badRequest(
-          `the extra ${warrantKey} has an invalid warrant, or more than ${mostWarrants} warrants`,
+          `the extra ${warrantKey} has an invalid warrant or more than ${mostWarrants} warrants`,
         )
       found.push({ uid: '', extra: {}, ...warrant })
     }

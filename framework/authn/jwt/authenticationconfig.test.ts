@@ -126,7 +126,10 @@ describe('an AuthenticationConfiguration', () => {
   })
 
   it('refuses other kinds', () => {
-    assert.throws(() => read([good], 'apiVersion: v1\nkind: Config\n'), /no AuthenticationConfiguration/)
+    assert.throws(
+      () => read([good], 'apiVersion: v1\nkind: Config\n'),
+      /expected an AuthenticationConfiguration/,
+    )
     assert.throws(() => read({ a: 1 }), /jwt: not a list/)
   })
 })

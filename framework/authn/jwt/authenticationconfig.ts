@@ -10,32 +10,32 @@ import { type ConfigShape, jwtShape, unknownFields } from './shape.ts'
 
 export interface AuthenticationConfigOptions {
   readonly compiler: ExpressionCompiler
-  /** Issuers that are the server itself. */
+  /** The issuers of the server itself. */
   readonly forbidden: readonly string[]
-  /** How tokens may be signed; by default in every way that is thought safe. */
+  /** Accepted algorithms; default: `signingAlgorithms`. */
   readonly algorithms?: readonly string[]
 }
 
 const versions = ['v1', 'v1beta1', 'v1alpha1'].map(version => `apiserver.config.k8s.io/${version}`)
 const most = 64
 
-/** What an `AuthenticationConfiguration` says. */
+/** A decoded `AuthenticationConfiguration`. */
 export interface AuthenticationConfig {
   readonly issuers: readonly JwtIssuer[]
-  /** Absent where it says nothing about it. */
+  /** Absent if it is not set. */
   readonly anonymous?: AnonymousConfig
 }
 
-/** Whether requests without credentials are let in. */
+/** Whether requests without credentials are accepted. */
 export interface AnonymousConfig {
   readonly enabled: boolean
-  /** Only to these paths; to all when absent. */
+  /** The paths; all paths if absent. */
   readonly conditions?: readonly { readonly path: string }[]
 }
 
 /**
- * An `AuthenticationConfiguration` file, as Kubernetes reads it. Throws an `Error` that says everything that is wrong
- * with it.
+ * Decodes an `AuthenticationConfiguration` file (`apiserver/pkg/apis/apiserver/validation`). Throws an `Error` with all
+ * of its problems.
  */
 export function readAuthenticationConfig(
   yaml: string,
@@ -47,7 +47,7 @@ export function readAuthenticationConfig(
     value.kind !== 'AuthenticationConfiguration' ||
     !versions.includes(String(value.apiVersion))
   )
-    throw new Error(`it is no AuthenticationConfiguration of ${versions[0]}`)
+    throw new Error(`expected an AuthenticationConfiguration of ${versions[0]}`)
   const unknown = [...duplicates, ...unknownFields(value, file)]
   if (unknown.length > 0) throw new Error(unknown.join(', '))
   const anonymous = anonymousIn(value.anonymous)
@@ -68,7 +68,7 @@ function anonymousIn(value: unknown): AnonymousConfig | undefined {
   return { enabled, ...(conditions.length > 0 && { conditions }) }
 }
 
-/** Issuers by their entries under `jwt`. Throws an `Error` that says everything that is wrong with them. */
+/** The issuers of the entries of `jwt`. Throws an `Error` with all of their problems. */
 export function issuersOf(
   configs: readonly JwtConfig[],
   { compiler, forbidden, algorithms }: AuthenticationConfigOptions,
@@ -88,7 +88,7 @@ export function issuersOf(
   return checked.map(({ rules }) => jwtIssuer({ rules, ...(algorithms && { algorithms }) }))
 }
 
-/** Users by tokens of these issuers, in every logical cluster. `trusted`: they may name users and groups of the system. */
+/** Users by tokens of these issuers, in all logical clusters. `trusted`: system users and groups are accepted. */
 export const jwtTokens =
   (issuers: () => readonly JwtIssuer[], trusted: boolean): TokenReader =>
   async token => {
@@ -98,7 +98,7 @@ export const jwtTokens =
     return { user: trusted ? user : withoutSystem(user) }
   }
 
-/** The fields of the file: a misspelled one would silently loosen who gets in. */
+/** The fields of the file. Unknown fields are errors: a misspelled field could weaken authentication. */
 const file: ConfigShape = {
   apiVersion: 'string',
   kind: 'string',

@@ -6,7 +6,10 @@ import { TokenError } from '../token.ts'
 import type { ClaimsExpression } from './config.ts'
 import type { CompiledTokenRule, JwtRules } from './rules.ts'
 
-/** The user that verified claims make, by the rules of their issuer. Throws `TokenError` when one does not hold. */
+/**
+ * The user of verified claims, by the rules of their issuer. Throws `TokenError` if a rule fails
+ * (`apiserver/plugin/pkg/authenticator/token/oidc`).
+ */
 export function userOfClaims(rules: JwtRules, claims: Claims): UserInfo {
   const name = usernameOf(rules, claims)
   const uid = uidOf(rules, claims)
@@ -86,7 +89,7 @@ function extraOf({ extra }: JwtRules, claims: Claims): Record<string, readonly s
   return found
 }
 
-/** A string or a list of strings; empty ones are none. */
+/** A string or a list of strings, without empty ones. */
 function texts(value: unknown, what: string): readonly string[] {
   if (value === null) return []
   const found = typeof value === 'string' ? [value] : value
@@ -116,7 +119,7 @@ function checkAll(rules: readonly CompiledTokenRule[], value: unknown, what: str
 
 const isSystem = (name: string): boolean => name.startsWith('system:')
 
-/** The user without groups of the system; throws `TokenError` for a name of the system: no issuer gives those. */
+/** Removes system groups; throws `TokenError` for a system user name: issuers must not assert these. */
 export function withoutSystem(user: UserInfo): UserInfo {
   if (isSystem(user.name)) throw new TokenError('system usernames are not admitted')
   const groups = [...new Set(user.groups)].filter(group => !isSystem(group)).toSorted()
@@ -124,8 +127,8 @@ export function withoutSystem(user: UserInfo): UserInfo {
 }
 
 /**
- * A user whom only one workspace knows (chapter 30, section 1.6): nothing of the system's and nothing of kcp's, confined
- * to the logical cluster of the request.
+ * A user of one workspace: without system groups and extra of kcp, scoped to the logical cluster of the request (kcp
+ * `pkg/proxy/authentication`, per-workspace authentication).
  */
 export function ofWorkspace(user: UserInfo, cluster: ClusterName): UserInfo {
   const { extra = {}, ...rest } = withoutSystem(user)

@@ -1,4 +1,7 @@
-/** `jwt[]` of an AuthenticationConfiguration (apiserver.config.k8s.io) and of a WorkspaceAuthenticationConfiguration: one issuer. */
+/**
+ * `jwt[]` of an AuthenticationConfiguration (apiserver.config.k8s.io) or of a WorkspaceAuthenticationConfiguration: one
+ * issuer.
+ */
 export interface JwtConfig {
   readonly issuer: IssuerConfig
   readonly claimMappings: ClaimMappings
@@ -7,13 +10,13 @@ export interface JwtConfig {
 }
 
 export interface IssuerConfig {
-  /** `iss` of its tokens; its OpenID configuration is below. */
+  /** `iss` of its tokens; the base URL of its OpenID configuration. */
   readonly url: string
-  /** Where the OpenID configuration really is. */
+  /** The URL of the OpenID configuration, if it is different. */
   readonly discoveryURL?: string
-  /** PEM; the authorities of the system when absent. */
+  /** PEM; the authorities of the system if absent. */
   readonly certificateAuthority?: string
-  /** Of which a token must name one. */
+  /** A token must have one of them. */
   readonly audiences?: readonly string[]
   readonly audienceMatchPolicy?: string
 }
@@ -48,19 +51,19 @@ export interface UserRule {
 
 /** A compiled CEL expression about a token. */
 export interface ClaimsExpression {
-  /** Throws an `Error` when it fails, or costs too much. */
+  /** Throws an `Error` if it fails or exceeds the cost limit. */
   evaluate(value: unknown): unknown
   /** Whether it reads `claims.<field>`. */
   reads(field: string): boolean
 }
 
-/** What CEL is to tokens: `claims` is a map of anything, `user` has username, groups, uid and extra. */
+/** Compiles CEL expressions: `claims` is a map, `user` has username, groups, uid and extra. */
 export interface ExpressionCompiler {
-  /** Throws an `Error` in the words of the compiler. */
+  /** Throws an `Error` with the message of the compiler. */
   compile(expression: string, variable: 'claims' | 'user'): ClaimsExpression
 }
 
-/** How tokens of issuers may be signed: with a private key, in every way that is thought safe. */
+/** The accepted algorithms of tokens: asymmetric ones that are considered secure. */
 export const signingAlgorithms: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512'],

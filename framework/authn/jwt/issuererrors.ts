@@ -3,7 +3,7 @@ import { certificatesOf } from '../issuer.ts'
 import type { IssuerConfig } from './config.ts'
 import { invalid, required } from './problems.ts'
 
-/** What is wrong with an issuer, in Kubernetes' words. `forbidden`: issuers that are the server itself. */
+/** Validates an issuer (`validateIssuer`). `forbidden`: the issuers of the server itself. */
 export function issuerErrors(
   { url, discoveryURL, audiences = [], audienceMatchPolicy = '', certificateAuthority }: IssuerConfig,
   path: string,

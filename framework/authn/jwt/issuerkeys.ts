@@ -5,9 +5,11 @@ import { isObject } from '../jwt.ts'
 import { TokenError } from '../token.ts'
 import type { IssuerConfig } from './config.ts'
 
-/** The public keys of an issuer, found by OpenID discovery and kept. */
+/** The public keys of an issuer, from OpenID discovery, cached. */
 export interface IssuerKeys {
-  /** Waits for the issuer once; throws `TokenError` when it cannot be reached or is not what it should be. */
+  /**
+   * Discovers the keys on first use. Throws `TokenError` if the issuer is unreachable or its configuration is invalid.
+   */
   keys(): Promise<JWTVerifyGetKey>
 }
 
@@ -15,11 +17,11 @@ export interface IssuerKeysOptions {
   readonly issuer: IssuerConfig
   /** Where it may be; anywhere when absent. */
   readonly addresses?: AddressPolicy
-  /** Milliseconds between two questions for keys that are not known: default 10,000. */
+  /** Minimum milliseconds between two requests for unknown keys; default: 10,000. */
   readonly cooldown?: number
 }
 
-/** After this long the keys are asked for again, so that a withdrawn one is not believed for ever. */
+/** Milliseconds after which keys are fetched again, so that revoked keys expire. */
 const longest = 10 * 60 * 1000
 const patience = 10_000
 
@@ -47,13 +49,14 @@ export function issuerKeys({ issuer, addresses, cooldown = 10_000 }: IssuerKeysO
   }
 }
 
-/** Where the keys of an issuer are. */
+/** The URL of the keys of an issuer. */
 async function discover({ url, discoveryURL }: IssuerConfig, how: FetchOptions): Promise<string> {
   const place = discoveryURL || `${url.replace(/\/$/, '')}/.well-known/openid-configuration`
   const document = await fetchJson(place, how)
   const { issuer, jwks_uri: keys } = isObject(document) ? document : {}
-  if (issuer !== url) throw new Error(`the issuer calls itself ${JSON.stringify(issuer)}`)
-  if (typeof keys !== 'string' || !URL.canParse(keys)) throw new Error('the issuer names no keys')
+  if (issuer !== url) throw new Error(`issuer mismatch: the configuration has ${JSON.stringify(issuer)}`)
+  if (typeof keys !== 'string' || !URL.canParse(keys))
+    throw new Error('the configuration has no valid jwks_uri')
   return keys
 }
 

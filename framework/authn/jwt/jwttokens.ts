@@ -15,7 +15,7 @@ export interface JwtIssuer {
   readonly url: string
   /** Throws `TokenError`. */
   userOf(token: string): Promise<UserInfo>
-  /** Asks for the keys before the first token needs them. Never rejects. */
+  /** Fetches the keys before the first token. Never rejects. */
   prepare(): Promise<void>
 }
 
@@ -24,13 +24,13 @@ export interface JwtIssuerOptions {
   /** Where it may be; anywhere when absent. */
   readonly addresses?: AddressPolicy
   readonly cooldown?: number
-  /** How tokens may be signed; all of `signingAlgorithms` when absent. */
+  /** Accepted algorithms; default: `signingAlgorithms`. */
   readonly algorithms?: readonly string[]
 }
 
-/** Clocks of issuers may be ahead by so many seconds (`nbf`); what is over (`exp`) is over. */
+/** Accepted clock difference in seconds for `nbf`; none for `exp`. */
 const leeway = 300
-/** As Kubernetes': how long a withdrawn key is still believed of tokens seen before. */
+/** Milliseconds for which results are cached, as in Kubernetes: a token of a revoked key is accepted that long. */
 const longest = 10_000
 
 export function jwtIssuer({ rules, algorithms = signingAlgorithms, ...more }: JwtIssuerOptions): JwtIssuer {
@@ -48,7 +48,7 @@ export function jwtIssuer({ rules, algorithms = signingAlgorithms, ...more }: Jw
   }
 }
 
-/** Whether this issuer claims to have made a token; nothing is verified yet. */
+/** Whether the token names this issuer; it is not verified yet. */
 export const isIssuedBy = (token: string, url: string): boolean => unverifiedClaims(token)?.iss === url
 
 interface Judging {
@@ -81,7 +81,7 @@ async function verified({ rules: { config }, algorithms, known }: Judging, token
   }
 }
 
-/** A token that names no key is tried with all that would fit. */
+/** A token without a key ID is verified with all matching keys. */
 async function verifiedByAny(
   error: unknown,
   verify: (key: webcrypto.CryptoKey) => Promise<{ readonly payload: Claims }>,

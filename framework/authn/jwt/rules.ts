@@ -11,7 +11,7 @@ import { issuerErrors } from './issuererrors.ts'
 import { invalid, required } from './problems.ts'
 import { jwtShape, unknownFields } from './shape.ts'
 
-/** One issuer's configuration, checked, with its expressions compiled. */
+/** The validated configuration of an issuer with its compiled expressions. */
 export interface JwtRules {
   readonly config: JwtConfig
   readonly username?: ClaimsExpression
@@ -30,17 +30,20 @@ export interface CompiledTokenRule {
 
 export interface CheckedRules {
   readonly rules: JwtRules
-  /** In Kubernetes' words; rules with errors are not to be used. */
+  /** Rules with errors must not be used. */
   readonly errors: readonly FieldError[]
 }
 
-/** Collects what is wrong with one configuration. */
+/** The errors of one configuration. */
 interface Check {
   readonly errors: FieldError[]
   readonly compiler: ExpressionCompiler
 }
 
-/** Checks one entry of `jwt` at `path`, such as `jwt[0]`. `forbidden`: issuers that are the server itself. */
+/**
+ * Validates one entry of `jwt` at `path`, such as `jwt[0]` (`ValidateAuthenticationConfiguration`). `forbidden`: the
+ * issuers of the server itself.
+ */
 export function checkRules(
   config: JwtConfig,
   path: string,
@@ -168,7 +171,7 @@ function compile(
   }
 }
 
-/** Whoever names users by an address that nobody has verified lets anybody be anybody. */
+/** A user name from an unverified address would let users choose their names. */
 function checkEmail(
   check: Check,
   mapped: Mapped,
@@ -189,8 +192,8 @@ function checkEmail(
 }
 
 /**
- * Why entries of a WorkspaceAuthenticationConfiguration will let nobody in, in Kubernetes' words. Nothing about what is
- * not even of the right shape: that is its schema's to refuse.
+ * The errors of the entries of a WorkspaceAuthenticationConfiguration. Entries that do not fit its schema are rejected
+ * elsewhere.
  */
 export function unusableEntries(jwt: unknown, compiler: ExpressionCompiler): readonly string[] {
   if (unknownFields(jwt ?? [], [jwtShape]).length > 0) return []

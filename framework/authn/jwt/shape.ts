@@ -1,13 +1,13 @@
 import { isObject } from '../jwt.ts'
 
-/** What a value may be: a string, a boolean, a list of something, or an object with some fields. */
+/** The type of a value: a string, a boolean, a list, or an object with these fields. */
 export type ConfigShape =
   | 'string'
   | 'boolean'
   | readonly [ConfigShape]
   | { readonly [field: string]: ConfigShape }
 
-/** What does not fit: `unknown field "jwt[0].isuer"`, `jwt: not a list`. Absent and null always fit. */
+/** The misfits: `unknown field "jwt[0].isuer"`, `jwt: not a list`. Absent values and null always fit. */
 export function unknownFields(value: unknown, shape: ConfigShape, path = ''): readonly string[] {
   if (value === undefined || value === null) return []
   if (typeof shape === 'string') return typeof value === shape ? [] : [`${path}: not a ${shape}`]

@@ -11,10 +11,10 @@ import { isIssuedBy, type JwtIssuer, jwtIssuer } from './jwttokens.ts'
 import { checkRules } from './rules.ts'
 
 export interface WorkspaceTokensOptions {
-  /** The WorkspaceAuthenticationConfigurations that hold in a logical cluster, from memory. */
+  /** The WorkspaceAuthenticationConfigurations of a logical cluster, from memory. */
   readonly configurationsOf: (cluster: ClusterName) => readonly Item[]
   readonly compiler: ExpressionCompiler
-  /** Issuers that no tenant may name: the server itself. */
+  /** The issuers of the server itself, which tenants must not configure. */
   readonly forbidden: readonly string[]
   /** Where tenants' issuers may be. */
   readonly addresses: AddressPolicy
@@ -28,7 +28,10 @@ interface Built {
 
 const remembered = 1000
 
-/** Users by tokens of issuers that a workspace's type trusts (chapter 30, section 1.6), known in that workspace alone. */
+/**
+ * Users by tokens of the issuers that the type of a workspace configures, for this workspace only (kcp
+ * `pkg/proxy/authentication`).
+ */
 export function workspaceTokens(options: WorkspaceTokensOptions): TokenReader {
   const built = new LRUCache<string, Built>({ max: remembered })
   const issuersOf = (item: Item): readonly JwtIssuer[] => {
@@ -61,7 +64,7 @@ interface Configuration extends KubeObject {
   readonly spec?: { readonly jwt?: readonly JwtConfig[] }
 }
 
-/** What cannot be used is logged, and is nobody's way in. */
+/** Invalid entries are logged and ignored. */
 function build(object: Configuration, options: WorkspaceTokensOptions): readonly JwtIssuer[] {
   const { compiler, forbidden, addresses, log } = options
   return (object.spec?.jwt ?? []).flatMap((config, i) => {
@@ -71,7 +74,7 @@ function build(object: Configuration, options: WorkspaceTokensOptions): readonly
     const cluster = annotations?.['kcp.io/cluster']
     log.warn(
       { cluster, name, errors: errors.map(fieldErrorText) },
-      'a workspace authentication configuration cannot be used',
+      'invalid workspace authentication configuration',
     )
     return []
   })
