@@ -53,8 +53,7 @@ function isOlder(folder, time) {
   })
 }
 
-// Not `npm ci`: it refuses a lock file that was written where a registry lacks packages of other platforms. By itself npm
-// asks for minutes where there is no network.
+// `npm ci` would remove all packages first. Without the options about retries npm asks for minutes where there is no network.
 const installArguments = [
   ...['install', '--no-save', '--no-audit', '--no-fund'],
   ...['--fetch-retries=1', '--fetch-retry-mintimeout=500'],

@@ -50,3 +50,34 @@ describe('npm run test:kcp', () => {
     assert.doesNotMatch(stderr, /Cannot find any files/)
   })
 })
+
+interface LockFile {
+  readonly packages: Readonly<
+    Record<
+      string,
+      { readonly resolved?: string; readonly optionalDependencies?: Readonly<Record<string, string>> }
+    >
+  >
+}
+
+describe('package-lock.json', () => {
+  let packages: LockFile['packages']
+  before(async () => {
+    packages = (JSON.parse(await readText(join(root, 'package-lock.json'))) as LockFile).packages
+  })
+
+  it('has the packages of all platforms, without which npm ci fails', () => {
+    const optional = Object.values(packages).flatMap(each => Object.keys(each.optionalDependencies ?? {}))
+    assert.ok(optional.length > 50)
+    assert.deepEqual(
+      optional.filter(name => !(`node_modules/${name}` in packages)),
+      [],
+    )
+  })
+
+  it('names no registry', () =>
+    assert.deepEqual(
+      Object.keys(packages).filter(path => packages[path]?.resolved !== undefined),
+      [],
+    ))
+})
