@@ -131,6 +131,15 @@ const functionsWhere = (
     functions.filter(is).map(({ name, line, lines }) => `${path}:${line} ${name}: ${lines}`),
   )
 
+/** Folders whose comments still cite chapters of a text that the repository does not have. */
+const citing = ['kcp', 'shard', 'framework', 'remote', 'proxy', 'openapi', 'cmd', 'cel', 'virtual']
+
+/** Files with a pattern, except those that may have it. */
+const filesWith = (pattern: RegExp, may: (path: string) => boolean): readonly string[] =>
+  readTexts(['.ts', '.md', '.mjs', '.cjs', '.sh', '.yaml', '.go'])
+    .filter(({ path, text }) => !may(path) && pattern.test(text))
+    .map(({ path }) => path)
+
 describe('architecture', () => {
   let sources: readonly SourceFile[]
   before(async () => {
@@ -189,6 +198,20 @@ describe('architecture', () => {
       [],
     )
   })
+})
+
+describe('the repository', () => {
+  it('cites rules.md and upstream sources, no chapters of other texts', () =>
+    assert.deepEqual(
+      filesWith(/\bchapters? \d/i, path => citing.includes(folderOf(path))),
+      [],
+    ))
+
+  it('names no path outside itself, but for the data that .ci/run looks for', () =>
+    assert.deepEqual(
+      filesWith(/\bshared\/(?:data|design|reference)\b|(?<![\w.])\/work\//, path => path === '.ci/run'),
+      [],
+    ))
 })
 
 describe('the architecture of tests', () => {
