@@ -6,22 +6,22 @@ import { CostExceeded, type Effort } from './values/costtracker.ts'
 import { type CelType, sameType, typeText } from './values/type.ts'
 import { CelError, type CelValue } from './values/value.ts'
 
-/** What evaluations of one request may still cost together. */
+/** CEL cost that is left for the expressions of one request together; `effort` is the work left. */
 export interface CostBudget {
   left: number
   readonly effort: Effort
 }
 
-/** An expression that is ready to be evaluated, or what is wrong with it. */
+/** A compiled expression, or the problem for which it cannot be compiled. */
 export interface CompiledExpression {
   readonly source: string
   readonly type: CelType | undefined
   readonly problem: string | undefined
-  /** Values of the environment's variables by name. Throws OutOfBudget when nothing more may be evaluated. */
+  /** Evaluates with values of the environment's variables by name. Throws OutOfBudget when the budget is used up. */
   evaluate(variables: Readonly<Record<string, CelValue>>, allowance: CostBudget): CelValue
 }
 
-/** Thrown when the expressions of one request have cost more than they may together. */
+/** Thrown when the expressions of one request exceed their cost budget. */
 export class OutOfBudget extends Error {
   constructor() {
     super('validation failed due to running out of cost budget, no further validation rules will be run')
@@ -30,7 +30,7 @@ export class OutOfBudget extends Error {
 
 const callLimit = 1_000_000
 
-/** Compiles an expression of a policy. `types` are what it may come to; none: anything. */
+/** Compiles an expression of a policy. `types` are the allowed result types; empty allows any. */
 export function compileExpression(
   source: string,
   environment: Environment,

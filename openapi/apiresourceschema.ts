@@ -10,8 +10,8 @@ import type { RawSchema } from './structural/schema.ts'
 import { patternCostErrors } from './structural/structural.ts'
 
 /**
- * What is wrong with an APIResourceSchema (chapter 20, section 5.1). With `old`: its spec must not differ, and a spec that
- * does not is not checked again.
+ * Validates an APIResourceSchema (kcp `pkg/admission/apiresourceschema`). With `old`, the spec is immutable, and an
+ * unchanged spec is not validated again.
  */
 export function validateAPIResourceSchema(schema: KubeObject, old?: KubeObject): readonly FieldError[] {
   const unchanged = old !== undefined && isDeepStrictEqual(schema.spec, old.spec)
@@ -36,13 +36,13 @@ function specErrors(spec: unknown): readonly FieldError[] {
   ]
 }
 
-/** The whole spec as the value would repeat a schema of many kilobytes: group and names tell as much. */
+/** The value has group and names only, because the whole spec can have many kilobytes. */
 const immutableError = (spec: unknown): FieldError =>
   invalidValue('spec', { group: textAt(spec, 'group'), names: memberOf(spec, 'names') }, 'is immutable')
 
 const prefixPattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 
-/** `<prefix>.<plural>.<group>`, with `core` for the core group; any prefix will do. */
+/** `<prefix>.<plural>.<group>` with any prefix, and with `core` for the core group. */
 function objectNameErrors({ metadata, spec }: KubeObject): readonly FieldError[] {
   const plural = textAt(spec, 'names', 'plural')
   if (plural === '') return []
@@ -66,7 +66,7 @@ function groupErrors(group: string): readonly FieldError[] {
   return group.includes('.') ? [] : [invalidValue(path, group, 'should be a domain with at least one dot')]
 }
 
-/** Errors in the schema are at `schema.openAPIV3Schema`, as kcp has them, although the object has no such field. */
+/** Like kcp, reports errors in the schema at `schema.openAPIV3Schema`, although the object has no such field. */
 function schemaVersionErrors(version: unknown, path: string): readonly FieldError[] {
   const schema = memberOf(version, 'schema') ?? undefined
   if (schema === undefined) return [...versionErrors(version, path), required(`${path}.schema`)]

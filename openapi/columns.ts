@@ -9,7 +9,7 @@ import { JsonPathError } from './jsonpath/parser.ts'
 
 type Cell = ReturnType<TableColumn['cell']>
 
-/** The words of ObjectMeta, which kubectl users see in `explain` of tables. */
+/** The description of ObjectMeta.creationTimestamp in Kubernetes. */
 const ageDescription =
   'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata'
 
@@ -20,7 +20,7 @@ const ageColumn: PrinterColumn = {
   description: ageDescription,
 }
 
-/** Printer columns of a CRD as table columns (chapter 40, section 7.9); Age when there are none. */
+/** Printer columns of a CRD as table columns (apiextensions-apiserver `tableconvertor`); Age if there are none. */
 export function columnsOf(columns: readonly PrinterColumn[] = []): readonly TableColumn[] {
   const meterFor = metersByRow()
   return (columns.length === 0 ? [ageColumn] : columns).map(column => tableColumn(column, meterFor))
@@ -28,7 +28,7 @@ export function columnsOf(columns: readonly PrinterColumn[] = []): readonly Tabl
 
 type MeterFor = (object: KubeObject, now: Date) => JsonPathMeter
 
-/** One meter for all cells of a row, which are asked for one after the other. */
+/** One meter for all cells of a row, which are computed one after the other. */
 function metersByRow(): MeterFor {
   let row: { object: KubeObject; now: Date; meter: JsonPathMeter } | undefined
   return (object, now) => {
@@ -54,7 +54,7 @@ function tableColumn(column: PrinterColumn, meterFor: MeterFor): TableColumn {
   }
 }
 
-/** A stored column may have a path that does not parse: its cells are empty. */
+/** The cells of a stored column with an invalid path are empty. */
 function pathOrNothing(expression: string): JsonPath {
   try {
     return jsonPath(expression)
@@ -97,7 +97,7 @@ const age = (value: string, now: Date): string => (rfc3339.test(value) ? since(v
 
 type Selectable = Readonly<Record<string, (object: KubeObject) => string>>
 
-/** `spec.color` → its value as text, '' when absent: the `selectableFields` of a version (chapter 40, rule 7.7). */
+/** The `selectableFields` of a version (rules.md 7.7): a field such as `spec.color`, and its value as text, '' if absent. */
 export const selectableFieldsOf = (fields: readonly { readonly jsonPath: string }[]): Selectable =>
   Object.fromEntries(
     fields.map(field => {

@@ -19,11 +19,11 @@ import {
 } from './validation/structure.ts'
 import { maxErrors, type ValueCheck } from './validation/validation.ts'
 
-/** What compiling makes, on first use. */
+/** A compiled schema. */
 interface Compiled {
   readonly prune: ReturnType<typeof compilePruning>
   readonly check: ValueCheck
-  /** undefined: nothing is said of a status. */
+  /** undefined if the schema has no status. */
   readonly status: ValueCheck | undefined
   readonly embedded: StructureCheck | undefined
   readonly uniqueness: StructureCheck | undefined
@@ -44,8 +44,8 @@ function compile(schema: JSONSchemaProps): Compiled {
 }
 
 /**
- * Compiles a structural schema of a whole object; the work is done when it is first used. `decode` throws 400 when
- * metadata has fields of the wrong type or the object is nested too deep.
+ * Compiles a structural schema of a whole object on first use. `decode` throws 400 if metadata has fields of the wrong
+ * type, or if the object is nested too deep.
  */
 export function compileSchema(schema: JSONSchemaProps): ObjectSchema {
   let compiled: Compiled | undefined
@@ -70,19 +70,19 @@ function decode({ prune }: Compiled, object: KubeObject): Decoded {
   }
 }
 
-/** 400 as Kubernetes' decoders have it (chapter 40, rule 2.38). */
+/** 400, with the message of Kubernetes' decoders (rules.md 2.38). */
 function cannotBeHandled({ kind, apiVersion }: KubeObject, why: string): StatusError {
   const version = String(apiVersion).replace(/^.*\//, '')
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`)
 }
 
-/** An object as it is to be, and as it was. */
+/** The new and the old object. */
 interface Versions {
   readonly object: KubeObject
   readonly old: KubeObject | undefined
 }
 
-/** In the order of Kubernetes: the schema, embedded resources, unique items, rules. At most `maxErrors`. */
+/** Errors in the order of Kubernetes: schema, embedded resources, duplicate items, rules. At most `maxErrors`. */
 function errorsOf(compiled: Compiled, versions: Versions, scope: ValidationScope): readonly FieldError[] {
   const shape = [
     ...(scope.onlyStatus === true ? statusErrors(compiled, versions) : wholeErrors(compiled, versions)),
@@ -92,7 +92,7 @@ function errorsOf(compiled: Compiled, versions: Versions, scope: ValidationScope
   return errors.length > maxErrors ? errors.slice(0, maxErrors) : errors
 }
 
-/** With these errors values may not be what rules take them for. */
+/** Errors after which rules are not evaluated. */
 const blocking: ReadonlySet<FieldError['type']> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -104,7 +104,7 @@ const blocking: ReadonlySet<FieldError['type']> = new Set([
 const notChecked =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
-/** Rules look only at objects of the right shape (chapter 40, rule 7.37). */
+/** Rules are evaluated only if the schema has no blocking errors (rules.md 7.37). */
 function ruleErrors(
   rules: RuleCheck | undefined,
   shape: readonly FieldError[],
@@ -121,7 +121,7 @@ const wholeErrors = ({ check, embedded }: Compiled, { object, old }: Versions): 
   ...structureErrors(embedded, object),
 ]
 
-/** As upstream, which has only the status at hand, and puts its path in front of fields. */
+/** Like Kubernetes, validates the status alone and prefixes its path. */
 function statusErrors({ status }: Compiled, { object, old }: Versions): readonly FieldError[] {
   if (status === undefined || object.status === undefined) return []
   return validate(status, object.status, old?.status).map(error => ({
@@ -130,7 +130,7 @@ function statusErrors({ status }: Compiled, { object, old }: Versions): readonly
   }))
 }
 
-/** Those that were there before are forgiven, and then all of them. */
+/** If the old object has duplicate items, all duplicates are ignored. */
 function repetitionErrors({ uniqueness }: Compiled, { object, old }: Versions): readonly FieldError[] {
   const repeated = structureErrors(uniqueness, object)
   const isForgiven = repeated.length > 0 && old !== undefined && structureErrors(uniqueness, old).length > 0
@@ -143,11 +143,11 @@ function structureErrors(check: StructureCheck | undefined, object: KubeObject):
   return errors
 }
 
-/** The content of a schema as a short text: equal schemas have equal hashes, whatever the order of their keys. */
+/** The hash of a schema. Equal schemas have equal hashes, in any order of keys. */
 export const schemaHash = (schema: JSONSchemaProps): string =>
   createHash('sha256').update(canonicalJson(schema)).digest('base64url')
 
-/** A cache of compiled schemas: equal schemas share one, as long as it is among the `max` last used. */
+/** A cache of the `max` last used compiled schemas, by content. */
 export function schemaCache(max: number): (schema: JSONSchemaProps) => ObjectSchema {
   const byHash = new LRUCache<string, ObjectSchema>({ max })
   const byIdentity = new WeakMap<JSONSchemaProps, ObjectSchema>()
@@ -162,12 +162,12 @@ export function schemaCache(max: number): (schema: JSONSchemaProps) => ObjectSch
   }
 }
 
-/** Like `compileSchema`, shared by all clusters of the process that serve an equal schema. */
+/** Like `compileSchema`, shared by all logical clusters that serve an equal schema. */
 export const compileCached = schemaCache(2000)
 
 const numbers = new WeakMap<KindVersion, number>()
 
-/** A version and the content of its schema as a number: kept beside each object that was completed by it. Never 0. */
+/** A hash of a version and its schema, which is stored with each object that was completed by it. Never 0. */
 export function shapeNumber(version: KindVersion): number {
   const known = numbers.get(version)
   if (known !== undefined) return known
@@ -178,8 +178,8 @@ export function shapeNumber(version: KindVersion): number {
 }
 
 /**
- * A stored object, pruned and defaulted by the schema that its version has now; the same object when there is nothing to
- * do. What has become unreadable stays as it is: nobody could repair it otherwise.
+ * A stored object, pruned and defaulted by the current schema of its version; the same object if nothing changes. An
+ * object that cannot be decoded stays unchanged, so that clients can repair it.
  */
 export function completed(schema: JSONSchemaProps, object: KubeObject): KubeObject {
   try {
@@ -193,7 +193,7 @@ export function completed(schema: JSONSchemaProps, object: KubeObject): KubeObje
 type Prune = ReturnType<typeof compilePruning>
 const prunes = new WeakMap<JSONSchemaProps, Prune>()
 
-/** Without what the schema does not know, and no more: nothing is defaulted on the way into another version. */
+/** A pruned object without defaulting, for conversion to another version. */
 export function pruned(schema: JSONSchemaProps, object: KubeObject): KubeObject {
   const prune = prunes.get(schema) ?? compilePruning(schema, { root: true, defaults: false })
   prunes.set(schema, prune)

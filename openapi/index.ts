@@ -1,4 +1,4 @@
-// The public surface of schemas and OpenAPI. Append; one export per line of origin.
+// The public API of schemas and OpenAPI documents.
 
 export { humanDuration, since } from '../framework/formats/humanduration.ts'
 export type { JSONSchemaProps, ValidationRule } from '../framework/meta/jsonschema.ts'

@@ -16,8 +16,9 @@ import type {
   PrinterColumn,
 } from './definitions/definition.ts'
 import { reviewKinds } from './definitions/kubernetes/index.ts'
+import { scaleSchema } from './definitions/kubernetes/reviews.ts'
 
-/** All verbs of a stored resource, in the order in which Kubernetes lists them (chapter 40, rule 8.6). */
+/** All verbs of a stored resource, in the order of Kubernetes (rules.md 8.6). */
 export const allVerbs: readonly Verb[] = [
   'delete',
   'deletecollection',
@@ -31,7 +32,7 @@ export const allVerbs: readonly Verb[] = [
 /** Verbs of the status and scale subresources. */
 export const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
-/** What a definition does not say: where its objects are, and how its endpoint behaves. */
+/** What a definition leaves open: the storage of a resource, and the behavior of its endpoints. */
 export interface ResourceWiring<P extends Params = Params> {
   storage(version: string, subresource?: 'status' | 'scale'): ResourceStorage<P>
   readonly custom: boolean
@@ -46,14 +47,14 @@ export interface ResourceWiring<P extends Params = Params> {
   readonly subresources?: readonly Subresource<P>[]
 }
 
-/** One ApiResource per served version of a definition. Schemas and columns are shared by content. */
+/** One ApiResource per served version of a definition. Equal schemas are shared. */
 export const apiResourcesOf = <P extends Params>(
   definition: KindDefinition,
   wiring: ResourceWiring<P>,
 ): readonly ApiResource<P>[] =>
   definition.versions.filter(v => v.served).map(version => apiResourceOf(definition, version, wiring))
 
-/** Resources to be read; the status is named, and nothing more (chapter 10, section 6.2). */
+/** Read-only resources. The status subresource is listed without verbs. */
 export const readOnlyResourcesOf = <P extends Params>(
   definition: KindDefinition,
   storage: (version: string) => ResourceStorage<P>,
@@ -129,29 +130,17 @@ function standardSubresources<P extends Params>(
 
 const isRendered = (column: PrinterColumn | TableColumn): column is TableColumn => 'cell' in column
 
-/** Columns given as JSONPath are compiled; columns that come with their own cell function stay. */
+/** Compiles columns with a JSONPath; columns with a cell function stay. */
 const tableColumns = (version: KindVersion): readonly TableColumn[] =>
   version.columns.length === 0
     ? columnsOf([])
     : version.columns.flatMap(column => (isRendered(column) ? [column] : columnsOf([column])))
 
-/** Base64 of the first 8 bytes of SHA-256 over `<group>/<version>/<kind>` of the storage version (chapter 40, rule 8.4). */
+/** Base64 of the first 8 bytes of SHA-256 over `<group>/<version>/<kind>` of the storage version (rules.md 8.4). */
 function storageVersionHash(definition: KindDefinition): string {
   const version = definition.versions.find(v => v.storage)?.name ?? ''
   const text = `${definition.group}/${version}/${definition.names.kind}`
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64')
-}
-
-/** `autoscaling/v1 Scale` (chapter 40, rule 7.59). */
-const scaleSchema: JSONSchemaProps = {
-  type: 'object',
-  properties: {
-    spec: { type: 'object', properties: { replicas: { type: 'integer', format: 'int32', minimum: 0 } } },
-    status: {
-      type: 'object',
-      properties: { replicas: { type: 'integer', format: 'int32' }, selector: { type: 'string' } },
-    },
-  },
 }
 
 interface SchemaNames {
@@ -193,7 +182,7 @@ interface SchemaSpec {
   }
 }
 
-/** The definition that a valid CustomResourceDefinition or APIResourceSchema describes. */
+/** The definition in a valid CustomResourceDefinition or APIResourceSchema. */
 export function definitionOf(object: KubeObject): KindDefinition {
   const spec = object.spec as SchemaSpec
   return {
@@ -239,7 +228,7 @@ function versionOf(spec: SchemaSpec, version: SchemaVersion): KindVersion {
   }
 }
 
-/** The declared warning, or Kubernetes' own (chapter 40, rule 7.44). */
+/** The declared deprecation warning, or the default of Kubernetes (rules.md 7.44). */
 function deprecationOf(spec: SchemaSpec, version: SchemaVersion): string | undefined {
   if (version.deprecated !== true) return undefined
   return (
@@ -247,7 +236,7 @@ function deprecationOf(spec: SchemaSpec, version: SchemaVersion): string | undef
   )
 }
 
-/** Review kinds that somebody answers, by `<plural>.<group>`: they are created, and nothing else. */
+/** The review kinds that have a storage, by `<plural>.<group>`. Their only verb is create. */
 export const reviewResourcesOf = (
   storages: Readonly<Record<string, ResourceStorage>>,
 ): readonly ApiResource[] =>

@@ -1,12 +1,12 @@
 import { type CelType, dynType, isOptional, paramOf, sameType } from '../values/type.ts'
 
-/** What the type parameters that have been met stand for, by name. */
+/** Substitutions of type parameters, by name (cel-go's `mapping`). */
 export type TypeMapping = ReadonlyMap<string, CelType>
 
 const isDyn = ({ kind }: CelType): boolean => kind === 'dyn'
 const isDynOrError = ({ kind }: CelType): boolean => kind === 'dyn' || kind === 'error'
 
-/** The bindings under which a value of each of `args` fits into the parameter at its place; undefined when none does. */
+/** Substitutions for which `args` are assignable to `params`; undefined if there are none. */
 export function unify(
   bindings: TypeMapping,
   params: readonly CelType[],
@@ -41,7 +41,7 @@ const nullable: ReadonlySet<string> = new Set(['null', 'opaque', 'struct', 'dura
 
 const isNullable = ({ kind }: CelType): boolean => nullable.has(kind)
 
-/** Whether the parameter may stand for the type; `unbound` when it stands for nothing and may not for this. */
+/** Whether the type can be substituted for the parameter; `unbound` if the type contains the unbound parameter. */
 function substitutes(bindings: Map<string, CelType>, type: CelType, param: CelType): boolean | 'unbound' {
   if (type.kind === 'param' && type.name === param.name) return true
   const bound = bindings.get(param.name)
@@ -57,7 +57,7 @@ function substitutes(bindings: Map<string, CelType>, type: CelType, param: CelTy
   return true
 }
 
-/** Whether a type does not speak of the parameter: nothing may stand for a part of itself. */
+/** Whether a type does not contain the parameter (the occurs check). */
 function isFree(bindings: TypeMapping, param: CelType, type: CelType): boolean {
   if (type.kind !== 'param') return type.params.every(inner => isFree(bindings, param, inner))
   if (type.name === param.name) return false
@@ -65,7 +65,7 @@ function isFree(bindings: TypeMapping, param: CelType, type: CelType): boolean {
   return bound === undefined || isFree(bindings, param, bound)
 }
 
-/** The more general of two types that fit. */
+/** The more general of two compatible types. */
 export const moreGeneral = (a: CelType, b: CelType): CelType => (isLessSpecific(a, b) ? a : b)
 
 function isLessSpecific(a: CelType, b: CelType): boolean {
@@ -79,7 +79,7 @@ function isLessSpecific(a: CelType, b: CelType): boolean {
   )
 }
 
-/** The type with its bound parameters replaced; those that stand for nothing become dyn when `toDyn`. */
+/** The type with its bound parameters substituted; unbound parameters become dyn if `toDyn`. */
 export function substitute(bindings: TypeMapping, type: CelType, toDyn = false): CelType {
   if (type.kind === 'param') {
     const bound = bindings.get(type.name)
@@ -90,6 +90,6 @@ export function substitute(bindings: TypeMapping, type: CelType, toDyn = false):
   return { ...type, params: type.params.map(param => substitute(bindings, param, toDyn)) }
 }
 
-/** What an optional holds, and whether the type was one. */
+/** The type in an optional type, and whether the type was optional. */
 export const unwrapped = (type: CelType): readonly [CelType, boolean] =>
   isOptional(type) ? [paramOf(type), true] : [type, false]

@@ -21,7 +21,7 @@ import {
 import type { Environment } from './environment.ts'
 import { literalIssues } from './validators.ts'
 
-/** A checked expression with its type, or everything that is wrong with it in the words of cel-go. */
+/** A checked expression with its type, or its issues in the format of cel-go. */
 export type CheckResult =
   | { readonly checked: CheckedExpr; readonly type: CelType }
   | { readonly issues: string }
@@ -76,7 +76,7 @@ function checkFunction(state: CheckerState, call: CallExpr, name: string, args: 
   )
 }
 
-/** Each side is told by itself when it is no boolean. */
+/** Reports each operand that is not a bool. */
 function checkLogic(state: CheckerState, args: readonly Expr[], types: readonly CelType[]): CelType {
   let isGood = true
   types.forEach((type, i) => {
@@ -118,7 +118,7 @@ function resolve(
   return result
 }
 
-/** The result and parameters of an overload, its type parameters replaced by new ones. */
+/** The result and parameters of an overload, with new type parameters. */
 function instantiated(state: CheckerState, { result, params }: Overload): readonly CelType[] {
   const fresh = new Map<string, CelType>()
   const replace = (type: CelType): CelType => {

@@ -25,17 +25,17 @@ import { type CelValue, Double, Uint } from '../values/value.ts'
 import { moreGeneral, substitute, type TypeMapping, unify, unwrapped } from './assign.ts'
 import { type Environment, typeNamed } from './environment.ts'
 
-/** What is known of a checked expression, by node. */
+/** A type-checked expression, as cel-spec's CheckedExpr: types and references by node. */
 export interface CheckedExpr {
   readonly expr: Expr
   readonly types: ReadonlyMap<Expr, CelType>
-  /** The ways in which a call may go; one where the types tell. */
+  /** The overloads that a call can resolve to; one if the types are known. */
   readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
-  /** Names with dots that are one name: a variable, a type, or the function of a call. */
+  /** Qualified names: of a variable, a type, or the function of a call. */
   readonly names: ReadonlyMap<Expr, string>
 }
 
-/** A check under way. */
+/** The state of the type checker. */
 export interface CheckerState {
   readonly environment: Environment
   readonly types: Map<Expr, CelType>
@@ -68,7 +68,7 @@ export const undeclared = (check: CheckerState, at: number, name: string): CelTy
 
 export const newParam = (check: CheckerState): CelType => paramType(`_var${check.params++}`)
 
-/** Checks calls; in its own file, and handed in here because calls hold expressions. */
+/** Checks calls. A parameter, because calls contain expressions. */
 export type CallChecker = (
   check: CheckerState,
   expr: Extract<Expr, { kind: 'call' }>,
@@ -77,7 +77,7 @@ export type CallChecker = (
 
 export type VisitExpr = (expr: Expr) => CelType
 
-/** The type of an expression and of everything in it; adds to `issues` what is wrong. */
+/** Checks an expression and returns its type; adds errors to `issues`. */
 export function checkExpr(check: CheckerState, expr: Expr, checkCall: CallChecker): CelType {
   const visit: VisitExpr = inner => {
     const type = visitNode(check, inner, visit, checkCall)
@@ -135,7 +135,7 @@ function identType(check: CheckerState, expr: Expr, written: string): CelType | 
 const structNamed = (check: CheckerState, name: string): CelType | undefined =>
   check.environment.struct(name)?.constructible === true ? structType(name) : undefined
 
-/** `a.b.c` for names with dots; undefined for anything else. */
+/** `a.b.c` for a qualified name; undefined for other expressions. */
 export function dottedName(expr: Expr): string | undefined {
   if (expr.kind === 'ident') return expr.name
   if (expr.kind !== 'select' || expr.test) return undefined
@@ -189,20 +189,20 @@ export const mismatch = (check: CheckerState, at: number, expected: CelType, fou
 
 const shown = (check: CheckerState, type: CelType): string => typeText(substitute(check.bindings, type))
 
-/** Whether the type fits where the other is expected; what that says of type parameters is kept. */
+/** Whether a type is assignable to the expected one. Keeps the substitutions of type parameters. */
 export function assignable(check: CheckerState, expected: CelType, found: CelType): boolean {
   const next = unify(check.bindings, [expected], [found])
   if (next !== undefined) check.bindings = next
   return next !== undefined
 }
 
-/** The type of several values together: dyn when they have none. `literalIssues` refuses that in most places. */
+/** The common type of values: dyn if there is none, which `literalIssues` reports in most places. */
 function joined(check: CheckerState, previous: CelType | undefined, current: CelType): CelType {
   if (previous === undefined) return current
   return assignable(check, previous, current) ? moreGeneral(previous, current) : dynType
 }
 
-/** What an optional element holds. */
+/** The type of an element, without the optional. */
 function elementType(check: CheckerState, value: Expr, optional: boolean, visit: VisitExpr): CelType {
   const type = visit(value)
   if (!optional) return type
@@ -266,7 +266,7 @@ function expectType(check: CheckerState, { at }: Expr, found: CelType, expected:
   if (!assignable(check, expected, found)) mismatch(check, at, expected, found)
 }
 
-/** The types of the variables of a loop over a type. */
+/** The types of the variables of a comprehension over a type. */
 function variableTypes(
   check: CheckerState,
   { range: expr, variable2 }: ComprehensionExpr,

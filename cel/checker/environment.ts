@@ -22,18 +22,18 @@ import {
 /** The fields of an object type, by name. */
 export interface StructInfo {
   field(name: string): CelType | undefined
-  /** Whether expressions may make one: `Object.spec{…}`. */
+  /** Whether expressions can construct it: `Object.spec{…}`. */
   readonly constructible?: boolean
 }
 
-/** What an expression may speak of. */
+/** The variables, functions and types that an expression can use. */
 export interface Environment {
   readonly variables: ReadonlyMap<string, CelType>
   readonly functions: ReadonlyMap<string, FunctionDecl>
   struct(name: string): StructInfo | undefined
 }
 
-/** An environment of Kubernetes: its functions, and these variables. */
+/** An environment with the functions of Kubernetes and these variables. */
 export const environment = (
   variables: Readonly<Record<string, CelType>>,
   struct: Environment['struct'] = () => undefined,

@@ -6,7 +6,7 @@ import { parseDuration, parseTimestamp } from '../values/time.ts'
 import { type CelType, dynType, paramOf, sameType, typeText } from '../values/type.ts'
 import type { CheckedExpr } from './checker.ts'
 
-/** What is wrong with the literals of an expression whose types are right. */
+/** Issues of the AST validators of cel-go: homogeneous aggregates, and duration, timestamp, regex and format literals. */
 export function literalIssues(checked: CheckedExpr): readonly Issue[] {
   const issues: Issue[] = []
   walk(checked, checked.expr, false, issues)
@@ -50,7 +50,7 @@ const mismatch = (at: number, expected: CelType, found: CelType): Issue => ({
   message: `expected type '${typeText(expected)}' but found '${typeText(found)}'`,
 })
 
-/** Items of a list are of one type. */
+/** The items of a list must have one type. */
 function listIssues(checked: CheckedExpr, { elements: [first, ...others] }: ListExpr): readonly Issue[] {
   if (first === undefined) return []
   const type = typeOf(checked, first.value, first.optional)
@@ -59,7 +59,7 @@ function listIssues(checked: CheckedExpr, { elements: [first, ...others] }: List
   return [mismatch(other.value.at, type, typeOf(checked, other.value, other.optional))]
 }
 
-/** So are the keys of a map, and its values. */
+/** The keys of a map must have one type, and its values too. */
 function mapIssues(checked: CheckedExpr, { entries: [first, ...others] }: MapExpr): readonly Issue[] {
   if (first === undefined) return []
   const keys = typeOf(checked, first.key)
@@ -101,7 +101,7 @@ function textIssues(
   return message === undefined ? [] : [{ at: expr.at, message }]
 }
 
-/** A template that is known is checked against the list of its arguments. */
+/** Checks a literal format string against the list of its arguments. */
 function formatIssues(checked: CheckedExpr, { at, target, args }: CallExpr): readonly Issue[] {
   const [list] = args
   if (target?.kind !== 'literal' || typeof target.value !== 'string' || list?.kind !== 'list') return []

@@ -12,14 +12,14 @@ import {
   Optional,
 } from '../values/value.ts'
 
-/** What a call costs, from its arguments (the target first) and its result. */
+/** The cost of a call, from its arguments (the target first) and its result. */
 export type CallCost = (args: readonly CelValue[], result: CelValue) => number
 
 const traversal = 0.1
 const regexLength = 0.25
 const newList = 10
 
-/** The size of a value as costs see it; 1 where there is none. */
+/** The size of a value for costs; 1 for values without a size. */
 export function actualSize(value: CelValue): number {
   if (value instanceof Optional) return value.value === undefined ? 1 : actualSize(value.value)
   if (typeof value === 'object' && value !== null && isOpaque(value)) return value.size ?? 1
@@ -28,7 +28,7 @@ export function actualSize(value: CelValue): number {
 
 const sizeAt = (args: readonly CelValue[], index: number): number => actualSize(args[index] ?? null)
 
-/** The same floating-point numbers as Go's: seventy tenths are a little more than seven, and cost 8. */
+/** The floating-point result must be that of Go: 70 * 0.1 is slightly more than 7, and costs 8. */
 const ceil = (size: number): number => Math.ceil(size * traversal)
 
 const fixed =
@@ -68,7 +68,7 @@ const traverse: CallCost = ([value = null]) => traversalCost(value)
 
 const resultList: CallCost = (_args, result) => actualSize(result) + 1 + newList
 
-/** Comparing every item of a list with every other. */
+/** Compares each item of a list with each other. */
 const selfCompare =
   (index: number): CallCost =>
   args => {
@@ -98,7 +98,7 @@ const containsCidr =
 const validate: CallCost = ([format, text = null]) =>
   format instanceof NamedFormat ? regexCost(actualSize(text), format.maxRegexSize) : 1
 
-/** Costs of functions, whatever the overload. */
+/** Costs by function, for all overloads. */
 const byFunction: Readonly<Record<string, CallCost>> = {
   check: fixed(350_000),
   isSorted: traverse,
@@ -129,7 +129,7 @@ const byFunction: Readonly<Record<string, CallCost>> = {
   validate,
 }
 
-/** Costs of overloads, where it is known which one is called. */
+/** Costs by overload, if the call resolves to one. */
 const byOverload: Readonly<Record<string, CallCost>> = {
   cidr_ip: fixed(1),
   string_to_ip: scan(0),
@@ -164,7 +164,7 @@ const one = fixed(1)
 
 const orders = /^(?:less|greater)(?:_equals)?_(?:string|bytes)$/
 
-/** What a call costs as Kubernetes counts it (chapter 40, rule 7.38). */
+/** The cost of a call (rules.md 7.38, `k8s.io/apiserver/pkg/cel/library/cost.go`). */
 export function callCost(name: string, overload: string | undefined): CallCost {
   if (overload !== undefined) {
     if (/^list_.*_sort$/.test(overload)) return selfCompare(0)
@@ -175,7 +175,7 @@ export function callCost(name: string, overload: string | undefined): CallCost {
   return Object.hasOwn(byFunction, name) ? (byFunction[name] ?? one) : one
 }
 
-/** What `==` and `!=` cost; values of libraries cost 1. */
+/** The cost of `==` and `!=`; 1 for opaque values. */
 export const equalityCost = (a: CelValue, b: CelValue): number => {
   if (typeof a !== 'object' && typeof a !== 'string') return 1
   if (typeof a === 'object' && a !== null && isOpaque(a)) return 1

@@ -28,7 +28,7 @@ import {
 } from './estimatesize.ts'
 
 /**
- * What an expression costs at least and at most, whatever the values of the root's schema (chapter 40, rule 7.38).
+ * The minimum and maximum cost of an expression for all values of the schema (rules.md 7.38, cel-go's `checker/cost.go`).
  * `root` declares `self` and `oldSelf`.
  */
 export function estimateCost(checked: CheckedExpr, root: SchemaDeclaration | undefined): Estimate {
@@ -79,7 +79,7 @@ function selectCost(state: EstimatorState, expr: SelectExpr): Estimate {
   return isStep ? sum(base, estimate(1)) : base
 }
 
-/** `dyn(x)` is x. */
+/** `dyn(x)` has the sizes of x. */
 function dynCost(state: EstimatorState, expr: CallExpr): Estimate {
   const [arg] = expr.args
   if (arg === undefined) return nothing
@@ -100,7 +100,7 @@ const joinedEntries = (a: EntrySizes | undefined, b: EntrySizes | undefined): En
     ? undefined
     : { isList: a.isList, keys: union(a.keys, b.keys), values: union(a.values, b.values) }
 
-/** Sizes of several parts together: any of them may be the one. */
+/** The union of the sizes of alternatives. */
 const anySize = (sizes: readonly Estimate[]): Estimate =>
   sizes.reduce(union, sizes.length === 0 ? nothing : estimate(unlimited, 0))
 
@@ -169,7 +169,7 @@ const overloadsOf = ({ checked }: EstimatorState, expr: CallExpr): readonly stri
   return (checked.overloads.get(expr) ?? []).map(({ id }) => id)
 }
 
-/** Conditions and additions hold what their parts hold. */
+/** Conditionals and additions have the union of the entries of their parts. */
 function noteEntries(state: EstimatorState, expr: CallExpr, overload: string): void {
   const [first, second, third] = expr.args
   const parts =
@@ -191,7 +191,7 @@ function indexSize(state: EstimatorState, expr: CallExpr, overload: string): Est
   return entriesOf(state, container)?.values
 }
 
-/** Runs with more local names. */
+/** Runs with additional local variables. */
 function withLocals<T>(
   state: EstimatorState,
   locals: readonly (readonly [string, EstimatedVariable])[],
@@ -239,7 +239,7 @@ function noteFoldSize(state: EstimatorState, fold: ComprehensionExpr, turns: Est
   if (step !== undefined) state.entries.set(fold, step)
 }
 
-/** The variables of a loop come from its range. */
+/** The variables of a comprehension, sized by its range. */
 function variables(
   state: EstimatorState,
   { range: expr, variable, variable2 }: ComprehensionExpr,

@@ -2,7 +2,7 @@ import type { Expr } from '../syntax/ast.ts'
 import { type CelType, sameType } from '../values/type.ts'
 import { type Estimate, estimate, product, scaled, sum, union, unknown, unlimited } from './estimatesize.ts'
 
-/** An argument, as far as it is known before it has a value. */
+/** An argument with its estimated size (cel-go's `AstNode`). */
 export interface EstimatedNode {
   readonly expr: Expr
   readonly type: CelType
@@ -16,7 +16,7 @@ export interface EstimatedCall {
   readonly overload: string
   readonly target?: EstimatedNode
   readonly args: readonly EstimatedNode[]
-  /** What the arguments cost. */
+  /** The costs of the arguments. */
   readonly costs: readonly Estimate[]
 }
 
@@ -31,14 +31,14 @@ const regexLength = 0.25
 
 const sizeOf = (node: EstimatedNode | undefined): Estimate => node?.size ?? unknown
 
-/** What one overload costs, with its arguments. */
+/** The estimated cost of an overload, including its arguments. */
 export function estimateCall(call: EstimatedCall): CallEstimate {
   const own = byLists(call) ?? byFunction(call) ?? byOverload(call)
   if (own === undefined) return { cost: sum(estimate(1), ...call.costs) }
   return own.alone === true ? own : { ...own, cost: sum(own.cost, ...call.costs) }
 }
 
-/** `alone`: the arguments are in the cost already. */
+/** `alone`: the cost includes the arguments already. */
 type Own = CallEstimate & { readonly alone?: boolean }
 
 const scan = (node: EstimatedNode | undefined, factor = 1): Estimate =>
@@ -49,7 +49,7 @@ function regexCost(text: EstimatedNode | undefined, regex: EstimatedNode | undef
   return product(scaled(length, traversal), scaled(sizeOf(regex), regexLength))
 }
 
-/** Lists, sets and sorting: what they make is paid for. */
+/** Functions of lists and sets, whose cost includes the created list. */
 function byLists({ overload, target, args }: EstimatedCall): Own | undefined {
   const [first, second] = args
   const size = sizeOf(target)
@@ -86,7 +86,7 @@ const newList = (factor: number, size: Estimate): Own => ({
   size,
 })
 
-/** The number that an argument is, if it is a literal. */
+/** The value of an argument that is an int literal. */
 function uint(node: EstimatedNode | undefined, otherwise: number): number {
   const expr = node?.expr
   if (expr?.kind !== 'literal') return otherwise
@@ -138,7 +138,7 @@ function byFunction(call: EstimatedCall): Own | undefined {
   }
 }
 
-/** Functions whose results are made of texts. */
+/** Functions of strings. */
 function byText({ name, target, args }: EstimatedCall): Own | undefined {
   const [first, second] = args
   const size = sizeOf(target)
@@ -168,14 +168,14 @@ function traverse(target: EstimatedNode): Own {
   return { cost: product(sizeOf(target), each) }
 }
 
-/** How large a text can become when parts of it are replaced. */
+/** The size of the result of `replace`. */
 function replaced(text: Estimate, old: Estimate, by: Estimate): Estimate {
   const most = mostReplaced(text, old, by)
   const least = leastReplaced(text, old, by)
   return sum(product(estimate(least[0], most[0]), by), estimate(least[1], most[1]))
 }
 
-/** How often, and what stays. */
+/** The number of replacements, and the size of the rest. */
 function mostReplaced(text: Estimate, old: Estimate, by: Estimate): readonly [number, number] {
   if (old.min === 0) return [text.max < unlimited ? text.max + 1 : text.max, text.max]
   return by.max <= old.min ? [0, text.max] : [Math.ceil(text.max / old.min), 0]
@@ -201,7 +201,7 @@ function containment({ name, overload, args }: EstimatedCall): Estimate {
   return overload.endsWith('_string') ? sum(base, masked, scan(args[0])) : sum(base, masked)
 }
 
-/** Values of libraries are compared at once. */
+/** Opaque values are compared at fixed cost. */
 function equality({ args }: EstimatedCall): Own | undefined {
   const [a, b] = args
   if (a === undefined || b === undefined || a.type.kind !== 'opaque' || !sameType(a.type, b.type))

@@ -5,10 +5,10 @@ import type { Expr } from '../syntax/ast.ts'
 import { type CelType, dynType, isOptional, paramOf } from '../values/type.ts'
 import type { CelValue } from '../values/value.ts'
 
-/** Where a value comes from: `self`, then fields, `@items`, `@values` or `@keys`. */
+/** The schema path of a value: `self`, then fields, `@items`, `@values` or `@keys`. */
 export type ValuePath = readonly string[]
 
-/** The sizes of what a list or map holds. */
+/** The sizes of the entries of a list or map. */
 export interface EntrySizes {
   readonly isList: boolean
   readonly keys: Estimate
@@ -41,7 +41,7 @@ const isScalar = (type: CelType): boolean =>
   ['bool', 'double', 'duration', 'int', 'timestamp', 'uint'].includes(type.kind) ||
   (isOptional(type) && isScalar(paramOf(type)))
 
-/** The size of a part, from itself, from the schema, or from its type; undefined when nothing tells. */
+/** The size of an expression: computed, from the schema, or from its type; undefined if unknown. */
 export function sizeOf(state: EstimatorState, expr: Expr): Estimate | undefined {
   const known = state.sizes.get(expr) ?? literalSize(expr)
   if (known !== undefined) return known
@@ -69,7 +69,7 @@ const keys: SchemaDeclaration = {
   minSize: 2,
 }
 
-/** At most as large as the schema at the end of the path allows. */
+/** The size that the schema at the path allows. */
 export function schemaSize(root: SchemaDeclaration | undefined, path: ValuePath): Estimate | undefined {
   if (path.length === 0 || root === undefined) return undefined
   let node: SchemaDeclaration | undefined = root
@@ -85,7 +85,7 @@ export function schemaSize(root: SchemaDeclaration | undefined, path: ValuePath)
 export const entriesOf = (state: EstimatorState, expr: Expr): EntrySizes | undefined =>
   state.entries.get(expr) ?? (expr.kind === 'ident' ? state.locals.get(expr.name)?.entries : undefined)
 
-/** At least and at most: of a size or a cost. Beyond 64 bits there is only 2^64. */
+/** An estimate of a size or a cost, as cel-go's SizeEstimate and CostEstimate. Capped at 2^64. */
 export interface Estimate {
   readonly min: number
   readonly max: number
@@ -106,10 +106,10 @@ export const sum = (...ranges: readonly Estimate[]): Estimate =>
 export const product = (a: Estimate, b: Estimate): Estimate =>
   estimate(capped(a.min * b.min), capped(a.max * b.max))
 
-/** What contains both. */
+/** The smallest estimate that contains both. */
 export const union = (a: Estimate, b: Estimate): Estimate =>
   estimate(Math.min(a.min, b.min), Math.max(a.max, b.max))
 
-/** Times a factor, rounded up; with the same floating-point numbers as Go. */
+/** Multiplied by a factor and rounded up, with the same floating-point results as Go. */
 export const scaled = ({ min, max }: Estimate, factor: number): Estimate =>
   estimate(capped(Math.ceil(min * factor)), capped(Math.ceil(max * factor)))

@@ -3,9 +3,9 @@ import { declare, type FunctionDecl, type FunctionOp, member } from '../values/d
 import { boolType, type CelType, opaqueType, stringType } from '../values/type.ts'
 import { CelError, type CelValue, type OpaqueValue } from '../values/value.ts'
 
-/** What an expression asks about: may somebody do `verb`? */
+/** The attributes of an authorization check by an expression. */
 export interface AuthorizationCheck {
-  /** Instead of who makes the request. */
+  /** Checked instead of the user of the request. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string }
   readonly verb: string
   readonly path?: string
@@ -14,7 +14,7 @@ export interface AuthorizationCheck {
   readonly subresource?: string
   readonly namespace?: string
   readonly name?: string
-  /** As written, whether or not they can be read. */
+  /** Unparsed, possibly invalid. */
   readonly fieldSelector?: string
   readonly labelSelector?: string
 }
@@ -22,7 +22,7 @@ export interface AuthorizationCheck {
 export interface AuthorizationDecision {
   readonly allowed: boolean
   readonly reason: string
-  /** Why there is no decision; '' when there is one. */
+  /** The error of the authorizer; '' for none. */
   readonly error: string
 }
 
@@ -35,7 +35,7 @@ const pathCheckType = typeNamed('PathCheck')
 const groupCheckType = typeNamed('GroupCheck')
 const decisionType = typeNamed('Decision')
 
-/** A question on its way: who is asked, and what is known of it. */
+/** An `Authorizer` or one of its checks: the attributes set so far. */
 class AuthorizerValue implements OpaqueValue {
   readonly opaque: CelType
   readonly ask: Authorize
@@ -69,7 +69,7 @@ export const authorizerValue = (ask: Authorize): CelValue => new AuthorizerValue
 export const resourceCheckValue = (ask: Authorize, about: Omit<AuthorizationCheck, 'verb'>): CelValue =>
   new AuthorizerValue(resourceCheckType, ask, about)
 
-/** A function that says more of a question. `mustBe`: what is said may not be blank. */
+/** A function that sets an attribute of a check. `mustBe`: the value must not be blank. */
 const saying = (
   name: string,
   id: string,
@@ -104,7 +104,7 @@ const told = (name: string, type: CelType, read: (answer: AuthorizationDecision)
     ),
   )
 
-/** May somebody do something else too? For expressions of admission, which have an `authorizer`. */
+/** The authorizer library, for expressions of admission (`k8s.io/apiserver/pkg/cel/library/authz.go`). */
 export const authorizer: readonly FunctionDecl[] = [
   saying('path', 'authorizer_path', [authorizerType, pathCheckType], true),
   saying('group', 'authorizer_group', [authorizerType, groupCheckType]),

@@ -40,7 +40,7 @@ const noConversion = (from: string, to: CelType): CelError =>
 
 const identity: FunctionOp = ([value = null]) => value
 
-/** A text read as something else. */
+/** A conversion from a string. */
 const read =
   (to: CelType, parse: (text: string) => CelValue | undefined): FunctionOp =>
   ([text]) =>

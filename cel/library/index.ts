@@ -13,7 +13,7 @@ import { regex, strings } from './strings.ts'
 import { timestamps } from './timestamps.ts'
 import { url } from './url.ts'
 
-/** What every expression of Kubernetes may call (chapter 40, rule 7.39). */
+/** The functions of all expressions of Kubernetes (rules.md 7.39). */
 export const standardDeclarations = [
   ...logic,
   ...comparisons,

@@ -12,7 +12,7 @@ import { type OpaqueValue, Optional } from '../values/value.ts'
 
 const formatType = opaqueType('kubernetes.NamedFormat')
 
-/** A format by name: what is wrong with a text, and how long an expression of it would be, for costs. */
+/** A named format: its validation, and for costs the length of an equivalent regular expression. */
 export class NamedFormat implements OpaqueValue {
   readonly opaque = formatType
   readonly name: string
@@ -30,7 +30,7 @@ export class NamedFormat implements OpaqueValue {
 
 type Errors = (text: string) => readonly string[]
 
-/** A trailing dash is no mistake in a prefix: something will follow. */
+/** A prefix can end with a dash. */
 const prefix =
   (errors: Errors): Errors =>
   text =>

@@ -34,7 +34,7 @@ const b = paramType('B')
 const listOfA = listOf(a)
 const mapOfAB = mapOf(a, b)
 
-/** These are compiled on their own, since they do not evaluate all of their arguments or are attributes. */
+/** Planned without a call: these do not evaluate all arguments, or are attributes. */
 const special: FunctionOp = () => noSuchOverload
 
 export function contains(
@@ -46,7 +46,7 @@ export function contains(
   return false
 }
 
-/** The size of a text in code points, of anything else in items; undefined for what has none. */
+/** The size of a string in code points, of other values in items or bytes; undefined for values without a size. */
 export function sizeOfValue(value: CelValue): number | undefined {
   if (typeof value === 'string') return codePoints(value)
   if (value instanceof Uint8Array) return value.length
@@ -105,7 +105,7 @@ export const logic: readonly FunctionDecl[] = [
   ),
 ]
 
-/** Pairs of types that have an order, and how overloads of them are called. */
+/** Pairs of ordered types, with the suffix of their overloads. */
 const ordered: readonly (readonly [string, CelType, CelType])[] = [
   ['bool', boolType, boolType],
   ['int64', intType, intType],

@@ -41,12 +41,12 @@ const unwrap: FunctionOp = ([list]) => {
   return values
 }
 
-/** These are compiled on their own: they evaluate their argument only when they need it. */
+/** Planned without a call: these evaluate their argument only if needed. */
 const special: FunctionOp = () => noSuchOverload
 
 const dereference = new CelError('optional.none() dereference')
 
-/** The accumulator is a map of its own: what an expression can see is never changed. */
+/** A copy of the map: values that an expression can access never change. */
 const owned = (map: CelValue): LiteralMap =>
   map instanceof LiteralMap ? map.copy() : LiteralMap.empty.copy()
 

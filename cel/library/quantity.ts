@@ -26,7 +26,7 @@ const toQuantity: FunctionOp = ([text]) => {
 
 const compare: FunctionOp = ([a, b]) => Number(nanosOf(a) > nanosOf(b)) - Number(nanosOf(a) < nanosOf(b))
 
-/** A quantity knows that it is an int only when it was written as one. */
+/** A quantity is an int only if it was written as one. */
 const asInt = ({ nanos, scale }: Quantity): Int | undefined =>
   scale !== undefined && scale >= 0 && nanos % billion === 0n ? normalInt(nanos / billion) : undefined
 
@@ -43,7 +43,7 @@ const combined =
     return new QuantityValue({ nanos, scale: commonScale(x, y) })
   }
 
-/** Nothing is added to a scale by zero. */
+/** Adding zero does not change the scale. */
 function commonScale(x: Quantity, y: Quantity): number | undefined {
   if (x.scale === undefined || y.scale === undefined) return undefined
   if (x.nanos === 0n) return y.scale

@@ -19,7 +19,7 @@ class Semver implements OpaqueValue {
 
 const numeric = /^\d+$/
 
-/** The version that a text says, or what is wrong with it. */
+/** Parses a version; an error message if invalid. */
 function parse(text: string): Semver | string {
   if (text === '') return 'Version string empty'
   const [core, pre, build] = splitCore(text)
@@ -107,7 +107,7 @@ function compareVersions(a: Semver, b: Semver): number {
   return sign(a.prerelease.length - b.prerelease.length)
 }
 
-/** Numbers come before words. */
+/** Numeric identifiers come before others. */
 function compareIdentifiers(a: string, b: string | undefined): number {
   if (b === undefined) return 1
   const [x, y] = [numeric.test(a), numeric.test(b)]

@@ -17,7 +17,7 @@ import {
   Uint,
 } from '../values/value.ts'
 
-/** `'%s is %.2f'.format([…])` as version 2 of the strings library has it, in American English. */
+/** `'%s is %.2f'.format([…])`, as version 2 of cel-go's strings library with the locale en-US. */
 export function formatText(
   template: string,
   args: readonly CelValue[] | ListView,
@@ -40,7 +40,7 @@ export function formatText(
   return textOf(parts.join('') + template.slice(last), tracker)
 }
 
-/** The clauses of a template, and how many arguments they take; what is wrong with it otherwise. */
+/** The clauses of a format string, or an error message. */
 export function clausesOf(template: string): readonly string[] | string {
   const found: string[] = []
   for (const [clause, , letter] of template.matchAll(/%(?:%|(?:\.(\d*))?(.?))/gsu)) {
@@ -55,7 +55,7 @@ export function clausesOf(template: string): readonly string[] | string {
 const unrecognized = (letter: string): string =>
   `could not parse formatting clause: unrecognized formatting clause "${letter}"`
 
-/** The kinds that a clause takes, and the text for others. */
+/** The kinds that a clause accepts, and the error for others. */
 export const clauseKinds: Readonly<Record<string, readonly [kinds: string, problem: string]>> = {
   d: ['int uint', 'decimal clause can only be used on integers'],
   f: ['double string', 'fixed-point clause can only be used on doubles'],
@@ -99,7 +99,7 @@ const integerOf = (value: CelValue): bigint | undefined =>
 const decimal: Clause = value =>
   integerOf(value)?.toString() ?? wrong('decimal clause can only be used on integers', value)
 
-/** NaN and infinities may be written as texts. */
+/** NaN and infinities can also be strings. */
 const doubleOf = (value: CelValue): number | undefined =>
   value instanceof Double
     ? value.value
@@ -142,7 +142,7 @@ const raised: Readonly<Record<string, string>> = {
   '9': '⁹',
 }
 
-/** Kubernetes' version has six decimals, whatever it is asked for. */
+/** Always six decimals, as in the version of the library that Kubernetes uses. */
 const scientific: Clause = value => {
   const double = doubleOf(value)
   if (double === undefined) return wrong('scientific clause can only be used on doubles', value)
@@ -173,7 +173,7 @@ const octal: Clause = value =>
 const stringKinds =
   'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps'
 
-/** A value as text; inside lists and maps texts are quoted and doubles have six decimals. */
+/** A value as a string. In lists and maps strings are quoted, and doubles have six decimals. */
 const text: Clause = value => {
   if (typeof value === 'string') return value
   if (value instanceof Double) return special(value.value) ?? goFloat(value.value)
@@ -235,7 +235,7 @@ const clauses: Readonly<Record<string, Clause>> = {
   o: octal,
 }
 
-/** A number as Go's `%g` prints it: exponents of at least two digits, below 1e-4 and from 1e21. */
+/** A number as Go's `%g` prints it: with an exponent of at least two digits below 1e-4 and from 1e21. */
 export function goFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'

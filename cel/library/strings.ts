@@ -8,7 +8,7 @@ import { formatText } from './stringformat.ts'
 
 const outOfRange = (index: Int): CelError => new CelError(`index out of range: ${index}`)
 
-/** Texts are indexed by code points; most have one unit each and need no splitting. */
+/** Strings are indexed by code points; most have no surrogates and need no splitting. */
 const isPlain = (text: string): boolean => !/[\ud800-\udfff]/.test(text)
 const pointsOf = (text: string): ArrayLike<string> => (isPlain(text) ? text : [...text])
 const slice = (text: string, from: number, to?: number): string =>
@@ -20,7 +20,7 @@ const charAt: FunctionOp = ([text, index]) => {
   return at < 0 || at > points.length ? outOfRange(index as Int) : (points[at] ?? '')
 }
 
-/** From units of UTF-16 to code points. */
+/** The code point index of a UTF-16 index. */
 const pointIndex = (text: string, unit: number): number =>
   unit < 0 ? -1 : pointsOf(text.slice(0, unit)).length
 
@@ -55,7 +55,7 @@ const substring: FunctionOp = ([value, start, end]) => {
   return to < 0 || to > length ? outOfRange(end as Int) : slice(text, from, to)
 }
 
-/** How often a text is in another, at most `limit` times if that is not negative; '' is around every code point. */
+/** The number of occurrences of a substring, limited if `limit` is not negative; '' occurs around each code point. */
 function occurrences(text: string, part: string, limit: number): number {
   const found = part === '' ? pointsOf(text).length + 1 : text.split(part).length - 1
   return limit < 0 ? found : Math.min(found, limit)
@@ -104,7 +104,7 @@ const join: FunctionOp = ([list, separator = ''], tracker) => {
   return textOf(texts.join(String(separator)), tracker)
 }
 
-/** What Unicode calls white space, as Go trims it; JavaScript has one more. */
+/** White space of Unicode, as in Go; JavaScript also trims U+FEFF. */
 const isSpace = (char: string): boolean => char === '\x85' || (char !== '\ufeff' && char.trim() === '')
 
 const trim: FunctionOp = ([value]) => {
@@ -198,7 +198,7 @@ export const strings: readonly FunctionDecl[] = [
   ),
 ]
 
-/** Runs an expression on a text; how long that may take is known before. */
+/** Matches a pattern, and counts the work before. */
 function matched(
   text: CelValue | undefined,
   pattern: CelValue | undefined,

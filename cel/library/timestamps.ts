@@ -4,7 +4,7 @@ import { declare, type FunctionDecl, type FunctionOp, member, type Overload } fr
 import { durationType, intType, stringType, timestampType } from '../values/type.ts'
 import { type CelDuration, CelError, type CelTimestamp, type CelValue } from '../values/value.ts'
 
-/** The local date and time in a zone, as if it were UTC; an error for zones that are none. */
+/** The local date and time in a time zone, as if it were UTC; an error for an unknown time zone. */
 function inZone(timestamp: CelTimestamp, zone: CelValue | undefined): Date | CelError {
   const utc = new Date(timestamp.seconds * 1000)
   if (zone === undefined) return utc
@@ -21,7 +21,7 @@ function offsetSeconds(zone: string): number | CelError {
   return total * 60
 }
 
-/** Making one takes long, and there are some six hundred zones. */
+/** Creating a formatter is slow. */
 const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 })
 
 function formatterOf(zone: string): Intl.DateTimeFormat {
@@ -31,7 +31,7 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
   return known
 }
 
-/** `America/New_York`, by the rules that held at that time. */
+/** The offset of a zone such as `America/New_York` at that time. */
 function zoneSeconds(utc: Date, zone: string): number | CelError {
   if (zone === '' || zone === 'UTC') return 0
   try {
@@ -71,7 +71,7 @@ const ofTimestamp = (
   member(`timestamp_to_${id}_with_tz`, [timestampType, stringType], intType, part(read)),
 ]
 
-/** A duration in whole units of so many nanoseconds. */
+/** A duration in whole units of `unit` nanoseconds. */
 const ofDuration = (id: string, unit: bigint): Overload =>
   member(`duration_to_${id}`, [durationType], intType, ([duration]) =>
     Number((duration as CelDuration).nanos / unit),

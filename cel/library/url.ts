@@ -19,7 +19,7 @@ class Url implements OpaqueValue {
     this.text = text
     this.scheme = scheme.toLowerCase()
     this.host = (authority ?? '').replace(/^.*@/, '')
-    // What has a scheme but no slash is opaque, and has no path.
+    // A URL with a scheme but without a slash is opaque, and has no path.
     this.path = scheme !== '' && authority === undefined && !path.startsWith('/') ? '' : path
     this.query = query
   }
@@ -63,7 +63,7 @@ const query: FunctionOp = ([url]) => {
   return LiteralMap.of(values)
 }
 
-/** Escaped as it was written, if that was well done. */
+/** The path, with invalid characters escaped. */
 const escapedPath = ({ path }: Url): string =>
   path.replace(/[^\w\-.~!$&'()*+,;=:@/%[\]]/gu, char => encodeURIComponent(char))
 

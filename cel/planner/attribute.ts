@@ -16,8 +16,8 @@ import {
 import { constantOf, type Eval, type Interpretable, isError, type Planner, slotOf } from './plan.ts'
 
 /**
- * Names, fields and items are attributes: a whole chain `a.b[0].c` costs 1 and 1 for each step. Steps are counted where
- * they happen, and the 1 by whoever evaluates the chain as a value.
+ * Names, fields and items are attributes: a chain `a.b[0].c` costs 1, and 1 for each step. Each step adds its cost, and
+ * the evaluation of the whole chain adds 1.
  */
 export const isAttribute = (plan: Planner, expr: Expr): boolean => {
   if (plan.checked.names.get(expr)?.startsWith('type ') === true) return false
@@ -25,7 +25,7 @@ export const isAttribute = (plan: Planner, expr: Expr): boolean => {
   return expr.kind === 'call' && ['_[_]', '_[?_]', '_?._', '_?_:_'].includes(expr.name)
 }
 
-/** A value of an attribute, with the cost of the chain. A condition and a test cost nothing themselves. */
+/** Plans an attribute, with the cost of its chain. Conditionals and presence tests cost nothing themselves. */
 export function planAttribute(plan: Planner, expr: IdentExpr | SelectExpr | CallExpr): Interpretable {
   const named = plan.checked.names.get(expr)
   if (named?.startsWith('type ')) return constantOf(new TypeValue(named.slice('type '.length)))
@@ -40,7 +40,7 @@ export function planAttribute(plan: Planner, expr: IdentExpr | SelectExpr | Call
   }
 }
 
-/** Tests are free, and so are chains that begin with a condition. */
+/** Presence tests are free, and so are chains that begin with a conditional. */
 function isFree(expr: Expr): boolean {
   if (expr.kind === 'select') return expr.test || isFree(expr.operand)
   if (expr.kind !== 'call') return false
@@ -49,7 +49,7 @@ function isFree(expr: Expr): boolean {
   return ['_[_]', '_[?_]', '_?._'].includes(expr.name) && operand !== undefined && isFree(operand)
 }
 
-/** An attribute without the cost of its chain; of anything else, the value. */
+/** Evaluates an attribute without the cost of its chain, and any other expression as usual. */
 export function bare(plan: Planner, expr: Expr): Eval {
   if (!isAttribute(plan, expr)) return plan.plan(expr).run
   if (expr.kind === 'ident') return variable(plan, plan.checked.names.get(expr) ?? expr.name)
@@ -73,7 +73,7 @@ function variable(plan: Planner, name: string): Eval {
   }
 }
 
-/** Only the branch that is taken costs. */
+/** Only the selected branch is evaluated. */
 function conditional(plan: Planner, [test, yes, no]: readonly [Expr, Expr, Expr]): Eval {
   const condition = plan.plan(test).run
   const [ifTrue, ifFalse] = [bare(plan, yes), bare(plan, no)]
@@ -115,7 +115,7 @@ function presence(target: Eval, field: string): Eval {
 
 type FrameOf = Parameters<Eval>[0]
 
-/** A step into an optional is one itself, and costs only where there is something. */
+/** A step into an optional results in an optional, and costs only if the value is present. */
 function ifPresent(frame: FrameOf, value: CelValue, step: (of: CelValue) => CelValue | undefined): CelValue {
   const of = value instanceof Optional ? value.value : value
   const found = of === undefined ? undefined : step(of)
@@ -148,7 +148,7 @@ function index(plan: Planner, [operand, at]: readonly [Expr, Expr], optional: bo
   }
 }
 
-/** The place in a list that a number of any kind means. */
+/** The list index of a number of any kind. */
 function position(key: CelValue): number | undefined {
   if (typeof key === 'number') return key
   if (key instanceof Uint) return Number(key.value)

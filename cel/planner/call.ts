@@ -23,7 +23,7 @@ const conversions: ReadonlySet<string> = new Set(
 /** Functions whose second argument is a regular expression. */
 const withPattern: ReadonlySet<string> = new Set(['matches', 'find', 'findAll'])
 
-/** A call of a function; operators that do not evaluate all of their arguments are on their own. */
+/** Plans a function call. Operators that do not evaluate all arguments are in `lazy`. */
 export function planCall(plan: Planner, call: CallExpr): Interpretable {
   const name = plan.checked.names.get(call) ?? call.name.replace(/^\./, '')
   const isQualified = plan.checked.names.has(call)
@@ -47,13 +47,13 @@ export function planCall(plan: Planner, call: CallExpr): Interpretable {
     : { run }
 }
 
-/** A pattern that is known must be a good one. */
+/** Throws a ProgramProblem for an invalid constant pattern. */
 function checkPattern(pattern: CelValue | undefined): void {
   const compiled = typeof pattern === 'string' ? compilePattern(pattern) : undefined
   if (typeof compiled === 'string') throw new ProgramProblem(compiled)
 }
 
-/** A conversion of a constant is done once, and for nothing. */
+/** Evaluates the conversion of a constant when it is planned, at no cost. */
 function folded(run: Eval): Interpretable {
   const effort = { left: 1_000_000 }
   const value = run({ cost: 0, limit: 1_000_000, effort, slots: [] })
@@ -61,7 +61,7 @@ function folded(run: Eval): Interpretable {
   return constantOf(value)
 }
 
-/** A call that needs all of its arguments. All are evaluated and the call is paid even when one is an error. */
+/** A call that evaluates all arguments. Its cost is charged even if one is an error. */
 function strict(planned: readonly Interpretable[], overloads: readonly Overload[], cost: CallCost): Eval {
   const runs = planned.map(({ run }) => run)
   return frame => {
@@ -93,7 +93,7 @@ type Lazy = (args: readonly Interpretable[]) => Eval | undefined
 
 const never: Eval = () => noSuchOverload
 
-/** && stops at false, || at true; an error counts only when nothing stops it. */
+/** && stops at false, || at true. An error is the result only if neither operand stops. */
 const logic =
   (stop: boolean): Lazy =>
   ([left, right]) => {
@@ -130,7 +130,7 @@ const notStrictlyFalse: Lazy = ([planned]) => {
   }
 }
 
-/** The second argument is evaluated only where the first holds nothing. */
+/** The second argument is evaluated only if the first is optional.none(). */
 const alternative =
   (found: (optional: Optional) => CelValue): Lazy =>
   ([left, right]) => {
@@ -153,7 +153,7 @@ const lazy: Readonly<Record<string, Lazy>> = {
   orValue: alternative(optional => optional.value ?? null),
 }
 
-/** Whether a value is in a constant list of simple ones costs nothing: it is one look-up. */
+/** Membership in a constant list of primitives costs nothing: it is one look-up. */
 function setMembership(
   overloads: readonly Overload[],
   [value, list]: readonly Interpretable[],
@@ -174,7 +174,7 @@ function setMembership(
   }
 }
 
-/** Equal values have equal keys; undefined for what is compared otherwise. */
+/** Equal primitives have equal keys; undefined for other values. */
 function primitiveKey(value: CelValue): string | undefined {
   if (value instanceof Double) return `number:${value.value}`
   switch (typeof value) {

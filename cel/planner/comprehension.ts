@@ -14,7 +14,7 @@ import {
 import { bare, isAttribute } from './attribute.ts'
 import { type Eval, type ExecutionFrame, type Interpretable, isError, type Planner, slotOf } from './plan.ts'
 
-/** The slots of a loop. */
+/** The slots and parts of a loop. */
 interface Loop {
   readonly accumulator: number
   readonly first: number
@@ -23,7 +23,7 @@ interface Loop {
   readonly step: Eval
 }
 
-/** A loop over a list or map, or a value with a name. */
+/** Plans a comprehension: a loop over a list or map, or a binding. */
 export function planComprehension(plan: Planner, fold: ComprehensionExpr): Interpretable {
   const range = plan.plan(fold.range).run
   const init = initial(plan, fold)
@@ -60,7 +60,7 @@ const bound =
     return result(frame)
   }
 
-/** What grows in the loop is made anew each time: nobody else sees it, so that it may grow in place. */
+/** A list or map that the loop extends is created for each evaluation, so that it can be changed in place. */
 function initial(plan: Planner, { init }: ComprehensionExpr): Eval {
   if (init.kind === 'list' && init.elements.length === 0) return () => []
   if (init.kind === 'map' && init.entries.length === 0) return () => LiteralMap.empty.copy()
@@ -82,7 +82,7 @@ function overMap(frame: ExecutionFrame, loop: Loop, map: MapValue): void {
   }
 }
 
-/** One turn; false when the loop is over. */
+/** One iteration; false if the loop has ended. */
 function turn(frame: ExecutionFrame, loop: Loop, first: CelValue, second: CelValue): boolean {
   const { slots } = frame
   slots[loop.first] = first
@@ -93,7 +93,7 @@ function turn(frame: ExecutionFrame, loop: Loop, first: CelValue, second: CelVal
   return true
 }
 
-/** Steps that add to the accumulated list or map do so in place. */
+/** Steps that add to the accumulated list or map change it in place. */
 function planStep(plan: Planner, fold: ComprehensionExpr): Eval {
   const { step } = fold
   if (step.kind !== 'call') return plan.plan(step).run
@@ -129,7 +129,7 @@ const newList = 10
 function append(plan: Planner, slot: number, list: Extract<Expr, { kind: 'list' }>): Eval {
   const [element] = list.elements
   const planned = element === undefined ? undefined : plan.plan(element.value)
-  // A list of constants is one itself, and costs nothing to make.
+  // A list of constants is a constant, and costs nothing.
   const cost = planned?.constant === undefined ? newList : 0
   return frame => {
     const grown = frame.slots[slot]

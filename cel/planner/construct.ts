@@ -26,7 +26,7 @@ interface Part {
   readonly optional: boolean
 }
 
-/** The value of a part; undefined for an optional one that holds nothing. */
+/** The value of a part; undefined for an optional part that is optional.none(). */
 function partValue(frame: ExecutionFrame, { run, optional }: Part): CelValue | undefined {
   const value = run(frame)
   if (!optional || isError(value)) return value

@@ -3,30 +3,30 @@ import type { Expr } from '../syntax/ast.ts'
 import type { CostTracker, Effort } from '../values/costtracker.ts'
 import { CelError, type CelValue } from '../values/value.ts'
 
-/** An evaluation under way: its variables by slot, and its tracker. */
+/** The state of an evaluation: its variables by slot, and its cost. */
 export interface ExecutionFrame extends CostTracker {
   readonly slots: (CelValue | undefined)[]
 }
 
-/** Computes a part of an expression. */
+/** Evaluates a part of an expression. */
 export type Eval = (frame: ExecutionFrame) => CelValue
 
-/** An expression that cannot become a program, although its types are right. */
+/** Thrown for a checked expression that cannot be planned. */
 export class ProgramProblem extends Error {}
 
-/** What a planner knows. */
+/** Plans the parts of a checked expression. */
 export interface Planner {
   readonly checked: CheckedExpr
   /** Slots of variables by name, the innermost last. */
   readonly slots: ReadonlyMap<string, number>
   readonly counter: { next: number }
-  /** Computes a part; what is constant is computed now. */
+  /** Plans a part. Constants are evaluated now. */
   plan(expr: Expr): Interpretable
-  /** The same planner with more variables. */
+  /** A planner with additional variables. */
   within(names: readonly string[]): Planner
 }
 
-/** A part and, if it does not depend on anything, its value. */
+/** A planned part, and its value if it is constant. */
 export interface Interpretable {
   readonly run: Eval
   readonly constant?: CelValue

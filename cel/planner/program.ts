@@ -8,11 +8,11 @@ import { planComprehension } from './comprehension.ts'
 import { planList, planMap, planStruct } from './construct.ts'
 import { constantOf, type Interpretable, newExecutionFrame, type Planner } from './plan.ts'
 
-/** A compiled expression, to be evaluated any number of times. */
+/** A planned expression. */
 export interface CelProgram {
   /**
-   * The value, and what it cost. The variables are in the order they were compiled with; undefined is a variable that
-   * has no value. Throws CostExceeded when it costs more than `limit` or takes too much effort.
+   * Evaluates with values of the variables, in the order of planning; undefined is a variable without a value.
+   * Throws CostExceeded above `limit`, or when `effort` is used up.
    */
   run(variables: readonly (CelValue | undefined)[], limit: number, effort: Effort): EvalResult
 }
@@ -22,7 +22,7 @@ export interface EvalResult {
   readonly cost: number
 }
 
-/** Compiles a checked expression. Throws a ProgramProblem for what can be seen to fail. */
+/** Plans a checked expression. Throws a ProgramProblem for constant parts that fail. */
 export function programOf(checked: CheckedExpr, variables: readonly string[]): CelProgram {
   const counter = { next: variables.length }
   const slots = new Map(variables.map((name, i) => [name, i]))

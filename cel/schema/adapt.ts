@@ -39,7 +39,7 @@ const unitNames: readonly (readonly [names: RegExp, nanos: bigint])[] = [
   [/^(?:w|wk|week.*)$/i, 604_800_000_000_000n],
 ]
 
-/** `1h30m`, or in words: `3 days`. */
+/** `1h30m`, or with unit names: `3 days` (`k8s.io/kube-openapi/pkg/validation/strfmt`). */
 function readDuration(text: string): CelValue {
   const duration = parseDuration(text)
   if (duration !== undefined) return duration
@@ -90,7 +90,7 @@ export const adaptNumber: TypeAdapter = raw => {
 export const adaptBoolean: TypeAdapter = raw =>
   typeof raw === 'boolean' || raw === null ? raw : invalid('bool', raw)
 
-/** A number or a text, as it comes. */
+/** An integer or a string, unchanged. */
 export const adaptIntOrString: TypeAdapter = raw =>
   typeof raw === 'string'
     ? raw
@@ -100,7 +100,7 @@ export const adaptIntOrString: TypeAdapter = raw =>
 
 export const adaptUnknown: TypeAdapter = raw => (raw === null ? null : new UntypedValue(raw))
 
-/** How lists of a schema are compared and added. */
+/** The list type of a schema. */
 export function listKind(schema: JSONSchemaProps): ListKind {
   const type = schema['x-kubernetes-list-type'] ?? 'atomic'
   if (type !== 'map') return { type }
@@ -115,7 +115,7 @@ export function listKind(schema: JSONSchemaProps): ListKind {
   }
 }
 
-/** JSON of any shape: what it is is found out when it is looked at. */
+/** Adapts JSON without a schema: the kind of a value follows from its JSON type. */
 export const adaptDynamic: TypeAdapter = raw => {
   if (typeof raw === 'number') return Number.isInteger(raw) ? raw : new Double(raw)
   if (Array.isArray(raw)) return new ListView(raw, adaptDynamic, { type: 'atomic' })
@@ -123,7 +123,7 @@ export const adaptDynamic: TypeAdapter = raw => {
   return raw === undefined ? null : (raw as CelValue)
 }
 
-/** The JSON that a value is; undefined for what has none, such as types. */
+/** The JSON of a value; undefined for values without JSON, such as types. */
 export function toJson(value: CelValue): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' || typeof value === 'bigint') return value

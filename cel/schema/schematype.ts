@@ -27,24 +27,24 @@ import {
   listKind,
 } from './adapt.ts'
 
-/** What expressions know of values of a schema (chapter 40, rule 7.33). */
+/** The CEL declaration of a schema (rules.md 7.33). */
 export interface SchemaDeclaration {
   readonly type: CelType
   readonly adapt: TypeAdapter
-  /** The most items, keys or characters; 0 where there are none to count. */
+  /** The maximum number of items, keys or characters; 0 for other values. */
   readonly maxElements: number
-  /** The fewest bytes in JSON. */
+  /** The minimum size in JSON, in bytes. */
   readonly minSize: number
-  /** Of objects, by the name that expressions use. */
+  /** The fields of an object, by escaped name. */
   readonly fields?: ReadonlyMap<string, SchemaDeclaration>
-  /** Of lists and maps. */
+  /** The items of a list, or the values of a map. */
   readonly items?: SchemaDeclaration
 }
 
 export interface RootDeclaration extends SchemaDeclaration {
-  /** The object types within, by name. */
+  /** The object types in the schema, by name. */
   struct(name: string): StructInfo | undefined
-  /** What a schema within declares; undefined for what expressions cannot see. */
+  /** The declaration of a nested schema; undefined if expressions cannot access it. */
   of(schema: JSONSchemaProps): SchemaDeclaration | undefined
 }
 
@@ -53,7 +53,7 @@ interface Build {
   readonly declarations: Map<JSONSchemaProps, SchemaDeclaration>
 }
 
-/** Declares a schema and everything within; undefined when expressions cannot see values of it. */
+/** Declares a schema and its nested schemas; undefined if expressions cannot access values of it. */
 export function declarationOf(
   schema: JSONSchemaProps,
   isResource: boolean,
@@ -168,7 +168,7 @@ function declareObject(build: Build, schema: JSONSchemaProps, name: string): Sch
 
 const text: JSONSchemaProps = { type: 'string' }
 
-/** Of the metadata of resources expressions see the names, and nothing else. */
+/** Expressions can only access name and generateName of the metadata of resources. */
 const withMetadata = (schema: JSONSchemaProps): JSONSchemaProps => ({
   ...schema,
   properties: {
@@ -179,19 +179,19 @@ const withMetadata = (schema: JSONSchemaProps): JSONSchemaProps => ({
   },
 })
 
-/** The largest request that is accepted, in bytes: what no schema limits, this does. */
+/** The maximum size of a request, in bytes, which limits values that no schema limits. */
 export const maxRequestSize = 3 * 1024 * 1024
 
-/** How large values of a scalar schema can be, and how small in JSON. */
+/** The maximum size of a scalar, and its minimum size in JSON. */
 export interface SchemaSize {
-  /** Of strings the most characters, 0 for what has no length. */
+  /** The maximum length of strings; 0 for values without a length. */
   readonly maxElements: number
   readonly minSize: number
 }
 
 const atLeastZero = (count: number): number => Math.max(0, count)
 
-/** Lengths are given in code points, which have up to four bytes. */
+/** A code point has up to four bytes. */
 const lengthSize = (schema: JSONSchemaProps): number | undefined =>
   schema.maxLength === undefined ? undefined : atLeastZero(schema.maxLength) * 4
 
@@ -220,7 +220,7 @@ export function stringSize(schema: JSONSchemaProps): SchemaSize {
   return { maxElements: lengthSize(schema) ?? unlimited, minSize: 2 }
 }
 
-/** The most items, each of at least so many bytes, that fit into a request. */
+/** The maximum number of items of at least `itemSize` bytes in a request. */
 export const listMax = (schema: JSONSchemaProps, itemSize: number): number =>
   schema.maxItems === undefined
     ? Math.trunc((maxRequestSize - 2) / (itemSize + 1))
@@ -231,5 +231,5 @@ export const mapMax = (schema: JSONSchemaProps, valueSize: number): number =>
     ? Math.trunc((maxRequestSize - 2) / (valueSize + 6))
     : atLeastZero(schema.maxProperties)
 
-/** How often a value of at least so many bytes can be in one request. */
+/** The maximum number of values of at least `minSize` bytes in a request. */
 export const maxCardinality = (minSize: number): number => Math.trunc(maxRequestSize / (minSize + 1))

@@ -1,6 +1,6 @@
 import type { CelValue } from '../values/value.ts'
 
-/** A node of a parsed expression. `at` is its offset in the source, where errors point. */
+/** A node of a parsed expression. `at` is its offset in the source, for errors. */
 export type Expr =
   | LiteralExpr
   | IdentExpr
@@ -75,7 +75,7 @@ export interface StructField extends AstNode {
   readonly optional: boolean
 }
 
-/** What macros such as `all` and `map` become: a loop over a list or map with one accumulated value. */
+/** A comprehension, to which macros such as `all` and `map` expand: a loop over a list or map with an accumulator. */
 export interface ComprehensionExpr extends AstNode {
   readonly kind: 'comprehension'
   readonly range: Expr
@@ -89,10 +89,10 @@ export interface ComprehensionExpr extends AstNode {
   readonly result: Expr
 }
 
-/** The name of the accumulator of all macros; no expression can spell it. */
+/** The name of the accumulator of all macros, which is not an identifier. */
 export const accumulator = '@result'
 
-/** A fold over nothing, which only gives a value a name. */
+/** A comprehension over an empty list, which only binds a value to a name (`cel.bind`). */
 export const isBinding = (fold: ComprehensionExpr): boolean =>
   fold.range.kind === 'list' &&
   fold.range.elements.length === 0 &&

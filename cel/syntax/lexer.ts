@@ -46,7 +46,7 @@ const patterns: readonly (readonly [TokenType | 'blank', string])[] = [
 
 const groups = patterns.map(([, pattern]) => `(${pattern})`).join('|')
 
-/** The tokens of an expression, the last of them its end; what cannot be read is skipped and told in `issues`. */
+/** The tokens of an expression and an end token. Unreadable characters are skipped and reported in `issues`. */
 export function tokensOf(source: string, issues: Issue[]): readonly Token[] {
   const tokens: Token[] = []
   const pattern = new RegExp(groups, 'y')
@@ -67,10 +67,10 @@ export function tokensOf(source: string, issues: Issue[]): readonly Token[] {
   return [...tokens, { type: 'end', text: '<EOF>', at: source.length }]
 }
 
-/** A text that does not end is skipped up to where it could have gone no further; anything else is one character. */
+/** An unterminated string is skipped up to the end of its valid part, anything else by one character. */
 function unreadable(source: string, at: number): string {
   const open = /^[bB]?[rR]?(["'])/.exec(source.slice(at, at + 3))
-  // Half of ==, && or || takes the character along that is not its other half.
+  // A single =, & or | is skipped with the next character, as in the lexer of ANTLR.
   if (open === null) return /^(?:[=&|].?|.)/su.exec(source.slice(at, at + 3))?.[0] ?? ''
   const rest = source.slice(at + open[0].length)
   const body = new RegExp(`^(?:${escapeSequence}|[^\\\\${open[1]}\\n\\r])*\\\\?[^\\n\\r]?`).exec(rest)
@@ -90,7 +90,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   v: '\v',
 }
 
-/** The value of a literal, or what is wrong with it. `sign` is '-' or ''. */
+/** The value of a literal, or an error message. `sign` is '-' or ''. */
 export function literalOf(token: Token, sign: string): { readonly value: CelValue } | string {
   switch (token.type) {
     case 'int':
@@ -149,7 +149,7 @@ function textLiteral(text: string): { readonly value: CelValue } | string {
   return isGood ? { value } : 'invalid unicode code point'
 }
 
-/** In bytes, `\x41` and `\101` are one byte; other characters are UTF-8. */
+/** In bytes literals, `\x41` and `\101` are one byte; other characters are encoded as UTF-8. */
 function bytesOf(text: string): Uint8Array {
   const { raw, body } = unquote(text)
   if (raw) return new TextEncoder().encode(body)

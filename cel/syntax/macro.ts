@@ -1,13 +1,13 @@
 import type { CelValue } from '../values/value.ts'
 import { accumulator, type ComprehensionExpr, type Expr, type SelectExpr } from './ast.ts'
 
-/** A macro call whose arguments are not what they must be. */
+/** An error in the arguments of a macro. */
 export interface MacroProblem {
   readonly at: number
   readonly problem: string
 }
 
-/** `at` is where the call stands: what a macro makes stands there too. */
+/** `at` is the offset of the call, also for the expanded nodes. */
 type Expand = (at: number, target: Expr, args: readonly Expr[]) => Expr | MacroProblem
 
 const literal = (at: number, value: CelValue): Expr => ({ kind: 'literal', at, value })
@@ -43,7 +43,7 @@ const existsOne = (at: number, predicate: Expr): Loop => ({
   result: call(at, '_==_', accu(at), literal(at, 1)),
 })
 
-/** Collects with `step`, only where the filter holds. */
+/** Collects with `step`, only where the filter is true. */
 const collect = (at: number, init: Expr, step: Expr, filter?: Expr): Loop => ({
   init,
   condition: literal(at, true),
@@ -56,7 +56,7 @@ const append = (at: number, item: Expr, filter?: Expr): Loop =>
 
 const overwrites = 'iteration variable overwrites accumulator variable'
 
-/** The names of variables, or what is wrong with them. */
+/** The names of variables, or an error. */
 function namesOf(variables: readonly Expr[], wrong: string): readonly string[] | MacroProblem {
   for (const variable of variables) {
     if (variable.kind !== 'ident') return { at: variable.at, problem: wrong }
@@ -141,7 +141,7 @@ const member = (at: number, name: string, target: Expr, ...args: readonly Expr[]
   args,
 })
 
-/** Gives a value a name within an expression. */
+/** Binds a value to a name within an expression. */
 const binding = (at: number, name: string, value: Expr, result: Expr): Expr => ({
   kind: 'comprehension',
   at,
@@ -200,7 +200,7 @@ const macros: Readonly<Record<string, Expand>> = {
   'sortBy/2': sortBy,
 }
 
-/** What a call of a member becomes when it is a macro; undefined when it is none. */
+/** The expansion of a member call; undefined if it is not a macro. */
 export function expandMember(
   at: number,
   name: string,
@@ -211,7 +211,7 @@ export function expandMember(
   return Object.hasOwn(macros, key) ? macros[key]?.(at, target, args) : undefined
 }
 
-/** `has(a.b)` is the one macro that is no member. */
+/** `has(a.b)` is the only global macro. */
 export function expandGlobal(
   at: number,
   name: string,

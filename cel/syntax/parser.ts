@@ -17,7 +17,7 @@ import {
 
 const maxLength = 100_000
 
-/** Parses an expression and expands its macros. Throws a SyntaxProblem with everything that is wrong. */
+/** Parses an expression and expands its macros. Throws a SyntaxProblem with all issues. */
 export function parse(source: string): Expr {
   const length = [...source].length
   if (length > maxLength) {
@@ -37,7 +37,7 @@ export function parse(source: string): Expr {
   }
 }
 
-/** Something follows that does not belong to the expression. */
+/** Fails at input after the expression. */
 function tooMuch(reader: TokenReader): never {
   const token = peek(reader)
   const word = peek(reader, 1).type === 'end' ? 'extraneous' : 'mismatched'
@@ -59,7 +59,7 @@ const call = (at: number, name: string, args: readonly Expr[]): Expr => ({ kind:
 const parseOr = (reader: TokenReader): Expr => parseLogic(reader, '||', parseAnd)
 const parseAnd = (reader: TokenReader): Expr => parseLogic(reader, '&&', parseRelation)
 
-/** Terms of && or ||; they become a balanced tree, so that long chains are not deep. */
+/** Terms of && or ||, as a balanced tree, so that long chains are not deep. */
 function parseLogic(reader: TokenReader, operator: '||' | '&&', read: (reader: TokenReader) => Expr): Expr {
   const terms = [read(reader)]
   const operators: number[] = []
@@ -79,7 +79,7 @@ function balanced(name: string, terms: readonly Expr[], operators: readonly numb
   return call(operators[middle] ?? 0, name, [left, right])
 }
 
-/** Operators of equal rank, from the left. */
+/** Left-associative operators of equal precedence. */
 function parseChain(reader: TokenReader, operators: readonly string[], read: () => Expr): Expr {
   let left = read()
   for (let length = 1; isSymbol(reader, ...operators); length++) {

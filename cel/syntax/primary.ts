@@ -20,7 +20,7 @@ const reserved: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** What a macro became; one that went wrong is told, and reading goes on. */
+/** The expansion of a macro. An error is added to the issues, and parsing continues. */
 export function expanded(
   reader: TokenReader,
   at: number,

@@ -1,12 +1,12 @@
 import { codePoints } from '../../framework/formats/values.ts'
 
-/** One thing wrong with an expression, at an offset of its text. */
+/** An error in an expression, at an offset of the source. */
 export interface Issue {
   readonly at: number
   readonly message: string
 }
 
-/** Thrown where an expression cannot be read any further. */
+/** Thrown if an expression cannot be parsed. */
 export class SyntaxProblem extends Error {
   readonly issues: readonly Issue[]
   constructor(issues: readonly Issue[]) {
@@ -18,7 +18,7 @@ export class SyntaxProblem extends Error {
 const maxSnippet = 16_384
 const maxIssues = 100
 
-/** All issues in the words and pictures of cel-go, one after the other in the order of the text. */
+/** All issues in the format of cel-go, in source order. */
 export function issuesText(source: string, issues: readonly Issue[]): string {
   const sorted = [...issues].sort((a, b) => a.at - b.at)
   const shown = sorted.slice(0, maxIssues).map(issue => issueText(source, issue))
@@ -27,7 +27,7 @@ export function issuesText(source: string, issues: readonly Issue[]): string {
   ).join('\n')
 }
 
-/** Where nothing of the text is meant. */
+/** The offset of issues about the whole expression. */
 export const nowhere = -1
 
 function issueText(source: string, { at, message }: Issue): string {
@@ -36,7 +36,7 @@ function issueText(source: string, { at, message }: Issue): string {
   const end = source.indexOf('\n', start)
   const line = source.slice(0, start).split('\n').length
   const snippet = source.slice(start, end === -1 ? source.length : end).replaceAll('\t', ' ')
-  // An empty expression has no line to show, and cel-go then counts from 0.
+  // cel-go reports column 0 for an empty expression.
   if (source === '') return `ERROR: <input>:1:0: ${message}`
   const before = source.slice(start, at)
   const text = `ERROR: <input>:${line}:${codePoints(before) + 1}: ${message}`

@@ -2,19 +2,19 @@ import type { Expr } from './ast.ts'
 import type { Token } from './lexer.ts'
 import { type Issue, nowhere, SyntaxProblem } from './source.ts'
 
-/** Where reading an expression stands. */
+/** The state of the parser. */
 export interface TokenReader {
   readonly tokens: readonly Token[]
   next: number
   depth: number
   readonly issues: Issue[]
-  /** Reads a whole expression. */
+  /** Parses a whole expression. */
   expr(): Expr
 }
 
 const maxDepth = 250
 
-/** What an expression may begin with. */
+/** The tokens with which an expression can begin. */
 export const start =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
@@ -45,7 +45,7 @@ export function fail({ at }: Token, message: string): never {
 export const expect = (reader: TokenReader, text: string, expected: string): Token =>
   takeIf(reader, text) ?? fail(peek(reader), `mismatched input '${peek(reader).text}' expecting ${expected}`)
 
-/** Something stands where none of `expected` does; `extraneous` when all would be well without it. */
+/** Fails at an unexpected token: `extraneous` if the input without it would be valid. */
 export function unexpected(reader: TokenReader, expected: string): never {
   const token = peek(reader)
   const word = token.type !== 'end' && beginsExpr(peek(reader, 1)) ? 'extraneous' : 'mismatched'
@@ -57,7 +57,7 @@ const beginnings: ReadonlySet<string> = new Set(['[', '{', '(', '.', '-', '!', '
 const beginsExpr = ({ type, text }: Token): boolean =>
   type === 'symbol' ? beginnings.has(text) : type !== 'end'
 
-/** Reads one level deeper. */
+/** Parses one level deeper. Throws beyond the maximum depth. */
 export function nested<T>(reader: TokenReader, read: () => T): T {
   if (++reader.depth > maxDepth) throw tooDeep(`expression recursion limit exceeded: ${maxDepth}`)
   const result = read()
@@ -65,7 +65,7 @@ export function nested<T>(reader: TokenReader, read: () => T): T {
   return result
 }
 
-/** Throws for chains such as `a + a + …` that would be too deep. */
+/** Throws for chains such as `a + a + …` that are too long. */
 export function checkChain(length: number): void {
   if (length > maxDepth) throw tooDeep('max recursion depth exceeded')
 }

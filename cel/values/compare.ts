@@ -21,7 +21,7 @@ import {
   UntypedValue,
 } from './value.ts'
 
-/** Whether two values are equal; values of different kinds never are. Deep comparing is work. */
+/** Whether two values are equal; values of different kinds are not. Deep comparison counts as work. */
 export function equalValues(a: CelValue, b: CelValue, tracker: CostTracker): boolean {
   if (typeof a === 'string' && typeof b === 'string') {
     if (a.length > 64) spend(tracker, a.length >> 6)
@@ -61,7 +61,7 @@ const equalStructs = (a: StructValue, b: StructValue, tracker: CostTracker): boo
     return other !== undefined && equalValues(value, other, tracker)
   })
 
-/** What cannot be seen is compared as JSON. */
+/** Untyped values are compared as JSON. */
 function equalRaw(a: unknown, b: unknown, tracker: CostTracker): boolean {
   spend(tracker, rawSize(a))
   return isDeepStrictEqual(a, b)
@@ -83,11 +83,11 @@ function equalLists(a: List, b: List, tracker: CostTracker): boolean {
   return true
 }
 
-/** Sets and lists of type map are equal whatever their order. */
+/** Sets and lists of type map are equal in any order. */
 function equalKeyed(a: ListView, b: List, tracker: CostTracker): boolean {
   const { kind } = a
   const keyOf = kind.type === 'map' ? kind.keyOf : scalarKey
-  // A map of keys is made.
+  // The map of keys costs memory.
   spend(tracker, sizeOf(a) * 64)
   const byKey = new Map(a.raw.map((raw, i) => [keyOf(raw), i]))
   const others = b instanceof ListView ? b.raw : b.map(item => (item instanceof ObjectView ? item.raw : item))
@@ -98,7 +98,7 @@ function equalKeyed(a: ListView, b: List, tracker: CostTracker): boolean {
   })
 }
 
-/** A text for an item of a set: equal items have equal texts. */
+/** A key for an item of a set: equal items have equal keys. */
 export const scalarKey = (raw: unknown): string => `${typeof raw === 'bigint' ? 'number' : typeof raw}:${raw}`
 
 function equalMaps(a: MapValue, b: MapValue, tracker: CostTracker): boolean {
@@ -113,7 +113,7 @@ function equalMaps(a: MapValue, b: MapValue, tracker: CostTracker): boolean {
   return isSame && (!(a instanceof ObjectView) || !(b instanceof ObjectView) || equalHidden(a, b, tracker))
 }
 
-/** Members that no field declares are compared as JSON, where both have them. */
+/** Members that no field declares are compared as JSON if both objects have them. */
 function equalHidden(a: ObjectView, b: ObjectView, tracker: CostTracker): boolean {
   const known = new Set([...a.fields.values()].map(field => field.key))
   return Object.entries(a.raw).every(
@@ -125,13 +125,13 @@ type Order = -1 | 0 | 1
 
 const order = <T extends number | bigint>(a: T, b: T): Order => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Texts compare by code points, not by the units of JavaScript. */
+/** Strings are compared by code points, not by UTF-16 units. */
 function orderTexts(a: string, b: string): Order {
   if (a === b) return 0
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
     const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)]
-    // Surrogates stand for code points above all others.
+    // Surrogates encode the code points above all others.
     if (x !== y)
       return order(x >= 0xd800 && x < 0xe000 ? x + 0x10000 : x, y >= 0xd800 && y < 0xe000 ? y + 0x10000 : y)
   }
@@ -141,7 +141,7 @@ function orderTexts(a: string, b: string): Order {
 const isInt = (value: CelValue): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint'
 
-/** Numbers of any kind; undefined when one is none. NaN is equal to nothing and ordered with nothing: 0 here. */
+/** Orders numbers of any kind; undefined if one is not a number. 0 for NaN, which has no order. */
 function orderNumbers(a: CelValue, b: CelValue): Order | undefined {
   if (isInt(a) && isInt(b)) return a < b ? -1 : a > b ? 1 : 0
   const x = numberOf(a)
@@ -156,7 +156,7 @@ function numberOf(value: CelValue): number | bigint | undefined {
   return value instanceof Uint ? value.value : undefined
 }
 
-/** Which of two values comes first; undefined when they have no order. */
+/** The order of two values; undefined if they cannot be compared. */
 export function compareValues(a: CelValue, b: CelValue): Order | undefined {
   if (typeof a === 'number' && typeof b === 'number') return order(a, b)
   if (typeof a === 'string') return typeof b === 'string' ? orderTexts(a, b) : undefined
@@ -168,7 +168,7 @@ export function compareValues(a: CelValue, b: CelValue): Order | undefined {
   return orderNumbers(a, b)
 }
 
-/** Whether two numbers of any kinds are equal; undefined when one is no number. */
+/** Whether two numbers of any kind are equal; undefined if one is not a number. */
 export function equalNumbers(a: CelValue, b: CelValue): boolean | undefined {
   const x = numberOf(a)
   const y = numberOf(b)

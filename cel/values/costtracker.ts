@@ -1,4 +1,4 @@
-/** Thrown when an evaluation has cost more than it may; nothing looks past it. */
+/** Thrown when an evaluation exceeds its limit of cost or work. Expressions cannot catch it. */
 export class CostExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded')
@@ -6,9 +6,9 @@ export class CostExceeded extends Error {
 }
 
 /**
- * What evaluations have done. `cost` is in the units of CEL and counted as Kubernetes counts; `work` is in steps of
- * what that does not see: comparing deeply, matching regular expressions, making long texts. One unit of either is some
- * tens of nanoseconds at most.
+ * Tracks evaluations. `cost` is the cost of CEL, as Kubernetes counts it. `effort` counts steps of work that this cost
+ * leaves out: deep comparison, regular expressions, building long strings. A unit of either takes at most some tens of
+ * nanoseconds.
  */
 export interface CostTracker {
   cost: number
@@ -16,7 +16,7 @@ export interface CostTracker {
   readonly effort: Effort
 }
 
-/** Steps left for all evaluations of one request together. */
+/** Steps of work that are left for all evaluations of one request together. */
 export interface Effort {
   left: number
 }
@@ -26,7 +26,7 @@ export const maxEffort = 50_000_000
 
 export const newEffort = (): Effort => ({ left: maxEffort })
 
-/** Throws CostExceeded when that was too much. */
+/** Adds to the cost. Throws CostExceeded above the limit. */
 export function charge(tracker: CostTracker, cost: number): void {
   tracker.cost += cost
   if (tracker.cost > tracker.limit) throw new CostExceeded()
@@ -37,16 +37,16 @@ export function spend({ effort }: CostTracker, steps: number): void {
   if (effort.left < 0) throw new CostExceeded()
 }
 
-/** No text that an expression makes is longer. */
+/** The maximum length of a string or bytes that an expression builds. */
 const longest = 20_000_000
 
-/** A text that was made: making it was work. */
+/** Returns a built string or bytes, and counts the work of building it. */
 export function textOf<T extends string | Uint8Array>(text: T, tracker: CostTracker): T {
   willMake(text.length, tracker)
   return text
 }
 
-/** Throws before a text is made that would be too long. */
+/** Counts the work of building a string of this length. Throws CostExceeded if it would be too long. */
 export function willMake(length: number, tracker: CostTracker): void {
   if (length > longest) throw new CostExceeded()
   spend(tracker, length >> 4)

@@ -2,10 +2,10 @@ import type { CostTracker } from './costtracker.ts'
 import type { CelType } from './type.ts'
 import type { CelValue } from './value.ts'
 
-/** Computes a call. The arguments are of the declared kinds, the target first; none is an error. */
+/** Computes a call. The arguments have the declared kinds, the target is the first; none is an error. */
 export type FunctionOp = (args: readonly CelValue[], tracker: CostTracker) => CelValue
 
-/** One way to call a function. */
+/** An overload of a function, as cel-go's `OverloadDecl`. */
 export interface Overload {
   readonly id: string
   /** Called as `target.name(…)`; the target is the first of `params`. */
@@ -51,7 +51,7 @@ export const declare = (name: string, ...overloads: readonly Overload[]): Functi
   overloads,
 })
 
-/** Functions by name; declarations of one name are one function with all their overloads. */
+/** Functions by name. Declarations with the same name become one function with all overloads. */
 export function functionsOf(declarations: readonly FunctionDecl[]): ReadonlyMap<string, FunctionDecl> {
   const functions = new Map<string, FunctionDecl>()
   for (const { name, overloads } of declarations) {

@@ -1,6 +1,6 @@
 import { CelError, type CelValue } from './value.ts'
 
-/** A CEL int: 64 bits, a number where that is exact. */
+/** A CEL int of 64 bits: a number where that is exact, else a bigint. */
 export type Int = number | bigint
 
 const min = -(2n ** 63n)
@@ -12,14 +12,14 @@ export const inUint64 = (value: bigint): boolean => value >= 0n && value < 2n **
 
 const safe = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** The one form of an int: equal ints are equal with `===`. */
+/** The canonical form of an int: equal ints are equal with `===`. */
 export const normalInt = (value: bigint): Int => (value <= safe && value >= -safe ? Number(value) : value)
 
 const overflow = new CelError('integer overflow')
 
 const wide = (value: bigint): CelValue => (inInt64(value) ? normalInt(value) : overflow)
 
-/** -0 would be another value than 0 for `Object.is`, and divides differently. */
+/** Excludes results that a number cannot hold exactly. */
 const exact = (value: number): value is number => Number.isSafeInteger(value)
 
 export function addInts(a: Int, b: Int): CelValue {

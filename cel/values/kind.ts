@@ -49,7 +49,7 @@ const names: Partial<Record<CelKind, string>> = {
   duration: 'google.protobuf.Duration',
 }
 
-/** What `type(value)` shows. */
+/** The name of `type(value)`. */
 export function typeNameOf(value: CelValue): string {
   if (value instanceof Optional) return 'optional_type'
   if (value instanceof StructValue) return value.type
@@ -58,7 +58,7 @@ export function typeNameOf(value: CelValue): string {
   return names[kind] ?? kind
 }
 
-/** Whether a value may be given where the type is expected. What lists and maps hold is not looked at. */
+/** Whether a value is of a type. The items of lists and maps are not checked. */
 export function isOfType(value: CelValue, type: CelType): boolean {
   switch (type.kind) {
     case 'dyn':

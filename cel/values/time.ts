@@ -12,7 +12,7 @@ const unitNanos: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,
 }
 
-/** A duration as Go writes them: `1h30m`, `-1.5s`; undefined for anything else, or beyond 64 bits of nanoseconds. */
+/** Parses a Go duration: `1h30m`, `-1.5s`; undefined if invalid, or above 64 bits of nanoseconds. */
 export function parseDuration(text: string): CelDuration | undefined {
   const [, sign = '', body = ''] = /^([+-]?)(.*)$/s.exec(text) ?? []
   if (body === '0') return new CelDuration(0n)
@@ -27,7 +27,7 @@ export function parseDuration(text: string): CelDuration | undefined {
   return inInt64(signed) ? new CelDuration(signed) : undefined
 }
 
-/** Seconds in decimals: `5400s`, `0.25s`. */
+/** A duration in decimal seconds: `5400s`, `0.25s`. */
 export const durationText = ({ nanos }: CelDuration): string => `${Number(nanos) / 1e9}s`
 
 /** The first second of the year 1 and the last of the year 9999. */
@@ -36,7 +36,7 @@ export const maxSeconds = 253_402_300_799
 
 const pattern = /^(\d{4})-(\d\d)-(\d\d)[T](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/
 
-/** A time of RFC 3339; undefined for anything else. */
+/** Parses a time of RFC 3339; undefined if invalid. */
 export function parseTimestamp(text: string): CelTimestamp | undefined {
   const match = pattern.exec(text)
   if (match === null) return undefined
@@ -66,7 +66,7 @@ function zoneSeconds(zone: string): number | undefined {
 export const isTimestamp = ({ seconds }: CelTimestamp): boolean =>
   seconds >= minSeconds && seconds <= maxSeconds
 
-/** RFC 3339 with as many decimals as there are, in the zone it was written in. */
+/** RFC 3339 with as many decimals as needed, in the original time zone. */
 export function timestampText({ seconds, nanos, offset }: CelTimestamp): string {
   const date = new Date((seconds + offset) * 1000).toISOString().slice(0, 19)
   const fraction = nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`

@@ -17,12 +17,12 @@ export type CelKind =
   | 'opaque'
   /** An object with fields. */
   | 'struct'
-  /** A type that is not known yet. */
+  /** A type parameter. */
   | 'param'
 
 export interface CelType {
   readonly kind: CelKind
-  /** What `type(x)` shows: `google.protobuf.Timestamp`. */
+  /** The name of `type(x)`: `google.protobuf.Timestamp`. */
   readonly name: string
   readonly params: readonly CelType[]
 }
@@ -60,7 +60,7 @@ export const paramType = (name: string): CelType => simple('param', name)
 
 export const isOptional = ({ kind, name }: CelType): boolean => kind === 'opaque' && name === 'optional_type'
 
-/** The parameter of a list, an optional or a type; dyn where there is none. */
+/** A parameter of a list, map, optional or type; dyn if absent. */
 export const paramOf = (type: CelType, index = 0): CelType => type.params[index] ?? dynType
 
 export const sameType = (a: CelType, b: CelType): boolean =>
@@ -77,13 +77,13 @@ const spoken: Partial<Record<CelKind, string>> = {
   error: '!error!',
 }
 
-/** As error messages show it: `map(string, list(int))`. */
+/** The type in error messages: `map(string, list(int))`. */
 export function typeText({ kind, name, params }: CelType): string {
   const known = spoken[kind] ?? name
   return params.length === 0 ? known : `${known}(${params.map(typeText).join(', ')})`
 }
 
-/** Words that are no names in CEL. */
+/** Reserved words of CEL. */
 const reserved: ReadonlySet<string> = new Set(
   (
     'true false null in as break const continue else for function if import let loop package namespace return ' +
@@ -98,7 +98,7 @@ const escapes: Readonly<Record<string, string>> = {
   '/': '__slash__',
 }
 
-/** The name of a field in expressions (chapter 40, rule 7.32); undefined for fields that expressions cannot name. */
+/** The escaped name of a field (rules.md 7.32); undefined for fields that expressions cannot access. */
 export function escapedName(field: string): string | undefined {
   if (!/^[a-zA-Z_./-][\w./-]*$/.test(field)) return undefined
   if (reserved.has(field)) return `__${field}__`

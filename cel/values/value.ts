@@ -1,8 +1,8 @@
 import { type CelType, escapedName } from './type.ts'
 
 /**
- * A value of an expression. Strings, booleans, null and plain lists are themselves; an int is a number while that is
- * exact and a bigint beyond; everything else has a class. Errors are values too: `||`, `&&` and `?:` look past them.
+ * A value of an expression. Strings, booleans, null and lists are JavaScript values; an int is a number where that is
+ * exact, else a bigint; all others have a class. Errors are values too: `||` and `&&` can ignore them.
  */
 export type CelValue =
   | null
@@ -25,7 +25,7 @@ export type CelValue =
   | UntypedValue
   | CelError
 
-/** Why an expression has no value. */
+/** An evaluation error. */
 export class CelError {
   readonly message: string
   constructor(message: string) {
@@ -49,7 +49,7 @@ export class Uint {
   }
 }
 
-/** A length of time in nanoseconds. */
+/** A `google.protobuf.Duration`, in nanoseconds. */
 export class CelDuration {
   readonly nanos: bigint
   constructor(nanos: bigint) {
@@ -57,7 +57,7 @@ export class CelDuration {
   }
 }
 
-/** A point in time: seconds since 1970, nanoseconds of that second, and how far east of UTC it was written, in seconds. */
+/** A `google.protobuf.Timestamp`: seconds since 1970, nanoseconds of the second, original UTC offset in seconds. */
 export class CelTimestamp {
   readonly seconds: number
   readonly nanos: number
@@ -69,16 +69,16 @@ export class CelTimestamp {
   }
 }
 
-/** Turns JSON into a value as its schema says. */
+/** Converts JSON to a value according to its schema. */
 export type TypeAdapter = (raw: unknown) => CelValue
 
-/** How lists of type `set` and `map` differ from others when they are compared or added. */
+/** The list type, by which lists are compared and added. */
 export type ListKind =
   | { readonly type: 'atomic' }
   | { readonly type: 'set' }
   | { readonly type: 'map'; keyOf(raw: unknown): string }
 
-/** A list of JSON whose items become values when they are looked at, each once. */
+/** A list of JSON whose items are converted when they are first read. */
 export class ListView {
   readonly raw: readonly unknown[]
   readonly adapt: TypeAdapter
@@ -98,18 +98,18 @@ export class ListView {
   }
 }
 
-/** A map or an object: what it has, by key. */
+/** A map or an object. */
 export interface MapValue {
   readonly isMap: true
   readonly size: number
-  /** undefined when there is no such key. */
+  /** undefined if there is no such key. */
   get(key: CelValue): CelValue | undefined
   keys(): readonly CelValue[]
 }
 
 const isInt = (key: CelValue): key is number | bigint => typeof key === 'number' || typeof key === 'bigint'
 
-/** Keys that are equal have equal texts: 1, 1u and 1.0 are. undefined for what cannot be a key. */
+/** Equal keys have equal texts, such as 1, 1u and 1.0. undefined for values that cannot be keys. */
 function keyText(key: CelValue): string | undefined {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'boolean') return `b${key}`
@@ -119,14 +119,14 @@ function keyText(key: CelValue): string | undefined {
   return undefined
 }
 
-/** A map that an expression made. */
+/** A map that an expression constructs. */
 export class LiteralMap implements MapValue {
   readonly isMap = true
   readonly #entries: ReadonlyMap<string, readonly [CelValue, CelValue]>
   private constructor(entries: ReadonlyMap<string, readonly [CelValue, CelValue]>) {
     this.#entries = entries
   }
-  /** Of equal keys the last counts; an error for what cannot be a key. */
+  /** The last of equal keys wins; an error for values that cannot be keys. */
   static of(pairs: Iterable<readonly [CelValue, CelValue]>): LiteralMap | CelError {
     const entries = new Map<string, readonly [CelValue, CelValue]>()
     for (const pair of pairs) {
@@ -137,11 +137,11 @@ export class LiteralMap implements MapValue {
     return new LiteralMap(entries)
   }
   static readonly empty = new LiteralMap(new Map())
-  /** The same entries in a map that only its owner knows, for `insert`. */
+  /** A copy, which `insert` can change. */
   copy(): LiteralMap {
     return new LiteralMap(new Map(this.#entries))
   }
-  /** Changes the map itself: for the accumulator of a fold, which nobody else sees. */
+  /** Changes the map in place: only for accumulators of comprehensions, which expressions cannot access otherwise. */
   insert(key: CelValue, value: CelValue): CelError | undefined {
     const text = keyText(key)
     if (text === undefined) return new CelError('unsupported key type')
@@ -162,7 +162,7 @@ export class LiteralMap implements MapValue {
   }
 }
 
-/** JSON as a schema with additionalProperties sees it. */
+/** A JSON object whose schema has additionalProperties. */
 export class MapView implements MapValue {
   readonly isMap = true
   readonly raw: Readonly<Record<string, unknown>>
@@ -197,7 +197,7 @@ export interface FieldView {
   readonly adapt: TypeAdapter
 }
 
-/** JSON as a schema with properties sees it. Keys are escaped names; members that are null are absent. */
+/** A JSON object whose schema has properties. Keys are escaped names; null members are absent. */
 export class ObjectView implements MapValue {
   readonly isMap = true
   readonly raw: Readonly<Record<string, unknown>>
@@ -232,7 +232,7 @@ export class ObjectView implements MapValue {
 }
 
 export class Optional {
-  /** undefined when there is none. */
+  /** undefined for optional.none(). */
   readonly value: CelValue | undefined
   private constructor(value: CelValue | undefined) {
     this.value = value
@@ -243,7 +243,7 @@ export class Optional {
   }
 }
 
-/** A type as a value: what `type(x)` and names such as `int` give. */
+/** A type as a value: the value of `type(x)` and of names such as `int`. */
 export class TypeValue {
   readonly name: string
   constructor(name: string) {
@@ -255,11 +255,11 @@ export class TypeValue {
 export interface OpaqueValue {
   readonly opaque: CelType
   equals(other: OpaqueValue): boolean
-  /** Its size where costs depend on it. */
+  /** Its size, if costs depend on it. */
   readonly size?: number
 }
 
-/** An object that an expression made: `Object.spec{replicas: 1}`. */
+/** An object that an expression constructs: `Object.spec{replicas: 1}`. */
 export class StructValue {
   readonly type: string
   readonly fields: ReadonlyMap<string, CelValue>
@@ -269,7 +269,7 @@ export class StructValue {
   }
 }
 
-/** JSON that no schema describes: it can only be compared. */
+/** JSON without a schema, which expressions can only compare. */
 export class UntypedValue {
   readonly raw: unknown
   constructor(raw: unknown) {
@@ -289,7 +289,7 @@ export const isOpaque = (value: CelValue): value is OpaqueValue =>
 export const sizeOf = (list: readonly CelValue[] | ListView): number =>
   list instanceof ListView ? list.raw.length : list.length
 
-/** An item whose index is known to be within bounds. */
+/** An item by its index, which must be within bounds. */
 export const itemAt = (list: readonly CelValue[] | ListView, index: number): CelValue =>
   list instanceof ListView ? list.at(index) : (list[index] as CelValue)
 

@@ -3,7 +3,7 @@ import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
 import { dns1035LabelErrors } from '../../framework/meta/names.ts'
 
-/** `spec.conversion` of a CRD (chapter 40, section 7.7). */
+/** Validates `spec.conversion` of a CRD (rules.md 7.41, 7.42). */
 export function conversionErrors(conversion: unknown, path: string): readonly FieldError[] {
   if (conversion === undefined) return []
   const strategy = textAt(conversion, 'strategy')
@@ -39,7 +39,7 @@ function clientErrors(config: unknown, path: string): readonly FieldError[] {
 
 const desired = 'desired format: https://host[:port]/path'
 
-/** What is wrong with the URL of a webhook. */
+/** Validates the URL of a webhook. */
 export function urlErrors(text: string, path: string): readonly FieldError[] {
   if (!URL.canParse(text))
     return [required(path, `url must be a valid URL: ${JSON.stringify(text)}; ${desired}`)]
@@ -62,7 +62,7 @@ export function urlErrors(text: string, path: string): readonly FieldError[] {
   return wrong.filter(([isWrong]) => isWrong).map(([, value, why]) => invalidValue(path, value, why))
 }
 
-/** What is wrong with the Service of a webhook. */
+/** Validates the Service of a webhook. */
 export function serviceErrors(service: unknown, path: string): readonly FieldError[] {
   const port = Number(valueAt(service, 'port') ?? 443)
   const url = valueAt(service, 'path')
@@ -80,7 +80,7 @@ export function serviceErrors(service: unknown, path: string): readonly FieldErr
   ]
 }
 
-/** A Service in front of a webhook. */
+/** A reference to the Service of a webhook. */
 export interface WebhookService {
   readonly name?: string
   readonly namespace?: string
@@ -88,7 +88,7 @@ export interface WebhookService {
   readonly path?: string
 }
 
-/** Where a webhook is: at its URL, or where the name of its Service leads in the network of the server. */
+/** The URL of a webhook: its own, or that of its Service by DNS name. */
 export function webhookUrl(config: { readonly url?: string; readonly service?: WebhookService }): string {
   if (config.url !== undefined) return config.url
   const { name = '', namespace = '', port = 443, path = '/' } = config.service ?? {}
@@ -97,7 +97,7 @@ export function webhookUrl(config: { readonly url?: string; readonly service?: W
 
 const acceptedReviewVersions = ['v1', 'v1beta1']
 
-/** What is wrong with the versions of reviews that a webhook understands; `unsaid` is said of none. */
+/** Validates the review versions of a webhook; `unsaid` is the error detail if there are none. */
 export function reviewVersionErrors(
   versions: readonly string[],
   path: string,

@@ -17,7 +17,7 @@ import {
   versionSetErrors,
 } from './version.ts'
 
-/** Fills in what a CustomResourceDefinition may leave out (chapter 40, rule 7.1). Takes objects of any shape. */
+/** Defaults a CustomResourceDefinition (rules.md 7.1). Accepts objects of any shape. */
 export function defaultCustomResourceDefinition(crd: KubeObject): KubeObject {
   if (!isObject(crd.spec)) return crd
   const { spec } = crd
@@ -58,8 +58,8 @@ function defaultStatus(crd: KubeObject): unknown {
 }
 
 /**
- * What is wrong with a CustomResourceDefinition that has its defaults (chapter 40, section 7.1), beyond its own schema
- * and metadata. With `old`, what may not change is compared, and schemas that have not changed are not checked again.
+ * Validates a defaulted CustomResourceDefinition beyond its schema and metadata (rules.md 7.2 to 7.8). With `old`,
+ * immutable fields are compared, and unchanged schemas are not validated again.
  */
 export function validateCustomResourceDefinition(crd: KubeObject, old?: KubeObject): readonly FieldError[] {
   const { spec, status } = crd
@@ -123,7 +123,7 @@ const isUnchanged = (version: unknown, schema: unknown, old: KubeObject | undefi
       textAt(before, 'name') === textAt(version, 'name') && isDeepStrictEqual(schemaOf(before), schema),
   )
 
-/** What is wrong with one version beyond what all have in common. */
+/** Validates the parts of a version that differ from other versions. */
 function crdVersionErrors(
   version: unknown,
   path: string,
@@ -142,7 +142,7 @@ function crdVersionErrors(
   ]
 }
 
-/** The same of what all versions have in common. */
+/** Validates the parts that are equal in all versions. */
 function commonErrors(
   common: Fields,
   versions: readonly unknown[],
@@ -166,7 +166,7 @@ const isEstablished = (crd: KubeObject): boolean =>
     condition => textAt(condition, 'type') === 'Established' && textAt(condition, 'status') === 'True',
   )
 
-/** Group and plural are in the object's name; scope and kind are in what is stored (chapter 40, rule 7.4). */
+/** Group and plural are part of the name of the CRD; scope and kind of stored objects (rules.md 7.4). */
 function immutableErrors(crd: KubeObject, old: KubeObject): readonly FieldError[] {
   const always = [['group'], ['names', 'plural']]
   const established = [['scope'], ['names', 'kind']]

@@ -16,7 +16,7 @@ const kindErrors = (path: string, value: string): readonly FieldError[] => {
   return problems.length === 0 ? [] : [invalidValue(path, value, text)]
 }
 
-/** The names that must be there, by their checks. */
+/** Required names, with their validation. */
 const single = [
   ['plural', labelErrors],
   ['singular', labelErrors],
@@ -27,7 +27,7 @@ const single = [
 export const missingNames = (names: unknown, path: string): readonly FieldError[] =>
   single.filter(([name]) => textAt(names, name) === '').map(([name]) => required(`${path}.${name}`))
 
-/** The form of names of kinds and resources; absent ones are not looked at (chapter 40, rule 7.3). */
+/** Validates the names of kinds and resources that are set (rules.md 7.3). */
 export function nameErrors(names: unknown, path: string): readonly FieldError[] {
   const kind = textAt(names, 'kind')
   return [
@@ -63,7 +63,7 @@ function approvalOf(object: KubeObject): Approval {
 
 const isProtected = (group: string): boolean => /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)
 
-/** Groups of the Kubernetes community need an approval (chapter 40, rule 7.5); what was wrong before may stay. */
+/** Protected groups need an approval annotation (rules.md 7.5). An unchanged state is not reported again. */
 export function approvalErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
   if (!isProtected(textAt(object.spec, 'group'))) return []
   const approval = approvalOf(object)

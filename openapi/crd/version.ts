@@ -6,14 +6,14 @@ import { dns1035LabelErrors } from '../../framework/meta/names.ts'
 import { findField, isSchema, type RawSchema } from '../structural/schema.ts'
 import { checkStructural } from '../structural/structural.ts'
 
-/** What a version of a CRD and a version of an APIResourceSchema have in common, but for their schema. */
+/** Validates a version of a CRD or APIResourceSchema, except its schema. */
 export const versionErrors = (version: unknown, path: string): readonly FieldError[] => [
   ...versionNameErrors(textAt(version, 'name'), `${path}.name`),
   ...deprecationErrors(version, `${path}.deprecationWarning`),
   ...partErrors(version, path),
 ]
 
-/** What is wrong with subresources and columns. */
+/** Validates subresources and columns. */
 export const partErrors = (version: unknown, path: string): readonly FieldError[] => [
   ...scaleErrors(valueAt(version, 'subresources', 'scale'), `${path}.subresources.scale`),
   ...listAt(version, 'additionalPrinterColumns').flatMap((column, i) =>
@@ -26,7 +26,7 @@ function versionNameErrors(name: string, path: string): readonly FieldError[] {
   return problems.length === 0 ? [] : [invalidValue(path, name, problems.join(','))]
 }
 
-/** The names of versions are unique, and one of them is stored. */
+/** Version names must be unique, and one version must be the storage version. */
 export function versionSetErrors(versions: readonly unknown[], path: string): readonly FieldError[] {
   const names = versions.map(version => textAt(version, 'name'))
   const stored = versions.filter(version => memberOf(version, 'storage') === true)
@@ -59,13 +59,13 @@ function deprecationErrors(version: unknown, path: string): readonly FieldError[
   ]
 }
 
-/** The schema of a version is structural, and fits to a status subresource when there is one. */
+/** The schema of a version must be structural, and its root must allow a status subresource if there is one. */
 export function versionSchemaErrors(schema: unknown, status: boolean, path: string): readonly FieldError[] {
   const structural = checkStructural(schema, path)
   return status && isSchema(schema) ? [...statusRootErrors(schema, path), ...structural] : structural
 }
 
-/** With a status subresource, status is validated alone: what the root says about the whole would be lost. */
+/** Keywords that are not allowed at the root with a status subresource, which validates the status alone. */
 const notWithStatus = [
   'default',
   'enum',
@@ -100,7 +100,7 @@ function statusRootErrors(schema: RawSchema, path: string): readonly FieldError[
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 
-/** One of additionalPrinterColumns (chapter 40, rule 7.6). */
+/** Validates an additionalPrinterColumn (rules.md 7.6). */
 function columnErrors(column: unknown, path: string): readonly FieldError[] {
   const [type, format, jsonPath] = [
     textAt(column, 'type'),
@@ -124,7 +124,7 @@ function columnErrors(column: unknown, path: string): readonly FieldError[] {
 const simplePathErrors = (value: string, path: string): readonly FieldError[] =>
   value.startsWith('.') ? [] : [invalidValue(path, value, 'must be a simple json path starting with .')]
 
-/** The paths of the scale subresource (chapter 40, rule 7.8). */
+/** Validates the paths of the scale subresource (rules.md 7.8). */
 function scaleErrors(scale: unknown, path: string): readonly FieldError[] {
   if (!isObject(scale)) return []
   return [
@@ -150,7 +150,7 @@ function scalePathErrors(scale: unknown, path: string, roots: readonly string[])
 const maxSelectableFields = 8
 const selectableTypes = ['string', 'boolean', 'integer']
 
-/** Selectable fields name scalars of the schema (chapter 40, rule 7.7). For schemas that are structural. */
+/** Selectable fields must be scalars of the schema (rules.md 7.7). The schema must be structural. */
 export function selectableFieldErrors(
   fields: readonly unknown[],
   schema: RawSchema,
@@ -184,13 +184,13 @@ function selectableErrors(jsonPath: string, schema: RawSchema, path: string): re
 const parts = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields']
 
 export interface Hoisted {
-  /** The parts that all versions have alike. */
+  /** The parts that are equal in all versions. */
   readonly common: Fields
-  /** The versions without them. */
+  /** The versions without these parts. */
   readonly own: readonly unknown[]
 }
 
-/** Upstream keeps what all versions have alike once, in the spec itself, and tells what is wrong with it there. */
+/** Kubernetes moves the parts that are equal in all versions to the spec, and reports their errors there. */
 export function hoisted(versions: readonly unknown[]): Hoisted {
   const [first] = versions
   const alike = parts.filter(part =>

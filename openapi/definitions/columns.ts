@@ -4,7 +4,7 @@ import type { PrinterColumn } from './definition.ts'
 
 type Cell = TableColumn['cell']
 
-/** A column that is computed; `priority` 1 is shown by `-o wide` only. */
+/** A computed column. A column with `priority` 1 is shown with `-o wide` only. */
 export const computed = (
   [name, type, description]: readonly [name: string, type: string, description: string],
   cell: Cell,
@@ -22,23 +22,23 @@ export const path = (
   ...(description === undefined ? {} : { description }),
 })
 
-/** The Age column of a CRD, without a description as CRDs have it. */
+/** The Age column of a CRD, without a description. */
 export const crdAge: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 export const age: PrinterColumn = { ...crdAge, description: 'Time since the object was created.' }
 
-/** Kinds without a printer of their own show when they were made, as a time (chapter 40, rule 7.56). */
+/** The column of kinds without a printer (rules.md 7.56). */
 export const createdAt: TableColumn = computed(
   ['Created At', 'date', 'Time when the object was created.'],
   object => object.metadata.creationTimestamp ?? null,
 )
 
-/** How many entries lists and maps have together; what is absent has none. */
+/** The total number of entries of lists and maps; absent ones have none. */
 export function sizeOf(...collections: readonly unknown[]): number {
   const sizes = collections.map(c => (typeof c === 'object' && c !== null ? Object.keys(c).length : 0))
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** One level of an object of unknown shape: {} when it is not there. */
+/** A value as an object; {} if it is none. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }

@@ -3,7 +3,7 @@ import type { TableColumn } from '../../framework/contract/schema.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 
-/** A printer column as a CRD declares it (chapter 40, rule 7.6). */
+/** A printer column of a CRD (rules.md 7.6). */
 export interface PrinterColumn {
   readonly name: string
   readonly type: 'boolean' | 'date' | 'integer' | 'number' | 'string'
@@ -26,16 +26,16 @@ export interface KindVersion {
   readonly served: boolean
   readonly storage: boolean
   readonly schema: JSONSchemaProps
-  /** After `Name`. A JSONPath, or, where kubectl shows what no path can say (counts), the cell's function. */
+  /** Columns after `Name`: with a JSONPath, or with a function for computed cells, such as counts. */
   readonly columns: readonly (PrinterColumn | TableColumn)[]
   readonly status: boolean
   readonly scale?: ScalePaths
   readonly selectableFields?: readonly { readonly jsonPath: string }[]
-  /** Sent with every request to a deprecated version. */
+  /** The warning header of requests to a deprecated version. */
   readonly deprecationWarning?: string
 }
 
-/** Whoever turns objects of one version into another (chapter 40, rule 7.42). */
+/** A conversion webhook (rules.md 7.42). */
 export interface ConversionWebhook {
   readonly url: string
   /** PEM, base64. */
@@ -43,30 +43,30 @@ export interface ConversionWebhook {
   readonly reviewVersions: readonly string[]
 }
 
-/** A kind that Oriel itself defines: built-in kinds of Kubernetes and kinds of kcp. Pure data. */
+/** The definition of a kind: built-in, of kcp, or from a CRD or APIResourceSchema. */
 export interface KindDefinition {
   readonly group: string
   readonly names: ResourceNames
   readonly namespaced: boolean
   readonly versions: readonly KindVersion[]
-  /** Absent: versions differ in their names and in what they know. */
+  /** If absent, conversion changes apiVersion and prunes unknown fields. */
   readonly conversion?: ConversionWebhook
 }
 
-/** The schema of one version of a kind. Throws a `TypeError` when there is no such version. */
+/** The schema of one version of a kind. Throws a `TypeError` if there is no such version. */
 export function schemaFor(kind: KindDefinition, version: string): JSONSchemaProps {
   const found = kind.versions.find(v => v.name === version)
   if (found === undefined) throw new TypeError(`${kind.names.kind} has no version ${version}`)
   return found.schema
 }
 
-/** `widgets.example.com`; `configmaps.core` for the core group: how CRDs and schemas name a resource. */
+/** The name of a resource in APIResourceSchema names: `widgets.example.com`, or `configmaps.core` for the core group. */
 export const resourceName = ({ group, names }: KindDefinition): string =>
   `${names.plural}.${group === '' ? 'core' : group}`
 
 /**
- * The APIResourceSchema with which an APIExport can offer a kind, named `<prefix>.<plural>.<group>` (chapter 20,
- * sections 2.10 and 9.3). Columns that are functions are left out: no JSONPath says them.
+ * The APIResourceSchema of a kind, named `<prefix>.<plural>.<group>`. Computed columns are left out, since they have no
+ * JSONPath.
  */
 export const apiResourceSchemaOf = (kind: KindDefinition, prefix: string): KubeObject => ({
   apiVersion: 'apis.kcp.io/v1alpha1',

@@ -38,7 +38,7 @@ export const object = (
   properties: Properties,
   more: JSONSchemaProps = {},
 ): JSONSchemaProps => ({ type: 'object', description, properties, ...more })
-/** An object whose fields nobody specifies. */
+/** An object with unspecified fields. */
 export const anything = (description: string): JSONSchemaProps => ({
   type: 'object',
   description,
@@ -73,7 +73,7 @@ export const set = (
   items: JSONSchemaProps = text,
   more: JSONSchemaProps = {},
 ): JSONSchemaProps => list(description, items, { 'x-kubernetes-list-type': 'set', ...more })
-/** A list whose items are told apart by the values of `keys`. */
+/** A list of type map with these keys. */
 export const listMap = (
   description: string,
   keys: readonly string[],
@@ -85,7 +85,7 @@ export const listMap = (
     'x-kubernetes-list-map-keys': keys,
     ...more,
   })
-/** Strategic merge patches merge this list by one key. */
+/** The list is merged by this key in strategic merge patches. */
 export const mergedBy = (key: string): JSONSchemaProps => ({
   'x-kubernetes-patch-strategy': 'merge',
   'x-kubernetes-patch-merge-key': key,

@@ -15,7 +15,7 @@ import {
   time,
 } from './fields.ts'
 
-// What several kinds have in common.
+// Schemas that several kinds share.
 
 export const labelSelectorFields = {
   matchExpressions: atomicList(
@@ -41,7 +41,7 @@ export const labelSelectorFields = {
 export const labelSelector = (description: string, more: JSONSchemaProps = {}): JSONSchemaProps =>
   atomicObject(description, labelSelectorFields, more)
 
-/** A list of conditions with the fields of `metav1.Condition`, of which `required` must be set. */
+/** A list of conditions with the fields of `metav1.Condition`, of which `required` are required. */
 export const conditions = (
   description: string,
   required: readonly string[],
@@ -69,7 +69,7 @@ export const conditions = (
 export const metaConditions = (description: string): JSONSchemaProps =>
   conditions(description, ['type', 'status', 'lastTransitionTime', 'reason', 'message'], mergedBy('type'))
 
-/** The conditions of kcp: a type of its own, with a severity (chapter 20, section 2.0). */
+/** `Condition` of kcp (`third_party/conditions/apis/conditions/v1alpha1`), which has a severity. */
 export const kcpConditions: JSONSchemaProps = list(
   'Conditions of the object.',
   object(
@@ -116,7 +116,7 @@ export const policyRule: JSONSchemaProps = object(
   { required: ['verbs'] },
 )
 
-/** A quantity such as `500m` or `2Gi`: text, or a plain integer. */
+/** A quantity such as `500m` or `2Gi`: a string or an integer. */
 export const quantity: JSONSchemaProps = {
   anyOf: [{ type: 'integer' }, { type: 'string' }],
   pattern:
@@ -124,7 +124,7 @@ export const quantity: JSONSchemaProps = {
   'x-kubernetes-int-or-string': true,
 }
 
-/** A quantity as built-in kinds read it: text or any number, which are checked where they are written canonically. */
+/** A quantity of built-in kinds: a string or a number, which is validated when it is canonicalized. */
 export const anyQuantity: JSONSchemaProps = {
   description: 'A quantity such as 500m or 2Gi.',
   nullable: true,

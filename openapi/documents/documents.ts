@@ -16,13 +16,13 @@ import {
   versionInfoDocument,
 } from './v3.ts'
 
-/** What one document is made of; `key` is the same for the same content. */
+/** A part of the documents; `key` identifies its content. */
 interface Part {
   readonly key: string
   make(): DocumentV3
 }
 
-/** How many bytes of documents are kept ready. */
+/** The maximum size of cached documents, in bytes. */
 const maxBytes = 128 * 1024 * 1024
 
 const json = (document: object): Buffer => Buffer.from(formatJson(document))
@@ -32,7 +32,7 @@ function render(document: object, encode: (document: object) => Buffer): Documen
   return { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() }
 }
 
-/** Computes once per ApiSet, for as long as that is alive. */
+/** Computes once per ApiSet. */
 function oncePerSet<V>(make: (apis: ApiSet) => V): (apis: ApiSet) => V {
   const known = new WeakMap<ApiSet, { readonly value: V }>()
   return apis => {
@@ -43,9 +43,9 @@ function oncePerSet<V>(make: (apis: ApiSet) => V): (apis: ApiSet) => V {
 }
 
 /**
- * OpenAPI documents of ApiSets, in JSON (chapter 40, sections 8.4 and 8.5). A document is made when it is first asked
- * for; ApiSets that serve the same resources in a group version share it. An ApiSet keeps hashes only: bytes that were
- * dropped to make room are made again, the same. `version` is what `/version` says of this server.
+ * OpenAPI documents of ApiSets (rules.md 8.16 to 8.25). A document is rendered on first use, and shared by ApiSets that
+ * serve equal resources in a group version. Evicted documents are rendered again with the same bytes. `version` is the
+ * content of `/version`.
  */
 export function createOpenApiDocuments(version: Pick<VersionInfo, 'gitVersion'>): OpenApiDocuments {
   const info: DocumentInfo = { title: 'Oriel', version: version.gitVersion }
@@ -123,7 +123,7 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 const digests = new WeakMap<object, string>()
 
-/** The hash of a value that never changes; read once per object. */
+/** The hash of an immutable value, computed once per object. */
 function digestOf(value: object): string {
   const known = digests.get(value)
   if (known !== undefined) return known
@@ -132,13 +132,13 @@ function digestOf(value: object): string {
   return made
 }
 
-/** The hash of a schema. Copies of a schema have the same `properties`, which is nearly all of it. */
+/** The hash of a schema. Copies of a schema share `properties`, its largest part. */
 function schemaDigest({ properties, ...rest }: ApiResource['openapi']): string {
   const inner = typeof properties === 'object' && properties !== null ? digestOf(properties) : ''
   return digest(`${canonicalJson(rest)} ${inner}`)
 }
 
-/** Equal for resources of which documents say the same: everything that rendering reads, and nothing else. */
+/** A hash of everything that rendering reads: equal for resources with equal documents. */
 export const contentKey = (resources: readonly ApiResource[]): string =>
   digest(canonicalJson(resources.map(readParts)))
 

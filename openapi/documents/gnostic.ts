@@ -1,9 +1,9 @@
 import { formatJson } from '../../framework/json/json.ts'
 
-// Swagger 2.0 documents as protobuf, in the messages of gnostic's `openapi.v2.Document`: the only form that some clients
-// ask for (chapter 40, rule 8.17). Tables say which member is which field; what they do not name is left out.
+// Swagger 2.0 documents in protobuf, as `openapi.v2.Document` of gnostic, the only format that some clients accept
+// (rules.md 8.17). Tables map members to fields; other members are left out.
 
-/** Writes one value as the content of a field, without its tag; undefined leaves the field out. */
+/** Encodes the content of a field, without its tag. */
 interface Type {
   readonly wire: 0 | 1 | 2
   write(value: unknown): Buffer
@@ -29,7 +29,7 @@ function field(number: number, type: Type, value: unknown): readonly Buffer[] {
 
 const string: Type = { wire: 2, write: value => Buffer.from(String(value)) }
 const boolean: Type = { wire: 0, write: value => varint(value === true ? 1 : 0) }
-/** Negative lengths do not occur; the others are small. */
+/** For lengths, which are small and not negative. */
 const int64: Type = { wire: 0, write: value => varint(Math.max(0, Number(value))) }
 const double: Type = {
   wire: 1,
@@ -40,7 +40,7 @@ const double: Type = {
   },
 }
 
-/** Tables refer to each other, so that they are looked up when they are needed. */
+/** `fields` is a function because tables refer to each other. */
 const message = (fields: () => Fields, prepare: (value: unknown) => Members = asMembers): Type => ({
   wire: 2,
   write: value => encodeFields(fields(), prepare(value)),
@@ -59,18 +59,18 @@ function encodeFields(fields: Fields, members: Members): Buffer {
   return Buffer.concat(parts)
 }
 
-/** A list of `{name, value}` in place of an object. */
+/** An object as a list of `{name, value}`. */
 const named = (type: Type): Type => message(() => ({ name: [1, string], value: [2, type] }))
 const entriesOf = (value: unknown): readonly Members[] =>
   Object.entries(value as Members).map(([name, one]) => ({ name, value: one }))
 
-/** Any JSON value, as YAML, of which JSON is a part. */
+/** Any JSON value, as YAML. */
 const any = message(
   () => ({ yaml: [2, string] }),
   value => ({ yaml: `${formatJson(value)}\n` }),
 )
 
-/** Members that begin with `x-` go into one list. */
+/** Moves members with the prefix `x-` to one list. */
 function withExtensions(value: unknown): Members {
   const entries = Object.entries(value as Members)
   const extensions = entries.filter(([name]) => name.startsWith('x-'))

@@ -21,14 +21,14 @@ const objectFields: Properties = {
   metadata: described('Standard metadata of the object.', meta('ObjectMeta')),
 }
 
-/** Embedded objects have a type and metadata that their schemas leave out. */
+/** Adds type and metadata to embedded objects, whose schemas leave them out. */
 const withEmbeddedFields = (schema: JSONSchemaProps): JSONSchemaProps => {
   const mapped = mapChildren(schema, withEmbeddedFields)
   if (schema['x-kubernetes-embedded-resource'] !== true) return mapped
   return { ...mapped, properties: { ...mapped.properties, ...objectFields } }
 }
 
-/** The component of an object: its schema, with the metadata that every object has. */
+/** The component of an object: its schema, with type and metadata. */
 function objectComponent(schema: JSONSchemaProps, gvk: GroupVersionKind): Component {
   const mapped = withEmbeddedFields(schema)
   return {
@@ -57,7 +57,7 @@ const selectableFields = ({ custom, selectableFields }: ApiResource): Component 
     ? { 'x-kubernetes-selectable-fields': Object.keys(selectableFields).map(fieldPath => ({ fieldPath })) }
     : {}
 
-/** What subresources answer with when it is not their parent. */
+/** Schemas of subresources with their own kinds. */
 const subresourceSchemas: Readonly<Record<string, JSONSchemaProps>> = {
   'autoscaling/v1 Scale': scaleSchema,
   'authentication.k8s.io/v1 TokenRequest': tokenRequestSchema,
@@ -75,19 +75,19 @@ export const subresourceKind = (parent: ApiResource, sub: Subresource): GroupVer
   kind: sub.kind,
 })
 
-/** The model of a subresource: the parent's own when it is of the same kind. */
+/** The model of a subresource: that of the parent if it has the same kind. */
 export const subresourceModel = (parent: ApiResource, sub: Subresource): string =>
   sub.group === undefined
     ? modelName(parent, sub.kind)
     : builtinModel(sub.group, sub.version ?? 'v1', sub.kind)
 
-/** That Go writes some lists as null, built-in kinds do not say. */
+/** Removes `nullable` from the fields of built-in kinds, as Kubernetes does. */
 function withoutNullable({ properties = {}, ...schema }: JSONSchemaProps): JSONSchemaProps {
   const said = Object.entries(properties).map(([name, { nullable: _, ...property }]) => [name, property])
   return { ...schema, properties: Object.fromEntries(said) }
 }
 
-/** The components of one resource: its kind, its list and what its subresources have of their own. */
+/** The components of a resource: its kind, its list, and the kinds of its subresources. */
 export function componentsOf(resource: ApiResource): Components {
   const { names, verbs, subresources } = resource
   const gvk = kindOf(resource)

@@ -197,7 +197,7 @@ const versionFields = [
   'platform',
 ]
 
-/** What documents share. Each document takes those that it points at. */
+/** Models that documents share. Each document includes those that it references. */
 export const sharedModels: Components = {
   ...discovery,
   [meta('DeleteOptions')]: deleteOptions,

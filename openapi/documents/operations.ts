@@ -9,7 +9,7 @@ import {
   type SchemaReference,
 } from './schema.ts'
 
-/** What an operation does: `x-kubernetes-action`. */
+/** The `x-kubernetes-action` of an operation. */
 export type OperationAction = keyof typeof queryParameters
 
 interface Media {
@@ -22,7 +22,7 @@ export interface OperationResponse {
   readonly content?: Content
 }
 
-/** One HTTP method of one path (chapter 40, rule 8.24). */
+/** One HTTP method of a path (rules.md 8.24). */
 export interface Operation {
   readonly tags: readonly string[]
   readonly description: string
@@ -34,10 +34,10 @@ export interface Operation {
   readonly 'x-kubernetes-group-version-kind'?: GroupVersionKind
 }
 
-/** Types of the documents that are answered with. */
+/** Media types of responses. */
 const answerTypes = ['application/json', 'application/yaml']
 const streamTypes = ['application/json;stream=watch']
-/** Patches that every resource takes, and those of built-in kinds (chapter 40, rule 5.1); clients choose by what they find here. */
+/** Patch types of all resources, and of built-in kinds (rules.md 5.1). Clients choose a patch type from these. */
 const patchTypes = [
   'application/apply-patch+yaml',
   'application/json-patch+json',
@@ -74,17 +74,17 @@ const behaviours: Readonly<Record<OperationAction, Behaviour>> = {
 
 const texts: Readonly<Record<string, string>> = { '200': 'OK', '201': 'Created', '202': 'Accepted' }
 
-/** What an operation is about. */
+/** The resource of an operation. */
 export interface OperationSubject {
-  /** Where the operation is served; differs from `kind`'s for subresources such as scale. */
+  /** Group and version of the path; they differ from those of `kind` for subresources such as scale. */
   readonly group: string
   readonly version: string
-  /** `NamespacedConfigMap`, `WidgetScale`, `ConfigMapForAllNamespaces`: the rest of the operation id. */
+  /** The suffix of the operation ID: `NamespacedConfigMap`, `WidgetScale`, `ConfigMapForAllNamespaces`. */
   readonly id: string
   readonly kind: GroupVersionKind
   /** A custom resource. */
   readonly custom: boolean
-  /** The model of one object, and of what the operation answers with. */
+  /** The models of the object and of the response. */
   readonly model: string
   readonly answer: string
 }
@@ -131,7 +131,7 @@ export function operationOf(action: OperationAction, subject: OperationSubject):
   }
 }
 
-/** A GET that is about no kind: discovery and the version. */
+/** A GET without a kind: discovery and version. */
 export const plainGet = (tag: string, id: string, description: string, model: string): Operation => ({
   tags: [tag],
   description,
@@ -209,7 +209,7 @@ const deletion: readonly OperationParameter[] = [
   ),
 ]
 
-/** Query parameters by what the operation does. */
+/** Query parameters by action. */
 export const queryParameters = {
   get: [],
   list: [

@@ -15,7 +15,7 @@ import {
 } from './operations.ts'
 import { meta, modelName, versionPath } from './schema.ts'
 
-/** The operations of one URL, with the parameters that all of them have. */
+/** The operations of a path, and their common parameters. */
 export type PathItem = Readonly<Partial<Record<OperationMethod, Operation>>> & {
   readonly parameters?: readonly OperationParameter[]
 }
@@ -73,7 +73,7 @@ const subresourceSubject = (resource: ApiResource, sub: Subresource, id: string)
 
 const titled = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
-/** The real URLs of one resource, and what can be done with each (chapter 40, rule 8.25). */
+/** The paths of a resource and their operations (rules.md 8.25). */
 export function pathsOf(resource: ApiResource): Paths {
   const { names, namespaced, verbs, subresources } = resource
   const root = `/${versionPath(resource.group, resource.version)}`
@@ -98,11 +98,11 @@ export function pathsOf(resource: ApiResource): Paths {
   }
 }
 
-/** A path without operations is left out. */
+/** Leaves out a path without operations. */
 const pathIfAny = (path: string, item: PathItem): Paths =>
   Object.keys(item).length > 1 ? { [path]: item } : {}
 
-/** Namespaced resources can be listed in all namespaces at once. */
+/** The path that lists a namespaced resource in all namespaces. */
 function everywhere(resource: ApiResource, path: string): Paths {
   if (!resource.namespaced || !resource.verbs.includes('list')) return {}
   const subject = subjectFor(resource, `${resource.names.kind}ForAllNamespaces`)

@@ -2,17 +2,17 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { ApiResource } from '../../framework/contract/apis.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
-/** A schema as documents have it: nodes may point at components. */
+/** A reference to a component. */
 export type SchemaReference = JSONSchemaProps & Readonly<OpenAPIV3.ReferenceObject>
 
-/** Which kind a component or an operation is about: `x-kubernetes-group-version-kind`. */
+/** The `x-kubernetes-group-version-kind` of a component or operation. */
 export interface GroupVersionKind {
   readonly group: string
   readonly version: string
   readonly kind: string
 }
 
-/** A component: a schema that says which kinds it describes. */
+/** A schema with its kinds. */
 export interface Component extends JSONSchemaProps {
   readonly 'x-kubernetes-group-version-kind'?: readonly GroupVersionKind[]
   readonly 'x-kubernetes-selectable-fields'?: readonly { readonly fieldPath: string }[]
@@ -25,13 +25,13 @@ export const schemaPrefix = '#/components/schemas/'
 
 export const reference = (model: string): SchemaReference => ({ $ref: `${schemaPrefix}${model}` })
 
-/** OpenAPI 3.0 ignores what stands beside a `$ref`: a description needs a wrapper (chapter 40, rule 8.22). */
+/** A reference with a description. OpenAPI 3.0 ignores siblings of `$ref`, so that it needs a wrapper (rules.md 8.22). */
 export const described = (description: string, model: string): JSONSchemaProps => ({
   description,
   allOf: [reference(model)],
 })
 
-/** Every schema that is directly inside a schema, replaced by what `change` makes of it. */
+/** Replaces each direct child of a schema with the result of `change`. */
 export function mapChildren(
   schema: JSONSchemaProps,
   change: (child: JSONSchemaProps) => JSONSchemaProps,
@@ -53,7 +53,7 @@ export const mapValues = <A, B>(
 ): Readonly<Record<string, B>> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]))
 
-/** The models that a part of a document points at, however deep. */
+/** The models that a part of a document references at any depth. */
 export function referencedModels(value: unknown): ReadonlySet<string> {
   const found = new Set<string>()
   const pending: unknown[] = [value]
@@ -66,11 +66,11 @@ export function referencedModels(value: unknown): ReadonlySet<string> {
   return found
 }
 
-/** Model names of what every API has in common. */
+/** Model names of `meta/v1` types. */
 export const meta = (kind: string): string => `io.k8s.apimachinery.pkg.apis.meta.v1.${kind}`
 export const versionModel = 'io.k8s.apimachinery.pkg.version.Info'
 
-// Kinds of Kubernetes are named after the Go package they are declared in.
+// Models of built-in kinds are named after their Go package.
 const packages: Readonly<Record<string, string>> = {
   '': 'io.k8s.api.core',
   'apiextensions.k8s.io': 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
@@ -80,7 +80,7 @@ const goPackage = (group: string): string => packages[group] ?? `io.k8s.api.${gr
 export const builtinModel = (group: string, version: string, kind: string): string =>
   `${goPackage(group)}.${version}.${kind}`
 
-/** The model name of a kind (chapter 40, rule 8.22). */
+/** The model name of a kind (rules.md 8.22). */
 export function modelName({ group, version, custom }: ApiResource, kind: string): string {
   if (!custom) return builtinModel(group, version, kind)
   const reversed = group === '' ? 'core' : group.split('.').reverse().join('.')
@@ -103,5 +103,5 @@ export const operationTag = (group: string, version: string): string =>
 
 /** The root of a group's URLs. */
 export const groupPath = (group: string): string => (group === '' ? 'api' : `apis/${group}`)
-/** A group version, as the index of documents names it. */
+/** The path of a group version in the index of documents. */
 export const versionPath = (group: string, version: string): string => `${groupPath(group)}/${version}`

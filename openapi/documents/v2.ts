@@ -6,7 +6,7 @@ import type { DocumentInfo, DocumentV3 } from './v3.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A Swagger 2.0 document: everything that is served (chapter 40, rule 8.18). */
+/** A Swagger 2.0 document of all served resources (rules.md 8.18). */
 export interface DocumentV2 {
   readonly swagger: '2.0'
   readonly info: DocumentInfo
@@ -16,7 +16,7 @@ export interface DocumentV2 {
 
 const pointer = ($ref: unknown): string => `#/definitions/${String($ref).slice(schemaPrefix.length)}`
 
-/** The reference a node is, or wraps to describe it. */
+/** The reference of a node, possibly in a wrapper with a description. */
 function referenceOf(schema: JSONSchemaProps): string | undefined {
   if ('$ref' in schema) return pointer(schema.$ref)
   const [only, ...more] = schema.allOf ?? []
@@ -24,8 +24,8 @@ function referenceOf(schema: JSONSchemaProps): string | undefined {
 }
 
 /**
- * A schema in Swagger 2.0, which knows less: no alternatives, no nulls, and clients that fail on `properties` beside an
- * open object. What cannot be said is left open, never said wrongly.
+ * Converts a schema to Swagger 2.0, which has no alternatives and no nulls, and whose clients fail on `properties` of an
+ * open object. Constraints that cannot be expressed are left out.
  */
 function schemaV2(schema: JSONSchemaProps): JSONSchemaProps {
   const $ref = referenceOf(schema)
@@ -35,7 +35,7 @@ function schemaV2(schema: JSONSchemaProps): JSONSchemaProps {
     return { ...beside, $ref } as JSONSchemaProps
   }
   const { required = [], properties = {} } = rest
-  // Clients check before the server sets defaults.
+  // Clients validate before the server applies defaults.
   const needed = required.filter(name => properties[name]?.default === undefined)
   const closed = needed.length === required.length ? rest : { ...rest, required: needed }
   const isOpen = nullable === true || schema['x-kubernetes-preserve-unknown-fields'] === true
@@ -47,7 +47,7 @@ function openSchema(schema: JSONSchemaProps, isNullable: boolean): JSONSchemaPro
   return isNullable || type === undefined ? rest : { ...rest, type }
 }
 
-/** Root schemas keep what every object has, even when nothing else is known about them. */
+/** The schema of an object keeps its type and metadata, even if it has no other properties. */
 function definitionV2(component: Component): Json {
   const { properties = {} } = component
   const converted = schemaV2(component)
@@ -95,7 +95,7 @@ function pathV2({ parameters, ...operations }: PathItem): Json {
 
 type WithKinds = { readonly 'x-kubernetes-group-version-kind'?: readonly GroupVersionKind[] }
 
-/** The same model in two documents: it is of the kinds that either says. */
+/** Merges the kinds of a model that is in two documents. */
 function mergeKinds(known: Json | undefined, model: Json): Json {
   const key = 'x-kubernetes-group-version-kind'
   const all = [...((known as WithKinds)?.[key] ?? []), ...((model as WithKinds)[key] ?? [])]
@@ -103,7 +103,7 @@ function mergeKinds(known: Json | undefined, model: Json): Json {
   return unique.length === 0 ? model : { ...model, [key]: unique }
 }
 
-/** One Swagger 2.0 document that says what all these OpenAPI 3.0 documents say. */
+/** Merges OpenAPI 3.0 documents into one Swagger 2.0 document. */
 export function documentV2(info: DocumentInfo, documents: Iterable<DocumentV3>): DocumentV2 {
   const paths: Record<string, Json> = {}
   const definitions: Record<string, Json> = {}

@@ -16,7 +16,7 @@ import {
   versionPath,
 } from './schema.ts'
 
-/** An OpenAPI 3.0 document: what is served below one path (chapter 40, rule 8.21). */
+/** An OpenAPI 3.0 document of one path, such as a group version (rules.md 8.21). */
 export interface DocumentV3 {
   readonly openapi: '3.0.0'
   readonly info: Readonly<Pick<OpenAPIV3.InfoObject, 'title' | 'version'>>
@@ -24,10 +24,10 @@ export interface DocumentV3 {
   readonly components: { readonly schemas: Components }
 }
 
-/** What documents say about this server. */
+/** The title and version of documents. */
 export type DocumentInfo = DocumentV3['info']
 
-/** Adds the shared models that are pointed at, so that the document stands alone. */
+/** Adds the referenced shared models, so that the document is self-contained. */
 function withSharedModels(info: DocumentInfo, paths: Paths, own: Components): DocumentV3 {
   const schemas: Record<string, Components[string]> = { ...own }
   let missing = [...referencedModels([paths, own])]
@@ -46,7 +46,7 @@ function withSharedModels(info: DocumentInfo, paths: Paths, own: Components): Do
 const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   a < b ? -1 : a > b ? 1 : 0
 
-/** DeleteOptions can be sent in every group version, and are of that group version then. */
+/** DeleteOptions have the group version of the document. */
 const withDeleteOptions = (document: DocumentV3, group: string, version: string): DocumentV3 => {
   const name = meta('DeleteOptions')
   const schemas = mapValues(document.components.schemas, (schema, model) =>
@@ -57,7 +57,7 @@ const withDeleteOptions = (document: DocumentV3, group: string, version: string)
   return { ...document, components: { schemas } }
 }
 
-/** The document of one group version: `resources` are all of that group version. */
+/** The document of a group version; `resources` are the resources of that group version. */
 export function versionDocument(info: DocumentInfo, resources: readonly ApiResource[]): DocumentV3 {
   const { group, version } = resources[0] ?? { group: '', version: '' }
   const resourceList = {

@@ -32,7 +32,7 @@ const integer: JSONSchemaProps = { type: 'integer' }
 const kind = object({ group: text, version: text, kind: text })
 const resource = object({ group: text, version: text, resource: text })
 
-/** An admission request, as expressions see it: without its objects, which are variables of their own. */
+/** The variable `request`: an AdmissionRequest without its objects, which have their own variables. */
 const requestSchema = object({
   kind,
   resource,
@@ -47,10 +47,10 @@ const requestSchema = object({
   dryRun: { type: 'boolean' },
 })
 
-/** Whatever the client has sent along. */
+/** The options of the request, of any shape. */
 const optionsField = 'options'
 
-/** A Namespace, as far as expressions see it. */
+/** The variable `namespaceObject`: the fields of a Namespace that expressions can access. */
 const namespaceSchema = object({
   metadata: object({
     name: text,
@@ -100,17 +100,17 @@ export const namespaceDeclaration = declared(namespaceSchema, 'kubernetes.Namesp
 
 export const variablesType = structType('kubernetes.variables')
 
-/** What the expressions of a policy may speak of. */
+/** The variables of the expressions of a policy. */
 export interface AdmissionVariables {
   readonly params: boolean
-  /** The types of what the policy itself has named, by name. */
+  /** The types of the variables of the policy, by name. */
   readonly variables: ReadonlyMap<string, CelType>
-  /** What `object` and `oldObject` are, and `params`, where that is known. */
+  /** The types of `object`, `oldObject` and `params`, if known. */
   readonly object?: RootDeclaration
   readonly parameters?: RootDeclaration
-  /** Whether expressions may ask the authorizer. */
+  /** Whether expressions can use the authorizer. */
   readonly authorizer?: boolean
-  /** Whether expressions may make changes: `Object{…}` and `JSONPatch{…}`. */
+  /** Whether expressions can construct `Object{…}` and `JSONPatch{…}`. */
   readonly changes?: boolean
 }
 
@@ -146,7 +146,7 @@ export function admissionEnvironment({
   )
 }
 
-// What expressions make changes of: `Object{…}` and `JSONPatch{…}` (KEP-3962).
+// The types of mutations: `Object{…}` and `JSONPatch{…}` (KEP-3962).
 
 export const objectType = structType('Object')
 export const patchType = structType('JSONPatch')
@@ -160,10 +160,10 @@ const patchFields: ReadonlyMap<string, CelType> = new Map([
 ])
 
 const patchStruct: StructInfo = { constructible: true, field: name => patchFields.get(name) }
-/** No schema is known where a policy is compiled: fields are checked when they are merged. */
+/** Policies are compiled without a schema: fields are checked when they are merged. */
 const objectStruct: StructInfo = { constructible: true, field: () => dynType }
 
-/** `Object` and everything under it, named by its path: `Object.spec.template`. */
+/** `Object` and its nested types, named by path: `Object.spec.template`. */
 export function mutationStruct(name: string): StructInfo | undefined {
   if (name === patchType.name) return patchStruct
   return name === objectType.name || name.startsWith(`${objectType.name}.`) ? objectStruct : undefined
@@ -178,7 +178,7 @@ const escapeKey = declare(
 
 export const mutationLibrary = functionsOf([...standardDeclarations, escapeKey])
 
-/** Objects whose type is not the path of fields where they are: `Object{spec: Object.status{}}`. */
+/** Errors for objects whose type name is not their field path: `Object{spec: Object.status{}}`. */
 export const misnamed = (value: StructValue): readonly string[] => mismatches(value, value.type)
 
 function mismatches(value: CelValue, expected: string): readonly string[] {

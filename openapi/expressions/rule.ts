@@ -10,34 +10,34 @@ import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsons
 /** A rule of a schema, compiled. */
 export interface CompiledValidationRule {
   readonly rule: ValidationRule
-  /** undefined for rules that say nothing. */
+  /** undefined for empty rules. */
   readonly program: CelProgram | undefined
   readonly message: CelProgram | undefined
-  /** Whether it speaks of the value before the change. */
+  /** Whether it uses oldSelf. */
   readonly usesOldSelf: boolean
-  /** The rule's field below its node. */
+  /** The fieldPath of the rule, relative to its node. */
   readonly fieldPath: string
 }
 
-/** A rule that does not compile: the text, and whether it is the message expression that does not. */
+/** The error of a rule that does not compile. */
 export interface RuleProblem {
   readonly where: 'rule' | 'messageExpression'
   readonly text: string
 }
 
-/** What checking a rule tells, for costs and for programs. */
+/** A type-checked rule. */
 export interface CheckedRule {
   readonly rule?: CheckedExpr
   readonly message?: CheckedExpr
   readonly problem?: RuleProblem
 }
 
-/** The variables of all rules, in the order in which programs take them. */
+/** The variables of rules, in the order of programs. */
 export const ruleVariables = ['self', 'oldSelf'] as const
 
 const isEmpty = (text: string | undefined): boolean => text === undefined || text.trim() === ''
 
-/** Checks the types of a rule and of its message. */
+/** Type-checks a rule and its messageExpression. */
 export function checkRule(
   rule: ValidationRule,
   declaration: SchemaDeclaration,
@@ -68,7 +68,7 @@ const problem = (where: RuleProblem['where'], text: string): { readonly problem:
   problem: { where, text },
 })
 
-/** The programs of a checked rule; a problem where one can be seen to fail. */
+/** The programs of a checked rule, or the problem of one that cannot be planned. */
 export function programsOf({ rule, message, problem: known }: CheckedRule): {
   readonly program?: CelProgram
   readonly message?: CelProgram
@@ -101,7 +101,7 @@ function build(
 export const usesOldSelf = (checked: CheckedExpr | undefined): boolean =>
   checked !== undefined && [...checked.names.values()].includes('oldSelf')
 
-/** The rules of one node of a schema, compiled; a text for those that do not compile. */
+/** The compiled rules of a node of a schema; an error message for a rule that does not compile. */
 export function compileRules(
   { 'x-kubernetes-validations': rules = [] }: JSONSchemaProps,
   declaration: SchemaDeclaration,
@@ -121,7 +121,7 @@ export function compileRules(
   })
 }
 
-/** `.a['b.c'].d` as field errors write it: `a.b.c.d`. */
+/** Normalizes `.a['b.c'].d` to `a.b.c.d`, as in field errors. */
 export const normalPath = (path: string): string =>
   path
     .replace(/\['((?:[^'\\]|\\.)*)'\]/g, (_all, name: string) => `.${name.replace(/\\(.)/g, '$1')}`)

@@ -12,12 +12,12 @@ import { forbidden, invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'
 import { checkRule, programsOf, usesOldSelf } from './rule.ts'
 
-/** Where a schema stands in the whole one. */
+/** The position of a schema in the root schema. */
 interface Place {
   readonly path: string
-  /** At most how many values of it are in an object; undefined when nothing limits that. */
+  /** The maximum number of its values in an object; undefined if unlimited. */
   readonly cardinality: number | undefined
-  /** The list within which nobody can tell what an item was before. */
+  /** The path of the list whose items cannot be correlated with old items. */
   readonly uncorrelatable: string | undefined
 }
 
@@ -27,8 +27,8 @@ interface State {
 }
 
 /**
- * What is wrong with the rules of a structural schema: those that do not compile, cost too much by estimate, or speak of
- * an old value where none can be found (chapter 40, rules 7.31, 7.38 and 7.40).
+ * Errors of the rules of a structural schema: rules that do not compile, exceed the limits of estimated cost, or use
+ * oldSelf where values cannot be correlated (rules.md 7.31, 7.38, 7.40).
  */
 export function ruleErrors(schema: JSONSchemaProps, path: string): readonly FieldError[] {
   const root = declarationOf(schema, true)
@@ -48,7 +48,7 @@ function nodeErrors(
   return [...belowErrors(state, schema, place), ...ownErrors(state, rules, declaration, place)]
 }
 
-/** In Kubernetes' order: additional properties, properties, items, and then the node itself. */
+/** In the order of Kubernetes: additionalProperties, properties, items, then the node itself. */
 function belowErrors({ root, costs }: State, schema: JSONSchemaProps, place: Place): readonly FieldError[] {
   const { additionalProperties, properties = {}, items } = schema
   const below = { ...place, cardinality: cardinalityBelow(schema, place) }
@@ -75,7 +75,7 @@ function belowErrors({ root, costs }: State, schema: JSONSchemaProps, place: Pla
   ]
 }
 
-/** Only lists of type map tell which item was which. */
+/** Only items of lists of type map can be correlated. */
 const isCorrelatable = (schema: JSONSchemaProps): boolean => schema['x-kubernetes-list-type'] === 'map'
 
 function cardinalityBelow(schema: JSONSchemaProps, { cardinality }: Place): number | undefined {
@@ -129,7 +129,7 @@ function ruleErrorsAt(
   ]
 }
 
-/** Kubernetes shows its own Go type. */
+/** Errors print the Go struct of the rule. */
 const shownRule = (rule: ValidationRule): unknown => ({
   Rule: rule.rule,
   Message: rule.message ?? '',
@@ -154,11 +154,11 @@ function oldSelfErrors(
   ]
 }
 
-/** What one rule, and all rules of a schema, may cost by estimate (chapter 40, rule 7.38). */
+/** Limits of the estimated cost of a rule, and of all rules of a schema (rules.md 7.38). */
 const ruleLimit = 10_000_000
 const schemaLimit = 100_000_000
 
-/** The costs of the rules of a schema, as far as they have been looked at. */
+/** The estimated costs of the rules of a schema, while it is validated. */
 export interface RuleCosts {
   total: number
   readonly expensive: { readonly path: string; readonly cost: number }[]
@@ -166,7 +166,7 @@ export interface RuleCosts {
 
 export const newCosts = (): RuleCosts => ({ total: 0, expensive: [] })
 
-/** Counts what an expression costs; an error when that is too much for one. */
+/** Adds the cost of an expression; an error if it exceeds the limit of one rule. */
 export function countCost(costs: RuleCosts, path: string, cost: number, name: string): readonly FieldError[] {
   costs.total = Math.min(costs.total + cost, unlimited)
   if (cost >= schemaLimit / 100) {
@@ -177,7 +177,7 @@ export function countCost(costs: RuleCosts, path: string, cost: number, name: st
   return cost > ruleLimit ? [forbidden(path, tooExpensive(name, cost / ruleLimit))] : []
 }
 
-/** An error, and those that contribute to it, when all rules together cost too much. */
+/** Errors if all rules together exceed the limit of a schema. */
 export function totalErrors({ total, expensive }: RuleCosts, path: string): readonly FieldError[] {
   if (total <= schemaLimit) return []
   const name = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'

@@ -7,14 +7,14 @@ import { child, duplicate, forbidden, invalidValue, required } from '../../frame
 import type { ValidationRule } from '../../framework/meta/jsonschema.ts'
 import type { CompiledValidationRule } from './rule.ts'
 
-/** What the rules of a request may still cost, and what they found. Below 0 no more are run. */
+/** The cost that is left for the rules of a request, and their errors. Below 0 no more rules are run. */
 export interface RuleBudget {
   left: number
   readonly effort: Effort
   readonly errors: FieldError[]
 }
 
-/** A value and what was at its place before; the parent when there was nothing that can be told. */
+/** A value and the old value that it correlates with; that of the parent if there is none. */
 export interface Correlation {
   readonly value: unknown
   readonly old: unknown
@@ -28,10 +28,10 @@ export const correlationBelow = (
 ): Correlation | undefined =>
   parent === undefined ? undefined : old === undefined ? parent : { value, old, parent }
 
-/** Rules, and what is needed to run them on a node. */
+/** The rules of a node of the schema. */
 export interface NodeRules {
   readonly rules: readonly (CompiledValidationRule | string)[]
-  /** The type of the schema: what some errors show in place of the value. */
+  /** The type of the schema, which some errors print in place of the value. */
   readonly type: string
   readonly adapt: TypeAdapter
 }
@@ -41,10 +41,10 @@ interface Place {
   readonly correlation: Correlation | undefined
 }
 
-/** What one rule may cost. */
+/** The cost limit of one rule. */
 const callLimit = 1_000_000
 
-/** Runs the rules of a node (chapter 40, rules 7.31 and 7.34 to 7.38). */
+/** Runs the rules of a node (rules.md 7.31, 7.34 to 7.38). */
 export function runRules(
   node: NodeRules,
   [value, old]: readonly [unknown, unknown],
@@ -86,7 +86,7 @@ function variablesOf({ rule: { rule }, self, oldSelf }: RuleRun): readonly (CelV
   return [self, oldSelf === undefined ? Optional.none : Optional.of(oldSelf)]
 }
 
-/** undefined when it cost more than a call may. */
+/** undefined if it exceeds the cost limit of one rule. */
 function evaluate(
   program: CelProgram,
   variables: readonly (CelValue | undefined)[],
@@ -102,7 +102,7 @@ function evaluate(
 
 function runRule(run: RuleRun, place: Place, budget: RuleBudget): void {
   const { rule, node, program, oldSelf } = run
-  // Rules on changes need something that was before.
+  // Transition rules are skipped without an old value.
   if (rule.usesOldSelf && oldSelf === undefined && rule.rule.optionalOldSelf !== true) return
   const outcome = evaluate(program, variablesOf(run), budget.effort)
   const cost = outcome?.cost ?? callLimit + 1
@@ -131,14 +131,14 @@ function errorText(value: CelValue, rule: ValidationRule): string | undefined {
     : `${value.message} evaluating rule: ${nameOf(rule)}`
 }
 
-/** How messages call a rule. */
+/** The name of a rule in messages. */
 const nameOf = ({ rule, message = '' }: ValidationRule): string =>
   message === '' ? rule.trim() : message.trim()
 
 const plainMessage = (rule: ValidationRule): string =>
   rule.message ? rule.message.trim() : `failed rule: ${nameOf(rule)}`
 
-/** A rule does not hold. What has not changed since before is forgiven, unless the rule is about the change. */
+/** Adds the error of a failed rule. Errors of unchanged values are ignored, except those of transition rules. */
 function fail(run: RuleRun, place: Place, budget: RuleBudget): void {
   const { rule, node, value } = run
   const path = rule.fieldPath === '' ? place.path : child(place.path, rule.fieldPath)
@@ -159,13 +159,13 @@ const isUnchanged = (correlation: Correlation | undefined): boolean =>
 
 interface Message {
   readonly text?: string
-  /** The message cost too much: nothing more is run. */
+  /** The message exceeded a cost limit: no more rules are run. */
   readonly fatal?: string
 }
 
 const maxMessage = 5 * 1024
 
-/** The message that an expression makes; nothing when it fails or is no good message (chapter 40, rule 7.35). */
+/** The result of a messageExpression; empty if it fails or is not a valid message (rules.md 7.35). */
 function expressed(run: RuleRun, program: CelProgram, budget: RuleBudget): Message {
   const outcome = evaluate(program, variablesOf(run), budget.effort)
   const cost = outcome?.cost ?? callLimit + 1
@@ -185,7 +185,7 @@ function expressed(run: RuleRun, program: CelProgram, budget: RuleBudget): Messa
   return isGood ? { text } : {}
 }
 
-/** `shown` holds the value where errors print it. */
+/** `shown` has the value if the error prints it. */
 function errorOf(
   { reason }: ValidationRule,
   path: string,

@@ -9,7 +9,7 @@ import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { type CompiledValidationRule, compileRules } from './rule.ts'
 import { type Correlation, correlationBelow, type RuleBudget, runRules } from './rulerun.ts'
 
-/** The rules of a node and of what is below it. */
+/** The rules of a node and its descendants. */
 interface RuleNode {
   readonly schema: JSONSchemaProps
   readonly declaration: SchemaDeclaration | undefined
@@ -17,17 +17,17 @@ interface RuleNode {
   readonly properties: ReadonlyMap<string, RuleNode>
   readonly additional: RuleNode | undefined
   readonly items: RuleNode | undefined
-  /** Of lists of type map: what tells which old item a new one was. */
+  /** For lists of type map, the key that correlates new and old items. */
   readonly keyOf: ((item: unknown) => string) | undefined
 }
 
-/** Appends what the rules say of an object; `old` is what it was before. */
+/** Evaluates rules on an object; `old` is the old object of an update. */
 export type RuleCheck = (object: unknown, old: unknown) => readonly FieldError[]
 
-/** What all rules of one request may cost. */
+/** The cost limit of all rules in a request. */
 const requestBudget = 10_000_000
 
-/** Compiles the rules of the schema of a whole object; undefined when it has none. */
+/** Compiles the rules of the schema of a whole object; undefined if there are none. */
 export function compileRuleCheck(schema: JSONSchemaProps): RuleCheck | undefined {
   if (!hasRules(schema)) return undefined
   const root = declarationOf(schema, true)
@@ -84,7 +84,7 @@ function nodeOf(
 
 const undeclarable = 'failed to convert to declType for CEL validation rules'
 
-/** Fields that expressions cannot see have no rules, but for those that only have no name there. */
+/** Rules of a field without a declaration are skipped, unless only its name cannot be escaped. */
 function propertyNode(key: string, property: JSONSchemaProps, root: RootDeclaration): RuleNode | undefined {
   const declaration = root.of(property)
   if (declaration === undefined && escapedName(key) !== undefined) return undefined
@@ -145,7 +145,7 @@ function walkMembers(
     const node = properties.get(key) ?? additional
     if (node === undefined) continue
     const before = memberOf(old, key)
-    // The types of old and new are converted alike: a change of them is not seen.
+    // Old and new objects are converted to one version: changes of apiVersion and kind are not visible.
     const isType = place.isRoot === true && (key === 'apiVersion' || key === 'kind')
     const correlation = isType ? undefined : correlationBelow(place.correlation, member, before)
     const path = properties.has(key) ? child(place.path, key) : `${place.path}[${key}]`

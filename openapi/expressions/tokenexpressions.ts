@@ -36,10 +36,10 @@ const environments: Readonly<Record<'claims' | 'user', Environment>> = {
   ),
 }
 
-/** What one evaluation may cost, as in Kubernetes. */
+/** The cost limit of an evaluation, as in Kubernetes. */
 const limit = 1_000_000
 
-/** CEL as Kubernetes' AuthenticationConfiguration has it: `claims` is a map of anything, `user` has a name, a uid, groups and extra. */
+/** The CEL expressions of an AuthenticationConfiguration (`k8s.io/apiserver/pkg/authentication/cel`): of `claims`, a dynamic map, or of `user`. */
 export const tokenExpressions: ExpressionCompiler = {
   compile(source, variable) {
     const result = check(source, environments[variable])
@@ -75,13 +75,13 @@ function evaluate(program: CelProgram, variable: CelValue): unknown {
   }
 }
 
-/** Strings, booleans, null and lists of them; what tokens are not made of stays a value of its own. */
+/** Converts lists; strings, booleans and null are the same in JavaScript. */
 function plain(value: CelValue): unknown {
   if (value instanceof CelError) throw new Error(value.message)
   return isList(value) ? [...itemsOf(value)].map(plain) : value
 }
 
-/** JSON without a schema: numbers are doubles, as Go reads them. */
+/** JSON without a schema: numbers are doubles, as in Go. */
 const adaptAny: TypeAdapter = raw => {
   if (typeof raw === 'number' || typeof raw === 'bigint') return new Double(Number(raw))
   if (Array.isArray(raw)) return new ListView(raw, adaptAny, { type: 'atomic' })
@@ -89,7 +89,7 @@ const adaptAny: TypeAdapter = raw => {
   return typeof raw === 'string' || typeof raw === 'boolean' ? raw : null
 }
 
-/** Members by their name, also escaped where they are no identifiers: `claims.kubernetes__dot__io`. */
+/** Claims by name or by escaped name: `claims.kubernetes__dot__io`. */
 class ClaimsView extends MapView {
   override get(key: CelValue): CelValue | undefined {
     return super.get(typeof key === 'string' ? unescaped(key) : key)
@@ -105,7 +105,7 @@ const fieldViews: ReadonlyMap<string, FieldView> = new Map(
 )
 const adaptUser: TypeAdapter = raw => (isObject(raw) ? new ObjectView(raw, fieldViews) : null)
 
-/** Whether `variable.field` or `variable.?field` is anywhere in an expression. */
+/** Whether an expression contains `variable.field` or `variable.?field`. */
 function readsField(expr: Expr, variable: string, field: string): boolean {
   const isVariable = (node: unknown): boolean =>
     isObject(node) && node.kind === 'ident' && node.name === variable

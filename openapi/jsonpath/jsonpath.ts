@@ -1,23 +1,23 @@
 import { type Fields, isObject, memberOf } from '../../framework/formats/values.ts'
 import { type FilterOperator, type JsonPathNode, type JsonPathNodes, parsePath } from './parser.ts'
 
-/** How many values may still be looked at. */
+/** The number of values that can still be visited. */
 export interface JsonPathMeter {
   left: number
 }
 
-/** Enough for what is there to be read, and little for a server that reads thousands of objects for a table. */
+/** Enough for real objects, and little for a server that builds a table of thousands of objects. */
 export const meterOf = (): JsonPathMeter => ({ left: 10_000 })
 
 /**
- * The values that a path finds in an object, in order. What cannot be evaluated finds nothing, and so does what looks at
- * more than the meter allows: unions and wildcards that follow each other multiply.
+ * The values that a path selects in an object, in order. Selects nothing if the evaluation fails or visits more values
+ * than the meter allows: consecutive unions and wildcards multiply.
  */
 export type JsonPath = (object: unknown, meter?: JsonPathMeter) => readonly unknown[]
 
 /**
- * Compiles a JSONPath of Kubernetes (chapter 40, rule 7.53), without braces. Throws `JsonPathError`. Keys may be
- * missing; an index beyond its list, or a filter on what is no list, finds nothing.
+ * Compiles a JSONPath of Kubernetes (rules.md 7.53), without braces. Throws `JsonPathError`. Missing keys, an index
+ * beyond its list and a filter on a value that is not a list select nothing.
  */
 export function jsonPath(expression: string): JsonPath {
   const nodes = parsePath(expression)
@@ -62,7 +62,7 @@ function step(values: readonly unknown[], node: JsonPathNode, meter: JsonPathMet
 const contents = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : isObject(value) ? Object.values(value as Fields) : []
 
-/** What is in the values, as far as the meter goes. */
+/** The contents of the values, within the limit of the meter. */
 function inside(
   values: readonly unknown[],
   of: (value: unknown) => readonly unknown[],
@@ -78,7 +78,7 @@ function inside(
   return found
 }
 
-/** Each object and list, before what is in it. */
+/** Each object and list, before its contents. */
 function descend(values: readonly unknown[], meter: JsonPathMeter): readonly unknown[] {
   const found: unknown[] = []
   const pending = [...values].reverse()
@@ -133,7 +133,7 @@ const isScalar = (value: unknown): value is Scalar =>
   ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
 const isNumeric = (value: Scalar): boolean => typeof value === 'number' || typeof value === 'bigint'
 
-/** Only scalars of one kind compare; booleans only for equality. */
+/** Only scalars of the same kind can be compared, booleans only for equality. */
 function compare(left: unknown, operator: FilterOperator, right: unknown): boolean {
   if (!isScalar(left) || !isScalar(right)) return false
   if (isNumeric(left) ? !isNumeric(right) : typeof left !== typeof right) return false

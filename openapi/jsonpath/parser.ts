@@ -1,4 +1,4 @@
-/** What is wrong with a path, in the words of kubectl where it has any. */
+/** An invalid path, with the message of kubectl if it has one. */
 export class JsonPathError extends Error {
   override readonly name = 'JsonPathError'
 }
@@ -7,18 +7,18 @@ const fail = (message: string): never => {
   throw new JsonPathError(message)
 }
 
-/** The expression, and how much of it has been read. */
+/** The expression and the current offset. */
 interface Scanner {
   readonly text: string
   at: number
 }
 
-/** Longer paths are refused. */
+/** The maximum length of a path. */
 const maxLength = 4096
-/** Filters and unions lie in each other; nobody goes this deep. */
+/** The maximum nesting of filters and unions. */
 const maxNesting = 16
 
-/** Reads a path as in `{…}` of kubectl, without the braces: `.a.b[0]`, `..c`, `[?(@.type=="Ready")].status`. */
+/** Parses a path without the braces of kubectl: `.a.b[0]`, `..c`, `[?(@.type=="Ready")].status`. */
 export function parsePath(text: string, nesting = maxNesting): JsonPathNodes {
   if (text.length > maxLength) fail(`the path is longer than ${maxLength} characters`)
   if (nesting === 0) fail('the path is nested too deep')
@@ -36,7 +36,7 @@ function take(scanner: Scanner, pattern: RegExp): string | undefined {
   return found[0]
 }
 
-/** Up to the next character that ends an identifier; a backslash takes what follows. */
+/** Up to the next character that ends an identifier; a backslash escapes the next character. */
 const identifier = /(?:\\.|[^\s.,[\]$@{}\\])*/sy
 const number = /[+-]?[\d.]+/y
 
@@ -75,7 +75,7 @@ function parseDescent(scanner: Scanner, previous: JsonPathNode | undefined): Jso
   return /[\p{L}\d_]/u.test(next) ? [{ type: 'descent' }, parseField(scanner)] : [{ type: 'descent' }]
 }
 
-/** Numbers and booleans; words such as `range` belong to templates, not to paths. */
+/** Numbers and booleans. Words such as `range` are valid in templates only. */
 function parseWord(scanner: Scanner): JsonPathNode {
   const digits = take(scanner, number)
   if (digits !== undefined) {
@@ -100,7 +100,7 @@ function parseQuoted(scanner: Scanner, quote: string): string {
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 
-/** `[0]`, `[1:3]`, `[*]`, `['a.b']`, or several of them with commas. */
+/** `[0]`, `[1:3]`, `[*]`, `['a.b']`, or a union of them. */
 function parseBrackets(scanner: Scanner, nesting: number): JsonPathNodes {
   const end = scanner.text.indexOf(']', scanner.at)
   if (end < 0) fail('unterminated array')
@@ -129,7 +129,7 @@ function parseIndex(text: string): JsonPathNode {
 const toInteger = (text: string): number =>
   text === '-' ? fail(`array index ${text} is not a number`) : Number(text)
 
-/** `[?(@.type=="Ready")]`: the brackets end at a parenthesis that is not in quotes. */
+/** `[?(@.type=="Ready")]`: ends at a parenthesis outside of quotes. */
 const filterText = /\[\?\(((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"')])*)\)\]/y
 const comparison = /^([^!<>=]+)([!<>=]+)(.+)$/s
 

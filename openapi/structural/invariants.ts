@@ -6,7 +6,7 @@ import { additionalOf, alternativesOf, itemsOf, key, type RawSchema, type RawSch
 
 type Level = 'root' | 'item' | 'field'
 
-/** What makes a schema structural (chapter 40, rules 7.10 to 7.12 and 7.15), node by node. */
+/** Validates that a schema is structural, node by node (rules.md 7.10 to 7.12, 7.15). */
 export function invariantErrors(
   schema: RawSchema,
   path: string,
@@ -59,7 +59,7 @@ function intOrStringErrors(schema: RawSchema, path: string): readonly FieldError
 
 const intOrString: readonly RawSchema[] = [{ type: 'integer' }, { type: 'string' }]
 
-/** All alternatives but those of the one pattern in which they may say a type. */
+/** All alternatives, without the int-or-string pattern, whose alternatives can specify a type. */
 function alternativesToCheck(schema: RawSchema, path: string): readonly (readonly [RawSchema, string])[] {
   const { anyOf, ...rest } = schema
   const [first, ...others] = schema.allOf ?? []
@@ -90,7 +90,7 @@ function valueErrors(
   ]
 }
 
-/** What must not be said where only values are constrained, and the words for it. */
+/** Keywords that are forbidden in nested value validation, with their errors. */
 const nestedForbidden: readonly (readonly [
   keyword: keyof RawSchema,
   isSet: (v: unknown) => boolean,
@@ -159,7 +159,7 @@ function typeMetaErrors(schema: RawSchema, path: string, level: Level): readonly
   })
 }
 
-/** The root's metadata may restrict names, and nothing else. */
+/** The metadata of the root can only restrict name and generateName. */
 function metadataErrors(schema: RawSchema, path: string, level: Level): readonly FieldError[] {
   const metadata = schema.properties?.metadata
   if (metadata === undefined) return []
@@ -186,12 +186,12 @@ const embeddedErrors: RawSchemaCheck = (schema, path) =>
       ]
     : []
 
-/** A part of the structural schema and its path; the part may be missing. */
+/** A node of the structural schema and its path; undefined if the node is missing. */
 type Place = readonly [schema: RawSchema | undefined, path: string]
 
 /**
- * Every field that is constrained in allOf, anyOf, oneOf or not must be specified outside of them too (rule 7.12). Like
- * Kubernetes, and so that its CRDs are accepted, this looks at those of the root alone.
+ * A field that is constrained in allOf, anyOf, oneOf or not must also be specified outside of them (rules.md 7.12). Like
+ * Kubernetes, this validates those of the root only.
  */
 export const completenessErrors = (schema: RawSchema, path: string): readonly FieldError[] =>
   alternativesOf(schema, path).flatMap(([nested, at]) => unspecifiedErrors(nested, at, [schema, path]))

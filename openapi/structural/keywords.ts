@@ -11,16 +11,16 @@ import {
   type RawSchemaCheck,
 } from './schema.ts'
 
-/** Where a schema stands: what may be said depends on it. */
+/** The position of a schema, on which allowed keywords depend. */
 interface Context {
   readonly root: boolean
-  /** Below apiVersion, kind or metadata of an object or embedded resource. */
+  /** Inside of apiVersion, kind or metadata of an object or embedded resource. */
   readonly insideMeta: boolean
-  /** Why there may be no defaults; undefined where there may. */
+  /** Why defaults are forbidden; undefined if they are allowed. */
   readonly noDefaults?: string
 }
 
-/** The keywords that Kubernetes refuses or restricts (chapter 40, rules 7.13, 7.15 and 7.16), node by node. */
+/** Validates the keywords that Kubernetes forbids or restricts, node by node (rules.md 7.13, 7.15, 7.16). */
 export function keywordErrors(
   schema: RawSchema,
   path: string,
@@ -124,7 +124,7 @@ function propertyErrors(schema: RawSchema, path: string, context: Context): read
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const hasNewline = (text: string): boolean => /[\n\r]/.test(text)
 
-/** The form of CEL rules; what they say is not looked at here. */
+/** Validates the fields of CEL rules, without compiling them. */
 const ruleErrors: RawSchemaCheck = (schema, path) =>
   (schema['x-kubernetes-validations'] ?? []).flatMap((given, i) => {
     const at = `${path}.x-kubernetes-validations[${i}]`

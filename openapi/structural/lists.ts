@@ -6,7 +6,7 @@ const listType = 'x-kubernetes-list-type'
 const mapType = 'x-kubernetes-map-type'
 const mapKeys = 'x-kubernetes-list-map-keys'
 
-/** List types, list map keys and map types (chapter 40, rule 7.15). */
+/** Validates list types, list map keys and map types (rules.md 7.15). */
 export const listErrors: RawSchemaCheck = (schema, path) => [
   ...topologyErrors(schema, path, [mapType, 'object', ['atomic', 'granular']]),
   ...topologyErrors(schema, path, [listType, 'array', ['atomic', 'set', 'map']]),
@@ -36,7 +36,7 @@ function topologyErrors(
   ]
 }
 
-/** Items of sets and maps are compared as wholes: nothing may merge into them, and none is null. */
+/** Items of sets must be atomic, and items of sets and maps must not be nullable. */
 function setErrors(schema: RawSchema, path: string): readonly FieldError[] {
   const type = schema[listType]
   const items = itemsOf(schema)

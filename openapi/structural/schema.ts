@@ -1,7 +1,7 @@
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
-/** A schema as a client may send it: well typed, but with what no structural schema may have. */
+/** A schema of the right shape that can have keywords which structural schemas cannot have. */
 export interface RawSchema extends Omit<JSONSchemaProps, 'type' | SchemaKeyword> {
   readonly type?: string
   readonly properties?: Readonly<Record<string, RawSchema>>
@@ -21,7 +21,7 @@ export interface RawSchema extends Omit<JSONSchemaProps, 'type' | SchemaKeyword>
 
 type SchemaKeyword = 'properties' | 'additionalProperties' | 'items' | 'allOf' | 'anyOf' | 'oneOf' | 'not'
 
-/** Checks one schema at a path. */
+/** Validates one schema at a path. */
 export type RawSchemaCheck = (schema: RawSchema, path: string) => readonly FieldError[]
 
 export const key = (path: string, name: string): string => `${path}[${name}]`
@@ -29,14 +29,14 @@ export const key = (path: string, name: string): string => `${path}[${name}]`
 export const isSchema = (value: unknown): value is RawSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `items` as one schema; undefined when absent or in the forbidden form of an array. */
+/** `items` as one schema; undefined if absent or a (forbidden) array. */
 export const itemsOf = (schema: RawSchema): RawSchema | undefined =>
   isSchema(schema.items) ? schema.items : undefined
 
 export const additionalOf = (schema: RawSchema): RawSchema | undefined =>
   isSchema(schema.additionalProperties) ? schema.additionalProperties : undefined
 
-/** The schemas that constrain the same value again, with their paths. */
+/** The schemas in anyOf, allOf, oneOf and not, with their paths. */
 export function alternativesOf(
   schema: RawSchema,
   path: string,
@@ -47,19 +47,19 @@ export function alternativesOf(
   return schema.not === undefined ? listed : [...listed, [schema.not, `${path}.not`]]
 }
 
-/** Where a path such as `.spec.color` or `['a.b']` leads in a schema. */
+/** The field of a schema at a path such as `.spec.color` or `['a.b']`. */
 export interface FoundField {
-  /** The names on the way. */
+  /** The field names of the path. */
   readonly names: readonly string[]
   readonly schema: RawSchema
 }
 
-/** Fields, brackets, and quoted text: everything between them is a name. */
+/** Separators, quoted strings and names. */
 const tokens = /'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]]+/g
 
 /**
- * Follows a path of fields through the structural part of a schema: the field, or what is wrong in the words of
- * Kubernetes. `brackets` says whether `['name']` may be used.
+ * Finds the field at a path in the structural part of a schema, or returns an error message of Kubernetes. `brackets`
+ * allows `['name']`.
  */
 export function findField(path: string, schema: RawSchema, brackets: boolean): FoundField | string {
   const parts = path.match(tokens) ?? []

@@ -4,7 +4,7 @@ import { forbidden, invalidType } from '../../framework/meta/fielderror.ts'
 import { maxSchemaDepth } from '../validation/schema.ts'
 import { key } from './schema.ts'
 
-/** Checks the JSON type of one keyword's value. */
+/** Validates the JSON type of the value of a keyword. */
 type Shape = (value: unknown, path: string, depth: number) => readonly FieldError[]
 
 const mustBe =
@@ -106,6 +106,6 @@ const schemaFields = fields({
   'x-kubernetes-validations': listOf(rule),
 })
 
-/** Whether a value is a schema at all: each keyword of its JSON type, and not nested too deep. */
+/** Validates the JSON types of all keywords, and the depth of the schema. */
 export const shapeErrors = (value: unknown, path: string): readonly FieldError[] =>
   schema(value, path, maxSchemaDepth)

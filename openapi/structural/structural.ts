@@ -18,8 +18,8 @@ const compareTexts = (a: FieldError, b: FieldError): number => {
 }
 
 /**
- * What keeps a schema from being structural (chapter 40, section 7.2), and what is wrong with its rules: nothing when the
- * list is empty, and then the schema can be compiled. Takes any JSON value; `path` is where the schema is, for the errors.
+ * Validates that a schema is structural (rules.md 7.10 to 7.16) and that its rules compile. A schema without errors can
+ * be compiled. Accepts any JSON value; `path` is the path of the schema in errors.
  */
 export function checkStructural(schema: unknown, path: string): readonly FieldError[] {
   const misshapen = shapeErrors(schema, path)
@@ -32,10 +32,10 @@ export function checkStructural(schema: unknown, path: string): readonly FieldEr
   return defaults.length > 0 ? defaults : ruleErrors(schema as JSONSchemaProps, path)
 }
 
-/** What the patterns of one object may cost together; real CRDs stay far below. */
+/** The maximum cost of all patterns of one object, far above real CRDs. */
 const maxTotal = 2_000_000
 
-/** Walks any JSON value: what is called `pattern` may be something else, and is counted all the same. */
+/** Walks any JSON value, and counts each `pattern`, even one that is not a keyword. */
 function totalCost(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null || depth === 0) return 0
   const { pattern } = value as { readonly pattern?: unknown }
@@ -43,17 +43,17 @@ function totalCost(value: unknown, depth: number): number {
   return Object.values(value).reduce((sum: number, below) => sum + totalCost(below, depth - 1), own)
 }
 
-/** Compiling patterns takes time: refused before it starts when there are too many (for schemas of any shape). */
+/** Rejects schemas of any shape whose patterns would take too long to compile. */
 export const patternCostErrors = (schemas: unknown, path: string): readonly FieldError[] =>
   totalCost(schemas, 500) > maxTotal ? [forbidden(path, 'the regular expressions are too large')] : []
 
-/** What has been compiled for other defaults of the same schema. */
+/** Compiled parts of the same schema. */
 interface Known {
   readonly checks: CompiledChecks
   readonly decodes: Decodes
 }
 
-/** Defaults must be valid, and hold nothing that would be pruned (chapter 40, rule 7.16). For structural schemas. */
+/** Defaults must be valid and must not contain unknown fields (rules.md 7.16). The schema must be structural. */
 export const defaultErrors = (
   schema: JSONSchemaProps,
   path: string,

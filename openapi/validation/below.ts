@@ -12,7 +12,7 @@ import {
   type Walk,
 } from './validation.ts'
 
-/** Items first, then their number. */
+/** Validates the items, then their number. */
 export function listCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck | undefined {
   const items = schema.items === undefined ? undefined : compile(schema.items)
   const size = sizeRule(schema)
@@ -31,7 +31,7 @@ export function listCheck(schema: JSONSchemaProps, compile: CompileBelow): Value
 
 type OldItem = (item: unknown) => unknown
 
-/** Only lists of type map tell which old item a new one was (chapter 40, rule 7.27). */
+/** Only items of lists of type map are correlated with old items (rules.md 7.27). */
 const uncorrelated = (): OldItem => () => undefined
 
 function byKeys(schema: JSONSchemaProps): (old: unknown) => OldItem {
@@ -75,7 +75,7 @@ interface Members {
   readonly other: ValueCheck | undefined
 }
 
-/** The number of members, then each of them, then those that are missing. */
+/** Validates the number of members, then each member, then required members. */
 export function objectCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck {
   const { properties = {}, additionalProperties: other, required: names = [] } = schema
   const members: Members = {

@@ -3,7 +3,7 @@ import { invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { type CompileBelow, pathOf, type ValueCheck, type Walk } from './validation.ts'
 
-/** What came of one alternative. */
+/** The result of one alternative. */
 interface Attempt {
   readonly errors: readonly FieldError[]
   readonly visits: number
@@ -19,17 +19,17 @@ function attempt(check: ValueCheck, [value, old]: Values, walk: Walk): Attempt {
   return own
 }
 
-/** Kubernetes reports these at the root, with the path in the text. */
+/** Kubernetes reports these errors at the root, with the path in the message. */
 const problem = (walk: Walk, text: string): FieldError => invalidValue('', '', `"${pathOf(walk)}" ${text}`)
 
-/** The first of those that got furthest: its errors are the most telling. */
+/** The first of the attempts with most visits, whose errors Kubernetes reports. */
 const closest = (attempts: readonly Attempt[]): Attempt | undefined =>
   attempts.reduce<Attempt | undefined>(
     (best, a) => (best === undefined || a.visits > best.visits ? a : best),
     undefined,
   )
 
-/** `anyOf`, `oneOf`, `allOf` and `not`, in the order in which Kubernetes reports them. */
+/** Validates `anyOf`, `oneOf`, `allOf` and `not`, in the order of Kubernetes. */
 export function logicCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck | undefined {
   const checks = [
     schema.anyOf?.length ? anyOf(schema.anyOf.map(compile)) : undefined,

@@ -6,15 +6,15 @@ import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { DecodeError, decodeMetadata } from '../../framework/wire/metadata.ts'
 import { maxSchemaDepth } from './schema.ts'
 
-/** Where a decoding is, and what it has dropped. */
+/** The current path of decoding, and the dropped fields. */
 interface Decoding {
   readonly steps: PathStep[]
   readonly unknown: Findings<string>
-  /** What metadata of embedded objects does not have. */
+  /** Unknown fields of metadata. */
   readonly unknownOfMetadata: Findings<string>
 }
 
-/** Prunes, drops nulls and applies defaults in one pass: the same value when there was nothing to do. */
+/** Prunes, drops nulls and applies defaults in one pass. Returns the same value if nothing changes. */
 type Decode = (value: unknown, decoding: Decoding) => unknown
 
 const newDecoding = (): Decoding => ({
@@ -23,7 +23,7 @@ const newDecoding = (): Decoding => ({
   unknownOfMetadata: new Findings(),
 })
 
-/** How one member of an object is decoded. */
+/** The decoder of a member of an object. */
 interface Member {
   readonly decode: Decode
   readonly nullable: boolean
@@ -35,35 +35,35 @@ interface ObjectShape {
   readonly members: ReadonlyMap<string, Member>
   readonly other: Member | undefined
   readonly defaults: readonly (readonly [string, unknown])[]
-  /** Unknown members stay. */
+  /** Whether unknown members are preserved. */
   readonly preserve: boolean
-  /** apiVersion, kind and metadata are those of an object. */
+  /** Whether apiVersion, kind and metadata are those of an object. */
   readonly embedded: boolean
 }
 
-/** What decoding made of a value. */
+/** A decoded value. */
 export interface PrunedValue {
   readonly value: unknown
-  /** Paths, sorted; those of embedded metadata after the others. */
+  /** Sorted paths of unknown fields; those of metadata come last. */
   readonly unknown: readonly string[]
 }
 
-/** Where a node stands: `root` is a whole object, `preserve` is inherited from a list that keeps unknown fields. */
+/** The position of a node. `root` is a whole object; `preserve` is inherited from a list with unknown fields preserved. */
 interface Place {
   readonly root: boolean
   readonly preserve: boolean
-  /** Whether what is missing is filled in. */
+  /** Whether defaults are applied. */
   readonly defaults: boolean
   readonly depth: number
   readonly known: Decodes
 }
 
-/** What is compiled already, for those who compile a schema and then parts of it. */
+/** Compiled decoders, shared between a schema and its parts. */
 export type Decodes = Map<JSONSchemaProps, Decode>
 
 /**
- * Compiles pruning, the removal of nulls, and defaults (chapter 40, section 7.3). Throws on schemas that are nested too
- * deep; the function throws `UnreadableError`.
+ * Compiles pruning, removal of nulls and defaulting (rules.md 7.18 to 7.22). Throws if the schema is nested too deep; the
+ * returned function throws `UnreadableError`.
  */
 export function compilePruning(
   schema: JSONSchemaProps,
@@ -143,7 +143,7 @@ function isUnknown(decoding: Decoding, key: PathStep): void {
 
 const add = (findings: Findings<string>, path: string): void => findings.add(path, path.length)
 
-/** A value without a schema: scalars stay, the members of objects are unknown. */
+/** Decodes a value without a schema: scalars stay, members of objects are unknown. */
 function pruneAll(value: unknown, decoding: Decoding): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (!isObject(value)) return mapItems(value as readonly unknown[], pruneAll, decoding)
@@ -166,7 +166,7 @@ function mapItems(items: readonly unknown[], decode: Decode, decoding: Decoding)
   return changed ?? items
 }
 
-/** A null item becomes the default when there is one; else it stays, for validation to find. */
+/** A null item becomes the default if there is one; else it stays, and validation reports it. */
 function decodeList(
   items: Member | undefined,
   preserve: boolean,
@@ -218,7 +218,7 @@ function decodeMember(
   return next
 }
 
-/** apiVersion, kind or metadata that cannot be read; the message says why in Kubernetes' words. */
+/** Thrown for apiVersion, kind or metadata of the wrong type, with the message of Kubernetes. */
 export class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }

@@ -8,7 +8,7 @@ import { invalidType, invalidValue, tooLong, unsupported } from '../../framework
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { pathOf, type ValueRule } from './validation.ts'
 
-/** Runs the rules that the schema has; undefined when it has none. */
+/** Runs all rules; undefined if there are none. */
 export function allRules<T>(rules: readonly (ValueRule<T> | undefined)[]): ValueRule<T> | undefined {
   const present = rules.filter(rule => rule !== undefined)
   if (present.length <= 1) return present[0]
@@ -23,7 +23,7 @@ const rule =
     if (!isGood(value)) walk.errors.push(problem(pathOf(walk), value))
   }
 
-/** Kubernetes stops at the first of length and pattern that fails; the format is looked at in any case. */
+/** Like Kubernetes, reports the first failure of length and pattern, and always validates the format. */
 export function stringRule(schema: JSONSchemaProps): ValueRule<string> | undefined {
   const text = firstOf([
     schema.maxLength === undefined ? undefined : maxLength(schema.maxLength),
@@ -58,7 +58,7 @@ const minLength = (min: number): ValueRule<string> =>
     (path, value) => invalidValue(path, value, `${path} in body should be at least ${min} chars long`),
   )
 
-/** What all patterns of one validation may cost together: about a second. */
+/** The maximum number of matching steps of one validation, about a second. */
 const maxMatching = 50_000_000
 
 function pattern(source: string): ValueRule<string> {
@@ -98,7 +98,7 @@ const fits: Readonly<Record<string, (value: Numeric) => boolean>> = {
   float: value => value >= -largestFloat32 && value <= largestFloat32,
 }
 
-/** The text of Kubernetes names the path; the field itself is the root. */
+/** Kubernetes reports this error at the root, with the path in the message. */
 function range(schema: JSONSchemaProps): ValueRule<Numeric> | undefined {
   const name = effectiveFormat(schema) ?? ''
   const fitsFormat = fits[name]
@@ -108,7 +108,7 @@ function range(schema: JSONSchemaProps): ValueRule<Numeric> | undefined {
   )
 }
 
-/** Within the rounding of one division, as Kubernetes has it. */
+/** Within the rounding error of one division, as in Kubernetes. */
 function isMultiple(value: Numeric, factor: number): boolean {
   if (Number.isInteger(factor) && typeof value === 'bigint') return value % BigInt(factor) === 0n
   const quotient = factor < 1 ? (1 / factor) * Number(value) : Number(value) / factor
@@ -150,7 +150,7 @@ function maximum({ maximum: max, exclusiveMaximum }: JSONSchemaProps): ValueRule
 
 const printed = (value: unknown): string => (typeof value === 'string' ? value : formatJson(value))
 
-/** Also for null, which is in an enumeration only when it is written there. */
+/** Also validates null, which must be listed in the enumeration. */
 export function enumRule(schema: JSONSchemaProps): ValueRule | undefined {
   const values = schema.enum ?? []
   if (values.length === 0) return undefined
@@ -162,7 +162,7 @@ export function enumRule(schema: JSONSchemaProps): ValueRule | undefined {
   )
 }
 
-/** The format, when it means something for the type (chapter 40, rule 7.24). */
+/** The format, if it is supported for the type (rules.md 7.24). */
 export function effectiveFormat({ type, format }: JSONSchemaProps): string | undefined {
   if (format === undefined || format === '') return undefined
   const known = {
@@ -179,7 +179,7 @@ const typesOf = (schema: JSONSchemaProps): readonly JsonType[] => {
   return schema.type === undefined ? [] : [schema.type]
 }
 
-/** What Kubernetes calls the format of a number that should have been something else. */
+/** The format of a number in the type errors of Kubernetes. */
 const dataFormats: Readonly<Partial<Record<JsonType, string>>> = { integer: 'int64', number: 'float64' }
 
 export function typeRule(schema: JSONSchemaProps): ValueRule | undefined {

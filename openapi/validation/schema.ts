@@ -6,13 +6,13 @@ import { logicCheck } from './logic.ts'
 import { enumRule, numberRule, stringRule, typeRule } from './scalar.ts'
 import { type CompileBelow, newWalk, type ValueCheck } from './validation.ts'
 
-/** Deeper schemas are refused: no real one comes near, and walking them must not overflow the stack. */
+/** The maximum depth of schemas, so that walking them does not overflow the stack. */
 export const maxSchemaDepth = 200
 
-/** Checks that are compiled already: for those who compile a schema and then parts of it. */
+/** Compiled checks, shared between a schema and its parts. */
 export type CompiledChecks = Map<JSONSchemaProps, ValueCheck>
 
-/** Compiles the validation of a schema (chapter 40, section 7.4). Throws on schemas deeper than `maxSchemaDepth`. */
+/** Compiles the validation of a schema (rules.md 7.23 to 7.26). Throws if it is deeper than `maxSchemaDepth`. */
 export const compileCheck = (schema: JSONSchemaProps, known: CompiledChecks = new Map()): ValueCheck =>
   compileAt(schema, maxSchemaDepth, known)
 
@@ -40,7 +40,7 @@ function nodeCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck {
   }
 }
 
-/** The checks that depend on what the value is, whatever it should be. */
+/** Checks by the actual type of the value. */
 function contentCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck {
   const text = stringRule(schema)
   const number = numberRule(schema)
@@ -54,11 +54,11 @@ function contentCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueChec
   }
 }
 
-/** What is wrong with a whole value; with `old`, errors at values that have not changed are dropped. */
+/** Validates a value. With `old`, errors at unchanged values are dropped (ratcheting, KEP-4008). */
 export function validate(check: ValueCheck, value: unknown, old?: unknown): readonly FieldError[] {
   const walk = newWalk()
   check(value, undefined, walk)
-  // Comparing costs, and only matters when there is something to forgive.
+  // The old value is compared only if there are errors.
   if (walk.errors.length === 0 || old === undefined) return walk.errors
   if (isDeepStrictEqual(value, old)) return []
   const compared = newWalk()

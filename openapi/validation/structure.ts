@@ -10,10 +10,10 @@ import {
   qualifiedNameErrors,
 } from '../../framework/meta/names.ts'
 
-/** Appends what is wrong at a path. Here map keys are written `[key]` (chapter 40, rule 2.22). */
+/** Appends the errors at a path, which has map keys as `[key]` (rules.md 2.22). */
 export type StructureCheck = (value: unknown, path: string, errors: FieldError[]) => void
 
-/** The check of one node alone, if its schema asks for it. */
+/** The check of one node, if its schema needs it. */
 export type NodeCheck = (schema: JSONSchemaProps) => StructureCheck | undefined
 
 interface Below {
@@ -23,8 +23,8 @@ interface Below {
 }
 
 /**
- * Compiles a check that applies to some nodes of the structural part of a schema (not to allOf, anyOf, oneOf, not).
- * undefined when no node asks for it: then nothing is walked.
+ * Compiles a check of some nodes in the structural part of a schema (outside of allOf, anyOf, oneOf and not). undefined
+ * if no node needs it.
  */
 export function compileStructure(schema: JSONSchemaProps, nodeCheck: NodeCheck): StructureCheck | undefined {
   const own = nodeCheck(schema)
@@ -66,7 +66,7 @@ function checkMembers(below: Below, object: object, path: string, errors: FieldE
   }
 }
 
-/** `x-kubernetes-embedded-resource`: the value has apiVersion and kind, and its metadata is valid. */
+/** `x-kubernetes-embedded-resource`: requires apiVersion and kind, and validates metadata. */
 export const embeddedCheck = (schema: JSONSchemaProps): StructureCheck | undefined =>
   schema['x-kubernetes-embedded-resource'] === true
     ? (value, path, errors) => append(errors, embeddedErrors(value, path))
@@ -107,7 +107,7 @@ const invalidTexts = (
   check: (value: string) => readonly string[],
 ): FieldError[] => check(value).map(text => invalidValue(path, value, text))
 
-/** Names of embedded objects need not be legal for their kind, which is not known here. */
+/** Names of embedded objects are validated as path segments, because their kind is unknown. */
 function metadataErrors(path: string, metadata: unknown): readonly FieldError[] {
   const name = memberOf(metadata, 'name')
   const labels = Object.entries(memberOf(metadata, 'labels') ?? {})
@@ -124,7 +124,7 @@ function metadataErrors(path: string, metadata: unknown): readonly FieldError[] 
   ]
 }
 
-/** Lists of type set have no equal items, lists of type map no items with equal keys. */
+/** Lists of type set must not have equal items, lists of type map no items with equal keys. */
 export function uniquenessCheck(schema: JSONSchemaProps): StructureCheck | undefined {
   const type = schema['x-kubernetes-list-type']
   if (type === 'set') return (value, path, errors) => append(errors, checkSet(value, path))
@@ -133,7 +133,7 @@ export function uniquenessCheck(schema: JSONSchemaProps): StructureCheck | undef
   return (value, path, errors) => append(errors, checkMap(value, path, keys))
 }
 
-/** Each repeated value is reported once, where it is met for the second time. */
+/** Reports each duplicate value once, at its second occurrence. */
 function repetitions(values: readonly unknown[], path: string): readonly FieldError[] {
   const counts = new Map<string, number>()
   return values.flatMap((value, i) => {
@@ -165,7 +165,7 @@ function checkMap(value: unknown, path: string, keys: readonly string[]): readon
   )
 }
 
-/** The keys that an item has, sorted as Go prints maps. */
+/** The keys of an item, sorted as Go prints maps. */
 const keysOf = (item: unknown, keys: readonly string[]): unknown =>
   Object.fromEntries(
     [...keys]

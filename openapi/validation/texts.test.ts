@@ -3,7 +3,7 @@ import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { compileSchema } from '../compile.ts'
 import { errorsOf, named, objectOf, schemaOf, string } from './testing/errors.ts'
 
-describe('validation texts (chapter 40, table 7.23)', () => {
+describe('validation texts (rules.md 7.23)', () => {
   const rows: readonly (readonly [rule: string, schema: JSONSchemaProps, value: unknown, texts: string[]])[] =
     [
       [

@@ -3,38 +3,38 @@ import type { FieldError } from '../../framework/meta/errors.ts'
 import { formatPath, type PathStep } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
-/** One walk over one value. Paths cost nothing until there is something to say. */
+/** The state of a validation. Paths are formatted only for errors. */
 export interface Walk {
   readonly steps: PathStep[]
   readonly errors: FieldError[]
-  /** How many values were looked at: tells which of several failing alternatives came closest. */
+  /** The number of visited values, by which the closest of several failing alternatives is chosen. */
   visits: number
-  /** How many steps regular expressions have taken, at most. */
+  /** An upper bound of the steps of regular expressions. */
   matching: number
 }
 
-/** With so many errors the rest is not looked at. */
+/** Validation stops at this number of errors. */
 export const maxErrors = 1000
 
 export const isFull = (walk: Walk): boolean => walk.errors.length >= maxErrors
 
 /**
- * Appends what is wrong with a value. `old` is the value that was at the correlated place before; undefined when
- * there was none, or when nothing is compared (chapter 40, section 7.5).
+ * Appends the errors of a value. `old` is the correlated old value; undefined if there is none, or without ratcheting
+ * (rules.md 7.27).
  */
 export type ValueCheck = (value: unknown, old: unknown, walk: Walk) => void
 
-/** Checks of one value that need no old one. */
+/** A check that needs no old value. */
 export type ValueRule<T = unknown> = (value: T, walk: Walk) => void
 
-/** Compiles a schema below the one at hand. */
+/** Compiles a nested schema. */
 export type CompileBelow = (schema: JSONSchemaProps) => ValueCheck
 
 export const newWalk = (): Walk => ({ steps: [], errors: [], visits: 0, matching: 0 })
 
 export const pathOf = (walk: Walk): string => formatPath(walk.steps)
 
-/** Checks the value one step below. Errors at a value that has not changed are dropped. */
+/** Checks a nested value. Drops the errors of an unchanged value. */
 export function checkBelow(
   step: PathStep,
   check: ValueCheck,

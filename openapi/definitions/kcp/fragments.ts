@@ -24,7 +24,7 @@ export const secretReference = (description: string): JSONSchemaProps =>
     namespace: string('Namespace of the Secret.'),
   })
 
-/** Status of endpoint slices: one URL per group of shards. */
+/** The status of endpoint slices. */
 export const endpointSliceStatus = object('Observed state.', {
   conditions: kcpConditions,
   endpoints: listMap(
@@ -52,7 +52,7 @@ export const endpointSliceStatus = object('Observed state.', {
   shardSelector: string('Label selector of the Partition for which the endpoints were computed.'),
 })
 
-/** Every kcp kind is cluster-scoped and in category `kcp` (chapter 20, section 2.0). */
+/** A cluster-scoped kind in the category `kcp`, as all kinds of kcp. */
 export const kcpKind = (
   group: string,
   kind: string,
@@ -119,7 +119,7 @@ const claimedObjects = list(
   ),
 )
 
-/** A permission claim of v1alpha1; an APIExport defaults its group, an APIBinding does not. */
+/** A permission claim of v1alpha1. APIExport defaults its group, APIBinding does not. */
 export const claimV1 = (
   groupMore: JSONSchemaProps = {},
   extra: Properties = {},
@@ -144,7 +144,7 @@ export const claimV1 = (
     },
   )
 
-/** The objects that a claim of v1alpha2 covers. */
+/** The object selector of a v1alpha2 claim. */
 export const claimSelector = (description: string): JSONSchemaProps =>
   atomicObject(description, {
     matchAll: boolean(
@@ -169,7 +169,7 @@ export const claimV2 = (extra: Properties = {}, required: readonly string[] = []
     { required: ['resource', 'verbs', ...required] },
   )
 
-/** What the consumer decided about a claim. */
+/** The decision of the API consumer on a claim. */
 export const claimState = oneOfStrings('Whether the API consumer accepts or rejects the claim.', [
   'Accepted',
   'Rejected',

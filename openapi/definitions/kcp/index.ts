@@ -8,7 +8,7 @@ import { apiConversion, apiResourceSchema } from './schemas.ts'
 import { partition, partitionSet } from './topology.ts'
 import { workspace, workspaceType } from './workspaces.ts'
 
-/** The kinds of kcp (chapter 20, section 2), without the cache server's own and migration.kcp.io. */
+/** The kinds of kcp (`config/crds`), without those of migration.kcp.io and of the cache server. */
 export const kcpKinds: readonly KindDefinition[] = [
   apiBinding,
   apiConversion,

@@ -20,7 +20,7 @@ const identity = object(
   { default: {} },
 )
 
-/** A Kubernetes cluster that can be mounted; spec and status as in kcp's contrib repository (chapter 30, section 4.6). */
+/** A Kubernetes cluster that can be mounted, with spec and status as in kcp-dev/contrib. */
 export const kubeCluster: KindDefinition = {
   group: 'mounts.contrib.kcp.io',
   names: {
@@ -83,5 +83,5 @@ export const kubeCluster: KindDefinition = {
   ],
 }
 
-/** Kinds whose objects can be mounted, with a provider in this repository. */
+/** Kinds whose objects can be mounted, and that have a controller here. */
 export const mountKinds: readonly KindDefinition[] = [kubeCluster]

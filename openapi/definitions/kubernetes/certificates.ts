@@ -42,7 +42,7 @@ const status = object('Approval state and issued certificate of the request.', {
   ),
 })
 
-/** `Approved,Issued`; a denial hides an approval. */
+/** `Approved,Issued`. Denied takes precedence over Approved. */
 function condition(request: KubeObject): string {
   const { conditions, certificate } = fieldsOf(request.status)
   const types = new Set(itemsOf(conditions).map(c => c.type))

@@ -106,7 +106,7 @@ export const serviceAccounts = builtin({
   columns: [computed(['Secrets', 'string', 'Number of secrets.'], o => sizeOf(o.secrets)), age],
 })
 
-/** `requests.cpu: 1/2, …`: what is used of what is allowed, limits apart from the rest. */
+/** `requests.cpu: 1/2, …`: usage and hard limits, of `limits.` resources or of all others. */
 function usage(quota: KubeObject, wantsLimits: boolean): string {
   const status = fieldsOf(quota.status)
   const [hard, used] = [fieldsOf(status.hard), fieldsOf(status.used)]

@@ -24,7 +24,7 @@ const source = (description: string) =>
     { default: {} },
   )
 
-/** What tables show of an event; the two groups have different names for the same things. */
+/** The fields of an event in tables, whose names differ between the two groups. */
 interface EventFields {
   readonly about: unknown
   readonly source: unknown
@@ -67,7 +67,7 @@ const lastSeen = (event: KubeObject, fields: EventFields): string =>
 const countOf = (event: KubeObject, fields: EventFields): number =>
   Number(fieldsOf(event.series).count ?? (fields.count || 1))
 
-/** Events have their name last, and only in wide tables: it says nothing. */
+/** Events have their name in the last column, and in wide tables only. */
 function eventColumns(read: (event: KubeObject) => EventFields): readonly TableColumn[] {
   return [
     computed(['Last Seen', 'string', 'Time of the last occurrence.'], (e, now) =>
@@ -160,6 +160,6 @@ export const groupEvents = builtin({
   selectableFields: selectable('regarding', 'reportingController'),
 })
 
-/** Field selector `source` of core events: no path says it. */
+/** The value of the field selector `source` of core events, which no JSONPath selects. */
 export const eventSource = (event: KubeObject): string =>
   textOf(fieldsOf(event.source).component) || textOf(event.reportingComponent)

@@ -20,7 +20,7 @@ import {
 } from './reviews.ts'
 import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from './webhooks.ts'
 
-/** Kinds that are only created: the answer comes back, nothing is stored. */
+/** Kinds that can only be created, and are not stored. */
 export const reviewKinds: readonly KindDefinition[] = [
   selfSubjectReviews,
   tokenReviews,
@@ -30,7 +30,7 @@ export const reviewKinds: readonly KindDefinition[] = [
   subjectAccessReviews,
 ]
 
-/** Kinds of Kubernetes that every logical cluster has (chapter 20, section 6.5), reviews included. */
+/** The built-in kinds of each logical cluster, including reviews. */
 export const builtinKinds: readonly KindDefinition[] = [
   configMaps,
   coreEvents,

@@ -4,7 +4,7 @@ import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { KindDefinition, KindVersion } from '../definition.ts'
 
-/** What differs between built-in kinds: all of them have one version, v1. */
+/** A built-in kind. Its only version is v1. */
 export interface BuiltinKind extends Pick<KindVersion, 'schema' | 'columns' | 'selectableFields'> {
   readonly group: string
   readonly kind: string
@@ -28,7 +28,7 @@ export function builtin(of: BuiltinKind): KindDefinition {
   }
 }
 
-/** `spec` and `status` are structs in Go: they are there also when they are empty, and nobody brings them into existence. */
+/** `spec` and `status` are Go structs, which are present even if they are empty. */
 function withStructs(schema: JSONSchemaProps): JSONSchemaProps {
   const structs = ['spec', 'status'].flatMap(name => {
     const property = schema.properties?.[name]
@@ -39,7 +39,7 @@ function withStructs(schema: JSONSchemaProps): JSONSchemaProps {
 
 const zeros: Readonly<Record<string, unknown>> = { object: {}, string: '', integer: 0, boolean: false }
 
-/** Go reads null in a list or a map as the zero value of its type, and publishes that as its default. */
+/** Go decodes null in a list or map as the zero value of the item, which is also the published default. */
 function withZeros(schema: JSONSchemaProps): JSONSchemaProps {
   const { properties = {}, items, additionalProperties: values } = schema
   const below = Object.entries(properties).map(([name, property]) => [name, withZeros(property)])
@@ -68,12 +68,12 @@ function namesOf({ kind, plural, shortNames, categories }: BuiltinKind): Resourc
   }
 }
 
-/** The value without empty lists and maps; undefined when it is one. The same value when there is nothing to leave out. */
+/** Removes empty lists and maps from a value; undefined for an empty one. Returns the same value if nothing is removed. */
 type Omit = (value: unknown) => unknown
 
 /**
- * Lists and maps that are empty are not there at all in built-in kinds: Go leaves them out of JSON (`omitempty`). Structs
- * stay, and so do lists that are nullable: those are always written.
+ * Removes empty lists and maps from objects of built-in kinds, as Go does for fields with `omitempty`. Structs and
+ * nullable lists stay.
  */
 export function omittingEmpty(schema: JSONSchemaProps): (object: KubeObject) => KubeObject {
   const omit = omitMembers(schema)

@@ -174,7 +174,7 @@ const bindingFields = {
   policyName: string('Name of the policy.'),
 } satisfies Record<string, JSONSchemaProps>
 
-/** `<namespace>/<name>` or `<name>` of the parameters; `*` when a selector finds them; `<unset>`. */
+/** `<namespace>/<name>` or `<name>` of the parameters, `*` for a selector, or `<unset>`. */
 function paramRefOf(spec: Readonly<Record<string, unknown>>): string {
   if (spec.paramRef === undefined) return '<unset>'
   const { namespace, name } = fieldsOf(spec.paramRef)

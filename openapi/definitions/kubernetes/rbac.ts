@@ -6,9 +6,9 @@ import { labelSelector, policyRule } from '../fragments.ts'
 import { builtin } from './kind.ts'
 
 const group = 'rbac.authorization.k8s.io'
-/** That there are verbs is for the kind's own rules to say, in upstream's words. */
+/** Missing verbs are reported by the validation of roles, with the message of Kubernetes. */
 const { required: _, ...rule } = policyRule
-/** Go writes a list without a value as null. */
+/** Go encodes a nil list as null. */
 const rules = { ...atomicList('Rules of the role.', rule), nullable: true }
 
 export const roles = builtin({

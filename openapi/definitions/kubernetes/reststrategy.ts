@@ -1,14 +1,14 @@
 import type { ResetFields } from '../../../framework/contract/apis.ts'
 
-/** How the endpoint of a kind behaves on writes, which no schema says (rules.md 3.22, 3.23, 6.6). */
+/** How the endpoint of a kind handles writes, as its REST strategy in Kubernetes (rules.md 3.22, 3.23, 6.6). */
 export interface RestStrategy {
-  /** PUT without a resourceVersion: last write wins. */
+  /** Whether PUT without a resourceVersion is allowed: the last write wins. */
   readonly unconditionalUpdate: boolean
-  /** PUT of a missing object creates it. */
+  /** Whether PUT creates a missing object. */
   readonly createOnUpdate: boolean
-  /** DELETE answers with the object instead of a Status. */
+  /** Whether DELETE returns the object instead of a Status. */
   readonly deleteReturnsObject: boolean
-  /** What parts of the object an endpoint leaves as they are; `/status` writes metadata, too, unless it is named. */
+  /** The fields that an endpoint does not change, by subresource. `/status` changes metadata unless it is listed. */
   readonly resetFields?: ResetFields
 }
 
@@ -24,7 +24,7 @@ const requests: ResetFields = {
   approval: [['spec'], ['status', 'certificate']],
 }
 
-/** Built-in kinds by `<plural>.<group>`; those that are not named here have the usual ones. */
+/** Strategies by `<plural>.<group>`. Other built-in kinds have the usual one. */
 const builtin: Readonly<Record<string, RestStrategy>> = {
   namespaces: { ...returning, resetFields: { ...allButStatus, finalize: [['status']] } },
   serviceaccounts: returning,
@@ -50,5 +50,5 @@ const builtin: Readonly<Record<string, RestStrategy>> = {
   'mutatingadmissionpolicybindings.admissionregistration.k8s.io': locked,
 }
 
-/** The manners of a built-in kind, by `<plural>.<group>` (`<plural>` for core). */
+/** The REST strategy of a built-in kind, by `<plural>.<group>` (`<plural>` for the core group). */
 export const restStrategyOf = (groupResource: string): RestStrategy => builtin[groupResource] ?? usual

@@ -7,7 +7,7 @@ import { builtin } from './kind.ts'
 
 type Properties = Readonly<Record<string, JSONSchemaProps>>
 
-// Questions to the server: created, answered, never stored.
+// Reviews, and the kinds of subresources. They are not stored.
 
 const selector = (description: string): JSONSchemaProps =>
   object(description, {
@@ -210,7 +210,7 @@ export const tokenRequestSchema: JSONSchemaProps = kindSchema(
   { required: ['spec'] },
 )
 
-/** `autoscaling/v1 Scale`: the body of every `/scale` (chapter 40, rule 7.59). */
+/** `autoscaling/v1 Scale`, the kind of `/scale` subresources (rules.md 7.59). */
 export const scaleSchema: JSONSchemaProps = kindSchema(
   'Scale describes the number of replicas of an object.',
   {

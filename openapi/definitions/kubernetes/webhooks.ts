@@ -5,7 +5,7 @@ import { atomicList, atomicObject, int32, kindSchema, listMap, mergedBy, object,
 import { labelSelector, webhookClientConfig } from '../fragments.ts'
 import { builtin } from './kind.ts'
 
-// What webhooks and admission policies have in common.
+// Schemas that webhooks and admission policies share.
 
 export const failurePolicy = string(
   'How errors are handled. Fail rejects the request, Ignore ignores the error. Defaults to Fail.',
