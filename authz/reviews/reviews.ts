@@ -152,7 +152,7 @@ async function accessStatus(authorizer: Authorizer, ctx: RequestContext, questio
       ...(problems.length === 0 ? {} : { evaluationError: problems.join('; ') }),
     }
   } catch (error) {
-    ctx.record.log.error({ error: String(error) }, 'a review could not be evaluated')
+    ctx.record.log.error({ error: String(error) }, 'evaluating an access review failed')
     return { allowed: false, evaluationError: ['the authorizer has failed', ...problems].join('; ') }
   }
 }

@@ -39,8 +39,8 @@ async function reload({ authentication, server, log }: IdentityWatchOptions): Pr
     await authentication.reload()
     const clientCA = allAuthorities(authentication.authorities())
     if (clientCA !== undefined) server.useCertificate({ clientCA })
-    log.info({}, 'who is known has been read again')
+    log.info({}, 'authentication configuration reloaded')
   } catch (error) {
-    log.warn({ error: String(error) }, 'the changed files cannot be used: who was known stays known')
+    log.warn({ error: String(error) }, 'invalid authentication configuration: the previous one is still used')
   }
 }

@@ -27,7 +27,7 @@ export function follow<T>({ what, current, read, use, log, signal }: Followed<T>
       if (!isDeepStrictEqual(next, known)) {
         await use(next)
         known = next
-        log.warn({}, `${what} has changed and is used as it is now`)
+        log.warn({}, `${what} reloaded`)
       }
       problem = ''
     } catch (error) {

@@ -106,7 +106,7 @@ async function publishWork(
     } catch (error) {
       publishing.log.warn(
         { workspace: of.workspace.name, key, error: String(error) },
-        'URLs could not be published',
+        'publishing view URLs failed, retrying',
       )
       failed.push(item)
     }

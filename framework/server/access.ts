@@ -37,7 +37,7 @@ export const userOf = (
     },
     error => {
       if (error instanceof StatusError && error.code === 401)
-        record.log.warn({ reason: error.cause ?? 'bad credentials' }, 'a request could not be authenticated')
+        record.log.warn({ reason: error.cause ?? 'bad credentials' }, 'authentication failed')
       throw error
     },
   )

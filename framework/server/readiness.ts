@@ -50,10 +50,7 @@ async function keepRunning(
     } catch (error) {
       if (signal.aborted) return
       waiting.add(workspace.name)
-      log.error(
-        { workspace: workspace.name, error: String(error) },
-        'a view has failed and will be started again',
-      )
+      log.error({ workspace: workspace.name, error: String(error) }, 'view failed, restarting')
       await backoff.pause(signal)
     }
   }

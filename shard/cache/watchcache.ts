@@ -56,10 +56,7 @@ export async function openWatchCache(store: Store, options: WatchCacheOptions): 
     } catch (error) {
       cache.close()
       if (!(error instanceof Compacted)) throw error
-      options.log.info(
-        { compacted: error.oldest },
-        'the store was compacted while it was read: reading again',
-      )
+      options.log.info({ compacted: error.oldest }, 'store compacted during the initial read, reading again')
     }
   }
 }
@@ -175,7 +172,7 @@ class LiveCache implements WatchCache, CacheContext {
       for await (const events of this.#store.watch('', this.floor, this.closed)) this.#apply(events)
       this.close()
     } catch (error) {
-      this.#options.log.error({ error: String(error) }, 'the watch cache stopped')
+      this.#options.log.error({ error: String(error) }, 'watch cache stopped')
       this.close()
       throw error
     }
@@ -205,7 +202,7 @@ class LiveCache implements WatchCache, CacheContext {
     try {
       handle()
     } catch (error) {
-      this.#options.log.error({ error: String(error) }, 'a handler of the watch cache failed')
+      this.#options.log.error({ error: String(error) }, 'watch cache handler failed')
     }
   }
 

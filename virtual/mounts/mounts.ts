@@ -151,7 +151,7 @@ async function report({ host, resource }: MountsOptions, mount: Mount, signal: A
 /** An object that is gone needs no status; everything else is tried again with the next look. */
 function logFailure(log: Logger, error: unknown, name: string): void {
   if (error instanceof StatusError && error.code === 404) return
-  log.warn({ name, error: String(error) }, 'the state of a mount could not be reported')
+  log.warn({ name, error: String(error) }, 'updating the status of a KubeCluster failed')
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

@@ -131,9 +131,7 @@ describe('attacks on identities', function () {
     await refused(`/clusters/${home.path}${secrets}`, as(forged), [401])
     const lines = oriel.output().split('\n')
     assert.ok(
-      lines.some(
-        line => line.includes('a request could not be authenticated') && line.includes('invalid signature'),
-      ),
+      lines.some(line => line.includes('authentication failed') && line.includes('invalid signature')),
     )
     assert.ok(!oriel.output().includes(robot.split('.')[2] ?? robot))
   })
