@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events'
 import { createAddressPolicy } from '../framework/net/addresspolicy.ts'
 import type { RegistryPlugin } from './admission/chain.ts'
 import { signerAdmission } from './admission/kubernetes/certificates.ts'
-import { namespaceLifecycle } from './admission/kubernetes/namespace-lifecycle.ts'
+import { namespaceLifecycle, namespacesIn } from './admission/kubernetes/namespace-lifecycle.ts'
 import { resourceQuotaAdmission } from './admission/kubernetes/resourcequota.ts'
 import { tenantPolicies } from './admission/policies/index.ts'
 import { tenantWebhooks } from './admission/webhooks/index.ts'
 import type { Computed } from './apis/resources.ts'
 import { clusterContent } from './bindings/content.ts'
-import { openWatchCache, type WatchCache } from './cache/watchcache.ts'
+import { openWatchCache } from './cache/watchcache.ts'
 import { createClient } from './controllers/client.ts'
 import type { Shard, ShardHost, ShardOptions } from './controllers/host.ts'
 import { kubernetesControllers } from './controllers/kubernetes/kubernetes.ts'
@@ -71,8 +71,3 @@ const cacheOptions = ({ decorate, loading, ring }: ShardOptions) => ({
   ...(loading === undefined ? {} : { loading }),
   ...(ring === undefined ? {} : { ring }),
 })
-
-const namespacesIn = (cache: WatchCache) => {
-  const namespaces = cache.resource('', 'namespaces', '-')
-  return (cluster: string, name: string) => namespaces.get({ cluster, namespace: '', name })?.object
-}

@@ -1,6 +1,6 @@
 import { type Conflict, ConflictError } from './conflict.ts'
+import { equals, isMembers, type Members } from './fieldpath/fieldpath.ts'
 import { intersection, isEmpty, noFields, sharing } from './fieldpath/fieldset.ts'
-import { equals, isMembers, type Members } from './fieldpath/values.ts'
 import { identityOf, type Managed, type ManagedEntry, type Manager, managedFrom } from './managed.ts'
 import { prune } from './prune.ts'
 import { merge } from './typed/merge.ts'

@@ -1,8 +1,7 @@
 import { sameJson } from '../json/json.ts'
 import type { Json, KubeObject } from '../meta/object.ts'
-import { type FieldSet, isEmpty } from './fieldpath/fieldset.ts'
-import { formatFields, parseFields } from './fieldpath/fieldsv1.ts'
-import { isMembers } from './fieldpath/values.ts'
+import { isMembers } from './fieldpath/fieldpath.ts'
+import { type FieldSet, formatFields, isEmpty, parseFields } from './fieldpath/fieldset.ts'
 
 /** The identity of an entry of `metadata.managedFields` (rules.md 5.18). */
 export interface Manager {

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { MergeSchema } from '../meta/mergeschema.ts'
-import { difference, equalSets, type FieldSet, isEmpty, pathsOf } from './fieldpath/fieldset.ts'
-import { formatFields, parseFields } from './fieldpath/fieldsv1.ts'
+import {
+  difference,
+  equalSets,
+  type FieldSet,
+  formatFields,
+  isEmpty,
+  parseFields,
+  pathsOf,
+} from './fieldpath/fieldset.ts'
 import { reconcile } from './reconcile.ts'
 import { anyConfig, shapes } from './testing/shapes.ts'
 import { compare } from './typed/compare.ts'

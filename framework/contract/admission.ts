@@ -1,7 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { groupResource, type KubeObject, type ObjectKey } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 import type { RequestContext } from './context.ts'
-import { ReinvocationContext } from './reinvocation.ts'
 import type { SentOptions } from './storage.ts'
 
 /** The versions in which the objects of a kind are served, and the conversion between them. */
@@ -75,6 +75,8 @@ export interface ValidationInterface<P extends Params = Params> {
 export interface Handles {
   readonly operations?: readonly AdmissionAttributes['operation'][]
   readonly resources?: readonly string[]
+  /** Whether there is anything to do for a write, such as policies in its logical cluster. From memory. */
+  readonly when?: (attributes: AdmissionAttributes) => boolean
 }
 
 /** One rule, of a view or of a shard. Throws a `StatusError` to refuse, usually `forbidden`. */
@@ -97,12 +99,14 @@ export interface AdmissionChain {
 /** The plugins that handle a write, in order. */
 export function handling<T extends AdmissionPlugin>(
   plugins: readonly T[],
-  { operation, group, resource }: AdmissionAttributes,
+  attributes: AdmissionAttributes,
 ): readonly T[] {
-  const name = groupResource(group, resource)
+  const name = groupResource(attributes.group, attributes.resource)
   return plugins.filter(
-    ({ handles: { operations, resources } = {} }) =>
-      (operations?.includes(operation) ?? true) && (resources?.includes(name) ?? true),
+    ({ handles: { operations, resources, when } = {} }) =>
+      (operations?.includes(attributes.operation) ?? true) &&
+      (resources?.includes(name) ?? true) &&
+      (when?.(attributes) ?? true),
   )
 }
 
@@ -133,3 +137,81 @@ export const askedName = ({ key, isOneOfMany }: AdmissionAttributes): string =>
 /** The name of the object in a refusal: its name, else generateName, else `Unknown` (rules.md 2.57). */
 export const refusedName = (attributes: AdmissionAttributes): string =>
   askedName(attributes) || attributes.object?.metadata.generateName || 'Unknown'
+
+/**
+ * The passes of one write through mutating admission (`admission.ReinvocationContext` of `k8s.io/apiserver`). There is a
+ * second pass when a webhook or policy has changed the object: it calls again those that want it, and is the last.
+ */
+export class ReinvocationContext {
+  readonly #plugins = new Map<string, ReinvokedHooks>()
+  #isReinvoke = false
+  #shouldReinvoke = false
+
+  /** Whether this is the second pass. */
+  get isReinvoke(): boolean {
+    return this.#isReinvoke
+  }
+
+  /** Begins the second pass if a plugin wanted it; false when there is none. */
+  again(): boolean {
+    const begins = this.#shouldReinvoke && !this.#isReinvoke
+    this.#isReinvoke ||= begins
+    return begins
+  }
+
+  setShouldReinvoke(): void {
+    this.#shouldReinvoke = true
+  }
+
+  /** The hooks of one plugin, kept from the first pass to the second. */
+  of(plugin: string): ReinvokedHooks {
+    const known = this.#plugins.get(plugin) ?? new ReinvokedHooks(this)
+    this.#plugins.set(plugin, known)
+    return known
+  }
+}
+
+/** The webhooks or policies that one plugin calls, by keys that the plugin chooses. */
+export class ReinvokedHooks {
+  readonly #context: ReinvocationContext
+  /** Called so far, with `reinvocationPolicy: IfNeeded`. */
+  readonly #willing = new Set<string>()
+  /** To be called again, because the object has changed since. */
+  readonly #due = new Set<string>()
+  #left: KubeObject | undefined
+
+  constructor(context: ReinvocationContext) {
+    this.#context = context
+  }
+
+  /** The object comes to the plugin: other plugins may have changed it since it left. */
+  enter(object: KubeObject): void {
+    if (this.#context.isReinvoke && !isDeepStrictEqual(this.#left, object)) this.#recall()
+  }
+
+  /** Whether a hook is called in this pass. */
+  asks(key: string): boolean {
+    return !this.#context.isReinvoke || this.#due.has(key)
+  }
+
+  /** A hook was called. `changed`: it changed the object; `willing`: it may be called again. */
+  asked(key: string, { changed, willing }: { readonly changed: boolean; readonly willing: boolean }): void {
+    if (changed) this.changed()
+    if (willing) this.#willing.add(key)
+  }
+
+  /** The object was changed: all willing hooks so far are called again. */
+  changed(): void {
+    this.#recall()
+    this.#context.setShouldReinvoke()
+  }
+
+  leave(object: KubeObject): void {
+    this.#left = object
+  }
+
+  #recall(): void {
+    for (const key of this.#willing) this.#due.add(key)
+    this.#willing.clear()
+  }
+}

@@ -10,11 +10,10 @@ import { inProtobuf, objectForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
 import { DecodeError, jsonType } from '../wire/metadata.ts'
 import { applyType, bodyLimit, type ParsedBody, parseBody } from '../wire/parsebody.ts'
-import { admitWrite } from './admission.ts'
 import { decodeValue, report } from './body.ts'
 import { type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { checkUid, createdOr, unlocked, unversioned } from './createmissing.ts'
-import { endpointOf } from './fieldtracking.ts'
+import { admitWrite, endpointOf } from './fieldtracking.ts'
 
 type Config = Readonly<Record<string, unknown>>
 

@@ -7,10 +7,9 @@ import type { Answer } from '../request/response.ts'
 import { itemAnswer } from '../responses/answers.ts'
 import { inProtobuf, objectForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import { admitWrite } from './admission.ts'
 import { readObject } from './body.ts'
 import { type Call, checkScope, inNamespace, namespaceOf } from './call.ts'
-import { tracked } from './fieldtracking.ts'
+import { admitWrite, tracked } from './fieldtracking.ts'
 
 /** POST to a collection, or to a subresource such as `token` of a named object. Answers 201. */
 export async function create(call: Call): Promise<Answer> {

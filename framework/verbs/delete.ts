@@ -5,9 +5,9 @@ import { itemAnswer } from '../responses/answers.ts'
 import { documentAnswer } from '../responses/documentanswer.ts'
 import { inProtobuf, objectForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import { admitDeletion } from './admission.ts'
 import { type Call, keyOf } from './call.ts'
 import { readDeleteOptions } from './deleteoptions.ts'
+import { admitDeletion } from './fieldtracking.ts'
 
 /** DELETE of one object (rules.md 6.5 to 6.8). */
 export async function deleteOne(call: Call): Promise<Answer> {

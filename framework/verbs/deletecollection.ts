@@ -6,9 +6,9 @@ import type { Answer } from '../request/response.ts'
 import { listAnswer } from '../responses/answers.ts'
 import { inProtobuf, listForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import { admitDeletion } from './admission.ts'
 import { type Call, checkScope } from './call.ts'
 import { readDeleteOptions } from './deleteoptions.ts'
+import { admitDeletion } from './fieldtracking.ts'
 
 /** Deletions at the same time: enough to share commits, few enough for other requests to run. */
 const atOnce = 16

@@ -4,7 +4,7 @@ import { booleanOf, dryRunErrors, integerOption, refuseOptions, unsupportedOptio
 import type { VerbRequest } from '../request/response.ts'
 import { jsonType } from '../wire/metadata.ts'
 import { type BodyFormat, bodyFormat, bodyLimit, parseBody } from '../wire/parsebody.ts'
-import { unregistered } from './typemeta.ts'
+import { unregistered } from './body.ts'
 
 /** DeleteOptions as they were sent, in the body or in the query. */
 interface Sent {

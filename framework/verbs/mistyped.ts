@@ -17,7 +17,7 @@ export function refuseMistyped(object: KubeObject, served: Served): void {
   if (error !== undefined) throw new DecodeError(explain(group, kind, error))
 }
 
-/** Whether objects are decoded by their schema only. */
+/** Whether objects are of the custom kind itself, and not of a subresource's kind: their schema alone decodes them. */
 export const isCustom = ({ resource, kind }: Served): boolean =>
   resource.custom && kind === resource.names.kind
 

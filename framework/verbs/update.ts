@@ -5,11 +5,10 @@ import type { Answer } from '../request/response.ts'
 import { itemAnswer } from '../responses/answers.ts'
 import { inProtobuf, objectForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import { admitWrite, type ViewWrite } from './admission.ts'
 import { readObject } from './body.ts'
 import { type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { checkUid, createdOr, unversioned, withRequiredVersion } from './createmissing.ts'
-import { tracked } from './fieldtracking.ts'
+import { admitWrite, tracked, type ViewWrite } from './fieldtracking.ts'
 
 /** PUT: replaces the object, or creates it where the kind allows that (rules.md 3.20 to 3.27). */
 export async function update(call: Call): Promise<Answer> {

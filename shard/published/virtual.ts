@@ -1,7 +1,7 @@
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
-import { crossClusterRead, type CrossClusterSource } from '../../framework/informers/crossclusterread.ts'
+import { type CrossClusterSource, crossClusterRead } from '../../framework/informers/crossclusterread.ts'
 import { notServed } from '../../framework/meta/errors.ts'
 import type { ClusterName, GroupVersionResource } from '../../framework/meta/object.ts'
 import type { APIBinding, APIExport } from '../../kcp/apis.ts'

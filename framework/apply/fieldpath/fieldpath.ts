@@ -1,5 +1,4 @@
-import { formatJson } from '../../json/json.ts'
-import { isMembers, isNumber } from './values.ts'
+import { formatJson, isMembers } from '../../json/json.ts'
 
 /**
  * One element of a path, as in `fieldsV1`: `f:spec`, `k:{"name":"http"}`, `v:"x"`, `i:0` (`fieldpath.PathElement` of
@@ -134,4 +133,31 @@ function compareKeys(a: Entries, b: Entries): number {
     if (order !== 0) return order
   }
   return a.length - b.length
+}
+
+export type Members = Readonly<Record<string, unknown>>
+export type List = readonly unknown[]
+
+export { isMembers }
+export const isList = (value: unknown): value is List => Array.isArray(value)
+export const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint'
+export const isScalar = (value: unknown): value is string | number | bigint | boolean =>
+  typeof value === 'string' || typeof value === 'boolean' || isNumber(value)
+
+/** An own member; undefined if there is none. */
+export const own = (members: Members, key: string): unknown =>
+  Object.hasOwn(members, key) ? members[key] : undefined
+
+/** Deep equality; numbers and bigints are compared by value. */
+export function equals(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (isNumber(a) && isNumber(b)) return typeof a !== typeof b && Number(a) === Number(b)
+  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, i) => equals(item, b[i]))
+  if (!isMembers(a) || !isMembers(b)) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every(key => Object.hasOwn(b, key) && equals(a[key], b[key]))
+  )
 }

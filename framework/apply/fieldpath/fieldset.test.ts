@@ -5,16 +5,17 @@ import {
   difference,
   equalSets,
   type FieldSet,
+  formatFields,
   has,
   intersection,
   noFields,
+  parseFields,
   pathsOf,
   recursiveDifference,
   setOf,
   sharing,
   union,
 } from './fieldset.ts'
-import { formatFields, parseFields } from './fieldsv1.ts'
 
 const element = fc.constantFrom('f:a', 'f:b', 'k:{"name":"x"}', 'v:"s"', 'v:1', 'i:0')
 const path = fc.array(element, { minLength: 1, maxLength: 3 })

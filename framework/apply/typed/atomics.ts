@@ -1,5 +1,4 @@
-import { fieldElement, type PathElement, printElement } from '../fieldpath/fieldpath.ts'
-import { isList, isMembers } from '../fieldpath/values.ts'
+import { fieldElement, isList, isMembers, type PathElement, printElement } from '../fieldpath/fieldpath.ts'
 import type { MergeType } from './types.ts'
 
 /** The printed paths of all atomic fields of a configuration, such as `.spec.args`. */

@@ -1,6 +1,14 @@
-import { fieldElement, type PathElement } from '../fieldpath/fieldpath.ts'
+import {
+  equals,
+  fieldElement,
+  isList,
+  isMembers,
+  type List,
+  type Members,
+  own,
+  type PathElement,
+} from '../fieldpath/fieldpath.ts'
 import { type FieldSet, noFields, SetBuilder } from '../fieldpath/fieldset.ts'
-import { equals, isList, isMembers, type List, type Members, own } from '../fieldpath/values.ts'
 import { elementsOf } from './elements.ts'
 import { type Branch, branchOf, type ListType, type MapType, type MergeType, sameBranch } from './types.ts'
 

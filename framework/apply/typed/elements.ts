@@ -1,6 +1,13 @@
 import { goText } from '../../json/gotext.ts'
-import { keyElement, type PathElement, valueElement } from '../fieldpath/fieldpath.ts'
-import { isList, isMembers, type List, own } from '../fieldpath/values.ts'
+import {
+  isList,
+  isMembers,
+  keyElement,
+  type List,
+  own,
+  type PathElement,
+  valueElement,
+} from '../fieldpath/fieldpath.ts'
 import { type ListType, TypedError } from './types.ts'
 
 /** The element of items without a key. */

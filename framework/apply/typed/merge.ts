@@ -1,5 +1,13 @@
-import { type PathElement, printElement } from '../fieldpath/fieldpath.ts'
-import { equals, isList, isMembers, type List, type Members, own } from '../fieldpath/values.ts'
+import {
+  equals,
+  isList,
+  isMembers,
+  type List,
+  type Members,
+  own,
+  type PathElement,
+  printElement,
+} from '../fieldpath/fieldpath.ts'
 import { elementsOf } from './elements.ts'
 import { branchOf, type ListType, type MapType, type MergeType, TypedError } from './types.ts'
 

@@ -1,6 +1,12 @@
-import { fieldElement, type PathElement } from '../fieldpath/fieldpath.ts'
+import {
+  fieldElement,
+  isList,
+  isMembers,
+  type List,
+  type Members,
+  type PathElement,
+} from '../fieldpath/fieldpath.ts'
 import { below, type FieldSet, isEmpty } from '../fieldpath/fieldset.ts'
-import { isList, isMembers, type List, type Members } from '../fieldpath/values.ts'
 import { knownElementsOf } from './elements.ts'
 import { branchOf, type ListType, type MapType, type MergeType } from './types.ts'
 

@@ -1,6 +1,14 @@
-import { fieldElement, fieldOf, isKey, type PathElement } from '../fieldpath/fieldpath.ts'
+import {
+  fieldElement,
+  fieldOf,
+  isKey,
+  isList,
+  isMembers,
+  type List,
+  type Members,
+  type PathElement,
+} from '../fieldpath/fieldpath.ts'
 import { type FieldSet, noFields, SetBuilder } from '../fieldpath/fieldset.ts'
-import { isList, isMembers, type List, type Members } from '../fieldpath/values.ts'
 import { knownElementsOf } from './elements.ts'
 import { branchOf, type ListType, type MapType, type MergeType } from './types.ts'
 

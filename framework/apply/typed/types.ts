@@ -1,6 +1,6 @@
 import type { MergeSchema } from '../../meta/mergeschema.ts'
 import { objectMetaSchema } from '../../meta/objectmeta.ts'
-import { isList, isMembers, isScalar } from '../fieldpath/values.ts'
+import { isList, isMembers, isScalar } from '../fieldpath/fieldpath.ts'
 
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped'
 

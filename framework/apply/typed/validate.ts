@@ -1,7 +1,17 @@
 import { Findings } from '../../json/findings.ts'
 import { goText, goType } from '../../json/gotext.ts'
-import { fieldElement, type PathElement, printElement, printPath } from '../fieldpath/fieldpath.ts'
-import { isList, isMembers, isNumber, isScalar, type List, type Members } from '../fieldpath/values.ts'
+import {
+  fieldElement,
+  isList,
+  isMembers,
+  isNumber,
+  isScalar,
+  type List,
+  type Members,
+  type PathElement,
+  printElement,
+  printPath,
+} from '../fieldpath/fieldpath.ts'
 import { knownElementsOf, nameless, namelessText } from './elements.ts'
 import {
   branchOf,

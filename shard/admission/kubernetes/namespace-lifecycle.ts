@@ -6,11 +6,18 @@ import {
 import { forbidden, notFound } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { loopback } from '../../../framework/request/user.ts'
+import type { WatchCache } from '../../cache/watchcache.ts'
 
 /** The namespace of a logical cluster as it is now; undefined when there is none. */
 export type NamespaceLookup = (cluster: string, name: string) => KubeObject | undefined
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
+
+/** Finds namespaces in the watch cache. */
+export const namespacesIn = (cache: WatchCache): NamespaceLookup => {
+  const namespaces = cache.resource('', 'namespaces', '-')
+  return (cluster: string, name: string) => namespaces.get({ cluster, namespace: '', name })?.object
+}
 
 /**
  * `NamespaceLifecycle` (rules.md 2.54 to 2.56): refuses creations in missing and terminating namespaces and the deletion

@@ -9,7 +9,7 @@ import { scaleSchema } from '../../../openapi/definitions/kubernetes/reviews.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 import { type PolicyDeps, paramFinder } from './invocations.ts'
 import { mutatingPolicies, type TypeFinder } from './mutating.ts'
-import { configurationsOf, policyClusters } from './source.ts'
+import { configurationsOf, configured, policyClusters } from './source.ts'
 import { policyExpressions } from './specrules.ts'
 import { validatingPolicies } from './validating.ts'
 
@@ -21,11 +21,13 @@ export interface TenantAdmissionDeps {
 
 /** The policies that tenants define for themselves, and for those who bind what they export: in kcp's order. */
 export function tenantPolicies(tenancy: TenantAdmissionDeps): readonly AdmissionPlugin[] {
-  const { backend } = tenancy
+  const mutating = policiesOf(tenancy, 'mutatingadmissionpolic')
+  const validating = policiesOf(tenancy, 'validatingadmissionpolic')
+  const handles = ({ clusterOf, bindings }: PolicyDeps) => ({ when: configured(clusterOf, bindings) })
   return [
     policyExpressions,
-    mutatingPolicies(policiesOf(tenancy, 'mutatingadmissionpolic'), typeFinder(backend)),
-    validatingPolicies(policiesOf(tenancy, 'validatingadmissionpolic')),
+    { ...mutatingPolicies(mutating, typeFinder(tenancy.backend)), handles: handles(mutating) },
+    { ...validatingPolicies(validating), handles: handles(validating) },
   ]
 }
 

@@ -7,10 +7,10 @@ import { validate } from '../../../framework/apply/typed/validate.ts'
 import {
   type AdmissionAttributes,
   type AdmissionPlugin,
+  type ReinvokedHooks,
   refusedName,
   type WriteAttributes,
 } from '../../../framework/contract/admission.ts'
-import type { ReinvokedHooks } from '../../../framework/contract/reinvocation.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
 import { applyJsonPatch, readJsonPatch, TestFailed } from '../../../framework/patch/jsonpatch.ts'
@@ -27,7 +27,6 @@ import {
 } from './evaluation.ts'
 import { type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
 import { type Subject, subjectIn } from './matching.ts'
-
 import type { CompiledMutation, Policy } from './policy.ts'
 
 const name = 'MutatingAdmissionPolicy'

@@ -32,6 +32,12 @@ export function configurationsOf(
   return cluster => informer.list(cluster)
 }
 
+/** Whether the logical cluster of a write has any of the configurations. */
+export const configured =
+  (clusterOf: PolicyCluster, configurations: (cluster: ClusterName) => readonly Item[]) =>
+  (attributes: AdmissionAttributes): boolean =>
+    configurations(clusterOf(attributes)).length > 0
+
 /** Computes something of an object once for each of its states. */
 export function perItem<T>(compute: (object: KubeObject) => T): (item: Item) => T {
   const known = new WeakMap<Item, { readonly value: T }>()

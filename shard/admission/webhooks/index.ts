@@ -6,7 +6,7 @@ import { type ClusterName, type KubeObject, versionOf } from '../../../framework
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { applyJsonPatch, readJsonPatch } from '../../../framework/patch/jsonpatch.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
-import { configurationsOf, policyClusters } from '../policies/source.ts'
+import { configurationsOf, configured, policyClusters } from '../policies/source.ts'
 import { type FindWebhooks, webhookFinder } from './configuration.ts'
 import {
   type Answer,
@@ -36,16 +36,15 @@ export function tenantWebhooks({ informers, namespaceOf, backend, addresses }: W
   readonly validating: readonly AdmissionPlugin[]
 } {
   const ask = webhookClient(addresses)
-  const finderOf = (resource: string): FindWebhooks =>
-    webhookFinder({
-      clusterOf: policyClusters(informers),
-      configurations: configurationsOf(informers, resource),
-      namespaceOf,
-      authorizer: backend.authorizer,
-    })
+  const clusterOf = policyClusters(informers)
+  const pluginOf = (resource: string, make: typeof mutatingWebhooks): AdmissionPlugin => {
+    const configurations = configurationsOf(informers, resource)
+    const find = webhookFinder({ clusterOf, configurations, namespaceOf, authorizer: backend.authorizer })
+    return { ...make(find, ask), handles: { when: configured(clusterOf, configurations) } }
+  }
   return {
-    mutating: mutatingWebhooks(finderOf('mutatingwebhookconfigurations'), ask),
-    validating: [webhookRules, validatingWebhooks(finderOf('validatingwebhookconfigurations'), ask)],
+    mutating: pluginOf('mutatingwebhookconfigurations', mutatingWebhooks),
+    validating: [webhookRules, pluginOf('validatingwebhookconfigurations', validatingWebhooks)],
   }
 }
 
