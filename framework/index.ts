@@ -1,7 +1,7 @@
 // The public surface of the kernel: what views, backends and servers are made of.
 
 export type { Awaitable } from './async/awaitable.ts'
-export { aborted } from './async/streams.ts'
+export { aborted } from './async/awaitable.ts'
 export { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } from './authn/index.ts'
 export type { AdmissionAttributes, AdmissionPlugin } from './contract/admission.ts'
 export {

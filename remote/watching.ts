@@ -1,4 +1,4 @@
-import { aborted } from '../framework/async/streams.ts'
+import { aborted } from '../framework/async/awaitable.ts'
 import { initialEvents } from '../framework/cache/following.ts'
 import type { RequestContext } from '../framework/contract/context.ts'
 import type { ItemWatch, WatchQuery } from '../framework/contract/storage.ts'

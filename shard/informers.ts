@@ -26,7 +26,7 @@ export function cacheInformers(cacheOf: CacheOf): Informers {
 function informerOf(resource: ResourceCache): Informer {
   const indexes = new Map<IndexFn, (key: string) => readonly Item[]>()
   return {
-    get: (cluster, namespace, name) => resource.get({ cluster, namespace, name }),
+    get: resource.find,
     list: cluster => [...resource.items(cluster ?? '*')],
     index(fn) {
       const known = indexes.get(fn) ?? indexOf(resource, fn)

@@ -10,7 +10,12 @@ import type { Address } from '../tools/connection.ts'
 const { port } = childOptions<Address>()
 const outbound = createOutbound({ allow: ['127.0.0.1'], allowHttp: true })
 const endpoint = { url: `http://127.0.0.1:${port}` }
-const service = { log: silent, metrics: createMetrics(), requestTimeout: 60_000, isStopping: () => false }
+const service = {
+  log: silent,
+  metrics: createMetrics(),
+  requestTimeout: 60_000,
+  stopping: new AbortController().signal,
+}
 
 const handler: Handler = async ({ incoming, lifetime }) => {
   lifetime.limit(undefined)

@@ -106,7 +106,7 @@ async function openPort(
   const hosts = servingHosts(flags)
   const { certificate: cert, key } = await prepareServing(directory, hosts)
   const clientCA = allAuthorities(authentication.authorities())
-  const service = { log, metrics, requestTimeout: 60_000, isStopping: () => signal.aborted }
+  const service = { log, metrics, requestTimeout: 60_000, stopping: signal }
   const tls = { cert, key, ...(clientCA && { clientCA }) }
   try {
     const server = await listen(

@@ -5,7 +5,7 @@ import { widget } from '../../test/support/tinyshard.ts'
 import { testCertificates } from '../../test/support/wire.ts'
 import type { AdmissionPlugin } from '../contract/admission.ts'
 import { plain, serving, start, widgets } from '../testing/serving.ts'
-import { Turns } from './streams.ts'
+import { Turns } from './awaitable.ts'
 
 /** Counts the turns of the event loop. */
 function countTurns(): { readonly count: () => number; readonly stop: () => void } {

@@ -1,5 +1,5 @@
 import type { ItemEvent } from '../contract/item.ts'
-import type { CacheItem } from './item.ts'
+import type { CacheItem } from './page.ts'
 
 /**
  * One change of one object, as subscribers and the ring have it. The item of a deletion is the last state at the

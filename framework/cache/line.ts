@@ -1,6 +1,6 @@
 import type { ItemEvent } from '../contract/item.ts'
 import type { CacheEvent } from './event.ts'
-import type { CacheItem } from './item.ts'
+import type { CacheItem } from './page.ts'
 
 /** How a reader sees events. Readers with the same `name` get the same arrays. */
 export interface EventView {

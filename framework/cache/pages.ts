@@ -1,5 +1,4 @@
-import type { CacheItem } from './item.ts'
-import { halvesOf, Page } from './page.ts'
+import { type CacheItem, halvesOf, Page } from './page.ts'
 
 /** Above all IDs. */
 const last = '\u{10ffff}'

@@ -6,20 +6,17 @@ interface Waiter {
 
 /** A revision that only increases, and the callers that wait for one. */
 export class RevisionProgress {
-  #revision: number
+  /** The newest revision; `advance` sets it. */
+  revision: number
   #closed = false
   readonly #waiters = new Set<Waiter>()
 
   constructor(revision: number) {
-    this.#revision = revision
-  }
-
-  get revision(): number {
-    return this.#revision
+    this.revision = revision
   }
 
   advance(revision: number): void {
-    this.#revision = revision
+    this.revision = revision
     for (const waiter of this.#waiters) {
       if (waiter.revision > revision) continue
       this.#waiters.delete(waiter)
@@ -29,14 +26,14 @@ export class RevisionProgress {
 
   /** Resolves at `revision`; rejects if the cache is closed before. */
   at(revision: number): Promise<void> {
-    if (revision <= this.#revision) return Promise.resolve()
+    if (revision <= this.revision) return Promise.resolve()
     if (this.#closed) return Promise.reject(closedError(revision))
     return new Promise((resolve, reject) => this.#waiters.add({ revision, resolve, reject }))
   }
 
   /** Resolves at `revision`, when `signal` aborts, after `milliseconds` if given, or when the cache is closed. */
   reached(revision: number, signal: AbortSignal, milliseconds?: number): Promise<void> {
-    if (revision <= this.#revision || this.#closed || signal.aborted) return Promise.resolve()
+    if (revision <= this.revision || this.#closed || signal.aborted) return Promise.resolve()
     return new Promise(resolve => {
       const done = (): void => {
         clearTimeout(timer)

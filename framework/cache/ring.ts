@@ -1,6 +1,6 @@
 import type { CacheEvent } from './event.ts'
-import type { CacheItem } from './item.ts'
 import { Line } from './line.ts'
+import type { CacheItem } from './page.ts'
 
 /** How many events of one resource are kept: the first limit that is reached applies. */
 export interface RingBounds {

@@ -1,6 +1,13 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ResourceRequest } from '../request/requestinfo.ts'
-import { type AllSeries, createAllSeries, labelsOf, type Names, otherLabels, type Series } from './series.ts'
+import {
+  type AllSeries,
+  createAllSeries,
+  labelsOf,
+  type Names,
+  otherLabels,
+  type Series,
+} from './durations.ts'
 
 /**
  * One request in the metrics. Clusters, users and names are not labels: the number of series must not depend on

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import type { Agent, Dispatcher } from 'undici'
-import { unlessAborted } from '../async/streams.ts'
+import { unlessAborted } from '../async/awaitable.ts'
 import { isStaleConnection } from './failure.ts'
 import type { Fields } from './headers.ts'
 

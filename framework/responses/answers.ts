@@ -1,4 +1,4 @@
-import { bodyOf, optional, soon } from '../async/streams.ts'
+import { bodyOf, optional, soon } from '../async/awaitable.ts'
 import type { Item } from '../contract/item.ts'
 import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
 import { parseJson } from '../json/json.ts'

@@ -42,9 +42,22 @@ export function listForm(
     const head = `{"kind":"${kind}","apiVersion":"meta.k8s.io/${version}","items":[`
     return { head, element: item => partialBytes(item, version) }
   }
+  return plainList(served)
+}
+
+const plainLists = new WeakMap<Served, ListForm>()
+
+/** Whole objects in JSON: the same for every list of a resource. */
+function plainList(served: Served): ListForm {
+  const known = plainLists.get(served)
+  if (known !== undefined) return known
   const { group, version, resource } = served
   const apiVersion = JSON.stringify(apiVersionOf(group, version))
-  return { head: `{"kind":${JSON.stringify(resource.names.listKind)},"apiVersion":${apiVersion},"items":[` }
+  const form = {
+    head: `{"kind":${JSON.stringify(resource.names.listKind)},"apiVersion":${apiVersion},"items":[`,
+  }
+  plainLists.set(served, form)
+  return form
 }
 
 /** Throws 400 and 406 for what the client asks and single objects do not have. */

@@ -1,4 +1,4 @@
-import { turn } from '../async/streams.ts'
+import { turn } from '../async/awaitable.ts'
 import type { Item } from '../contract/item.ts'
 import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
 import { formatJson, parseJson } from '../json/json.ts'

@@ -1,10 +1,10 @@
 import { forbiddenTo } from '../contract/authorizer.ts'
 import type { Backend } from '../contract/backend.ts'
 import type { Forwarding, Outbound } from '../contract/upstream.ts'
-import type { ClusterPlace, MountPlace, Place } from '../contract/workspacetree.ts'
+import type { MountPlace } from '../contract/workspacetree.ts'
 import { forbidden, StatusError, serviceUnavailable } from '../meta/errors.ts'
 import type { Incoming } from '../request/incoming.ts'
-import { isClusterName, isClusterPath, pathPattern } from '../request/path.ts'
+import { pathPattern } from '../request/path.ts'
 import { parseRequestInfo, type RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
 import { anonymous, type UserInfo } from '../request/user.ts'
@@ -12,6 +12,7 @@ import { documentAnswer } from '../responses/documentanswer.ts'
 import { failureAnswer } from '../responses/failure.ts'
 import { negotiateError, parseAccept } from '../responses/negotiation.ts'
 import { text } from './health.ts'
+import type { MountedTarget } from './routes.ts'
 import type { Exchange, Handler } from './serve.ts'
 
 /** What the server needs to answer requests for mounted workspaces. */
@@ -23,28 +24,6 @@ export interface MountOptions {
   readonly publicUrl?: string
   /** Forwards requests to mounted servers; without it such mounts are not served. */
   readonly outbound?: Outbound
-}
-
-/** A request for a workspace that is mounted, a link, or unavailable: no logical cluster of this server answers it. */
-export interface MountedTarget {
-  readonly place: Exclude<Place, ClusterPlace>
-  /** The path of the workspace as in the URL: `root:remote`. */
-  readonly path: string
-  /** The rest of the URL's path, percent-encoded; '' or starting with `/`. */
-  readonly rest: string
-}
-
-const plain = pathPattern('')
-/** A path of several workspaces; the colon may be encoded. */
-const workspacePath = /^\/clusters\/[^/]*[:%]/
-
-/** The mounted workspace that a URL names; undefined for logical clusters of this server. */
-export function mountedTarget(backend: Backend, { path }: Incoming): MountedTarget | undefined {
-  const found = workspacePath.test(path) ? plain.parse(path) : undefined
-  if (found === undefined || isClusterName(found.cluster) || !isClusterPath(found.cluster)) return undefined
-  const place = backend.place?.(found.cluster)
-  if (place === undefined || place.kind === 'cluster') return undefined
-  return { place, path: found.cluster, rest: found.rest === '/' ? '' : found.rest }
 }
 
 /**
@@ -112,6 +91,8 @@ async function requireAccess(
   const decision = await backend.authorizer.authorize(user, action, lifetime.signal)
   if (decision.effect !== 'allow') throw forbiddenTo(user, infoOf(incoming), 'access denied')
 }
+
+const plain = pathPattern('')
 
 /** The request info of a refused request, for the error's text; a URL that cannot be parsed is a non-resource path. */
 export function infoOf(incoming: Incoming): RequestInfo {

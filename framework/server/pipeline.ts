@@ -16,9 +16,17 @@ import { type Authorized, dispatch, type Sources } from './dispatch.ts'
 import { text } from './health.ts'
 import { type Inflight, tooMany } from './inflight.ts'
 import { locate } from './locate.ts'
-import { answerMounted, type MountOptions, mountedTarget } from './mounts.ts'
+import { answerMounted, type MountOptions } from './mounts.ts'
 import type { RunningViews } from './readiness.ts'
-import { homeOf, namedCluster, type Routes, shardCluster, type Target, type Unresolved } from './routes.ts'
+import {
+  homeOf,
+  mountedTarget,
+  namedCluster,
+  type Routes,
+  shardCluster,
+  type Target,
+  type Unresolved,
+} from './routes.ts'
 import type { Exchange } from './serve.ts'
 
 /** What the server answers requests with. */
@@ -158,7 +166,7 @@ function refuseBareUrl({ target, user }: Routed): void {
 /** Throws 503 unless the view is ready, and 403 unless the user may make the request; adds the context. */
 function admitted({ backend, views }: Pipeline, exchange: Routed): Awaitable<Authorized> {
   const { workspace, cluster, scope, info } = exchange.target
-  if (!views.isReady(workspace.name))
+  if (views.starting.has(workspace.name))
     throw serviceUnavailable(`${workspace.name} virtual workspace controllers are not started`, 1)
   refuseBareUrl(exchange)
   const { user, lifetime } = exchange
@@ -166,7 +174,7 @@ function admitted({ backend, views }: Pipeline, exchange: Routed): Awaitable<Aut
   return after(located, found => {
     const ctx = contextOf(exchange, found)
     return after(authorize(ctx, workspace, backend.authorizer), () => {
-      const refusal = backend.refusal?.(ctx.cluster, ctx.info)
+      const refusal = found === '*' ? undefined : backend.refusal?.(found, info)
       if (refusal !== undefined) throw refusal
       return after(workspace.guard?.(ctx), () => Object.assign(exchange, { ctx }))
     })

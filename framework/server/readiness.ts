@@ -1,14 +1,14 @@
+import { aborted } from '../async/awaitable.ts'
 import { Backoff } from '../async/backoff.ts'
-import { aborted } from '../async/streams.ts'
 import type { Logger } from '../contract/log.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
 import type { HealthCheck } from './health.ts'
 
 /** The controllers of a server's views. */
 export interface RunningViews {
-  /** Views without controllers always are. */
-  isReady(name: string): boolean
-  /** One per view that has controllers, by its name (chapter 10, section 1.15). */
+  /** The names of views whose controllers are not ready. */
+  readonly starting: ReadonlySet<string>
+  /** One per view that has controllers, by its name. */
   readonly checks: readonly HealthCheck[]
   /** Resolves after the signal has aborted and all that were ready have returned. */
   readonly stopped: Promise<void>
@@ -24,7 +24,7 @@ export function runViews(
   const checks = [...waiting].map(name => ({ name, healthy: () => !waiting.has(name) }))
   const runs = workspaces.map(workspace => keepRunning(workspace, waiting, log, signal))
   return {
-    isReady: name => !waiting.has(name),
+    starting: waiting,
     checks,
     stopped: Promise.all(runs).then(() => undefined),
   }

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
+import { turn } from '../async/awaitable.ts'
 import type { Lifetime } from '../async/lifetime.ts'
-import { turn } from '../async/streams.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
 
 /** Headers that belong to one connection: forwarded answers must not carry them, and HTTP/2 forbids them. */

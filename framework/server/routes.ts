@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { Backend } from '../contract/backend.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
+import type { ClusterPlace, Place } from '../contract/workspacetree.ts'
 import { badRequest, notFound } from '../meta/errors.ts'
 import type { ClusterName, ClusterScope } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
-import { isClusterName, isClusterPath, overlaps, type Params } from '../request/path.ts'
+import { isClusterName, isClusterPath, overlaps, type Params, pathPattern } from '../request/path.ts'
 import { type KubernetesUrl, parseRequestInfo, type RequestInfo } from '../request/requestinfo.ts'
 import { clusterNameKey, isServiceAccount, type UserInfo } from '../request/user.ts'
 
@@ -128,4 +129,26 @@ export function clusterOf(written: string, resolve: (path: string) => string | u
     throw notFound({ group: 'tenancy.kcp.io', resource: 'workspaces', name: written })
   }
   return cluster
+}
+
+/** A request for a workspace that is mounted, a link, or unavailable: no logical cluster of this server answers it. */
+export interface MountedTarget {
+  readonly place: Exclude<Place, ClusterPlace>
+  /** The path of the workspace as in the URL: `root:remote`. */
+  readonly path: string
+  /** The rest of the URL's path, percent-encoded; '' or starting with `/`. */
+  readonly rest: string
+}
+
+const plain = pathPattern('')
+/** A path of several workspaces; the colon may be encoded. */
+const workspacePath = /^\/clusters\/[^/]*[:%]/
+
+/** The mounted workspace that a URL names; undefined for logical clusters of this server. */
+export function mountedTarget(backend: Backend, { path }: Incoming): MountedTarget | undefined {
+  const found = workspacePath.test(path) ? plain.parse(path) : undefined
+  if (found === undefined || isClusterName(found.cluster) || !isClusterPath(found.cluster)) return undefined
+  const place = backend.place?.(found.cluster)
+  if (place === undefined || place.kind === 'cluster') return undefined
+  return { place, path: found.cluster, rest: found.rest === '/' ? '' : found.rest }
 }

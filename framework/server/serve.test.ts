@@ -42,7 +42,7 @@ describe('answering one request', () => {
     errors.length = 0
     const { tls } = testCertificates()
     const serving: RequestListener = (request, response) => {
-      const service = { log, metrics, requestTimeout, isStopping: () => stopping.signal.aborted }
+      const service = { log, metrics, requestTimeout, stopping: stopping.signal }
       void serve(service, { request, response }, exchange => handler(exchange))
     }
     listener = await listen({ host: '127.0.0.1', port: 0, tls }, serving)

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, RequestListener, ServerResponse } from 'node:http'
 import { type Awaitable, after, attempt } from '../async/awaitable.ts'
 import { createLifetime, type Lifetime } from '../async/lifetime.ts'
 import type { Auditor, RequestAudit } from '../audit/index.ts'
@@ -11,6 +11,7 @@ import { type HttpRequest, type Incoming, type Reading, readRequest } from '../r
 import type { Answer } from '../request/response.ts'
 import { failureAnswer } from '../responses/failure.ts'
 import { text } from './health.ts'
+import type { Answering } from './listener.ts'
 import { compressed, respond } from './respond.ts'
 
 /** One request on its way through the server. */
@@ -34,7 +35,8 @@ export interface Service extends Reading {
   /** Milliseconds that a request may take which is not long-running. */
   readonly requestTimeout: number
   readonly auditor?: Auditor
-  isStopping(): boolean
+  /** Aborted when the server stops: later requests get 429. */
+  readonly stopping: AbortSignal
 }
 
 /** The two ends of one request, as Node has them. */
@@ -44,10 +46,30 @@ export interface Ends {
   readonly upgrade?: Upgrade
 }
 
+const viewPrefix = /^\/(clusters|services)\//
+
+/**
+ * Handles the requests of a port: those to views by `handler`, all others by `app`. A response to an upgrade request may only
+ * come from a view that forwards it.
+ */
+export function answeringWith(service: Service, handler: Handler, app: RequestListener): Answering {
+  const isView = ({ url = '' }: HttpRequest): boolean => viewPrefix.test(url)
+  return {
+    request: (request, response) => {
+      if (isView(request)) void serve(service, { request, response }, handler)
+      else app(request, response)
+    },
+    upgrade: (request, response, upgrade) => {
+      if (isView(request)) void serve(service, { request, response, upgrade }, handler)
+      else app(request, response)
+    },
+  }
+}
+
 /** Answers one request: reads it, runs its handler against the deadline, and writes what comes out. Never throws. */
 export function serve(service: Service, ends: Ends, handler: Handler): Awaitable<void> {
   const exchange = open(service, ends.request)
-  const answer = service.isStopping() ? stopping : answerOf(exchange, ends, handler)
+  const answer = service.stopping.aborted ? shuttingDown : answerOf(exchange, ends, handler)
   return after(answer, found => deliver(service, ends, exchange, found))
 }
 
@@ -135,7 +157,7 @@ function write(
   const { incoming, measured, lifetime } = exchange
   const headers = commonHeaders(exchange)
   // HTTP/2 has no such header: there the session is told to close.
-  if (service.isStopping() && !('stream' in response)) headers.connection = 'close'
+  if (service.stopping.aborted && !('stream' in response)) headers.connection = 'close'
   return respond(response, { answer, headers, isHead: incoming.method === 'HEAD', sent: measured }, lifetime)
 }
 
@@ -156,7 +178,7 @@ function commonHeaders({ incoming, record }: Exchange): OutgoingHttpHeaders {
   return headers
 }
 
-const stopping: Answer = {
+const shuttingDown: Answer = {
   ...text(429, 'The apiserver is shutting down, please try again later.'),
   headers: { 'Retry-After': '5', 'X-Content-Type-Options': 'nosniff' },
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { Turns } from '../async/streams.ts'
+import { Turns } from '../async/awaitable.ts'
 import type { Auditor } from '../audit/index.ts'
 import type { Backend } from '../contract/backend.ts'
 import type { OpenApiDocuments } from '../contract/documents.ts'
@@ -16,11 +16,11 @@ import type { IsIdentity } from '../request/incoming.ts'
 import { appOnDemand } from './app.ts'
 import type { HealthCheck } from './health.ts'
 import { createInflight, defaultInflight, type InflightLimits } from './inflight.ts'
-import { type Answering, type Listener, type ListenOptions, openPort, type Port } from './listener.ts'
-import { answerRequest, type Pipeline } from './pipeline.ts'
+import { type Listener, type ListenOptions, openPort, type Port } from './listener.ts'
+import { answerRequest } from './pipeline.ts'
 import { runViews } from './readiness.ts'
 import { checkViews, createRoutes } from './routes.ts'
-import { type Handler, type Service, serve } from './serve.ts'
+import { answeringWith } from './serve.ts'
 
 export interface ServerOptions {
   /** In the order in which they are asked. The plain `/clusters/…` endpoint is the one with an empty pattern. */
@@ -95,8 +95,9 @@ export function serveOn(port: Port, options: ServerOptions): Server {
     address,
   }
   const turns = new Turns()
-  const service = { ...options, requestTimeout, turns, isStopping: () => stopping.signal.aborted }
-  port.answer(answeringWith(service, pipeline))
+  const service = { ...options, requestTimeout, turns, stopping: stopping.signal }
+  const app = appOnDemand(service, pipeline)
+  port.answer(answeringWith(service, answerRequest.bind(undefined, pipeline), app))
   const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)
   const publishing = publishUrls({ ...options, viewUrls, signal: controllers.signal })
   return {
@@ -106,24 +107,6 @@ export function serveOn(port: Port, options: ServerOptions): Server {
       await port.drain(grace)
       controllers.abort()
       await Promise.all([views.stopped, publishing])
-    },
-  }
-}
-
-const viewPrefix = /^\/(clusters|services)\//
-
-/** Requests to views are answered without Koa, which has the other paths: see docs/adr/0009. */
-function answeringWith(service: Service, pipeline: Pipeline): Answering {
-  const app = appOnDemand(service, pipeline)
-  const answerView: Handler = exchange => answerRequest(pipeline, exchange)
-  return {
-    request: (request, response) => {
-      if (viewPrefix.test(request.url ?? '')) void serve(service, { request, response }, answerView)
-      else app(request, response)
-    },
-    upgrade: (request, response, upgrade) => {
-      if (viewPrefix.test(request.url ?? '')) void serve(service, { request, response, upgrade }, answerView)
-      else app(request, response)
     },
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { memoryStorage } from '../../test/support/storage/memorystorage.ts'
 import { type Asked, ask, type Told, widget, widgets } from '../../test/support/widgets.ts'
-import { turn } from '../async/streams.ts'
+import { turn } from '../async/awaitable.ts'
 import type { ApiResource } from '../contract/apis.ts'
 import { type Item, type ItemEvent, initialEventsEnd, itemOf } from '../contract/item.ts'
 import type { ItemWatch, WatchQuery } from '../contract/storage.ts'

@@ -1,4 +1,4 @@
-import { bodyOf, optional, soon } from '../async/streams.ts'
+import { bodyOf, optional, soon } from '../async/awaitable.ts'
 import type { RequestContext } from '../contract/context.ts'
 import { StatusError } from '../meta/errors.ts'
 import { watchQuery } from '../query/selection.ts'

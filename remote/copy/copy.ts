@@ -1,6 +1,6 @@
 import { CacheEvent } from '../../framework/cache/event.ts'
 import { Ticker, type WatchSource } from '../../framework/cache/following.ts'
-import { idOf } from '../../framework/cache/item.ts'
+import { idOf } from '../../framework/cache/page.ts'
 import type { PageMap, Snapshot } from '../../framework/cache/pages.ts'
 import { Ring } from '../../framework/cache/ring.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'

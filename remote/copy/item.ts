@@ -1,4 +1,4 @@
-import { type PresentedMeta, SlabItem } from '../../framework/cache/item.ts'
+import { type PresentedMeta, SlabItem } from '../../framework/cache/page.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { decodeObject, type Texts } from '../../framework/wire/encode.ts'

@@ -1,7 +1,6 @@
-import { take } from '../../framework/cache/batch.ts'
 import { bookmarks, follow } from '../../framework/cache/following.ts'
 import { RingReader, tooOld } from '../../framework/cache/reader.ts'
-import { matcherOf, rangeOf } from '../../framework/cache/selection.ts'
+import { matcherOf, rangeOf, take } from '../../framework/cache/selection.ts'
 import type { ItemEvent } from '../../framework/contract/item.ts'
 import type {
   ItemList,

@@ -1,4 +1,4 @@
-import { turn } from '../../framework/async/streams.ts'
+import { turn } from '../../framework/async/awaitable.ts'
 import type { Batches } from './listreader.ts'
 import { Room, type RoomSize } from './memorybudget.ts'
 import { Flight, type Send } from './sharedlist.ts'

@@ -1,5 +1,5 @@
+import { optional, unlessAborted } from '../../framework/async/awaitable.ts'
 import { onAbort } from '../../framework/async/fanout.ts'
-import { optional, unlessAborted } from '../../framework/async/streams.ts'
 import type { ItemBatch } from '../../framework/contract/storage.ts'
 import type { Batches, ListHead } from './listreader.ts'
 import type { Room } from './memorybudget.ts'

@@ -2,7 +2,6 @@ import type { Item } from '../../framework/contract/item.ts'
 import { groupResource, type KubeObject } from '../../framework/meta/object.ts'
 import type { APIBinding, BoundAPIResource } from '../../kcp/apis.ts'
 import { boundId, boundServed, type ServedDefinition } from './served.ts'
-import { createShared } from './shared.ts'
 
 /** The resources of one APIBinding; equal bindings of different clusters share one object. */
 export interface BoundResources {
@@ -89,6 +88,29 @@ export function createIdentities(): Identities {
       for (const ways of found.values())
         for (const { bound } of ways.values()) if (boundName(bound) === name) return bound
       return undefined
+    },
+  }
+}
+
+/** Values by content: equal keys get the same object for as long as anybody holds it. */
+export interface SharedValues<T extends object> {
+  get(key: string, make: () => T): T
+}
+
+/** Nothing is kept alive by being shared; keys of values that are gone are forgotten. */
+export function createShared<T extends object>(): SharedValues<T> {
+  const values = new Map<string, WeakRef<T>>()
+  const gone = new FinalizationRegistry<string>(key => {
+    if (values.get(key)?.deref() === undefined) values.delete(key)
+  })
+  return {
+    get(key, make) {
+      const known = values.get(key)?.deref()
+      if (known !== undefined) return known
+      const made = make()
+      values.set(key, new WeakRef(made))
+      gone.register(made, key)
+      return made
     },
   }
 }

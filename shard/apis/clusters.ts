@@ -7,14 +7,15 @@ import {
   createBoundReader,
   createIdentities,
   createSchemas,
+  createShared,
   type Identities,
   type SchemaItem,
   type SchemaSource,
   type Schemas,
+  type SharedValues,
 } from './bound.ts'
 import type { WatchEnds } from './ends.ts'
 import { crdServed, type ResourcesOf, type ServedDefinition, servedName } from './served.ts'
-import { createShared, type SharedValues } from './shared.ts'
 
 /**
  * The resources of every logical cluster, updated by changes: each setter costs what changed, and nothing is computed
@@ -29,7 +30,7 @@ export interface ClusterApis {
   setDefinition(cluster: ClusterName, name: string, crd: KubeObject | undefined): void
   /** The same object until something changes; one object for all clusters that serve the same. */
   of(cluster: ClusterName): ApiSet | undefined
-  /** The definitions under which clusters serve the bound resource of an identity. */
+  /** The definitions under which clusters serve the bound resource of an identity: the same array until one changes. */
   identified(groupResource: string, identity: string): readonly ServedDefinition[]
   boundIn(cluster: ClusterName, groupResource: string, identity: string): ServedDefinition | undefined
   /** A definition of a resource in any cluster, of any identity. */
@@ -66,6 +67,8 @@ interface Index {
   readonly schemas: Schemas
   readonly identities: Identities
   readonly readBound: (binding: KubeObject) => BoundResources
+  /** The results of `identified` since the last change of a binding or a schema, by resource and identity. */
+  readonly identified: Map<string, readonly ServedDefinition[]>
   /** ApiSets by the ids of their resources. */
   readonly sets: SharedValues<ApiSet>
 }
@@ -78,6 +81,7 @@ export function createClusterApis(options: ClusterApisOptions): ClusterApis {
     schemas: createSchemas(),
     identities: createIdentities(),
     readBound: createBoundReader(),
+    identified: new Map(),
     sets: createShared(),
   }
   return {
@@ -88,15 +92,14 @@ export function createClusterApis(options: ClusterApisOptions): ClusterApis {
     },
     setBinding: (cluster, name, binding) =>
       setBound(index, cluster, name, binding && index.readBound(binding)),
-    setSchema: (uid, source, schema) => index.schemas.set(uid, source, schema) && schemaChanged(index, uid),
+    setSchema(uid, source, schema) {
+      index.identified.clear()
+      if (index.schemas.set(uid, source, schema)) schemaChanged(index, uid)
+    },
     setDefinition: (cluster, name, crd) =>
       setDefinition(index, cluster, name, crd && isEstablished(asCrd(crd)) ? crdServed(crd) : undefined),
     of: cluster => apisOf(index, cluster),
-    identified: (name, identity) =>
-      index.identities
-        .of(name, identity)
-        .map(bound => index.schemas.served(bound, false))
-        .filter(served => served !== undefined),
+    identified: (name, identity) => identified(index, name, identity),
     boundIn: (cluster, name, identity) => boundIn(index, cluster, name, identity),
     anyOf: name => anyOf(index, name),
     isBound: uid => index.binders.has(uid),
@@ -124,6 +127,7 @@ function setBound(index: Index, cluster: ClusterName, name: string, next: BoundR
   const { bindings } = stateOf(index, cluster)
   const old = bindings.get(name)
   if (old === next) return
+  index.identified.clear()
   replace(bindings, name, next)
   if (old) index.identities.remove(old)
   if (next) index.identities.add(next)
@@ -137,6 +141,20 @@ function schemaChanged(index: Index, uid: string): void {
     const bound = [...(index.states.get(cluster)?.bindings.values() ?? [])].flatMap(b => b.resources)
     changed(index, cluster, bound.filter(b => b.schema.UID === uid).map(boundName))
   }
+}
+
+function identified(
+  { identities, schemas, identified: known }: Index,
+  name: string,
+  identity: string,
+): readonly ServedDefinition[] {
+  const key = `${name}:${identity}`
+  const found = known.get(key)
+  if (found !== undefined) return found
+  const bound = identities.of(name, identity)
+  const served = bound.map(each => schemas.served(each, false)).filter(each => each !== undefined)
+  known.set(key, served)
+  return served
 }
 
 function anyOf({ identities, schemas, states }: Index, name: string): ServedDefinition | undefined {

@@ -1,4 +1,4 @@
-import { turn } from '../../framework/async/streams.ts'
+import { turn } from '../../framework/async/awaitable.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import { type ItemEvent, initialEventsEnd } from '../../framework/contract/item.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'

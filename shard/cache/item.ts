@@ -1,5 +1,5 @@
 import type * as shared from '../../framework/cache/event.ts'
-import { type PresentedMeta, SlabItem } from '../../framework/cache/item.ts'
+import { type PresentedMeta, SlabItem } from '../../framework/cache/page.ts'
 import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/contract/item.ts'
 import { sameJson } from '../../framework/json/json.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'

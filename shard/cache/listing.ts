@@ -1,8 +1,14 @@
-import { take } from '../../framework/cache/batch.ts'
 import type { WatchSource } from '../../framework/cache/following.ts'
-import type { CacheItem } from '../../framework/cache/item.ts'
+import type { CacheItem } from '../../framework/cache/page.ts'
 import type { Snapshot } from '../../framework/cache/pages.ts'
-import { behind, isFiltered, matcherOf, rangeOf, type ServedKind } from '../../framework/cache/selection.ts'
+import {
+  behind,
+  isFiltered,
+  matcherOf,
+  rangeOf,
+  type ServedKind,
+  take,
+} from '../../framework/cache/selection.ts'
 import type { ItemList, ListMeta, ListQuery } from '../../framework/contract/storage.ts'
 import { badRequest, expired, type StatusError } from '../../framework/meta/errors.ts'
 import type { StoredResource } from './codec.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { idOf } from '../../framework/cache/item.ts'
-import { pageBytes } from '../../framework/cache/page.ts'
+import { idOf, pageBytes } from '../../framework/cache/page.ts'
 import { idsUnder, PageMap, type Snapshot } from '../../framework/cache/pages.ts'
 import { encodeObject } from '../../framework/wire/encode.ts'
 import { CachedItem } from './item.ts'

@@ -1,7 +1,7 @@
 import { CacheEvent } from '../../framework/cache/event.ts'
-import { idOf } from '../../framework/cache/item.ts'
-import { pageBytes, pageSize } from '../../framework/cache/page.ts'
+import { idOf, pageBytes, pageSize } from '../../framework/cache/page.ts'
 import { idsUnder, PageMap, type Snapshot } from '../../framework/cache/pages.ts'
+import type { RevisionProgress } from '../../framework/cache/progress.ts'
 import { Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { ItemList, ItemWatch, ListQuery, WatchQuery } from '../../framework/contract/storage.ts'
@@ -17,9 +17,9 @@ import { watch } from './watching.ts'
 export type CacheHandler = (event: CacheEvent<CachedItem>) => void
 
 /** What all resources of a cache share. */
-export interface CacheContext
-  extends Pick<ListSource, 'ticker' | 'bookmarkEvery' | 'patience' | 'revision' | 'closed' | 'reached'> {
+export interface CacheContext extends Pick<ListSource, 'ticker' | 'bookmarkEvery' | 'patience' | 'closed'> {
   readonly builder: Builder
+  readonly progress: RevisionProgress
   readonly bounds: RingBounds
   /** The oldest revision whose changes the cache knows. */
   readonly floor: number
@@ -52,7 +52,7 @@ export class ResourceCache implements ListSource {
   }
 
   get revision(): number {
-    return this.#context.revision
+    return this.#context.progress.revision
   }
   get ticker(): ListSource['ticker'] {
     return this.#context.ticker
@@ -67,8 +67,12 @@ export class ResourceCache implements ListSource {
     return this.#context.closed
   }
   reached(revision: number, signal: AbortSignal, milliseconds?: number): Promise<void> {
-    return this.#context.reached(revision, signal, milliseconds)
+    return this.#context.progress.reached(revision, signal, milliseconds)
   }
+
+  /** The same as `get`, with the arguments of an informer. */
+  readonly find = (cluster: string, namespace: string, name: string): CachedItem | undefined =>
+    this.get({ cluster, namespace, name })
 
   get(key: ObjectKey): CachedItem | undefined {
     return this.#items.get(idOf(key))

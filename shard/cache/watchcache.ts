@@ -74,7 +74,7 @@ class LiveCache implements WatchCache, CacheContext {
   readonly #resources = new Map<string, ResourceCache>()
   readonly #handlers = new Set<(cache: ResourceCache, event: WatchCacheEvent) => void>()
   readonly #closing = new AbortController()
-  readonly #progress: RevisionProgress
+  readonly progress: RevisionProgress
   readonly #touched = new Set<Ring>()
   readonly #aging: NodeJS.Timeout
 
@@ -85,12 +85,12 @@ class LiveCache implements WatchCache, CacheContext {
     this.bookmarkEvery = options.bookmarkEvery ?? 60_000
     this.patience = options.patience ?? 3_000
     this.floor = store.compacted
-    this.#progress = new RevisionProgress(store.compacted)
+    this.progress = new RevisionProgress(store.compacted)
     this.#aging = setInterval(() => this.#age(), 60_000).unref()
   }
 
   get revision(): number {
-    return this.#progress.revision
+    return this.progress.revision
   }
 
   get closed(): AbortSignal {
@@ -111,11 +111,11 @@ class LiveCache implements WatchCache, CacheContext {
   }
 
   at(revision: number): Promise<void> {
-    return this.#progress.at(revision)
+    return this.progress.at(revision)
   }
 
   reached(revision: number, signal: AbortSignal, milliseconds?: number): Promise<void> {
-    return this.#progress.reached(revision, signal, milliseconds)
+    return this.progress.reached(revision, signal, milliseconds)
   }
 
   subscribe(handler: (cache: ResourceCache, event: WatchCacheEvent) => void): () => void {
@@ -138,7 +138,7 @@ class LiveCache implements WatchCache, CacheContext {
     if (this.closed.aborted) return
     this.#closing.abort()
     clearInterval(this.#aging)
-    this.#progress.close()
+    this.progress.close()
     for (const { ring } of this.#resources.values()) ring.end()
   }
 
@@ -184,7 +184,7 @@ class LiveCache implements WatchCache, CacheContext {
       const parsed = parseStorageKey(key)
       if (parsed !== undefined) this.#resourceOf(parsed).apply(parsed.key, value, revision)
     }
-    this.#progress.advance(events.at(-1)?.revision ?? this.revision)
+    this.progress.advance(events.at(-1)?.revision ?? this.revision)
     this.#wake()
   }
 

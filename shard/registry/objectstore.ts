@@ -8,8 +8,8 @@ import { encodeStoredForm, type StoredResource, storageKey, storedForm } from '.
 import { CachedItem } from '../cache/item.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { Store } from '../store/store.ts'
-import type { Shape } from './presentation.ts'
 import type { ObjectStore } from './registry.ts'
+import type { Shape } from './storage.ts'
 
 /** How long to wait for a concurrent write to become durable, in milliseconds. */
 const longestWait = 1_000

@@ -1,11 +1,16 @@
 import type { ServedKind } from '../../framework/cache/selection.ts'
+import { mapBatch } from '../../framework/contract/batch.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
-import type { ResourceStorage } from '../../framework/contract/storage.ts'
+import type { Item, ItemEvent } from '../../framework/contract/item.ts'
+import type { ItemList, ItemWatch, ResourceStorage } from '../../framework/contract/storage.ts'
 import { notFound } from '../../framework/meta/errors.ts'
+import { versionOf } from '../../framework/meta/object.ts'
+import { completed, shapeNumber } from '../../openapi/compile.ts'
+import type { KindDefinition } from '../../openapi/definitions/definition.ts'
+import { CachedItem, itemAs } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import { create } from './create.ts'
 import { remove } from './delete.ts'
-import type { Presented } from './presentation.ts'
 import type { Registry } from './registry.ts'
 import { update } from './update.ts'
 
@@ -51,4 +56,112 @@ export const refuseWrites = (
     throw notFound({ ...about, name: key.name })
   }
   return { create: refuse, update: refuse, delete: refuse }
+}
+
+/** How cached items are shown. */
+export interface Presentation {
+  /** Whether all are shown as they are cached, and will be for as long as one reader reads: then nobody looks at them. */
+  isPlain(): boolean
+  /** The same item when it is shown as it is. */
+  item(item: Item): Item
+}
+
+/** A presentation of what storages read. */
+export interface Presented extends Pick<Presentation, 'item'> {
+  list(list: ItemList): ItemList
+  watch(watch: ItemWatch): ItemWatch
+}
+
+/** What is shown as it is passes as the very same arrays and bytes; what several watchers see is made once. */
+export function presented(present: Presentation): Presented {
+  const shown = new WeakMap<readonly ItemEvent[], readonly ItemEvent[]>()
+  const events = (seen: readonly ItemEvent[]): readonly ItemEvent[] => {
+    const known = shown.get(seen) ?? presentEvents(seen, present)
+    shown.set(seen, known)
+    return known
+  }
+  return {
+    item: present.item,
+    list: list => (present.isPlain() ? list : presentList(list, present)),
+    watch: watch => (present.isPlain() ? watch : presentWatch(watch, events)),
+  }
+}
+
+/** Nothing is rewritten. */
+export const asStored: Presented = { item: item => item, list: list => list, watch: watch => watch }
+
+async function* presentWatch(
+  watch: ItemWatch,
+  show: (events: readonly ItemEvent[]) => readonly ItemEvent[],
+): ItemWatch {
+  for await (const events of watch) yield show(events)
+}
+
+async function* presentList(list: ItemList, present: Presentation): ItemList {
+  try {
+    let next = await list.next()
+    for (; !next.done; next = await list.next()) yield mapBatch(next.value, present.item)
+    return next.value
+  } finally {
+    await list.return({ resourceVersion: '' })
+  }
+}
+
+function presentEvents(events: readonly ItemEvent[], present: Presentation): readonly ItemEvent[] {
+  const shown = events.map(event => presentEvent(event, present))
+  return shown.every((event, i) => event === events[i]) ? events : shown
+}
+
+function presentEvent(event: ItemEvent, present: Presentation): ItemEvent {
+  const { type } = event
+  if (type === 'BOOKMARK') return event
+  const item = present.item(event.item)
+  const previous = event.previous && present.item(event.previous)
+  if (item === event.item && previous === event.previous) return event
+  return { type, item, ...(previous && { previous }) }
+}
+
+/** How stored objects come to look as their definition says now, whatever it said when they were written. */
+export interface Shape {
+  /** Kept beside new objects. */
+  readonly number: number
+  /** Whether every object that is or was there is in shape. */
+  covers(cache: ResourceCache): boolean
+  /** Defaulted and pruned by the schema of its stored version; the same item when it is in shape. */
+  of<T extends Item>(item: T): T | CachedItem
+}
+
+const shapes = new WeakMap<KindDefinition, Shape>()
+
+export function shapeOf(definition: KindDefinition): Shape {
+  const known = shapes.get(definition) ?? createShape(definition)
+  shapes.set(definition, known)
+  return known
+}
+
+/** Schemas are hashed when the first object is read or written. */
+function createShape({ versions }: KindDefinition): Shape {
+  const storage = versions.find(version => version.storage)
+  const isRight = (shape: number): boolean =>
+    shape === 0 || versions.some(version => shapeNumber(version) === shape)
+  const reshape = (item: CachedItem): CachedItem => {
+    const { object } = item
+    const name = versionOf(object.apiVersion)
+    const version = versions.find(each => each.name === name)
+    const next = version === undefined ? object : completed(version.schema, object)
+    return next === object ? item : itemAs(item, next)
+  }
+  const reshaped = new WeakMap<CachedItem, CachedItem>()
+  return {
+    get number() {
+      return storage === undefined ? 0 : shapeNumber(storage)
+    },
+    covers: ({ shapes: seen }) => [...seen].every(isRight),
+    of(item) {
+      if (!(item instanceof CachedItem) || isRight(item.shape)) return item
+      const known = reshaped.get(item) ?? reshape(item)
+      reshaped.set(item, known)
+      return known
+    },
+  }
 }

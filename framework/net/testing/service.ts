@@ -9,7 +9,7 @@ export const service: Service = {
   log: silent,
   metrics: createMetrics(),
   requestTimeout: 60_000,
-  isStopping: () => false,
+  stopping: new AbortController().signal,
 }
 
 export const outbound = createOutbound({ allow: ['127.0.0.1'], allowHttp: true, patience: 300 })

@@ -74,7 +74,7 @@ export async function startProxyService(endpoint: UpstreamEndpoint): Promise<Pro
     log: silent,
     metrics: createMetrics(),
     requestTimeout: 60_000,
-    isStopping: () => false,
+    stopping: new AbortController().signal,
   }
   let seen: IncomingHttpHeaders = {}
   const handler: Parameters<typeof serve>[2] = async ({ incoming, lifetime }) => {
