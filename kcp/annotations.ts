@@ -8,17 +8,17 @@ export { clusterAnnotation } from '../framework/contract/item.ts'
 export const pathAnnotation = 'kcp.io/path'
 /** `<path>:<name>` of a logical cluster's workspace type. */
 export const typeAnnotation = 'internal.tenancy.kcp.io/type'
-/** JSON of the UserInfo who made the workspace; only the user's name once it is Ready. */
+/** JSON of the UserInfo of the creator; only the username once the workspace is Ready. */
 export const ownerAnnotation = 'experimental.tenancy.kcp.io/owner'
 export const requiredGroupsAnnotation = 'authorization.kcp.io/required-groups'
 export const shardAnnotation = 'core.kcp.io/shard'
 export const shardHashAnnotation = 'internal.tenancy.kcp.io/shard'
-/** On a Workspace: the logical cluster's name, chosen before the logical cluster exists. */
+/** On a Workspace: the name of its logical cluster, set before that is created. */
 export const chosenClusterAnnotation = 'internal.tenancy.kcp.io/cluster'
 export const inactiveAnnotation = 'core.kcp.io/inactive'
-/** On a LogicalCluster: how many objects there may be in it. */
+/** On a LogicalCluster: the maximum number of objects. */
 export const maxObjectsAnnotation = 'core.kcp.io/max-total-objects'
-/** On a LogicalCluster: who holds which resource, `{"widgets.example.io":{"n":"<binding>"}}`. */
+/** On a LogicalCluster: the owner of each bound resource, `{"widgets.example.io":{"n":"<binding>"}}`. */
 export const resourceBindingsAnnotation = 'internal.apis.kcp.io/resource-bindings'
 export const skipEndpointSliceAnnotation = 'apiexports.apis.kcp.io/skip-endpointslice'
 /** Annotations of an export with this prefix are copied to its bindings. */
@@ -28,15 +28,15 @@ export const extraAnnotationPrefix = 'extra.apis.kcp.io/'
 export const resourceKindAnnotation = 'cache.kcp.io/resource-kind'
 export const resourceScopeAnnotation = 'cache.kcp.io/resource-scope'
 
-/** On a Shard: no workspace is put there, whatever the value. */
+/** On a Shard: no workspace is scheduled there, whatever the value. */
 export const unschedulableAnnotation = 'experimental.core.kcp.io/unschedulable'
 
 export const workspaceFinalizer = 'core.kcp.io/logicalcluster'
 export const logicalClusterFinalizer = 'core.kcp.io/logicalcluster-deletion'
-/** On a LogicalCluster as long as terminators are left. */
+/** On a LogicalCluster while its status has terminators. */
 export const terminatorsFinalizer = 'kcp.io/has-terminators'
 export const bindingFinalizer = 'apis.kcp.io/apibinding-finalizer'
 export const cachedResourceFinalizer = 'cache.kcp.io/clustercachedresource'
 
-/** Is this a copy of what another shard has? Then no controller here is responsible for it. */
+/** Whether the object is a copy of an object of another shard, which the controllers of this shard ignore. */
 export const isCopy = ({ metadata: { annotations = {} } }: KubeObject): boolean => isCopied({ annotations })

@@ -12,7 +12,10 @@ export interface ExportedResource {
   readonly storage?: { readonly crd?: object; readonly virtual?: VirtualStorage }
 }
 
-/** Objects that are read elsewhere: where the URLs are, in the export's workspace, and under which identity. */
+/**
+ * `storage.virtual`: the object of the export's workspace that has the URLs, and the identity of the published
+ * objects.
+ */
 export interface VirtualStorage {
   readonly identityHash: string
   readonly reference: { readonly apiGroup?: string; readonly kind: string; readonly name: string }

@@ -3,7 +3,7 @@ import { timestamp } from '../framework/meta/object.ts'
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 export type Severity = 'Error' | 'Warning' | 'Info'
 
-/** kcp's condition: not metav1's (chapter 20, section 2.0). */
+/** A condition of kcp (`sdk/apis/third_party/conditions`), which has a severity, unlike those of metav1. */
 export interface Condition {
   readonly type: string
   readonly status: ConditionStatus
@@ -20,7 +20,7 @@ export type Conditions = readonly Condition[]
 
 export const isTrue = (type: string): ConditionState => ({ type, status: 'True' })
 
-/** False for a reason; `severity` says how bad that is. */
+/** A False condition. */
 export const isFalse = (
   type: string,
   severity: Severity,
@@ -38,8 +38,8 @@ export const conditionIs = (
 ): boolean => findCondition(conditions, type)?.status === status
 
 /**
- * The list with some conditions set: `Ready` first, then by type. The time changes when anything else of the condition
- * does; the same list when nothing changes.
+ * Sets conditions: `Ready` first, then by type. The time of a condition changes with its other fields; returns the
+ * same list when nothing changes.
  */
 export function setConditions(
   conditions: Conditions | undefined,
@@ -59,7 +59,10 @@ export function setConditions(
 export const removeCondition = (conditions: Conditions | undefined, type: string): Conditions =>
   findCondition(conditions, type) ? (conditions ?? []).filter(c => c.type !== type) : (conditions ?? [])
 
-/** The worst of the considered conditions as `Ready`: False by severity, then True, then Unknown; Unknown when there is none. */
+/**
+ * The summary `Ready`: the worst of the considered conditions, False by severity before True before Unknown;
+ * Unknown without any.
+ */
 export function summary(conditions: Conditions | undefined, considered: readonly string[]): ConditionState {
   const present = (conditions ?? []).filter(({ type }) => considered.includes(type))
   const worst = present.toSorted((a, b) => badness(a) - badness(b))[0]

@@ -12,7 +12,7 @@ export type LogicalClusterPhase =
   | 'Terminating'
   | 'Deleting'
 
-/** The identity of whoever made a workspace. */
+/** The user who created a workspace. */
 export interface WorkspaceCreator {
   readonly username: string
   readonly uid?: string

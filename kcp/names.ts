@@ -2,9 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { base62Hash } from './labels.ts'
 
 /**
- * Names that kcp derives by hashing: cluster names, life-cycle labels, names of default bindings, identities. Every
- * function reproduces the vectors of chapter 20, appendix C. The labels of claims and exports, which views also need,
- * are in `kcp/labels.ts`.
+ * Names that kcp derives by hashing; `names.test.ts` has vectors of kcp. The labels of claims and exports are in
+ * `kcp/labels.ts`.
  */
 
 /** SHA-224 of the UTF-8 bytes of `text` (or of bytes as they are). */
@@ -20,7 +19,10 @@ export function paddedBase36(bytes: Uint8Array): string {
   return '0'.repeat(first === -1 ? bytes.length : first) + base36(bytes)
 }
 
-/** A new workspace's logical cluster: 16 characters of `0-9a-z`, from 32 random bytes (chapter 20, section 1.2). */
+/**
+ * The name of a new logical cluster: 16 characters of `0-9a-z`, from 32 random bytes (kcp
+ * `workspace_reconcile_scheduling.go`, `randomClusterName`).
+ */
 export const workspaceClusterName = (random: Uint8Array = randomBytes(32)): string =>
   paddedBase36(hash224(random)).slice(0, 16)
 
@@ -30,7 +32,7 @@ export const homeClusterName = (user: string): string => paddedBase36(hash224(us
 /** The value of the deprecated annotation `internal.tenancy.kcp.io/shard`. */
 export const shardHash = (shard: string): string => paddedBase36(hash224(shard)).slice(0, 8)
 
-/** The name of the binding that a workspace type's default export gets in `cluster` (chapter 20, section 3.8). */
+/** The name of the binding of a default export in `cluster` (kcp `initialization.generateAPIBindingName`). */
 export function defaultBindingName(cluster: string, exportPath: string, exportName: string): string {
   const suffix = base62Hash(`${cluster}|${exportPath}|${exportName}`).slice(0, 5).toLowerCase()
   return `${exportName.slice(0, 247)}-${suffix}`

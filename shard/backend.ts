@@ -26,7 +26,7 @@ export interface BackendOptions {
 const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
   [group, version, resource, subresource, identity].join('/')
 
-/** The embedded shard as the kernel and the views know it. */
+/** The embedded shard as a backend. */
 export function shardBackend(options: BackendOptions): Backend {
   const { cache, wiring, served, clusters, tree, authorizer, inactive } = options
   const common = compose(served, [])
@@ -53,7 +53,7 @@ export function shardBackend(options: BackendOptions): Backend {
   }
 }
 
-/** The storage of what every cluster serves alike. */
+/** The storage of resources that every logical cluster has. */
 function commonStorage(common: ApiSet, ref: ResourceRef): ResourceStorage | undefined {
   const { group, version, resource, subresource = '', identity } = ref
   if (identity !== undefined) return undefined

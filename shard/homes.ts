@@ -20,13 +20,16 @@ import { lifecycleOf } from './controllers/workspaces/logicalclustercreation.ts'
 import type { Directory } from './tenancy/directory.ts'
 import { ownerOf } from './tenancy/owner.ts'
 
-/** `user:alice[:team]` begins in the user's home; other paths stay as they are (chapter 20, section 1.5). */
+/**
+ * `user:alice[:team]` starts at the user's home workspace; other paths are not changed (kcp
+ * `pkg/server/home_workspaces.go`).
+ */
 export function homeward(path: string): string {
   const [first, user, ...rest] = path.split(':')
   return first === 'user' && user ? [homeClusterName(user), ...rest].join(':') : path
 }
 
-/** What homes are made from. */
+/** The dependencies of home workspaces. */
 export interface Homes {
   readonly host: Pick<ShardHost, 'backend' | 'client'>
   readonly directory: Directory
@@ -34,14 +37,14 @@ export interface Homes {
   readonly shard: string
 }
 
-/** Milliseconds that making a home may take. */
+/** Milliseconds in which a home workspace has to be created. */
 const longest = 60_000
 const type = { path: 'root', name: 'home' }
 const workspaces = { group: tenancyGroup, resource: 'workspaces' }
 
 /**
- * `GET workspaces/~` in root: the caller's home workspace, made when it is asked for the first time. There is no object
- * behind it but the LogicalCluster (chapter 20, section 3.9). undefined for all other names.
+ * `GET workspaces/~` in root: the caller's home workspace, created at the first request (kcp
+ * `pkg/server/home_workspaces.go`). Only its LogicalCluster is stored. undefined for all other names.
  */
 export async function homeWorkspace(
   homes: Homes,
@@ -97,7 +100,7 @@ const logicalClusterOf = (
   spec: { createdBy: ownerOf(user), initializers },
 })
 
-/** A workspace that is nowhere stored. */
+/** A Workspace that is not stored. */
 function shown(cluster: ClusterName, { metadata, status = {} }: LogicalCluster): KubeObject {
   const { URL, phase, conditions, initializers = [] } = status
   return {

@@ -17,7 +17,10 @@ import { cacheOfRef, wireBackend } from './wiring.ts'
 
 export type { Shard, ShardHost, ShardOptions } from './controllers/host.ts'
 
-/** Opens the logical clusters of a store: loads everything into memory, and serves it. Controllers start with `run`. */
+/**
+ * Opens the logical clusters of a store: loads all objects into memory and serves them. Controllers start with
+ * `run`.
+ */
 export async function openShard(options: ShardOptions): Promise<Shard> {
   const { log } = options
   const closing = new AbortController()
@@ -61,7 +64,7 @@ function pluginsOf(options: ShardOptions, host: ShardHost): readonly RegistryPlu
     webhooks.mutating,
     ...tenantPolicies(tenancy),
     ...webhooks.validating,
-    // The quota is last: what it counts nobody refuses any more.
+    // The quota is last: it counts only what all other plugins admit.
     resourceQuotaAdmission(host),
   ]
 }

@@ -4,12 +4,12 @@ import type { Item } from '../framework/contract/item.ts'
 import type { CachedItem, WatchCacheEvent } from './cache/item.ts'
 import type { ResourceCache } from './cache/resource.ts'
 
-/** Where the objects that a ref means are. */
+/** The cache of a ref. */
 export type CacheOf = (ref: ResourceRef) => ResourceCache
 
 /**
- * Informers for what runs beside the watch cache: no copies, never behind, handlers are called while a change is
- * applied. Objects are in their storage version.
+ * Informers over the watch cache: without copies and always current; handlers are called while a change is applied.
+ * Objects are in their storage version.
  */
 export function cacheInformers(cacheOf: CacheOf): Informers {
   const informers = new Map<ResourceCache, Informer>()

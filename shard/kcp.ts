@@ -39,15 +39,15 @@ export interface KcpOptions {
   /** What `bootstrap` returned. */
   readonly tenancy: TenancyResources
   readonly shard: ShardIdentity
-  /** PEM: what clients inside workspaces verify the server by. */
+  /** PEM: the CA with which clients in workspaces verify the server. */
   readonly rootCA: string
-  /** Absent where there is but one shard. */
+  /** Absent with a single shard. */
   readonly sharding?: Sharding
-  /** How many objects there may be in each logical cluster but root; none when absent. */
+  /** The maximum number of objects in each logical cluster but root; no limit when absent. */
   readonly objectLimit?: number
 }
 
-/** What makes a shard kcp's: to be spread into the options of `openShard`, after `bootstrap` has filled its store. */
+/** The options of `openShard` that make a shard of kcp; `bootstrap` has to fill the store first. */
 export function kcpParts(
   options: KcpOptions,
 ): Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>> {

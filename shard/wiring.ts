@@ -37,7 +37,7 @@ const systemKinds = kcpKinds.filter(({ group, names }) => isServedEverywhere(gro
 const storedKinds = builtinKinds.filter(kind => !reviewKinds.includes(kind))
 const nameOf = ({ group, names }: KindDefinition): string => groupResource(group, names.plural)
 
-/** The cache that has the objects of a ref. */
+/** The cache of the objects of a ref. */
 export function cacheOfRef(cache: WatchCache): CacheOf {
   const stored = new Set(storedKinds.map(nameOf))
   return ({ group, resource, identity }) => {
@@ -46,14 +46,14 @@ export function cacheOfRef(cache: WatchCache): CacheOf {
   }
 }
 
-/** What a backend is wired from. */
+/** The dependencies of a backend. */
 export interface BackendParts {
   readonly cache: WatchCache
   readonly informers: Informers
   readonly authorizer: Backend['authorizer']
-  /** May still grow: plugins are asked for at each write. */
+  /** Read at each write: plugins may be added later. */
   readonly plugins: readonly RegistryPlugin[]
-  /** May still grow, likewise. */
+  /** Read at each use, too. */
   readonly computed: Readonly<Record<string, Computed>>
 }
 

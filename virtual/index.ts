@@ -9,7 +9,9 @@ import { replication } from './replication/index.ts'
 import { terminatingworkspaces } from './terminatingworkspaces/index.ts'
 import { workspaces as personalWorkspaces } from './workspaces/index.ts'
 
-/** The views that a kcp shard brings along, in the order in which a URL is matched: what runs in front of one, too. */
+/**
+ * The views of a kcp shard, in the order in which URLs are matched; also those of a process in front of a shard.
+ */
 export const shardWorkspaces: readonly WorkspaceFactory[] = [
   apiexport,
   apiresourceschema,
@@ -19,5 +21,5 @@ export const shardWorkspaces: readonly WorkspaceFactory[] = [
   migratingworkspaces,
 ]
 
-/** The menu: every view that a server offers. */
+/** All views that a server offers. */
 export const workspaces: readonly WorkspaceFactory[] = [...shardWorkspaces, cache, mounts, personalWorkspaces]

@@ -15,13 +15,16 @@ import type { ClusterName } from '../../framework/meta/object.ts'
 const rbacResources = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'] as const
 type RbacResource = (typeof rbacResources)[number]
 
-/** RBAC objects of every logical cluster as authorization looks for them: roles by name, bindings by subject. */
+/** The RBAC objects of every logical cluster: roles by name, bindings by subject. */
 export interface RbacIndex extends RbacSource {
-  /** Takes one change; the order of changes of one object matters, nothing else. */
+  /** Applies a change; only the order of the changes of one object matters. */
   apply(resource: RbacResource, event: ItemEvent): void
 }
 
-/** An index that is fed by events of the watch cache; `changed` is told of each. Finding a user's bindings costs nothing for those of others. */
+/**
+ * An index of events of the watch cache; `changed` is called at each. Looking up the bindings of a user does not
+ * depend on those of others.
+ */
 export function createRbacIndex(changed: (cluster: ClusterName) => void = ignore): RbacIndex {
   const roles = new Map<string, Role>()
   const bindings = new Map<string, readonly Binding[]>()
@@ -46,7 +49,7 @@ const none: readonly Binding[] = []
 
 const keyFor = (cluster: string, namespace: string, name: string): string => `${cluster}/${namespace}/${name}`
 
-/** Rules are read when somebody is first judged by them. */
+/** Rules are read at their first use. */
 class Role {
   readonly #item: Item
   #rules: readonly PolicyRule[] | undefined
@@ -77,7 +80,7 @@ function applyBinding(bindings: Map<string, readonly Binding[]>, { type, item, p
   for (const key of subjectKeys(item)) bindings.set(key, [...(bindings.get(key) ?? none), binding])
 }
 
-/** Where a binding is found, each place once however often it names a subject. */
+/** The keys of a binding, each once. */
 function subjectKeys(item: Item | undefined): ReadonlySet<string> {
   if (item === undefined) return new Set()
   const { cluster, namespace } = item.key
@@ -85,7 +88,7 @@ function subjectKeys(item: Item | undefined): ReadonlySet<string> {
   return new Set(subjects.map(subject => keyFor(cluster, namespace, subject)))
 }
 
-/** Feeds an index: what the informers hold, at once, and every change. With the shard's own, acknowledged writes count. */
+/** Fills an index with the objects of informers and their changes. */
 export function followRbac(informers: Informers, index: RbacIndex): void {
   for (const resource of rbacResources) {
     const objects = informers.for({ group: rbacGroup, version: 'v1', resource })

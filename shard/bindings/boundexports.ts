@@ -6,7 +6,7 @@ import { pathAnnotation } from '../../kcp/annotations.ts'
 import type { APIBinding, APIExport } from '../../kcp/apis.ts'
 import { resources } from '../../kcp/resources.ts'
 
-/** What one APIBinding serves, and by what reference. */
+/** An APIBinding: its bound resources and its export reference. */
 interface Bound {
   readonly binding: string
   readonly path: string
@@ -14,8 +14,8 @@ interface Bound {
 }
 
 /**
- * Where the bound resources of every logical cluster come from: one look-up for the binding, one for its export.
- * `changed` is told of each change: by the cluster of a binding, by what may refer to an export.
+ * Looks up the exports of bound resources in every logical cluster. `changed` is called at each change, with the
+ * logical cluster of a binding or with the keys of an export.
  */
 export function boundExportsOf(informers: Informers, changed: (about: string) => void): BoundExports {
   const bound = new Map<string, readonly Bound[]>()
@@ -46,7 +46,7 @@ const none: readonly Bound[] = []
 const keyOf = (cluster: ClusterName, group: string, resource: string): string =>
   `${cluster}/${group}/${resource}`
 
-/** By the name of its logical cluster and by its path. */
+/** An export by the name of its logical cluster and by its path. */
 function referencesOf({ key, meta }: Item): readonly string[] {
   const path = meta.annotations[pathAnnotation]
   return [...new Set([key.cluster, path ?? key.cluster])].map(path => referenceOf({ path, name: key.name }))

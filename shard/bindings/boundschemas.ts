@@ -8,8 +8,9 @@ import type { Manifest } from '../manifests/manifest.ts'
 const apiApproved = 'api-approved.kubernetes.io'
 
 /**
- * The copy that is kept of an APIResourceSchema that somebody binds: a CustomResourceDefinition named by its uid (chapter
- * 20, section 5.6). What is bound is served as long as it is bound, whatever becomes of the schema.
+ * The copy of a bound APIResourceSchema: a CustomResourceDefinition named by its uid (kcp
+ * `apibinding_reconcile.go`, `generateCRD`). The resource is served while it is bound, also when the schema is
+ * deleted.
  */
 export function boundCopyOf({ key, object }: Item): Manifest {
   const schema = object as APIResourceSchema
@@ -38,7 +39,7 @@ export function boundCopyOf({ key, object }: Item): Manifest {
   return { cluster: boundCRDsCluster, resource: resources.crds, object: copy }
 }
 
-/** Names are not given away here: the binding's cluster decides who has them. */
+/** Names are always accepted: conflicts are checked in the logical cluster of the binding. */
 function statusOf({ spec }: APIResourceSchema): object {
   const established = (type: string, reason: string, message: string): object => ({
     type,

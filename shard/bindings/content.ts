@@ -7,31 +7,36 @@ import { creationOf } from '../manifests/apply.ts'
 import type { Manifest } from '../manifests/manifest.ts'
 import type { Store, StoreChange } from '../store/store.ts'
 
-/** One object of whatever resource. */
+/** A stored object and its resource. */
 export interface Stored {
   readonly resource: StoredResource
   readonly item: CachedItem
 }
 
-/** Everything in a logical cluster, whether somebody serves it or not. */
+/** All objects in a logical cluster, also those of resources that are not served. */
 export interface ClusterContent {
   of(cluster: ClusterName): Generator<Stored>
   get(resource: StoredResource, key: ObjectKey): Stored | undefined
   count(resource: StoredResource, cluster: ClusterName): number
-  /** All or nothing, without asking anybody; resolves when they are gone from the cache. Throws `StoreConflict` when one
-   * of them has been changed. */
+  /**
+   * Removes the objects in one commit, without admission and finalizers; resolves when they are gone from the
+   * cache. Throws `StoreConflict` when one of them has changed.
+   */
   remove(objects: readonly Stored[]): Promise<void>
-  /** Likewise: new objects, stored as they are, in one commit. Throws `StoreConflict` when one of them is there. */
+  /** Stores new objects as they are in one commit. Throws `StoreConflict` when one of them exists. */
   add(objects: readonly Manifest[]): Promise<void>
   /** Likewise, whatever it is. */
   commit(changes: readonly StoreChange[]): Promise<void>
-  /** Calls `handler` when an object that is being deleted has changed, and when it is gone. Returns its removal. */
+  /**
+   * Calls `handler` when a terminating object has changed and when it is gone. Returns a function that removes the
+   * handler.
+   */
   onDeparture(handler: (departing: Stored) => void): () => void
 }
 
 const deletionMark = Buffer.from('"deletionTimestamp":')
 
-/** Looks at bytes first: nearly nothing is being deleted. */
+/** Looks at the bytes first: few objects are terminating. */
 export const isDeparting = (item: Item): boolean =>
   item.bytes.includes(deletionMark) && item.object.metadata.deletionTimestamp !== undefined
 
@@ -59,7 +64,7 @@ export function clusterContent(store: Store, cache: WatchCache): ClusterContent 
   }
 }
 
-/** What removes an object as it is known. */
+/** The deletion of an object at its known revision. */
 export const removalOf = ({ resource, item }: Stored): StoreChange => ({
   key: storageKey(resource, item.key),
   value: undefined,

@@ -2,7 +2,7 @@ import { groupResource } from '../../framework/meta/object.ts'
 import type { APIResourceSchema } from '../../kcp/apis.ts'
 import type { PathReference } from '../../kcp/references.ts'
 
-/** Names that something in the cluster already has in a group. */
+/** Names in use in a group of a logical cluster. */
 export interface TakenNames {
   readonly group: string
   readonly names: APIResourceSchema['spec']['names']
@@ -10,7 +10,7 @@ export interface TakenNames {
   readonly by: string
 }
 
-/** How messages call a binding that holds names. */
+/** A binding that uses names, as messages print it. */
 export const bindingHolder = (binding: string, reference: PathReference | undefined): string =>
   reference?.path
     ? `APIBinding "${binding}" bound to APIExport ${reference.path}:${reference.name}`
@@ -24,7 +24,10 @@ const resourceNames = ({ plural, singular, shortNames = [] }: Names): readonly s
 const kindNames = ({ kind, listKind }: Names): readonly string[] =>
   [kind, listKind ?? ''].filter(name => name !== '')
 
-/** The first name of the schema that somebody else has in its group, as a message (chapter 20, section 5.6). */
+/**
+ * The message for the first name of the schema that is already used in its group (kcp
+ * `pkg/reconciler/apis/conflict_checker.go`).
+ */
 export function namingConflict(
   { spec }: APIResourceSchema,
   taken: readonly TakenNames[],
@@ -48,13 +51,13 @@ function conflictingField(mine: Names, theirs: Names): string | undefined {
   return undefined
 }
 
-/** Who has a resource: a binding by name, or a CustomResourceDefinition. */
+/** The owner of a resource: a binding by name, or a CustomResourceDefinition. */
 export interface Holder {
   readonly binding: string
   readonly crd: boolean
 }
 
-/** The resources that others have, as kcp prints them. */
+/** The resources that are already bound or defined, as kcp prints them. */
 export function heldMessage(held: ReadonlyMap<string, Holder>): string {
   const entries = [...held]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))

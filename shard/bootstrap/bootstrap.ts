@@ -13,9 +13,8 @@ export interface BootstrapOptions {
 }
 
 /**
- * Makes sure of everything that a shard cannot be without, before the store is opened as a shard: policy, `root`, its
- * exports with their identities. One commit at the first start, usually none later. Returns where the kinds of root's
- * exports are stored.
+ * Creates what every shard needs before it is opened: the policy, `root`, and its exports with their identities.
+ * One commit at the first start, usually none later. Returns the resources of the exports of root.
  */
 export async function bootstrap({ store, shard }: BootstrapOptions): Promise<TenancyResources> {
   const exports = await bootstrapExports(store)
@@ -30,7 +29,7 @@ export interface ExportIdentity {
   readonly identity: string
 }
 
-/** Root's exports without which there is no tree. */
+/** The exports of root that the workspace tree needs. */
 export const tenancyExports: readonly string[] = [tenancyGroup, topologyGroup, shardsExport]
 
 /** Throws when one of `tenancyExports` is missing. */

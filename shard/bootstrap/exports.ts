@@ -15,13 +15,13 @@ import { storedObject } from '../manifests/apply.ts'
 import type { Manifest } from '../manifests/manifest.ts'
 import type { Store } from '../store/store.ts'
 
-/** An export of `root`: what it is called, and the schemas it offers by kind (chapter 20, sections 9.2 and 9.3). */
+/** An export of `root`: its name, and its schemas by kind (kcp `config/root-phase0`). */
 interface RootExport {
   readonly name: string
   readonly schemas: Readonly<Record<string, string>>
   readonly maximalPermissionPolicy?: boolean
   readonly permissionClaims?: readonly object[]
-  /** Workspaces that want it bind it themselves, `root` among them. */
+  /** Not bound by default: workspaces bind it themselves. */
   readonly isOptional?: boolean
 }
 
@@ -56,7 +56,7 @@ const rootExports: readonly RootExport[] = [
   },
 ]
 
-/** A root export with its identity, and everything that belongs to it. */
+/** An export of root with its identity and all objects that belong to it. */
 export interface BootstrappedExport {
   readonly name: string
   readonly identity: string
@@ -66,7 +66,7 @@ export interface BootstrappedExport {
 const root = 'root'
 const inRoot = { annotations: { [pathAnnotation]: root } }
 
-/** Root's exports with schemas and identities, bound in `root` from the start: nothing has to wait for a controller. */
+/** The exports of root with schemas and identities, already bound in `root`: no controller is needed. */
 export const bootstrapExports = (store: Store): Promise<readonly BootstrappedExport[]> =>
   Promise.all(rootExports.map(each => bootstrapExport(store, each)))
 
@@ -103,7 +103,7 @@ function kindOf(name: string): KindDefinition {
   return kind
 }
 
-/** With the uid that it has, or is going to have: bindings name it. */
+/** With its present or future uid, which bindings need. */
 async function schemaManifest(store: Store, kind: string, prefix: string): Promise<Manifest> {
   const schema = apiResourceSchemaOf(kindOf(kind), prefix)
   const object = { ...schema, spec: { ...(schema.spec as object), nameValidation: 'DNS1123Subdomain' } }
@@ -112,7 +112,7 @@ async function schemaManifest(store: Store, kind: string, prefix: string): Promi
   return { ...manifest, object: { ...object, metadata: { ...object.metadata, uid } } }
 }
 
-/** The secret that is there, or a new one. */
+/** The existing secret, or a new one. */
 async function secretManifest(store: Store, name: string): Promise<Manifest> {
   const manifest = {
     cluster: root,

@@ -29,8 +29,9 @@ import {
 } from '../manifests/rbac.ts'
 
 /**
- * The policy in `system:admin`, effective in every cluster: Kubernetes' default roles, except those of its own
- * controllers and nodes, which do not exist here, and kcp's (chapter 20, section 9.5; chapter 30, section 2.7).
+ * The policy in `system:admin`, effective in every logical cluster: the default roles of Kubernetes
+ * (`plugin/pkg/auth/authorizer/rbac/bootstrappolicy`) without those of nodes and controllers, and kcp's
+ * (`pkg/authorization/bootstrap/policy.go`).
  */
 export const systemPolicy = (): readonly KubeObject[] => [...kubernetesPolicy(), ...kcpPolicy()]
 
@@ -115,7 +116,7 @@ const aggregated = (to: string): { labels: Record<string, string> } => ({
 const health = ['/healthz', '/livez', '/readyz']
 const version = ['/version', '/version/']
 
-/** Service accounts may read by which keys their tokens are verified. */
+/** Service accounts may read the keys that verify their tokens. */
 const discoveryOfKeys = (): readonly KubeObject[] => [
   defaultRole('system:service-account-issuer-discovery', [
     pathRule(
@@ -160,7 +161,7 @@ const kubernetesPolicy = (): readonly KubeObject[] => [
   ...discoveryOfKeys(),
 ]
 
-/** kcp's groups whose name is also the name of their role and binding. */
+/** Groups of kcp with a role and a binding of the same name. */
 const sameNamed = [logicalClusterAdmin, externalLogicalClusterAdmin]
 
 const externalAdminRules: readonly PolicyRule[] = [
@@ -205,7 +206,7 @@ const kcpPolicy = (): readonly KubeObject[] => [
   ...sameNamed.map(name => groupBinding(name, name, [name])),
 ]
 
-/** Roles and bindings in `root`: what every authenticated user may do there (chapter 20, section 9.4). */
+/** Roles and bindings in `root` for every authenticated user (kcp `config/root`). */
 export const rootPolicy = (): readonly KubeObject[] => [...rootRoles(), ...rootBindings()]
 
 const bindRole = (name: string, group = `${name}.kcp.io`): KubeObject =>

@@ -20,7 +20,7 @@ import { createOnlyAnnotation, type Manifest, namespace } from '../manifests/man
 import { rbacManifests, userBinding } from '../manifests/rbac.ts'
 import { rootPolicy, systemPolicy } from './policy.ts'
 
-/** Where the shard of this process is found, each without a trailing slash. */
+/** The URLs of the shard of this process, without a trailing slash. */
 export interface ShardAddresses {
   readonly name: string
   readonly baseURL: string
@@ -31,13 +31,13 @@ export interface ShardAddresses {
 const root = 'root'
 const bootstrapper = 'system:kcp-bootstrapper'
 
-/** What every shard has for itself. */
+/** The objects that every shard has of its own. */
 export const systemManifests = (): readonly Manifest[] => [
   ...rbacManifests(localAdminCluster, systemPolicy()),
   ...['default', 'kube-system'].map(name => namespace(localAdminCluster, name)),
 ]
 
-/** Everything in `root` and `system:admin` that does not belong to an export (chapter 20, sections 9.2 to 9.5). */
+/** All objects in `root` and `system:admin` that belong to no export. */
 export const rootManifests = (tenancy: TenancyResources, shard: ShardAddresses): readonly Manifest[] => [
   ...systemManifests(),
   ...rbacManifests(root, [...rootPolicy(), userBinding('workspace-admin', 'cluster-admin', bootstrapper)]),
@@ -106,7 +106,7 @@ function workspaceType(
   }
 }
 
-/** The built-in types (chapter 20, section 4.6). */
+/** The built-in workspace types (kcp `config/root`). */
 const workspaceTypes: readonly KubeObject[] = [
   workspaceType('universal', {
     initializer: true,

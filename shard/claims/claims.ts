@@ -6,7 +6,7 @@ import { claimLabelPrefix, claimLabelValue, exportLabel } from '../../kcp/labels
 import { requirementsOf } from '../../kcp/selector.ts'
 import type { StoredResource } from '../cache/codec.ts'
 
-/** One accepted claim: which objects carry which label. */
+/** An accepted claim: the label and the objects that have it. */
 export interface Claim extends StoredResource {
   readonly key: string
   readonly value: string
@@ -17,10 +17,10 @@ export interface Claim extends StoredResource {
 const customResources = 'customresources'
 const builtin = '-'
 
-/** Kinds of kcp that every cluster serves are stored like custom resources, Kubernetes' own apart. */
+/** Kinds of kcp that every logical cluster has are stored like custom resources. */
 const kcpSystemGroups: readonly string[] = [apisGroup, coreGroup]
 
-/** The objects that a claim names. Events of both groups are stored once, in the core group. */
+/** The stored resource of a claim. Events of both groups are stored once, in the core group. */
 export function claimedResource(claim: AcceptablePermissionClaim): StoredResource {
   const { resource, identityHash } = claim
   const group = claim.group ?? ''
@@ -29,7 +29,7 @@ export function claimedResource(claim: AcceptablePermissionClaim): StoredResourc
   return { group, resource, segment: identityHash || segment }
 }
 
-/** The claims that a binding accepts. The export's own list is not asked (chapter 10, section 2.6). */
+/** The accepted claims of a binding, whether or not the export still has them. */
 export function acceptedClaims(binding: APIBinding): readonly Claim[] {
   const exported = binding.metadata.labels?.[exportLabel]
   if (exported === undefined) return []

@@ -11,11 +11,14 @@ import type { WatchCache } from '../cache/watchcache.ts'
 import { acceptedClaims, type Claim } from './claims.ts'
 
 /**
- * Who may see what: the accepted claims of every logical cluster, as labels of the claimed objects. The labels are
- * presented, never stored, so that accepting a claim writes nothing.
+ * The accepted claims of every logical cluster as labels of the claimed objects. The labels are added when objects
+ * are read and never stored, so that accepting a claim writes nothing.
  */
 interface ClaimsIndex extends Decorator {
-  /** Takes a change of an APIBinding. Returns the resources whose objects in that cluster carry other labels now. */
+  /**
+   * Applies a change of an APIBinding. Returns the resources whose objects in that logical cluster have other
+   * labels now.
+   */
   apply(event: ItemEvent): readonly StoredResource[]
 }
 
@@ -44,7 +47,7 @@ export function createClaimsIndex(): ClaimsIndex {
   }
 }
 
-/** Equal lists of claims are one list, however many clusters have them. */
+/** Equal lists of claims are shared between logical clusters. */
 function sharedClaims(shared: SharedValues<Claims>, { object }: Item): Claims {
   const claims = acceptedClaims(object as APIBinding)
   return claims.length === 0 ? none : shared.get(JSON.stringify(claims), () => claims)
@@ -72,7 +75,7 @@ function labelsOf(
 const isBinding = ({ group, resource }: StoredResource): boolean =>
   group === apisGroup && resource === 'apibindings'
 
-/** The resources of claims that only one of the lists has. */
+/** The resources of claims that are only in one of the lists. */
 function changedResources(before: Claims, after: Claims): readonly StoredResource[] {
   const [old, next] = [new Set(before.map(written)), new Set(after.map(written))]
   const changed = [
@@ -87,8 +90,8 @@ function changedResources(before: Claims, after: Claims): readonly StoredResourc
 const written = (claim: Claim): string => JSON.stringify(claim)
 
 /**
- * Shows claim labels on everything in the cache. A change of a binding shows at once, at the binding's own revision:
- * watches that select by claim label see objects come and go with it, and can resume there.
+ * Adds claim labels to all objects in the cache. A change of a binding is visible at the binding's own revision:
+ * watches that select by claim label get ADDED and DELETED events with it, and can resume there.
  */
 export function claimsDecorator(cache: WatchCache): Decorator {
   const index = createClaimsIndex()

@@ -11,13 +11,13 @@ import {
 } from './claims.ts'
 import { type OverhangKey, overhang, peekOverhang, readOverhang, withOverhang } from './overhang.ts'
 
-/** One list of claims, and how it is written in the two versions. */
+/** A list of claims in both versions. */
 interface ClaimList {
   readonly part: 'spec' | 'status'
   readonly field: 'permissionClaims' | 'exportPermissionClaims' | 'appliedPermissionClaims'
-  /** Where v1alpha1 keeps what only v1alpha2 can say. */
+  /** The annotation of v1alpha1 with the fields that only v1alpha2 has. */
   readonly v2Key: OverhangKey
-  /** Where v1alpha2 keeps what only v1alpha1 can say. */
+  /** The annotation of v1alpha2 with the fields that only v1alpha1 has. */
   readonly v1Key: OverhangKey
   readonly toV2: (
     claim: PermissionClaimV1alpha1,

@@ -16,11 +16,11 @@ const hasAnyVerb = (claim: AcceptablePermissionClaim): boolean =>
 const isMatchAll = (selector: PermissionClaimSelector | undefined): boolean =>
   selector?.matchAll === true && selector.matchLabels === undefined && selector.matchExpressions === undefined
 
-/** What v1alpha1 cannot say of an export's claim: its verbs and its default selector. */
+/** Whether a claim of an export has verbs or a default selector that v1alpha1 cannot express. */
 export const exceedsV1Export = (claim: AcceptablePermissionClaim): boolean =>
   !hasAnyVerb(claim) || claim.defaultSelector !== undefined
 
-/** What v1alpha1 cannot say of an accepted claim: its verbs and any selector but matchAll. */
+/** Whether an accepted claim has verbs or a selector that v1alpha1 cannot express. */
 export const exceedsV1Binding = (claim: AcceptablePermissionClaim): boolean =>
   !hasAnyVerb(claim) || !isMatchAll(claim.selector)
 
@@ -52,7 +52,7 @@ export function exportClaimToV2(
   }
 }
 
-/** `all` and `resourceSelector` come back only from what a v1alpha1 client once wrote. */
+/** `all` and `resourceSelector` are restored from what a v1alpha1 client wrote. */
 export function exportClaimToV1(
   claim: AcceptablePermissionClaim,
   original: PermissionClaimV1alpha1 | undefined,

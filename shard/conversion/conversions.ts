@@ -12,7 +12,10 @@ const between =
     return version === 'v1alpha1' ? toV1(object) : toV2(object)
   }
 
-/** The kinds whose versions differ by more than their name, by `<plural>.<group>` (chapter 20, section 2.8). */
+/**
+ * The kinds with structural differences between their versions, by `<plural>.<group>` (kcp
+ * `sdk/apis/apis/v1alpha2/conversion.go`).
+ */
 export const conversions: ReadonlyMap<string, Convert> = new Map([
   ['apiexports.apis.kcp.io', between(apiExportToV1, apiExportToV2)],
   ['apibindings.apis.kcp.io', between(apiBindingToV1, apiBindingToV2)],

@@ -4,8 +4,8 @@ import { apisGroup } from '../../kcp/apigroups.ts'
 import type { ClaimedResource } from '../../kcp/claims.ts'
 
 /**
- * What one version cannot express travels in annotations as JSON lists (chapter 20, section 2.8). Entries of such a list
- * belong to the entry of the other version with the same group, resource and identity.
+ * Fields that one version lacks are kept in annotations as JSON lists (kcp `sdk/apis/apis/v1alpha2/conversion.go`).
+ * The entries of a list belong to the claims with the same group, resource and identity in the other version.
  */
 export const overhang = {
   resourceSchemas: 'apis.v1alpha2.kcp.io/resource-schemas',
@@ -44,7 +44,7 @@ export function readOverhang<T>(object: KubeObject, key: OverhangKey): readonly 
   throw forbidden(about, `${field}: failed to decode overhanging ${what}`)
 }
 
-/** Like `readOverhang`, but what cannot be read counts as nothing: a stored object must stay readable. */
+/** Like `readOverhang`, but an unreadable annotation counts as empty: stored objects must stay readable. */
 export function peekOverhang<T>(object: KubeObject, key: OverhangKey): readonly T[] {
   try {
     return readOverhang<T>(object, key)

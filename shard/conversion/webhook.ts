@@ -8,7 +8,7 @@ import type { ConversionWebhook } from '../../openapi/definitions/definition.ts'
 import { annotationErrors, labelErrors } from '../registry/metadata.ts'
 import { postJson } from '../webhook/post.ts'
 
-/** Turns objects, none of which is in `apiVersion` yet, into that version: as many, in their order. */
+/** Converts objects of other versions to `apiVersion`; same number, same order. */
 export type ConvertObjects = (
   objects: readonly KubeObject[],
   apiVersion: string,
@@ -17,10 +17,10 @@ export type ConvertObjects = (
 const group = 'apiextensions.k8s.io'
 const supported = ['v1', 'v1beta1']
 
-/** Seconds; what is converted for one reader is for others too, so that nobody's impatience ends a call. */
+/** Timeout in seconds. Several readers share the result, so that no reader cancels the call. */
 const patience = 30
 
-/** Asks a conversion webhook. Rejects with 500 in the words of Kubernetes (chapter 40, rule 7.42). */
+/** Calls a conversion webhook. Rejects with 500 and the message of Kubernetes (rules.md 7.42). */
 export const conversionWebhook =
   (webhook: ConversionWebhook, addresses: AddressPolicy): ConvertObjects =>
   async (objects, apiVersion) => {
@@ -48,7 +48,9 @@ interface Call {
   readonly apiVersion: string
 }
 
-/** The converted objects of the answer. Upstream asks about objects one by one, as items of a list without a kind. */
+/**
+ * The converted objects of the response. Kubernetes sends objects one by one, as items of a list without a kind.
+ */
 async function ask({ webhook, addresses, objects, apiVersion }: Call): Promise<readonly unknown[]> {
   const version = webhook.reviewVersions.find(each => supported.includes(each))
   if (version === undefined) throw new Error('no supported conversion review versions')
@@ -90,7 +92,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Throws for an answer that is no good. The older version did not say which question it answers. */
+/** Throws for an invalid response. Responses of v1beta1 have no uid. */
 function convertedObjects(review: unknown, uid: string, version: string): readonly unknown[] {
   const [apiVersion, kind] = [textAt(review, 'apiVersion'), textAt(review, 'kind')]
   if (version === 'v1' && (kind !== 'ConversionReview' || apiVersion !== `${group}/v1`))
@@ -115,8 +117,8 @@ const kindOf = (value: unknown): string => (value === null ? '<nil>' : typeof va
 const versionText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /**
- * A converted object with the metadata that it had, but for its labels and annotations: they are all that a conversion may
- * change. Otherwise what is wrong with it, with `<index>` for its place.
+ * The converted object with the original metadata except labels and annotations, which are all that a conversion
+ * may change; otherwise the error, with `<index>` for the position of the object.
  */
 function restored(original: KubeObject, converted: unknown, apiVersion: string): KubeObject | string {
   const wrong = (why: string): string => `converted object <index>: ${why}`

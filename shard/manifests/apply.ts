@@ -17,7 +17,7 @@ const systemGroups: readonly string[] = [apisGroup, coreGroup]
 const isCustom = ({ group, identity }: ResourceRef): boolean =>
   identity !== undefined || systemGroups.includes(group)
 
-/** Where the objects of kinds are that this package itself makes: built-in ones, kcp's, and bound ones. */
+/** The stored resource of a manifest: built-in, of kcp, or bound. */
 export function storedResourceOf(ref: ResourceRef): StoredResource {
   const { group, resource, identity } = ref
   return { group, resource, segment: identity ?? (isCustom(ref) ? customSegment : builtinSegment) }
@@ -34,7 +34,7 @@ export async function storedObject(store: Store, manifest: Manifest): Promise<Ku
   return value && decodeObject(decodeStored(value.value).bytes)
 }
 
-/** Writes what is missing or different, in one commit and before anything is served; returns how many objects. */
+/** Stores missing and changed objects in one commit, before anything is served; returns the number of objects. */
 export async function applyManifests(store: Store, manifests: readonly Manifest[]): Promise<number> {
   const changes = await Promise.all(manifests.map(manifest => changeOf(store, manifest)))
   const wanted = changes.filter(change => change !== undefined)
@@ -53,7 +53,7 @@ async function changeOf(store: Store, manifest: Manifest): Promise<StoreChange |
     : { key, value: encodeStored(next), expected: stored.modified }
 }
 
-/** What stores a new object as it is: whoever makes it answers for its being complete and valid. */
+/** Stores a new object as it is: the caller guarantees that it is complete and valid. */
 export const creationOf = (manifest: Manifest): StoreChange => ({
   key: keyOf(manifest),
   value: encodeStored(created(manifest)),

@@ -4,9 +4,8 @@ import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
 
 /**
- * One object that every start makes sure of. What is stored is brought back to what the manifest says, except for
- * objects that carry the annotation `bootstrap.kcp.io/create-only` (chapter 20, section 9.1). A manifest's status and
- * uid count only when the object is made.
+ * An object that every start creates or updates. Objects with the annotation `bootstrap.kcp.io/create-only` are
+ * only created. Status and uid of a manifest are used only at its creation.
  */
 export interface Manifest {
   readonly cluster: ClusterName

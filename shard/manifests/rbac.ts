@@ -47,7 +47,7 @@ interface RoleOptions {
 
 const apiVersion = 'rbac.authorization.k8s.io/v1'
 
-/** The marks of Kubernetes' default policy. */
+/** Label and annotation of the default policy of Kubernetes. */
 const defaults = {
   labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' },
   annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
@@ -69,7 +69,7 @@ export function clusterRole(
   }
 }
 
-/** A role of the default policy; `options.labels` are added to its marks. */
+/** A role of the default policy; `options.labels` are added. */
 export const defaultRole = (
   name: string,
   rules: readonly PolicyRule[],

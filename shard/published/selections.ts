@@ -4,11 +4,11 @@ import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ClusterCachedResource } from '../../kcp/cache.ts'
 import { conditionIs } from '../../kcp/conditions.ts'
 
-/** Which objects one ClusterCachedResource publishes, from one version of the store on. */
+/** The objects that a ClusterCachedResource publishes from a revision of the store on. */
 export interface PublishedSelection {
   readonly item: Item
   readonly since: number
-  /** Aborted when other objects are published from now on, or none. */
+  /** Aborted when other objects are published, or none. */
   readonly ended: AbortSignal
 }
 
@@ -17,7 +17,7 @@ interface Entry extends PublishedSelection {
   readonly end: AbortController
 }
 
-/** Follows what is published: by the identity and the logical cluster of it. */
+/** Follows published resources, by identity and logical cluster. */
 export function followSelections(
   published: Informer,
 ): (identity: string, cluster: string) => readonly PublishedSelection[] {
@@ -49,7 +49,7 @@ function apply(entries: Map<string, Entry>, { type, item }: ItemEvent): void {
   } else entries.set(uid, { ...known, item })
 }
 
-/** Everything that says which objects are meant; undefined when none are. */
+/** The fields that decide which objects are published; undefined when none are. */
 function publishedBy({ object }: Item): unknown {
   const { metadata, spec, status } = object as ClusterCachedResource
   const isValid = conditionIs(status?.conditions, 'ResourceValid', 'True')

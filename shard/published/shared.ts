@@ -12,8 +12,8 @@ import { requirementsOf } from '../../kcp/selector.ts'
 import { followSelections, type PublishedSelection } from './selections.ts'
 
 /**
- * What a shard shows itself and its views: where there is only one, nothing has to be copied, and what is published are the
- * objects themselves, as far as the ClusterCachedResource selects them.
+ * The shared cache of a single shard: nothing is copied. Published objects are the stored objects that the
+ * ClusterCachedResource selects.
  */
 export function sharedCache(informers: Informers, storage: Backend['storage']): SharedCache {
   const selections = followSelections(informers.for(resources.clusterCachedResources))

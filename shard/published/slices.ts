@@ -10,7 +10,7 @@ export interface SliceSources {
   readonly apis: (cluster: ClusterName) => ApiSet | undefined
 }
 
-/** One resource that an export offers without storing it. */
+/** A resource that an export offers with virtual storage. */
 export interface Offer {
   readonly resource: GroupVersionResource
   readonly provider: ClusterName
@@ -19,7 +19,7 @@ export interface Offer {
 
 const ownKind = 'ClusterCachedResourceEndpointSlice.cache.kcp.io'
 
-/** Of what shards of kcp tell each other: they look for nothing else there. */
+/** The resources of kcp's cache server that a reference may name. */
 const sharedKinds: ReadonlySet<string> = new Set([
   ownKind,
   'ClusterCachedResource.cache.kcp.io',
@@ -29,8 +29,8 @@ const sharedKinds: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The slice that an export refers to. As in kcp it may be of any kind that shards tell each other of, and objects are only
- * found by kcp's own: the URLs in the others lead back to where it was asked. Throws 500 in kcp's words.
+ * The endpoint slice that an export refers to. As in kcp, any kind of the cache server is accepted, but objects are
+ * only found through a ClusterCachedResourceEndpointSlice. Throws 500 with kcp's message.
  */
 export function sliceOf(sources: SliceSources, offer: Offer): ClusterCachedResourceEndpointSlice {
   const found = referred(sources, offer)

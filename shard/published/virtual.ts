@@ -16,7 +16,7 @@ export interface VirtualResourcesOptions extends SliceSources {
   readonly resolve: (path: string) => ClusterName | undefined
 }
 
-/** Bound resources whose objects are published elsewhere (chapter 20, section 6.7), read where they are. */
+/** Serves bound resources with virtual storage from the published objects. */
 export function virtualResources(
   options: VirtualResourcesOptions,
 ): (resource: GroupVersionResource) => ResourceStorage {
@@ -34,8 +34,8 @@ interface Published extends CrossClusterSource {
 }
 
 /**
- * From the consumer's binding over the export and its slice to what is published. The export has to name the identity of
- * it: nobody publishes what he only knows the name of.
+ * Resolves the binding, its export and the slice to the ClusterCachedResource. The export has to name its identity:
+ * a name alone gives no access.
  */
 function publishedFor(
   options: VirtualResourcesOptions,
@@ -60,7 +60,7 @@ function publishedFor(
   return { cluster, version, storage: shared.storage({ group, version, resource, identity }, '') }
 }
 
-/** Where the resource comes from that a logical cluster binds without storing it. */
+/** The source of a bound resource with virtual storage. */
 function offerOf(
   informers: Informers,
   consumer: ClusterName,

@@ -12,7 +12,9 @@ interface State {
   readonly requiredGroups: string | undefined
 }
 
-/** What every request asks of its logical cluster, kept beside the objects; `changed` is told of each change. */
+/**
+ * Phase and required groups of each logical cluster, which every request needs; `changed` is called at each change.
+ */
 export function clusterStatesOf(
   informers: Informers,
   changed: (cluster: ClusterName) => void,

@@ -11,10 +11,10 @@ import { resources } from '../../kcp/resources.ts'
 import type { WorkspaceType } from '../../kcp/tenancy.ts'
 import type { Peers } from './peer.ts'
 
-/** Finds out what a path leads to; a logical cluster's name leads to itself. */
+/** Resolves a path to a logical cluster; the name of a logical cluster resolves to itself. */
 export type ResolvePath = (path: string) => ClusterName | undefined
 
-/** A workspace type and where it was found. */
+/** A workspace type and its logical cluster. */
 export interface LocatedType {
   readonly cluster: ClusterName
   /** The canonical path of its workspace. */
@@ -22,23 +22,23 @@ export interface LocatedType {
   readonly type: WorkspaceType
 }
 
-/** Where things are: an address book over all logical clusters, from memory. */
+/** Looks up logical clusters, paths, exports, types and shards in memory. */
 export interface Directory {
   logicalCluster(cluster: ClusterName): LogicalCluster | undefined
   /** `root:org:team`; the cluster's name when it has no path. */
   path(cluster: ClusterName): string
-  /** The logical cluster that a reference made in `from` points into. */
+  /** The logical cluster of a reference in an object of `from`. */
   clusterOf(reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined
   apiExport(cluster: ClusterName, name: string): APIExport | undefined
   bindingsIn(cluster: ClusterName): readonly Item[]
-  /** The shards that can take workspaces: those that can be reached, and the one that this process is. */
+  /** The shards on which workspaces can be scheduled: this one and those that are connected. */
   shards(): readonly Shard[]
-  /** Without a path: upward from `from`, finally in `root`. */
+  /** A reference without a path is looked up in `from`, its ancestors and `root`. */
   workspaceType(
     reference: { readonly path?: string; readonly name: string },
     from: ClusterName,
   ): LocatedType | undefined
-  /** The type, after all types it extends, each once. Throws `TypesInvalid` on a missing type or a circle. */
+  /** The type after all types that it extends, each once. Throws `TypesInvalid` on a missing type or a cycle. */
   typeChain(start: LocatedType): readonly LocatedType[]
 }
 
@@ -93,7 +93,7 @@ export function createDirectory(deps: DirectoryDeps): Directory {
   }
 }
 
-/** Of other shards only logical clusters are known, not how they hang together. */
+/** Only the logical clusters of other shards are known, not their tree. */
 const elsewhere = ({ informers, peers }: DirectoryDeps, path: string): ClusterName | undefined =>
   peers.size === 0 ? undefined : informers.for(resources.logicalClusters).index(pathsOf)(path)[0]?.key.cluster
 
@@ -120,7 +120,7 @@ export class TypesInvalid extends Error {
 export const typeName = (located: LocatedType): string =>
   `${located.path}:${located.type.metadata.name ?? ''}`
 
-/** Depth first, bases before the type itself (chapter 20, section 3.2, step D). */
+/** Depth first, bases before the type itself. */
 function typeChain(start: LocatedType, find: Directory['workspaceType']): readonly LocatedType[] {
   const chain = new Map<string, LocatedType>()
   const visit = (located: LocatedType, trail: readonly string[]): void => {

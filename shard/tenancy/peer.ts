@@ -1,7 +1,7 @@
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 
-/** Another shard of the same tree, with credentials that may see and do everything there. Failures are `StatusError`s. */
+/** A client of another shard of the same tree, with administrator credentials. Errors are `StatusError`s. */
 export interface PeerClient {
   /** Lists and watches; writes are refused. */
   storage(resource: ResourceRef): ResourceStorage
@@ -13,7 +13,7 @@ export interface PeerClient {
   close(): Promise<void>
 }
 
-/** How to talk to the shard at a base URL. */
+/** Creates the client of the shard at a base URL. */
 export type ConnectPeer = (baseURL: string) => PeerClient
 
 /** The other shards that are known now, by name. */

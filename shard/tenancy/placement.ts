@@ -15,18 +15,20 @@ import type { Workspace } from '../../kcp/tenancy.ts'
 import { withMetadata } from '../registry/strategy.ts'
 import type { Directory } from './directory.ts'
 
-/** Where a workspace's logical cluster is going to be, or why nowhere. */
+/** The shard and name of the logical cluster of a workspace, or why there is none. */
 export type Placement = Place | { readonly problem: string }
 
 export interface Place {
   readonly shard: Shard
   readonly cluster: ClusterName
-  /** Where clients find it: by path. */
+  /** The URL for clients, by path. */
   readonly URL: string
 }
 
-/** Any shard that the workspace's selector matches and that takes workspaces, and a free name (chapter 20, sections 1.2
- * and 3.4). */
+/**
+ * A random schedulable shard that matches the selector of the workspace, and an unused name (kcp
+ * `workspace_reconcile_scheduling.go`).
+ */
 export function placementOf(
   directory: Directory,
   { parent, name }: Position,
@@ -41,7 +43,7 @@ export function placementOf(
   return { shard, cluster, URL: urlOn(directory, shard, { parent, name }) }
 }
 
-/** One workspace in the tree. */
+/** The position of a workspace in the tree. */
 export interface Position {
   readonly parent: ClusterName
   readonly name: string
@@ -81,7 +83,10 @@ function problemOf(expression: unknown): string | undefined {
     : `values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty`
 }
 
-/** The workspace with its place written down, before the logical cluster exists: a crash between the two does no harm. */
+/**
+ * The workspace with its shard and logical cluster, written before the logical cluster exists: a crash between the
+ * two writes does no harm.
+ */
 export function placed(workspace: Workspace, { shard, cluster, URL }: Place): Workspace {
   const { annotations = {}, finalizers = [] } = workspace.metadata
   const { name = '', labels } = shard.metadata

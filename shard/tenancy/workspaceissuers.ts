@@ -13,12 +13,12 @@ interface AuthenticatingType extends WorkspaceType {
   }
 }
 
-/** Workspace types by what logical clusters call them: `<path>:<name>`. */
+/** Workspace types by `<path>:<name>`, as in the annotation of logical clusters. */
 const byPath: IndexFn = ({ meta }) => [`${meta.annotations[pathAnnotation] ?? ''}:${meta.name}`]
 
 /**
- * The WorkspaceAuthenticationConfigurations that hold in a logical cluster: those that its type names, in the type's own
- * cluster (chapter 30, section 1.6). From memory, and so of this very moment.
+ * The WorkspaceAuthenticationConfigurations of a logical cluster: those that its type names, in the logical cluster
+ * of the type. Read from memory, always current.
  */
 export function workspaceIssuers(
   informers: Informers,

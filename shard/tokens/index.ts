@@ -7,13 +7,13 @@ import { tokenReviewStorage } from './tokenreview.ts'
 
 export interface TokenOptions {
   readonly issuer: TokenIssuer
-  /** Who is known, over the objects of this shard. */
+  /** Authenticates tokens with the objects of this shard. */
   readonly tokens: (informers: Informers) => TokenAuthenticator
-  /** PEM: what clients inside workspaces verify the server by. */
+  /** PEM: the CA with which clients in workspaces verify the server. */
   readonly rootCA: string
 }
 
-/** What makes a shard issue tokens of its service accounts and review tokens: to be merged into the options of `openShard`. */
+/** The options of `openShard` with which a shard issues and reviews tokens of service accounts. */
 export const tokenParts = ({
   issuer,
   tokens,

@@ -21,8 +21,8 @@ const nameAnnotation = 'kubernetes.io/service-account.name'
 const uidAnnotation = 'kubernetes.io/service-account.uid'
 
 /**
- * Fills secrets of the type `kubernetes.io/service-account-token` with a token, and deletes those whose account is gone
- * (chapter 30, section 1.7). Such secrets are made by hand only.
+ * Writes tokens to secrets of the type `kubernetes.io/service-account-token`, and deletes those whose account is
+ * gone (`pkg/controller/serviceaccount/tokens_controller.go`). Such secrets are created by users only.
  */
 export function secretTokenController(deps: SecretTokenDeps): Controller {
   const secrets = deps.informers.for(resources.secrets)
@@ -75,7 +75,7 @@ async function reconcile(deps: SecretTokenDeps, secrets: Informer, key: ObjectKe
   )
 }
 
-/** A secret for an account of the same name that was there before is for nobody. */
+/** A secret for a former account of the same name gets no token. */
 function accountFor(informers: Informers, { key, object }: Item): Item | undefined {
   const { [nameAnnotation]: name = '', [uidAnnotation]: uid } = object.metadata.annotations ?? {}
   const account = informers.for(resources.serviceAccounts).get(key.cluster, key.namespace, name)

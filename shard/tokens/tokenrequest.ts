@@ -13,7 +13,7 @@ import { tokenRequestSchema } from '../../openapi/definitions/kubernetes/reviews
 const group = 'authentication.k8s.io'
 const schema = compileCached(tokenRequestSchema)
 
-/** `serviceaccounts/token`: a token for the account that the URL names (chapter 40, rule 9.22). */
+/** `serviceaccounts/token`: a token for the account in the URL (rules.md 9.22). */
 export const tokenSubresource = (informers: Informers, issuer: TokenIssuer): Subresource => ({
   name: 'token',
   group,
@@ -132,7 +132,7 @@ function refuse({ kind }: KubeObject, name: string, errors: readonly FieldError[
 
 const hosted: Readonly<Record<string, string>> = { Pod: 'pods', Node: 'nodes' }
 
-/** The secret with which the token is to end. Pods and nodes, the other kinds that Kubernetes knows, do not exist here. */
+/** The secret that the token is bound to. Pods and nodes, the other kinds of Kubernetes, do not exist here. */
 function boundSecret(
   informers: Informers,
   { cluster, namespace }: ObjectKey,

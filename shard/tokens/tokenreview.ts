@@ -18,7 +18,10 @@ interface Status {
   readonly error?: string
 }
 
-/** Whose a token is in this logical cluster (chapter 40, rule 9.20): nothing is stored, the object comes back with a status. */
+/**
+ * Authenticates a token in this logical cluster (rules.md 9.20): nothing is stored, the object is returned with a
+ * status.
+ */
 export const tokenReviewStorage = (tokens: TokenAuthenticator): ResourceStorage =>
   createOnly({ group: 'authentication.k8s.io', resource: 'tokenreviews' }, async (ctx, _key, object) =>
     itemOf({ ...object, status: await statusOf(tokens, ctx, object as TokenReview) }, ctx.cluster),

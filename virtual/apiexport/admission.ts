@@ -14,8 +14,8 @@ import { claimedGroup, sameClaim } from './claims.ts'
 type Context = RequestContext<ExportParams>
 
 /**
- * Keeps what a provider writes inside the claim's selector (chapter 10, section 3.6): `matchLabels` are added where
- * they are missing, a wrong value and an object outside the selector are refused.
+ * Applies the claim's selector to writes of the provider (kcp `pkg/virtual/apiexport/builder/forwarding.go`):
+ * missing `matchLabels` are added; other values and objects outside the selector are rejected.
  */
 export function selectorAdmission(exports: Exports): AdmissionPlugin<ExportParams> {
   return {
@@ -37,7 +37,7 @@ export function selectorAdmission(exports: Exports): AdmissionPlugin<ExportParam
 const subject = ({ operation, object, old }: AdmissionAttributes): KubeObject | undefined =>
   operation === 'DELETE' ? old : object
 
-/** The selector that the object must satisfy; undefined where there is none: bound resources, `matchAll`, wildcards. */
+/** The selector of the claim; undefined for bound resources, `matchAll` and wildcard requests. */
 function selectorFor(
   exports: Exports,
   ctx: Context,
@@ -55,7 +55,7 @@ function selectorFor(
   return selector === undefined || selector.matchAll ? undefined : selector
 }
 
-/** The accepted claim through which the view shows the resource: the same group, resource and identity as the export's. */
+/** The accepted claim with the group, resource and identity of the claim in the export. */
 function acceptedClaim(
   exports: Exports,
   binding: APIBinding,

@@ -6,18 +6,18 @@ import {
   type Verb,
   viewOf,
 } from '../../framework/index.ts'
-import type { APIExport, PermissionClaim } from '../../kcp/index.ts'
-import { apisGroup } from '../../kcp/index.ts'
+import { type APIExport, apisGroup, type PermissionClaim } from '../../kcp/index.ts'
+
 import { apiResourcesOf, definitionOf } from '../../openapi/index.ts'
-import type { Exports } from '../shared/exports/exports.ts'
-import { type ExportParams, exportOf } from '../shared/exports/exports.ts'
+import { type ExportParams, type Exports, exportOf } from '../shared/exports/exports.ts'
+
 import { KeptApis } from '../shared/exports/keptapis.ts'
 import { claimedGroup, claimLens, ownBindingsLens } from './claims.ts'
 
 type Resource = ApiResource<ExportParams>
 const readOnly: readonly Verb[] = ['get', 'list', 'watch']
 
-/** One thing an export serves: where its resources come from, and a text that changes when they do. */
+/** A resource of an export, and a text that changes with it. */
 interface Source {
   readonly group: string
   readonly plural: string
@@ -25,7 +25,10 @@ interface Source {
   resources(): readonly Resource[]
 }
 
-/** What one export serves: its own resources, what it claims, and always the bindings (chapter 10, section 3.2). */
+/**
+ * The resources of an export: exported, claimed, and always `apibindings` (kcp
+ * `pkg/virtual/apiexport/controllers/apireconciler`).
+ */
 export function sourcesOf(host: Host, exports: Exports, params: ExportParams): readonly Source[] {
   const object = exports.find(params)
   const identity = object?.status?.identityHash
@@ -37,7 +40,7 @@ export function sourcesOf(host: Host, exports: Exports, params: ExportParams): r
   return firstOfEach([...own, ...claimed, ...ownBindingSource(host, params)])
 }
 
-/** Earlier sources win: an export shadows its own claims, the first claim on a resource stays. */
+/** The first source of a resource is used: exported resources before claims, the first claim before others. */
 function firstOfEach(sources: readonly Source[]): readonly Source[] {
   const byResource = new Map<string, Source>()
   for (const source of sources) {
@@ -47,7 +50,7 @@ function firstOfEach(sources: readonly Source[]): readonly Source[] {
   return [...byResource.values()]
 }
 
-/** The export's schemas; isolation comes from the identity under which the objects are stored. */
+/** The exported resources; the identity isolates their objects. */
 const ownSources = (
   host: Host,
   exports: Exports,
@@ -59,7 +62,7 @@ const ownSources = (
     return schema === undefined ? [] : [schemaSource(host, schema, object.status?.identityHash ?? '')]
   })
 
-/** A claim on a kind that every logical cluster has, or, by identity, on another export's. */
+/** A claim on a built-in resource, or by identity on a resource of another export. */
 function claimSources(
   host: Host,
   exports: Exports,
@@ -73,7 +76,7 @@ function claimSources(
   return schema === undefined ? [] : [schemaSource(host, schema, claim.identityHash, lens)]
 }
 
-/** A claim on events serves both groups (chapter 10, section 3.2). */
+/** A claim on events serves both groups. */
 const claimedGroups = (claim: PermissionClaim): readonly string[] =>
   claim.resource === 'events' && claimedGroup(claim.group, claim.resource) === ''
     ? ['', 'events.k8s.io']
@@ -115,7 +118,7 @@ function schemaSource(host: Host, schema: Item, identity: string, lens?: Lens): 
   }
 }
 
-/** A kind that the backend serves everywhere, seen through a lens: same schema, same manners. */
+/** A built-in resource through a lens, with its schema and verbs. */
 function systemSource(host: Host, group: string, plural: string, lens: Lens): readonly Source[] {
   const served =
     host.backend.apis('*')?.resources.filter(r => r.group === group && r.names.plural === plural) ?? []
@@ -131,7 +134,7 @@ function systemSource(host: Host, group: string, plural: string, lens: Lens): re
     : [{ group, plural, version: 'claimed', resources: () => served.map(through) }]
 }
 
-/** The bindings to the export itself, readable without a claim. */
+/** The bindings to the export, readable without a claim. */
 const ownBindingSource = (host: Host, params: ExportParams): readonly Source[] =>
   systemSource(host, apisGroup, 'apibindings', ownBindingsLens(exportOf(params))).map(source => ({
     ...source,

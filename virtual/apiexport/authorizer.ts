@@ -34,7 +34,7 @@ import { claimedGroup, sameClaim } from './claims.ts'
 
 type Context = Omit<RequestContext<ExportParams>, 'actAs'>
 
-/** Who may use the view, and why. */
+/** Authorizes and explains requests to the view. */
 export interface ExportAuthorizer {
   authorize(ctx: Context): Promise<Decision>
   explain(ctx: Context): Promise<Decision>
@@ -44,9 +44,9 @@ const self = 'virtual.apiexport'
 const contentStep = `${self}.content`
 
 /**
- * First what the consumer's binding allows, then the provider's `apiexports/content`, then the policies of claimed
- * exports, at last the consumer's logical cluster (chapter 10, section 3.5). Every step must allow; a client reads only
- * `access denied`.
+ * Checks the binding of the consumer, `apiexports/content` of the provider, the maximal permission policies of
+ * claimed exports, and the logical cluster of the consumer (kcp `pkg/virtual/apiexport/authorizer`). All have to
+ * allow; the client reads only `access denied`.
  */
 export function exportAuthorizer(host: Host, exports: Exports): ExportAuthorizer {
   const content = async (ctx: Context): Promise<Decision> =>
@@ -77,7 +77,7 @@ export function exportAuthorizer(host: Host, exports: Exports): ExportAuthorizer
   }
 }
 
-/** Depends on nothing but the right to the content: it is the same whatever exists elsewhere. */
+/** The hint depends only on the right to the content, so that it does not reveal other objects. */
 function hintFrom({ effect, hint }: Decision): Pick<Decision, 'hint'> {
   const explain = '"oriel explain" says what is missing'
   if (effect === 'allow')
@@ -86,7 +86,7 @@ function hintFrom({ effect, hint }: Decision): Pick<Decision, 'hint'> {
   return { hint: `you have access to the workspace of this API export, but not to its content; ${explain}` }
 }
 
-/** In one logical cluster, only what its binding to this export covers. `*` and discovery are decided by content alone. */
+/** Checks the binding in a single logical cluster; for `*` and discovery only the content right decides. */
 function boundApi(ctx: Context, object: APIExport, exports: Exports): Decision {
   const { cluster, params } = ctx
   return { ...bindingAllows(ctx, object, exports), cluster: cluster === '*' ? params.provider : cluster }
@@ -108,7 +108,7 @@ const ownBinding = ({ verb }: ResourceRequest, by: string): Decision =>
     ? allow('bindings are always readable', by)
     : noOpinion('write access to APIBinding is not allowed from virtual workspace', by)
 
-/** The binding serves the resource, and with the identity under which the view finds its objects. */
+/** Whether the binding serves the resource with the identity of the export. */
 const isBound = (binding: APIBinding, object: APIExport, info: ResourceRequest): boolean =>
   (binding.status?.boundResources ?? []).some(
     ({ group, resource, schema }) =>
@@ -118,8 +118,8 @@ const isBound = (binding: APIBinding, object: APIExport, info: ResourceRequest):
   )
 
 /**
- * The consumer accepted the claim that the view serves, the export's first on the resource, identity included; and both
- * name the verb (`*` names all).
+ * Whether the consumer accepted the first claim of the export on the resource, with its identity, and both name the
+ * verb or `*`.
  */
 function isClaimed(binding: APIBinding, object: APIExport, info: ResourceRequest): boolean {
   const served = object.spec?.permissionClaims?.find(claim => isAbout(claim, info))
@@ -136,7 +136,7 @@ const isAbout = (claim: PermissionClaim, info: ResourceRequest): boolean =>
 const names = ({ verbs = [] }: PermissionClaim, verb: string): boolean =>
   verbs.includes(verb) || verbs.includes('*')
 
-/** A claimed export's policy holds for the claimer too: every export with that identity must grant it. */
+/** The maximal permission policies of all exports with the claimed identity have to allow the request. */
 async function maximalPermissions(
   ctx: Context,
   object: APIExport,
@@ -160,8 +160,8 @@ async function maximalPermissions(
 }
 
 /**
- * Asks the consumer's logical cluster, as which the request is then carried out. The warrant opens the cluster and its
- * RBAC; what is left are its phase and the policies of bound exports, the provider's own among them.
+ * Checks the request in the logical cluster of the consumer. The warrant grants access and RBAC there; the phase
+ * and the policies of bound exports still apply.
  */
 async function inCluster(ctx: Context, { backend }: Host): Promise<Decision> {
   const { cluster, info } = ctx
@@ -173,8 +173,8 @@ async function inCluster(ctx: Context, { backend }: Host): Promise<Decision> {
 }
 
 /**
- * The user as policies name him. The policy lies in another logical cluster than the one that a service account is
- * scoped to, and its name says already where it is from.
+ * The user with the prefix of policies, without the scopes of service accounts: the policy is in another logical
+ * cluster.
  */
 function policyUser(user: UserInfo): UserInfo {
   const { extra, ...named } = bindingUser(user)
@@ -184,8 +184,8 @@ function policyUser(user: UserInfo): UserInfo {
 }
 
 /**
- * Whose rights apply in the backend. In one logical cluster the caller's, with a warrant that opens that cluster and
- * nothing else; over all of them the view's own (chapter 10, section 3.4).
+ * The user in the backend: in one logical cluster the caller with a warrant for it; over all of them the server
+ * itself (kcp `pkg/virtual/apiexport/builder`).
  */
 export function actAs({ user, cluster }: Context, privileged: UserInfo): UserInfo {
   if (cluster === '*') return privileged

@@ -11,19 +11,19 @@ import {
 } from '../../kcp/index.ts'
 
 /**
- * `events` of both groups are one resource to claims (chapter 10, section 2.6). The core group is '', or, in what kcp has
- * written itself, such as its cache, nothing.
+ * `events` of both groups are one claimed resource. An absent group, as kcp writes it in its cache, is the core
+ * group.
  */
 export const claimedGroup = (group: string | undefined, resource: string): string =>
   group === undefined || (group === 'events.k8s.io' && resource === 'events') ? '' : group
 
-/** Two claims on the same resource, by whoever: group, resource and identity. */
+/** Whether two claims have the same group, resource and identity. */
 export const sameClaim = (a: ClaimedResource, b: ClaimedResource): boolean =>
   a.resource === b.resource &&
   claimedGroup(a.group, a.resource) === claimedGroup(b.group, b.resource) &&
   (a.identityHash ?? '') === (b.identityHash ?? '')
 
-/** Shows the objects that carry the claim's label: those whose workspace accepted it and whose labels match. */
+/** A lens on the objects with the label of the claim, in workspaces that accepted it. */
 export function claimLens(of: ExportReference, claim: ClaimedResource): Lens {
   const group = claimedGroup(claim.group, claim.resource)
   const value = claimLabelValue({ ...claim, group })
@@ -31,10 +31,10 @@ export function claimLens(of: ExportReference, claim: ClaimedResource): Lens {
   return labelLens(claimLabelKey(of), isBinding ? [value, reflexiveClaimValue] : [value])
 }
 
-/** Shows the bindings to one export, claimed or not (chapter 10, section 3.3). */
+/** A lens on the bindings to one export, with or without a claim. */
 export const ownBindingsLens = (of: ExportReference): Lens => labelLens(exportLabel, [exportHash(of)])
 
-/** A lens that the storage applies as a label selector; bytes pass. */
+/** A lens that the storage applies as a label selector, without decoding objects. */
 function labelLens(key: string, values: readonly string[]): Lens {
   const requirement: LabelRequirement = { key, operator: 'in', values }
   return {

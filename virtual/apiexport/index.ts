@@ -6,8 +6,8 @@ import { actAs, exportAuthorizer } from './authorizer.ts'
 import { slicePublisher } from './publisher.ts'
 
 /**
- * What a provider sees of its consumers: the objects of the APIs it exports, and what they let it claim, in every
- * logical cluster that binds the export. See README.md beside this file.
+ * Shows the provider of an API the objects of its consumers: exported and claimed resources in every logical
+ * cluster that binds the export. See README.md beside this file.
  */
 export const apiexport = defineVirtualWorkspace('apiexport', '/services/apiexport/:provider/:name', host => {
   const exports = watchExports(host)

@@ -1,12 +1,12 @@
 import type { UrlPublisher } from '../../framework/index.ts'
-import type { APIExportEndpointSlice } from '../../kcp/index.ts'
-import { resources } from '../../kcp/index.ts'
+import { type APIExportEndpointSlice, resources } from '../../kcp/index.ts'
+
 import { consumedExport, withEndpoints } from '../shared/exports/endpoints.ts'
 import type { ExportParams, Exports } from '../shared/exports/exports.ts'
 
 /**
  * Publishes the view's URL in every APIExportEndpointSlice whose conditions are all True and whose export has a
- * consumer (chapter 10, section 9). An export without consumers has no endpoint: clients watch the slice.
+ * binding. Without bindings there is no endpoint.
  */
 export function slicePublisher(exports: Exports): UrlPublisher<ExportParams> {
   return {

@@ -10,7 +10,10 @@ import { resources } from '../../kcp/index.ts'
 
 const authorizer = 'virtual.apiresourceschema'
 
-/** Who may `get` bindings in the consumer's logical cluster may read what they lead to (chapter 10, section 7). */
+/**
+ * Requires `get` on `apibindings` in the logical cluster of the consumer (kcp
+ * `pkg/virtual/apiresourceschema/authorizer`).
+ */
 export async function mayRead(host: Host, ctx: RequestContext): Promise<Decision> {
   const decision = viewDecision(authorizer, [await answerTo(host, ctx)])
   return { ...decision, reason: 'access denied' }

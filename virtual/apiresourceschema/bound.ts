@@ -2,11 +2,14 @@ import type { ClusterName, Host, Item } from '../../framework/index.ts'
 import type { APIBinding, APIExport } from '../../kcp/index.ts'
 import { watchExports } from '../shared/exports/exports.ts'
 
-/** The APIResourceSchemas behind the bindings of consumers: look-ups in memory, kept up to date. */
+/** The APIResourceSchemas of the exports that consumers have bound, in memory, kept up to date. */
 export interface BoundSchemas {
-  /** Sorted by name. Of two providers' schemas of one name, the one that the first binding by name leads to. */
+  /** Sorted by name. Of two schemas with one name, that of the first binding by name. */
   of(consumer: ClusterName): readonly Item[]
-  /** Something may have changed: for one consumer, or for any when none is named. Returns the end of it. */
+  /**
+   * Calls `changed` when the schemas of a consumer, or of any without an argument, may have changed. Returns a
+   * function that removes the handler.
+   */
   follow(changed: (consumer?: ClusterName) => void): () => void
   readonly synced: Promise<unknown>
 }
@@ -21,7 +24,7 @@ export function watchBoundSchemas(host: Host): BoundSchemas {
   exports.onEvent(() => tell())
   schemas.onEvent(() => tell())
 
-  /** Of a binding that is Bound (chapter 10, section 7). */
+  /** The schemas of a binding in the phase `Bound`. */
   const behind = ({ object }: Item): readonly Item[] => {
     const { spec, status } = object as APIBinding
     const provider = status?.apiExportClusterName

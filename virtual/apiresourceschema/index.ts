@@ -36,7 +36,7 @@ const define = defineVirtualWorkspace('apiresourceschema', '/services/apiresourc
   }
 })
 
-/** The schemas behind a consumer's bindings, for those who may read the bindings. See README.md beside this file. */
+/** The APIResourceSchemas of the exports that a consumer has bound. See README.md beside this file. */
 export const apiresourceschema: WorkspaceFactory = host => {
   const view = define(host)
   return { ...view, path: ofConsumer(view.path) }

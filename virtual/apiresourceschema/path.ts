@@ -1,12 +1,9 @@
 import { isClusterName, type PathPattern } from '../../framework/index.ts'
 
-/** Where `/clusters/…` belongs that may be left out: behind `/services/apiresourceschema/<consumer>`. */
+/** The end of `/services/apiresourceschema/<consumer>` where `/clusters/…` is missing. */
 const short = /^((?:\/[^/]*){3})(?=\/(?!clusters\/)|$)/
 
-/**
- * The view's URLs, with and without `/clusters/…`: behind it is `*` or the consumer once more, and the consumer is meant
- * (chapter 10, section 7).
- */
+/** The view's URLs, with and without `/clusters/<* or consumer>` (kcp `pkg/virtual/apiresourceschema/builder`). */
 export const ofConsumer = (path: PathPattern): PathPattern => ({
   ...path,
   parse: url => {

@@ -17,7 +17,7 @@ import { isSelected, type State, type States } from './versions.ts'
 
 const schemas = resources.apiResourceSchemas
 
-/** A consumer's schemas, wherever they lie. */
+/** The schemas of a consumer, from all logical clusters. */
 export const schemaStorage = (bound: BoundSchemas, states: States): ResourceStorage =>
   readOnly(schemas, {
     async get({ cluster }, { name }) {
@@ -25,7 +25,7 @@ export const schemaStorage = (bound: BoundSchemas, states: States): ResourceStor
       if (found === undefined) throw notFound({ group: schemas.group, resource: schemas.resource, name })
       return found
     },
-    /** All at once, whatever the limit: nobody binds that many. */
+    /** Not paginated: there are few schemas. */
     async *list({ cluster }, query) {
       const { items, version } = states.of(cluster)
       yield items.filter(item => isSelected(item, query))
@@ -35,8 +35,8 @@ export const schemaStorage = (bound: BoundSchemas, states: States): ResourceStor
   })
 
 /**
- * Tells what becomes of a consumer's schemas: a new binding ADDs its provider's, and with the binding they go. Throws 410
- * for every version but the present one: what was seen then is not known.
+ * Watches the schemas of a consumer: they are ADDED and DELETED with bindings. Throws 410 for every version but the
+ * current one: former states are not kept.
  */
 async function* watchSchemas(
   bound: BoundSchemas,
@@ -69,7 +69,7 @@ async function* watchSchemas(
   }
 }
 
-/** By uid: a schema that another of its name replaces goes, and the other comes. */
+/** By uid: a schema that replaces another one of the same name is ADDED after the other is DELETED. */
 type Seen = ReadonlyMap<string, Item>
 
 const selected = ({ items }: State, query: WatchQuery): Seen =>
@@ -84,7 +84,7 @@ function startOf(state: State, query: WatchQuery): Seen {
   return selected(state, query)
 }
 
-/** What has gone first, so that a name is free when another schema takes it. */
+/** DELETED events first, so that a name is free for another schema. */
 function changes(seen: Seen, now: Seen): readonly ItemEvent[] {
   const gone = [...seen].filter(([uid]) => !now.has(uid))
   const come = [...now].flatMap(([uid, item]): readonly ItemEvent[] => {
@@ -97,7 +97,7 @@ function changes(seen: Seen, now: Seen): readonly ItemEvent[] {
   return [...gone.map(([, item]) => ({ type: 'DELETED', item }) as const), ...come]
 }
 
-/** Schemas come with versions of their own, older than the state's: the bookmark says where to go on. */
+/** Bookmarks have the version of the state: the versions of the schemas are older. */
 const marks = ({ version }: State, { bookmarks }: WatchQuery, initial: boolean): readonly ItemEvent[] =>
   bookmarks
     ? [bookmark({ apiVersion: 'apis.kcp.io/v1alpha1', kind: 'APIResourceSchema' }, version, initial)]

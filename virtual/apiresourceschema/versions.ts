@@ -8,21 +8,21 @@ import {
 
 import type { BoundSchemas } from './bound.ts'
 
-/** What a consumer sees, and the resourceVersion of exactly that. */
+/** The schemas of a consumer and their resourceVersion. */
 export interface State {
   readonly items: readonly Item[]
   readonly version: number
 }
 
-/** The states of consumers, each with a version of its own. */
+/** The states of consumers, each with its own resourceVersion. */
 export interface States {
   of(consumer: ClusterName): State
 }
 
 /**
- * What a consumer sees changes with bindings, too, which have no part in the schemas' resourceVersions. So every new state
- * gets a version: later than the last one, and than `start()`, the store's version when this process began. Every change
- * has cost a write, so that versions never run ahead of the store's, and none is given twice.
+ * The schemas of a consumer also change with its bindings. Each new state gets a version later than the last one
+ * and than `start()`, the version of the store at the start of this process. Every change is a write in the store,
+ * so that versions never exceed those of the store.
  */
 export function versionedStates(bound: BoundSchemas, start: () => number): States {
   const known = new Map<ClusterName, { readonly content: string; readonly version: number }>()
@@ -40,7 +40,7 @@ export function versionedStates(bound: BoundSchemas, start: () => number): State
   }
 }
 
-/** Schemas are in no namespace; their name is the only field to select by. */
+/** Schemas are cluster-scoped; `metadata.name` is the only field. */
 export const isSelected = ({ key, meta }: Item, { labels, fields }: Selection): boolean =>
   (labels === undefined || matchesLabels(labels, meta.labels)) &&
   matchesFields(fields, field => (field === 'metadata.name' ? key.name : ''))

@@ -10,7 +10,7 @@ import { apisGroup, cacheGroup, resources, tenancyGroup } from '../../kcp/index.
 import { kcpKinds, readOnlyResourcesOf } from '../../openapi/index.ts'
 import { workspaceTypesRef } from '../shared/exports/tenancy.ts'
 
-/** What shards have to know of each other: exports, what is published, and types of workspaces. */
+/** Resources that shards share: exports, published resources and workspace types. */
 export function definitionsOf(host: Host): ApiSet {
   const all = host.backend.apis('*')?.resources ?? []
   return apiSetOf([...all.filter(isDefinition), ...typesOf(host)].map(readable))
@@ -21,7 +21,7 @@ const isDefinition = ({ group, names }: ApiResource): boolean =>
 
 const types = { group: tenancyGroup, resource: 'workspacetypes' }
 
-/** They are stored under an identity, which whoever asks here need not know. */
+/** Workspace types, whose identity clients of this view need not know. */
 function typesOf({ backend, informers }: Host): readonly ApiResource[] {
   const exports = informers.for(resources.apiExports)
   const storage = (): ResourceStorage => backend.storage(workspaceTypesRef(exports))

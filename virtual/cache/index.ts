@@ -7,18 +7,20 @@ import {
 } from '../../framework/index.ts'
 import { definitionsOf, readable } from './definitions.ts'
 
-/** What servers in front of this shard read of it, where they would ask kcp's cache server. See README.md beside this file. */
+/**
+ * The resources that servers in front of this shard read from kcp's cache server. See README.md beside this file.
+ */
 export const cache = defineVirtualWorkspace('cache', '/services/cache/shards/:shard', host => {
   const definitions = definitionsOf(host)
   return {
     apis: (_, cluster) =>
       cluster === '*' ? definitions : { ...definitions, find: findIn(host, definitions, cluster) },
-    // Whoever may is privileged, and is not asked.
+    // Privileged users are not asked.
     authorize: async () => deny('access denied', 'virtual.cache'),
   }
 })
 
-/** Also what a ClusterCachedResource of the logical cluster publishes: `regions:<identity>`. */
+/** The resources that ClusterCachedResources of the logical cluster publish: `regions:<identity>`. */
 const findIn =
   ({ backend, shared }: Host, definitions: ApiSet, cluster: ClusterScope): ApiSet['find'] =>
   (group, version, plural) => {

@@ -3,7 +3,7 @@ import { initializerLabel, phaseLabel, tenancyGroup } from '../../kcp/index.ts'
 import type { Stage } from '../shared/lifecycle/stage.ts'
 import { lifecycleView } from '../shared/lifecycle/view.ts'
 
-/** Workspaces that are new and wait for their initializers. */
+/** Initializing workspaces. */
 export const initializing: Stage = {
   name: 'initializing',
   role: 'initializer',
@@ -16,11 +16,11 @@ export const initializing: Stage = {
     ]
   },
   isAt: ({ status }) => status?.phase === 'Initializing',
-  // kcp's, although LogicalClusters are in core.kcp.io.
+  // As in kcp, although LogicalClusters are in core.kcp.io.
   refusalGroup: tenancyGroup,
 }
 
-/** What an initializer sees: the workspaces that wait for it, and what is in them. See README.md beside this file. */
+/** The workspaces that have an initializer, and their content. See README.md beside this file. */
 export const initializingworkspaces = defineVirtualWorkspace(
   'initializingworkspaces',
   '/services/initializingworkspaces/:identifier',

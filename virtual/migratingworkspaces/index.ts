@@ -21,13 +21,13 @@ const define = defineVirtualWorkspace('migratingworkspaces', '/services/migratin
   otherwise: 'forward',
 }))
 
-/** Between shards: what a logical cluster consists of, for the shard that it moves to. See README.md beside this file. */
+/** Dumps of logical clusters for the shard that they move to. See README.md beside this file. */
 export const migratingworkspaces: WorkspaceFactory = host => {
   const view = define(host)
   return { ...view, path: ofOneCluster(view.path) }
 }
 
-/** `*` is nobody's URL: one logical cluster moves at a time (chapter 10, section 8). */
+/** Without `*`: one logical cluster moves at a time. */
 const ofOneCluster = (path: PathPattern): PathPattern => ({
   ...path,
   parse: url => {

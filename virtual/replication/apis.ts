@@ -20,7 +20,7 @@ const versionOf = ({ entry, schema, published }: Publication): string =>
 const specOf = (published: Publication['published']): ClusterCachedResource['spec'] =>
   (published.object as ClusterCachedResource).spec
 
-/** The one resource, in the version in which it is published (chapter 10, section 6.2). */
+/** The resource, in the version of the ClusterCachedResource. */
 function resourcesOf(
   shared: SharedCache,
   { entry, schema, published }: Publication,

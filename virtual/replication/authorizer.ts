@@ -19,8 +19,8 @@ const authorizer = 'virtual.replication.content.authorization.kcp.io'
 type Context = RequestContext<SliceParams>
 
 /**
- * Who may read what is published: in a logical cluster that has bound it from this very export, who has the verb on the
- * export's `apiexports/content` (chapter 10, section 6.4).
+ * Requires that the logical cluster has bound the resource from this export, and the verb on `apiexports/content`
+ * of the export (kcp `pkg/virtual/replication/authorizer`).
  */
 export function sliceAuthorizer(host: Host, slices: Slices) {
   return {

@@ -4,7 +4,7 @@ import { sliceAuthorizer } from './authorizer.ts'
 import { slicePublisher } from './publisher.ts'
 import { watchSlices } from './slices.ts'
 
-/** What providers publish with ClusterCachedResources, as their consumers have it. See README.md beside this file. */
+/** Resources that providers publish with ClusterCachedResources. See README.md beside this file. */
 export const replication = defineVirtualWorkspace(
   'replication',
   '/services/replication/:provider/:slice',
@@ -17,7 +17,7 @@ export const replication = defineVirtualWorkspace(
     return {
       apis: params => apis.of(params),
       ...sliceAuthorizer(host, slices),
-      // What is published belongs to nobody here: the view reads it itself.
+      // The view reads published objects as the server itself.
       actAs: () => loopback,
       publisher: slicePublisher(slices),
       run: async (ready, signal) => {

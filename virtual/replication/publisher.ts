@@ -1,11 +1,11 @@
 import type { UrlPublisher } from '../../framework/index.ts'
-import type { ClusterCachedResourceEndpointSlice } from '../../kcp/index.ts'
-import { resources } from '../../kcp/index.ts'
+import { type ClusterCachedResourceEndpointSlice, resources } from '../../kcp/index.ts'
+
 import { consumedExport, withEndpoints } from '../shared/exports/endpoints.ts'
 import { clusterOf } from '../shared/exports/exports.ts'
 import type { SliceParams, Slices } from './slices.ts'
 
-/** Publishes the view's URL in every slice that is valid and whose export has a consumer (chapter 10, section 9). */
+/** Publishes the view's URL in every valid slice whose export has a binding. */
 export const slicePublisher = ({ exports }: Slices): UrlPublisher<SliceParams> => ({
   objects: resources.cachedResourceSlices,
   dependsOn: [resources.apiBindings, resources.apiExports],

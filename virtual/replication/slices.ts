@@ -1,18 +1,20 @@
 import type { Host, Informer, Item, SharedCache } from '../../framework/index.ts'
-import type { APIExport, ExportedResource } from '../../kcp/index.ts'
 import {
+  type APIExport,
   type ClusterCachedResource,
   type ClusterCachedResourceEndpointSlice,
   cacheGroup,
+  type ExportedResource,
   pathAnnotation,
   resources,
 } from '../../kcp/index.ts'
+
 import { clusterOf, type ExportParams, type Exports, watchExports } from '../shared/exports/exports.ts'
 
 /** The params of the view's path: the slice's logical cluster, and its name. */
 export type SliceParams = { readonly provider: string; readonly slice: string }
 
-/** What one slice leads to: the entry of an export, its schema, and what is published under it. */
+/** The resource of a slice: its entry in the export, the schema, and the ClusterCachedResource. */
 export interface Publication {
   readonly export: ExportParams
   readonly entry: ExportedResource
@@ -20,12 +22,12 @@ export interface Publication {
   readonly published: Item
 }
 
-/** What the view knows of slices: look-ups in memory, kept up to date. */
+/** Slices in memory, kept up to date. */
 export interface Slices {
   readonly exports: Exports
-  /** undefined unless all of it is there, valid, and means each other. */
+  /** undefined unless slice, export and ClusterCachedResource exist, are valid and refer to each other. */
   find(params: SliceParams): Publication | undefined
-  /** Something may have changed. */
+  /** Calls `changed` when a publication may have changed. */
   onChange(changed: () => void): void
   readonly synced: Promise<unknown>
 }
@@ -58,7 +60,9 @@ const isValid = ({ status }: ClusterCachedResourceEndpointSlice): boolean =>
     status?.conditions?.some(condition => condition.type === type && condition.status === 'True'),
   )
 
-/** The export has to name the slice, and the identity of what is published: a name alone opens nothing. */
+/**
+ * The export has to name the slice and the identity of the ClusterCachedResource: a name alone gives no access.
+ */
 function publicationOf(
   exports: Exports,
   slice: ClusterCachedResourceEndpointSlice,

@@ -15,8 +15,8 @@ const isDeleting = (item: Item): boolean =>
   item.bytes.includes(mark) && item.object.metadata.deletionTimestamp !== undefined
 
 /**
- * The objects that are being deleted. Unlike in a lens, an object enters a watch as MODIFIED: clients of kcp expect that
- * (chapter 10, sections 1.12 and 5).
+ * Filters terminating objects. Unlike with a lens, an object enters a watch as MODIFIED, as in kcp
+ * (`pkg/virtual/terminatingworkspaces/builder`).
  */
 export function deletingOnly<P extends Params>(storage: ResourceStorage<P>): ResourceStorage<P> {
   return {

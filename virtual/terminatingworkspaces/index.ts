@@ -4,7 +4,7 @@ import type { Stage } from '../shared/lifecycle/stage.ts'
 import { lifecycleView } from '../shared/lifecycle/view.ts'
 import { deletingOnly } from './deleting.ts'
 
-/** Workspaces that are being deleted and wait for their terminators. */
+/** Terminating workspaces. */
 export const terminating: Stage = {
   name: 'terminating',
   role: 'terminator',
@@ -18,7 +18,7 @@ export const terminating: Stage = {
   refusalGroup: coreGroup,
 }
 
-/** What a terminator sees: the workspaces that wait for it, and what is in them. See README.md beside this file. */
+/** The workspaces that have a terminator, and their content. See README.md beside this file. */
 export const terminatingworkspaces = defineVirtualWorkspace(
   'terminatingworkspaces',
   '/services/terminatingworkspaces/:identifier',

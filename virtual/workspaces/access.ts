@@ -14,13 +14,13 @@ import {
   type Workspace,
 } from '../../kcp/index.ts'
 
-/** The logical cluster of a workspace, once it has one. */
+/** The logical cluster of a workspace; undefined before it is scheduled. */
 export const clusterOf = ({ object }: Item): string | undefined =>
   (object as Workspace).spec?.cluster || undefined
 
 /**
- * Is a workspace one of a user's own: may the user enter it, or manage it in its parent? Until it is ready, it is its
- * creator's. Whoever may enter the parent may pass a mount.
+ * Whether the user can access a workspace or update it in its parent. Before it is ready, its creator has access.
+ * Mounted workspaces need access to their parent.
  */
 export async function isOwn(
   { backend }: Host,
@@ -61,15 +61,17 @@ function creatorOf({ meta }: Item): string | undefined {
   }
 }
 
-/** Where, and up to when, rights have changed. */
+/** Changes of rights by logical cluster. */
 export interface AccessChanges {
-  /** Has anybody's access to one of these logical clusters changed after a version? */
+  /** Whether rights in one of these logical clusters have changed after a version. */
   since(clusters: Iterable<string>, resourceVersion: string): boolean
-  /** Calls with each logical cluster in which rights change from now on. Returns the end of it. */
+  /**
+   * Calls `changed` with each logical cluster in which rights change. Returns a function that removes the handler.
+   */
   follow(changed: (cluster: string) => void): () => void
 }
 
-/** What decides who may enter: roles and bindings, and the phase of the logical cluster. */
+/** The resources that decide about access: RBAC and the phase of the logical cluster. */
 const sources: readonly ResourceRef[] = [
   resources.clusterRoles,
   resources.clusterRoleBindings,

@@ -11,7 +11,7 @@ import { workspacesRef } from '../shared/exports/tenancy.ts'
 import { followAccess } from './access.ts'
 import { personal } from './storage.ts'
 
-/** The workspaces that whoever asks may enter. See README.md beside this file. */
+/** The workspaces that the user can access. See README.md beside this file. */
 export const workspaces = defineVirtualWorkspace('workspaces', '/services/workspaces', host => {
   const options = { host, changes: followAccess(host), workspaces: () => informerOf(host) }
   const sets = new WeakMap<ApiResource, ApiSet>()

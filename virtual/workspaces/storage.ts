@@ -10,7 +10,7 @@ import { tenancyGroup } from '../../kcp/index.ts'
 import { isOwn } from './access.ts'
 import { type PersonalWatch, personalWatch } from './watch.ts'
 
-/** The workspaces of whoever asks: what is not the user's own does not exist, for any verb. */
+/** The workspaces of the user: others are not found, for every verb. */
 export function personal(storage: ResourceStorage, options: PersonalWatch): ResourceStorage {
   const { host } = options
   const check = async (ctx: RequestContext, item: Item): Promise<void> => {
@@ -57,7 +57,7 @@ async function* filtered(host: Host, { user, signal }: RequestContext, list: Ite
       for (const item of next.value) if (await isOwn(host, user, item, signal)) own.push(item)
       if (own.length > 0) yield own
     }
-    // How many of the remaining ones are the user's, nobody knows.
+    // The number of remaining workspaces of the user is not known.
     const { remainingItemCount: _, ...meta } = next.value
     return meta
   } finally {

@@ -18,13 +18,13 @@ import { type AccessChanges, clusterOf, isOwn } from './access.ts'
 export interface PersonalWatch {
   readonly host: Host
   readonly changes: AccessChanges
-  /** Workspaces as they are now; undefined while nobody knows where they are stored. */
+  /** The current workspaces; undefined before their identity is known. */
   readonly workspaces: () => Informer | undefined
 }
 
 /**
- * A watch that also tells of access: a workspace that becomes the user's own is ADDED, one that no longer is, is
- * DELETED. Throws 410 where access has changed since the version to start from: what was the user's then is not known.
+ * A watch that also follows access: a workspace is ADDED when the user gets access, and DELETED when the user loses
+ * it. Throws 410 when access has changed since the requested version.
  */
 export async function* personalWatch(
   storage: ResourceStorage,
@@ -78,7 +78,7 @@ function refuseOld(
 
 interface Wake {
   ring(): void
-  /** Resolves when it has rung since it was last set. */
+  /** Resolves after the next `ring` since the last `set`. */
   rung(): Promise<undefined>
   set(): void
 }
@@ -95,7 +95,7 @@ function createWake(): Wake {
   return { set, ring: () => resolve(undefined), rung: () => promise }
 }
 
-/** What one watcher has been shown. */
+/** The workspaces that a watch has sent. */
 class Seen {
   readonly #options: PersonalWatch
   readonly #ctx: RequestContext
@@ -109,7 +109,7 @@ class Seen {
     this.#query = query
   }
 
-  /** What is the user's own now has been listed before. */
+  /** Without initial events, the current workspaces count as sent. */
   async start(): Promise<void> {
     for (const item of this.#all()) if (await this.#isOwn(item)) this.#items.set(idOf(item), item)
   }
@@ -118,7 +118,7 @@ class Seen {
     this.#suspects.add(cluster)
   }
 
-  /** What changed rights mean for what is to be seen. */
+  /** The events that follow from changed rights. */
   async reviewed(): Promise<readonly ItemEvent[]> {
     const suspects = new Set(this.#suspects)
     this.#suspects.clear()
@@ -145,7 +145,7 @@ class Seen {
 
   async #filter({ type, item }: ItemEvent): Promise<ItemEvent | undefined> {
     const before = this.#items.get(idOf(item))
-    // A review has shown this state, or a newer one, already.
+    // `reviewed` has sent this version or a newer one.
     if (before !== undefined && type !== 'DELETED' && versionOf(item) <= versionOf(before)) return undefined
     if (type === 'DELETED') {
       if (before === undefined) return undefined
@@ -161,7 +161,7 @@ class Seen {
     return { type, item }
   }
 
-  /** The last state that the user was allowed to see, and of that only what says which one it is. */
+  /** A DELETED event with the last visible metadata and no spec. */
   #hide(item: Item): ItemEvent {
     this.#items.delete(idOf(item))
     return { type: 'DELETED', item: itemOf({ ...item.object, spec: {} }, item.key.cluster) }
@@ -171,7 +171,7 @@ class Seen {
     return isOwn(this.#options.host, this.#ctx.user, item, this.#ctx.signal)
   }
 
-  /** Of the request's scope, as selected. */
+  /** The workspaces in the scope of the request that match its selectors. */
   #all(): readonly Item[] {
     const { cluster, labels, fields } = this.#query
     const items = this.#options.workspaces()?.list(cluster === '*' ? undefined : cluster) ?? []

@@ -15,7 +15,10 @@ import { concerns, refused } from './refusal.ts'
 
 const bindings = 'apibindings.apis.kcp.io'
 
-/** Finalizer, export label, permission to bind, and what a binding may say (chapter 20, section 5.5). */
+/**
+ * Adds the finalizer and the export label of bindings, and checks the permission to bind (kcp
+ * `pkg/admission/apibinding`).
+ */
 export const apiBindingAdmission = (rules: ExportRules): AdmissionPlugin => ({
   name: 'apis.kcp.io/APIBinding',
   handles: { resources: [bindings] },
@@ -47,7 +50,7 @@ function labelled(directory: Directory, request: AdmissionAttributes, binding: A
   return withMetadata(binding, { labels: { ...binding.metadata.labels, [exportLabel]: value } })
 }
 
-/** What has another shape is refused by the schema, which looks at it later. */
+/** References of another shape are left to the validation of the schema. */
 const isReadable = ({ name, path = '' }: PathReference): boolean =>
   typeof name === 'string' && typeof path === 'string'
 
@@ -75,7 +78,7 @@ async function checkBinding(
 
 const labelOf = (binding: APIBinding): string | undefined => binding.metadata.labels?.[exportLabel]
 
-/** Who deletes a binding must not skip the clean-up. */
+/** Users must not remove the finalizer that deletes the bound objects. */
 function checkFinalizer(ctx: RequestContext, request: AdmissionAttributes): void {
   const has = (object: AdmissionAttributes['object']): boolean =>
     object?.metadata.finalizers?.includes(bindingFinalizer) ?? false

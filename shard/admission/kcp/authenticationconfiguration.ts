@@ -10,10 +10,7 @@ interface Configuration extends KubeObject {
   readonly spec?: { readonly jwt?: unknown }
 }
 
-/**
- * Warns whoever writes a configuration of an issuer that cannot be used, for what kcp takes is taken here, too (chapter
- * 30, section 1.6): without that nobody would know why nobody gets in.
- */
+/** Warns about issuers that cannot be used: like kcp, the server accepts the configuration and ignores them. */
 export const authenticationConfigurationWarnings: AdmissionPlugin = {
   name: 'tenancy.kcp.io/WorkspaceAuthenticationConfiguration',
   handles: { resources: [configurations] },

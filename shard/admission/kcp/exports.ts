@@ -12,7 +12,10 @@ import type { WatchCache } from '../../cache/watchcache.ts'
 import { checkBind, type ExportRules } from './permission.ts'
 import { concerns, refused } from './refusal.ts'
 
-/** Claims say whose resource they mean, and schemas fit their resources (chapter 20, section 5.2). */
+/**
+ * Claims need an identity for resources that are not built in, and schemas have to fit their resources (kcp
+ * `pkg/admission/apiexport`).
+ */
 export const apiExportAdmission: AdmissionPlugin = {
   name: 'apis.kcp.io/APIExport',
   handles: { resources: ['apiexports.apis.kcp.io'] },
@@ -41,10 +44,10 @@ function schemaProblem({ spec }: APIExport): string | undefined {
   return undefined
 }
 
-/** Everything that is wrong with a new schema. */
+/** All errors of a new schema. */
 export type SchemaCheck = (schema: KubeObject) => readonly FieldError[]
 
-/** A schema is valid, and never changes (chapter 20, section 5.1). */
+/** A schema has to be valid and is immutable (kcp `pkg/admission/apiresourceschema`). */
 export const apiResourceSchemaAdmission = (check: SchemaCheck): AdmissionPlugin => ({
   name: 'tenancy.kcp.io/APIResourceSchema',
   handles: { resources: ['apiresourceschemas.apis.kcp.io'] },
@@ -66,7 +69,10 @@ const changeErrors = (next: KubeObject, old: KubeObject): readonly FieldError[] 
 
 const slices = 'apiexportendpointslices.apis.kcp.io'
 
-/** Whoever wants an export's URLs may bind it; the export is fixed (chapter 20, sections 2.9 and 5.4). */
+/**
+ * An endpoint slice needs the permission to bind its export, which is immutable (kcp
+ * `pkg/admission/apiexportendpointslice`).
+ */
 export const endpointSliceAdmission = (rules: ExportRules): AdmissionPlugin => ({
   name: 'apis.kcp.io/APIExportEndpointSlice',
   handles: { resources: [slices] },
@@ -96,7 +102,7 @@ export interface CachedResourceRules {
   apis(cluster: ClusterName): ApiSet | undefined
 }
 
-/** What is published is in no namespace, and is published once (chapter 20, section 2.13). */
+/** A published resource has to be cluster-scoped, and is published once (kcp `pkg/admission/cachedresource`). */
 export const cachedResourceAdmission = ({ cache, apis }: CachedResourceRules): AdmissionPlugin => ({
   name: 'apis.kcp.io/ClusterCachedResource',
   handles: { resources: ['clustercachedresources.cache.kcp.io'] },
@@ -117,7 +123,7 @@ export const cachedResourceAdmission = ({ cache, apis }: CachedResourceRules): A
       const other = (object as ClusterCachedResource).spec
       const isSame =
         (other.group ?? '') === group && (other.version ?? '') === version && other.resource === resource
-      // Of one name: that it is there already says the store.
+      // The store reports an object of the same name.
       if (isSame && name !== metadata.name)
         throw invalid(
           `${group}.${version}.${resource}`,

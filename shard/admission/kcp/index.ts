@@ -25,7 +25,7 @@ export interface KcpAdmissionDeps
   readonly schemaErrors: SchemaCheck
 }
 
-/** kcp's plugins in kcp's order (chapter 20, section 3.1). */
+/** kcp's plugins in kcp's order (`pkg/admission/plugins.go`). */
 export const kcpAdmission = ({
   directory,
   authorizer,

@@ -25,7 +25,7 @@ import { refused } from './refusal.ts'
 
 const logicalClusters = 'logicalclusters.core.kcp.io'
 
-/** Groups that the rules about writers do not bind (chapter 20, section 3.5). */
+/** Groups that are exempt from the checks (kcp `pkg/admission/logicalcluster`). */
 const systemGroups: readonly string[] = [
   'system:masters',
   logicalClusterAdmin,
@@ -34,8 +34,8 @@ const systemGroups: readonly string[] = [
 ]
 const isSystem = (user: UserInfo): boolean => user.groups.some(group => systemGroups.includes(group))
 
-/** What the system reads of a logical cluster's annotations. */
-const believed: readonly string[] = [
+/** Annotations that only the server writes. */
+const systemAnnotations: readonly string[] = [
   pathAnnotation,
   typeAnnotation,
   ownerAnnotation,
@@ -44,7 +44,7 @@ const believed: readonly string[] = [
   resourceBindingsAnnotation,
 ]
 
-/** Phases in the order in which a logical cluster goes through them. */
+/** Phases in the order of the lifecycle. */
 const phases: readonly LogicalClusterPhase[] = [
   'Scheduling',
   'Initializing',
@@ -54,7 +54,7 @@ const phases: readonly LogicalClusterPhase[] = [
   'Deleting',
 ]
 
-/** Who may change a logical cluster, and its finalizer (chapter 20, sections 3.5 and 3.6). */
+/** Checks who changes a LogicalCluster, and adds its finalizer (kcp `pkg/admission/logicalcluster`). */
 export const logicalClusterAdmission = ({ bindingsIn }: Pick<Directory, 'bindingsIn'>): RegistryPlugin => ({
   name: 'core.kcp.io/LogicalCluster',
   handles: { resources: [logicalClusters] },
@@ -63,7 +63,7 @@ export const logicalClusterAdmission = ({ bindingsIn }: Pick<Directory, 'binding
     if (`${request.resource}.${request.group}` !== logicalClusters) return object
     if (subresource === 'status') return startInitializing(object as LogicalCluster, old as LogicalCluster)
     const next = withFinalizer(object as LogicalCluster)
-    return isSystem(ctx.actAs) ? next : withSystemAnnotations(next, old, believed)
+    return isSystem(ctx.actAs) ? next : withSystemAnnotations(next, old, systemAnnotations)
   },
   complete({ group, resource, key, object, old }) {
     if (`${resource}.${group}` !== logicalClusters) return object
@@ -83,13 +83,13 @@ function withFinalizer(object: LogicalCluster): LogicalCluster {
   return withMetadata(object, { finalizers: [...finalizers, logicalClusterFinalizer] })
 }
 
-/** What is wanted becomes what remains. */
+/** Copies the initializers and terminators of the spec to the status. */
 function initialize(object: LogicalCluster): LogicalCluster {
   const { initializers = [], terminators = [] } = object.spec ?? {}
   return { ...object, status: { ...object.status, phase: 'Initializing', initializers, terminators } }
 }
 
-/** Whoever begins the initialization; a new logical cluster does so at once. */
+/** Starts the initialization; for a new LogicalCluster at its creation. */
 const startInitializing = (object: LogicalCluster, old: LogicalCluster): LogicalCluster =>
   object.status?.phase === 'Initializing' && old.status?.phase !== 'Initializing'
     ? initialize(object)

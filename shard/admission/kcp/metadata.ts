@@ -14,8 +14,10 @@ import { resourceName } from '../../bindings/namingconflicts.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import { readOwner } from '../../tenancy/owner.ts'
 
-/** Metadata of a logical cluster that says what its status says: labels, by which views find it, and a finalizer
- * (chapter 20, sections 3.5 and 3.6). In the same write as the status, so that they never differ. */
+/**
+ * Adds the labels and the finalizer of a LogicalCluster that follow from its status; views select by the labels.
+ * Written together with the status, so that they never differ.
+ */
 export function mirrorLogicalCluster(object: LogicalCluster): LogicalCluster {
   const { phase = '', initializers = [], terminators = [] } = object.status ?? {}
   const own = Object.entries(object.metadata.labels ?? {}).filter(([key]) => !isLifecycle(key))
@@ -34,8 +36,7 @@ function withTerminatorsFinalizer<T extends KubeObject>(object: T, wanted: boole
   return withMetadata(object, { finalizers: wanted ? [...others, terminatorsFinalizer] : others }) as T
 }
 
-/** The annotation that tells who holds which resource (chapter 20, section 5.6): a picture of the cluster's bindings,
- * drawn when the first ones are there. */
+/** Sets the annotation with the owner of each bound resource, from the bindings of the logical cluster. */
 export function withLocks(object: LogicalCluster, bindings: readonly Item[]): LogicalCluster {
   if (object.status?.phase === 'Initializing') return object
   const held = bindings
@@ -50,7 +51,7 @@ export function withLocks(object: LogicalCluster, bindings: readonly Item[]): Lo
   return withMetadata(object, { annotations }) as LogicalCluster
 }
 
-/** The same for a workspace: its phase as a label (chapter 20, section 3.3). */
+/** Adds the phase of a Workspace as a label. */
 export function mirrorWorkspace(object: Workspace): Workspace {
   const phase = object.status?.phase ?? 'Scheduling'
   return reduceOwner(withLabels(object, { ...object.metadata.labels, [phaseLabel]: phase }), phase)
@@ -69,10 +70,7 @@ function reduceOwner<T extends KubeObject>(object: T, phase: string): T {
   return withMetadata(object, { annotations: { ...annotations, ...reduced } }) as T
 }
 
-/**
- * The object with some annotations as they were, or gone when there is no old object: only the system writes them,
- * because it believes them.
- */
+/** The object with the given annotations reset to those of the old object: only the server writes them. */
 export function withSystemAnnotations<T extends KubeObject>(
   object: T,
   old: KubeObject | undefined,

@@ -9,11 +9,14 @@ import { refused } from './refusal.ts'
 export interface ObjectCountDeps {
   readonly directory: Directory
   readonly cache: WatchCache
-  /** For clusters whose LogicalCluster does not say another; 0: none. */
+  /** The limit for logical clusters without the annotation; 0: no limit. */
   readonly limit: number
 }
 
-/** How many objects there may be in a logical cluster (chapter 20, section 7.4). Counted only where there is a limit. */
+/**
+ * Limits the number of objects in a logical cluster (kcp `pkg/admission/objectcountlimit`). Objects are counted
+ * only where there is a limit.
+ */
 export const objectCountLimit = ({ directory, cache, limit }: ObjectCountDeps): AdmissionPlugin => ({
   name: 'core.kcp.io/LogicalClusterObjectCountLimit',
   handles: { operations: ['CREATE'] },
@@ -31,7 +34,7 @@ export const objectCountLimit = ({ directory, cache, limit }: ObjectCountDeps): 
   },
 })
 
-/** What a cluster cannot begin without, and what is needed to find out why it is full. */
+/** Objects that a logical cluster needs, and those that report why it is full. */
 function isExempt({ group, resource, key }: AdmissionAttributes): boolean {
   const name = groupResource(group, resource)
   return (

@@ -8,7 +8,7 @@ import type { PathReference } from '../../../kcp/references.ts'
 import type { Directory } from '../../tenancy/directory.ts'
 import { refused } from './refusal.ts'
 
-/** A verb that kcp gives a meaning on an object in another workspace (chapter 20, section 5.8). */
+/** A verb on an object in another workspace: `bind` or `use`. */
 interface SpecialAction {
   readonly verb: 'bind' | 'use'
   readonly cluster: ClusterName
@@ -18,8 +18,8 @@ interface SpecialAction {
 }
 
 /**
- * Whether the requester may do that, in the cluster of the object. Only RBAC is asked, as kcp does: who may use what a
- * workspace offers need not be let into it.
+ * Whether the user has the verb in the logical cluster of the object. As in kcp only RBAC decides: access to that
+ * workspace is not needed.
  */
 export async function isAllowed(
   authorizer: Authorizer,
@@ -41,15 +41,15 @@ export const mayBind = (
 ): Promise<boolean> =>
   isAllowed(authorizer, ctx, { verb: 'bind', cluster, group: apisGroup, resource: 'apiexports', name })
 
-/** What admission needs to check references to exports. */
+/** The dependencies of checks of export references. */
 export interface ExportRules {
   readonly directory: Directory
   readonly authorizer: Authorizer
 }
 
 /**
- * The cluster of the export that a binding or slice refers to, if there is such an export. In `root` and in the cluster
- * of the reference itself it need not exist yet: users who hold the permission are told by a condition instead (chapter 20, section 5.5).
+ * The logical cluster of the export that a binding or slice refers to. In `root` and in the own logical cluster the
+ * export need not exist yet: a condition reports that.
  */
 export function exportCluster(
   directory: Directory,
@@ -61,7 +61,7 @@ export function exportCluster(
   return directory.apiExport(cluster, reference.name) === undefined ? undefined : cluster
 }
 
-/** Refuses without `bind`, in the same words whether the export is missing or the permission. */
+/** Throws 403 without `bind`, with the same message whether the export or the permission is missing. */
 export async function checkBind(
   { directory, authorizer }: ExportRules,
   ctx: RequestContext,

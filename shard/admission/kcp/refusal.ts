@@ -1,11 +1,11 @@
 import { type AdmissionAttributes, refusedName } from '../../../framework/contract/admission.ts'
 import { forbidden, type StatusError } from '../../../framework/meta/errors.ts'
 
-/** `<resource>.<group> "<name>" is forbidden: <text>` (chapter 20, section 3.1). */
+/** `<resource>.<group> "<name>" is forbidden: <text>`. */
 export const refused = (request: AdmissionAttributes, text: string): StatusError =>
   forbidden({ group: request.group, resource: request.resource, name: refusedName(request) }, text)
 
-/** Whether the write is one of `operations` on the object itself, of this resource. */
+/** Whether the request is one of `operations` on the main resource. */
 export const concerns = (
   request: AdmissionAttributes,
   groupResource: string,

@@ -7,7 +7,10 @@ import { concerns, refused } from './refusal.ts'
 
 const crds = 'customresourcedefinitions.apiextensions.k8s.io'
 
-/** Users' CustomResourceDefinitions stay out of kcp's own group and annotations (chapter 20, section 5.9). */
+/**
+ * Rejects CustomResourceDefinitions in kcp's group and with its annotations (kcp
+ * `pkg/admission/reservedcrd{groups,annotations}`).
+ */
 export const reservedDefinitions: AdmissionPlugin = {
   name: 'kcp.io/ReservedCRDGroups',
   handles: { resources: [crds] },
@@ -26,7 +29,10 @@ function isReserved(key: string): boolean {
   return name !== undefined && (domain === apisGroup || domain.endsWith(`.${apisGroup}`))
 }
 
-/** Kinds that others refer to by path and name: they always carry the path (chapter 20, section 1.8). */
+/**
+ * Kinds that are referred to by path and name: they always have the annotation (kcp
+ * `pkg/admission/pathannotation`).
+ */
 const always: ReadonlySet<string> = new Set([
   'apiexports.apis.kcp.io',
   'apibindings.apis.kcp.io',
@@ -35,7 +41,7 @@ const always: ReadonlySet<string> = new Set([
 ])
 const exempt = 'logicalclusters.core.kcp.io'
 
-/** Keeps `kcp.io/path` at the canonical path of the workspace, whatever a client sends. */
+/** Sets `kcp.io/path` to the canonical path of the workspace. */
 export const pathAnnotationAdmission = (directory: Directory): AdmissionPlugin => ({
   name: 'kcp.io/PathAnnotation',
   mutate(_ctx, { object, resource, group, subresource, key }) {

@@ -21,7 +21,10 @@ import { concerns, refused } from './refusal.ts'
 
 const workspaces = 'workspaces.tenancy.kcp.io'
 
-/** Who made a workspace, and what only the system may set (chapter 20, section 3.2, steps A and C). */
+/**
+ * Sets the creator of a workspace and protects the fields that only the server sets (kcp
+ * `pkg/admission/workspace`).
+ */
 export const workspaceAdmission = (directory: Directory): RegistryPlugin => ({
   name: 'tenancy.kcp.io/Workspace',
   handles: { resources: [workspaces] },
@@ -29,7 +32,7 @@ export const workspaceAdmission = (directory: Directory): RegistryPlugin => ({
     const { object, old } = request
     if (!concerns(request, workspaces, ['CREATE', 'UPDATE'])) return object
     const privileged = isPrivileged(ctx.actAs)
-    const sent = privileged ? object : withSystemAnnotations(object, old, believed)
+    const sent = privileged ? object : withSystemAnnotations(object, old, systemAnnotations)
     if (request.operation === 'UPDATE') return sent
     const problem = createProblem(object as Workspace, privileged)
     if (problem !== undefined) throw refused(request, problem)
@@ -47,15 +50,15 @@ export const workspaceAdmission = (directory: Directory): RegistryPlugin => ({
   },
 })
 
-/** Where its logical cluster is, and whose it is. */
-const believed: readonly string[] = [
+/** Annotations that only the server writes: logical cluster, shard and creator. */
+const systemAnnotations: readonly string[] = [
   chosenClusterAnnotation,
   shardAnnotation,
   shardHashAnnotation,
   ownerAnnotation,
 ]
 
-/** Who makes it, and the groups that its parent wants of everybody who enters. */
+/** Adds the creator, and the required groups of the parent. */
 function withOrigin(object: KubeObject, user: UserInfo, parent: LogicalCluster | undefined): KubeObject {
   const { [requiredGroupsAnnotation]: sent, ...annotations } = object.metadata.annotations ?? {}
   const privileged = isPrivileged(user)
@@ -70,7 +73,7 @@ function withOrigin(object: KubeObject, user: UserInfo, parent: LogicalCluster |
   })
 }
 
-/** The place is chosen with the first write where that is possible; where not, the controller tells and tries again. */
+/** Schedules the workspace at its creation; where that fails, the controller tries again. */
 function begun(directory: Directory, { cluster, name }: ObjectKey, workspace: Workspace): Workspace {
   const begun: Workspace = { ...workspace, status: { phase: 'Scheduling' } }
   if (begun.spec?.mount !== undefined) return begun
@@ -105,7 +108,7 @@ function updateProblem({ object, old }: AdmissionAttributes, privileged: boolean
   return undefined
 }
 
-/** What a mounted workspace may say, and that it never changes (chapter 30, section 4.3). */
+/** Validates `spec.mount`, which is immutable (kcp `pkg/admission/workspacemount`). */
 export const mountAdmission: AdmissionPlugin = {
   name: 'tenancy.kcp.io/WorkspaceMount',
   handles: { resources: ['workspaces.tenancy.kcp.io'] },

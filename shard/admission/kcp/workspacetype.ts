@@ -10,11 +10,11 @@ import { concerns, refused } from './refusal.ts'
 const workspaceTypes = 'workspacetypes.tenancy.kcp.io'
 const reserved: readonly string[] = ['any', 'system']
 
-/** What a workspace type may say (chapter 20, section 4.2). */
+/** Validates workspace types (kcp `pkg/admission/workspacetype`). */
 export const workspaceTypeAdmission = (directory: Directory, authorizer: Authorizer): AdmissionPlugin => ({
   name: 'tenancy.kcp.io/WorkspaceType',
   handles: { resources: [workspaceTypes] },
-  // Before the schema says it in its own way.
+  // Before the validation of the schema, which has another message.
   mutate(_ctx, request) {
     if (concerns(request, workspaceTypes, ['CREATE']) && reserved.includes(request.key.name))
       throw refused(request, `metadata.name: Invalid value: "${request.key.name}": name is reserved`)
@@ -45,7 +45,7 @@ function limitProblem(field: string, limit: WorkspaceTypeSelector | undefined): 
   return index === -1 ? undefined : `.spec.${field}.types[${index}].path must be set`
 }
 
-/** New default bindings need the right to bind. */
+/** New default bindings need the permission to bind. */
 async function checkBindings(
   directory: Directory,
   authorizer: Authorizer,

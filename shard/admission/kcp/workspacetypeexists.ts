@@ -14,7 +14,10 @@ import { concerns, refused } from './refusal.ts'
 
 const workspaces = 'workspaces.tenancy.kcp.io'
 
-/** Resolves the type of a new workspace, and says who may use it where (chapter 20, section 3.2, steps B and D). */
+/**
+ * Resolves the type of a new workspace, and checks the verb `use` and the limits of types (kcp
+ * `pkg/admission/workspacetypeexists`).
+ */
 export const workspaceTypeExists = (directory: Directory, authorizer: Authorizer): AdmissionPlugin => ({
   name: 'tenancy.kcp.io/WorkspaceTypeExists',
   handles: { resources: [workspaces] },
@@ -40,7 +43,7 @@ export const workspaceTypeExists = (directory: Directory, authorizer: Authorizer
 
 const printed = ({ path, name }: PathReference): string => (path ? `${path}:${name}` : name)
 
-/** What the workspace says, else what its parent's type has for children. */
+/** The type of the workspace; by default that of the parent type for children. */
 function wantedType(directory: Directory, request: AdmissionAttributes, { spec }: Workspace): PathReference {
   const { cluster } = request.key
   const parent = directory.logicalCluster(cluster)
@@ -76,7 +79,7 @@ function locate(directory: Directory, identifier: string, from: ClusterName): Lo
   )
 }
 
-/** The type of the new workspace with everything it extends, bases first. */
+/** The type with all types that it extends, bases first. */
 function chainOf(
   directory: Directory,
   request: AdmissionAttributes,
@@ -141,7 +144,7 @@ const names = (types: readonly LocatedType[]): readonly string[] => types.map(ty
 
 const printedList = (list: readonly string[]): string => `[${list.toSorted().join(' ')}]`
 
-/** One side of the relation: whose limit it is, and what it says about the other side. */
+/** One side of the limits: parent or child. */
 interface Side {
   readonly own: readonly LocatedType[]
   readonly others: readonly LocatedType[]
@@ -150,8 +153,8 @@ interface Side {
 }
 
 /**
- * Why a workspace of the child type may not be in one of the parent type: every type of each chain may limit the other
- * side, any type of the other chain may satisfy it. Chains end with the type itself (chapter 20, section 3.2, step D).
+ * The reasons why a workspace of the child type is not allowed in one of the parent type: every type of each chain
+ * may limit the other side, and any type of the other chain satisfies a limit. Chains end with the type itself.
  */
 const limitProblems = (
   parents: readonly LocatedType[],

@@ -12,16 +12,16 @@ import { readableSelectors } from '../../../framework/selectors/parse.ts'
 import type { Variables } from './evaluation.ts'
 import type { Subject } from './matching.ts'
 
-/** A decision that somebody has to wait for. */
+/** Thrown when an expression needs a decision that is not known yet. */
 class Undecided extends Error {
   readonly settled: Promise<unknown>
   constructor(settled: Promise<unknown>) {
-    super('the authorizer has not decided yet')
+    super('authorization decision pending')
     this.settled = settled
   }
 }
 
-/** What the expressions about one write may ask the authorizer, in the logical cluster of the write; each question once. */
+/** The variables `authorizer` of the expressions for one request; each check is decided once. */
 export class Decisions {
   readonly #authorizer: Authorizer
   readonly #subject: Subject
@@ -41,7 +41,7 @@ export class Decisions {
     }
   }
 
-  /** Evaluates what may ask, and again from its beginning when it had to wait for a decision. */
+  /** Evaluates, and evaluates again after each decision that it needed. */
   async settled<T>(evaluate: () => T): Promise<T> {
     for (;;) {
       try {

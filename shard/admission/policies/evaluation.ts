@@ -28,8 +28,8 @@ function kindOf({ kind = '', apiVersion = '' }: Partial<KubeObject> = {}): Group
 }
 
 /**
- * The request as AdmissionReviews and expressions have it, without its objects: `kind` and `resource` are in the version of
- * the rule, `requestKind` and `requestResource` in that of the client. A Scale is a Scale whatever is scaled.
+ * The `request` of AdmissionReviews and expressions, without its objects: `kind` and `resource` are in the version
+ * of the rule, `requestKind` and `requestResource` in that of the client. The kind of a scale subresource is Scale.
  */
 export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
   const { ctx, request } = subject
@@ -73,7 +73,7 @@ export function requestVariables(subject: Subject): Variables {
   }
 }
 
-/** The policy's own variables, each evaluated when it is first looked at. */
+/** The policy's variables, each evaluated at its first use. */
 export function withPolicyVariables(policy: Policy, variables: Variables, allowance: CostBudget): Variables {
   const known = new Map<string, CelValue>()
   const own: MapValue = {
@@ -98,7 +98,7 @@ export function withPolicyVariables(policy: Policy, variables: Variables, allowa
   return all
 }
 
-/** A value, or what is wrong in the words of Kubernetes. */
+/** The value, or the error message of Kubernetes. */
 export function evaluated(
   expression: CompiledExpression,
   variables: Variables,
@@ -115,7 +115,7 @@ export function evaluated(
   }
 }
 
-/** Whether all conditions hold: a condition that is false decides, an error only when none is. */
+/** Whether all conditions are true: a false condition decides, an error only when none is false. */
 export function conditionsHold(
   conditions: readonly CompiledExpression[],
   variables: Variables,

@@ -19,7 +19,7 @@ export interface TenantAdmissionDeps {
   readonly namespaceOf: NamespaceLookup
 }
 
-/** The policies that tenants define for themselves, and for those who bind what they export: in kcp's order. */
+/** Admission policies of workspaces, and of exports for their bound resources, in the order of kcp. */
 export function tenantPolicies(tenancy: TenantAdmissionDeps): readonly AdmissionPlugin[] {
   const mutating = policiesOf(tenancy, 'mutatingadmissionpolic')
   const validating = policiesOf(tenancy, 'validatingadmissionpolic')

@@ -12,7 +12,7 @@ import { matchesResources, type Subject } from './matching.ts'
 import { type BindingSpec, compilePolicy, type Policy, type PolicySpec } from './policy.ts'
 import { isExempt, type PolicyCluster, perItem } from './source.ts'
 
-/** Where the policies of one kind are, and what they need to know. */
+/** The policies of one kind and their dependencies. */
 export interface PolicyDeps {
   readonly clusterOf: PolicyCluster
   readonly policies: (cluster: ClusterName) => readonly Item[]
@@ -22,22 +22,22 @@ export interface PolicyDeps {
   readonly authorizer: Authorizer
 }
 
-/** One binding that puts a policy into effect on a write. */
+/** A binding whose policy matches a request. */
 export interface Bound {
   readonly policy: Policy
   readonly name: string
   readonly spec: BindingSpec
-  /** In which the policy sees the objects. */
+  /** The version in which the policy sees the objects. */
   readonly version: string
 }
 
-/** A policy to be run with one set of parameters, or why it cannot be. */
+/** A policy with one set of parameters, or its configuration error. */
 export type Invocation = Bound &
   ({ readonly params: KubeObject | undefined } | { readonly misconfigured: string })
 
 /**
- * Finds the policies that speak of a write, each with its bindings and their parameters, in the order of their names. The
- * server's own writes are not asked about: no tenant may keep it from deleting what is his.
+ * Finds the policies that match a request, with their bindings and parameters, sorted by name. They do not apply to
+ * the server itself, so that no policy can block its controllers.
  */
 export function invocationFinder(deps: PolicyDeps): (subject: Subject) => Promise<readonly Invocation[]> {
   const compiled = perItem(compilePolicy)
@@ -81,10 +81,10 @@ async function withParams(
   }
 }
 
-/** Whether errors of a policy refuse the request. */
+/** Whether errors of the policy reject the request (`failurePolicy`). */
 export const isStrict = ({ spec }: Policy): boolean => spec.failurePolicy !== 'Ignore'
 
-/** Where parameters are looked for. */
+/** Where parameters are looked up. */
 interface ParamPlace {
   readonly cluster: ClusterName
   /** That of the request; '' for objects without one. */
@@ -92,10 +92,13 @@ interface ParamPlace {
   readonly ctx: RequestContext
 }
 
-/** A policy that cannot be put into effect, in the words of Kubernetes. */
+/** A configuration error with the message of Kubernetes. */
 class ConfigurationError extends Error {}
 
-/** Finds the parameters of a binding; one undefined where the policy has none, and nothing where it is not to be run. */
+/**
+ * The parameters of a binding: one undefined when the policy has none, an empty list when the policy does not
+ * apply.
+ */
 type FindParams = (
   spec: PolicySpec,
   binding: BindingSpec,

@@ -3,8 +3,7 @@ import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
 
-import type { MetaV1LabelSelector } from '../../../kcp/selector.ts'
-import { requirementsOf } from '../../../kcp/selector.ts'
+import { type MetaV1LabelSelector, requirementsOf } from '../../../kcp/selector.ts'
 
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 
@@ -30,19 +29,19 @@ export interface MatchResources extends Selectors {
   readonly excludeResourceRules?: readonly Rule[]
 }
 
-/** A write and where it happens. */
+/** A request and the namespaces of its logical cluster. */
 export interface Subject {
   readonly ctx: RequestContext
   readonly request: AdmissionAttributes
   readonly namespaceOf: NamespaceLookup
-  /** In which a rule speaks of the resource; that of the client unless given. */
+  /** The version of the rule; that of the client by default. */
   readonly version?: string
 }
 
 const includes = (list: readonly string[] | undefined, value: string): boolean =>
   list?.some(entry => entry === '*' || entry === value) ?? false
 
-/** Resources are given as `pods`, `pods/status` or `pods/*`; any part may be a star. */
+/** Resources are `pods`, `pods/status` or `pods/*`; each part may be `*`. */
 function coversResource(rule: Rule, { resource, subresource }: AdmissionAttributes): boolean {
   return (rule.resources ?? []).some(entry => {
     const [wanted, sub = ''] = entry.split('/', 2)
@@ -50,7 +49,7 @@ function coversResource(rule: Rule, { resource, subresource }: AdmissionAttribut
   })
 }
 
-/** Whether a rule speaks of the write as one of this version. */
+/** Whether a rule matches the request in this version. */
 function matchesRule(rule: Rule, { request }: Subject, version: string): boolean {
   const { scope = '*', resourceNames = [] } = rule
   const isNamespaced = request.key.namespace !== ''
@@ -65,8 +64,8 @@ function matchesRule(rule: Rule, { request }: Subject, version: string): boolean
 }
 
 /**
- * The version in which rules see a write: the client's where a rule names it, else, where equivalent requests count, the
- * first that one names. undefined: they do not speak of it.
+ * The version in which rules match a request: the client's, or with the match policy `Equivalent` the first one
+ * that a rule names; undefined: no match.
  */
 export function matchedVersion(
   rules: readonly Rule[],
@@ -82,7 +81,7 @@ export function matchedVersion(
     .find(found => found !== undefined)
 }
 
-/** The same write with its objects in one version. Throws what a conversion fails with. */
+/** The request with its objects in one version. Throws the errors of the conversion. */
 export async function subjectIn(subject: Subject, version: string): Promise<Subject> {
   const { object, old, versions } = subject.request
   const request = {
@@ -99,7 +98,9 @@ const isEmpty = ({ matchLabels = {}, matchExpressions = [] }: MetaV1LabelSelecto
 const selects = (selector: MetaV1LabelSelector, object: KubeObject | undefined): boolean =>
   object !== undefined && matchesLabels(requirementsOf(selector), object.metadata.labels ?? {})
 
-/** Whether the namespace of the write, or the namespace that is written, and the object have the labels. */
+/**
+ * Whether the namespace of the request (or the namespace that is the object) and the object match the selectors.
+ */
 export function matchesSelectors(
   { namespaceSelector, objectSelector }: Selectors,
   subject: Subject,
@@ -114,7 +115,7 @@ export function matchesSelectors(
   return key.namespace === '' || selects(namespaceSelector, namespaceOf(key.cluster, key.namespace))
 }
 
-/** The version in which resources match; undefined: they do not. */
+/** The version in which the resources match; undefined: no match. */
 export function matchesResources(match: MatchResources | undefined, subject: Subject): string | undefined {
   const { version } = subject.request
   if (match === undefined) return version

@@ -31,13 +31,16 @@ import type { CompiledMutation, Policy } from './policy.ts'
 
 const name = 'MutatingAdmissionPolicy'
 
-/** What speaks against a write; '' is Forbidden. */
+/** A rejection; the reason '' is Forbidden. */
 interface Problem {
   readonly message: string
   readonly reason: string
 }
 
-/** MutatingAdmissionPolicies and their bindings, each seeing what those before it have made of the object. */
+/**
+ * MutatingAdmissionPolicies and their bindings; each sees the object as the policies before it changed it
+ * (`pkg/admission/plugin/policy/mutating`).
+ */
 export function mutatingPolicies(deps: PolicyDeps, typeOf: TypeFinder): AdmissionPlugin {
   const find = invocationFinder(deps)
   return {
@@ -60,7 +63,7 @@ interface Write {
   readonly typeOf: TypeFinder
 }
 
-/** One write on its way through the policies. */
+/** The mutation of one request. */
 class Run {
   readonly #write: Write
   readonly #problems: Problem[] = []
@@ -105,7 +108,7 @@ class Run {
     return result
   }
 
-  /** A mutation that fails changes nothing; those after it are tried all the same. */
+  /** A failed mutation changes nothing; the next ones still run. */
   async #mutate(invocation: Invocation, subject: Subject, object: KubeObject): Promise<KubeObject> {
     let result = object
     for (const mutation of invocation.policy.mutations) {
@@ -145,7 +148,7 @@ const withObject = (subject: Subject, object: KubeObject): Subject => ({
 const keyOf = ({ policy, name: binding }: Invocation, params: KubeObject | undefined): string =>
   [policy.name, binding, params?.metadata.namespace ?? '', params?.metadata.name ?? ''].join('/')
 
-/** 403 whatever its reason is, with every problem as a cause. */
+/** 403 with any reason, with all errors as causes. */
 function denied(
   request: AdmissionAttributes,
   { message, reason }: Problem,
@@ -157,17 +160,17 @@ function denied(
   return new StatusError(403, reason || 'Forbidden', message, { ...status.details, causes })
 }
 
-/** How the objects of a request are merged. Throws 503 for a kind that is not known (any more). */
+/** The schema by which the objects of a request are merged. Throws 503 for an unknown kind. */
 export type TypeFinder = (request: WriteAttributes) => MergeType
 
-/** A change that cannot be made, in the words of Kubernetes. */
+/** A failed mutation with the message of Kubernetes. */
 class MutationError extends Error {}
 
-/** One policy on its way to change an object. */
+/** The input of a mutation. */
 interface Changing {
   readonly policy: Policy
   readonly object: KubeObject
-  /** Of the request with the object as it is now. */
+  /** The variables of the request with the current object. */
   readonly variables: Variables
   readonly type: MergeType
 }
@@ -210,7 +213,7 @@ function jsonOf(value: CelValue): unknown {
   throw new MutationError('JSONPath valueExpression evaluated to a type that could not marshal to JSON')
 }
 
-/** Merged as by server-side apply, and owned by nobody. */
+/** Merges as server-side apply does, without owners of fields. */
 function applied({ object, type }: Changing, configuration: CelValue): KubeObject {
   checkNames(configuration)
   const { apiVersion, kind } = object

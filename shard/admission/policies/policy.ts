@@ -24,7 +24,7 @@ interface Condition {
   readonly expression: string
 }
 
-/** What validating and mutating policies say. */
+/** The spec of validating and mutating policies. */
 export interface PolicySpec {
   readonly paramKind?: { readonly apiVersion?: string; readonly kind?: string }
   readonly matchConstraints?: MatchResources
@@ -51,7 +51,7 @@ export interface BindingSpec {
 
 export interface CompiledMutation {
   readonly type: string
-  /** Of the expression. */
+  /** The field path of the expression. */
   readonly path: string
   readonly expression: CompiledExpression
 }
@@ -104,7 +104,7 @@ export function compilePolicy({ metadata, spec: given }: KubeObject): Policy {
   }
 }
 
-/** Nothing of what lacks the member that its type names: that is refused when it is written. */
+/** Skips mutations without the field of their type: validation rejects them. */
 function compileMutation(
   { patchType, applyConfiguration, jsonPatch }: Mutation,
   path: string,

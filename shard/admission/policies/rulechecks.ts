@@ -12,7 +12,7 @@ export const oneOf = (
 
 export const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
-/** Each part of a rule names something, and a star stands alone. */
+/** Each part of a rule is required, and `*` has to be the only entry. */
 export function ruleErrors(rule: Rule, path: string): readonly FieldError[] {
   const { operations: wanted = [] } = rule
   const parts = ['operations', 'apiGroups', 'apiVersions', 'resources'] as const
@@ -34,7 +34,7 @@ export function ruleErrors(rule: Rule, path: string): readonly FieldError[] {
 
 const mostConditions = 64
 
-/** What is wrong with match conditions besides their expressions. */
+/** Errors of match conditions except those of their expressions. */
 export function conditionErrors(
   conditions: readonly { readonly name?: string }[] = [],
   path: string,

@@ -21,9 +21,9 @@ import {
 } from './policy.ts'
 import { conditionErrors, oneOf, operations, ruleErrors } from './rulechecks.ts'
 
-// What policies and their bindings must say, besides expressions that compile.
+// Validation of policies and bindings (`pkg/apis/admissionregistration/validation`).
 
-/** What is deleted is not changed any more. */
+/** Mutating policies cannot match DELETE. */
 const changingOperations = operations.filter(operation => operation !== 'DELETE')
 
 function resourceErrors(match: MatchResources, path: string): readonly FieldError[] {
@@ -103,7 +103,7 @@ function mutatingErrors({
 
 const fieldOf = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
 
-/** The member that the type names, and no other. */
+/** Only the field of the type is allowed. */
 function mutationErrors(mutation: Mutation, path: string): readonly FieldError[] {
   const { patchType } = mutation
   if (!patchType) return [required(`${path}.patchType`)]
@@ -122,7 +122,7 @@ function mutationErrors(mutation: Mutation, path: string): readonly FieldError[]
   ]
 }
 
-/** What is wrong with a policy as such. */
+/** Errors of a policy. */
 function policyErrors({ kind, spec: given }: KubeObject): readonly FieldError[] {
   const spec = (given ?? {}) as PolicySpec
   return [
@@ -131,7 +131,7 @@ function policyErrors({ kind, spec: given }: KubeObject): readonly FieldError[] 
   ]
 }
 
-/** What is wrong with a binding. */
+/** Errors of a binding. */
 function bindingErrors({ kind, spec: given }: KubeObject): readonly FieldError[] {
   const { policyName, paramRef, matchResources, validationActions } = (given ?? {}) as BindingSpec
   const isMutating = kind === 'MutatingAdmissionPolicyBinding'
@@ -187,7 +187,7 @@ const ownGroup = 'admissionregistration.k8s.io'
 const checkOf = ({ group, resource, subresource }: AdmissionAttributes): Check | undefined =>
   group === ownGroup && subresource === '' ? checks[resource] : undefined
 
-/** Policies that say nothing, or whose expressions do not compile, are refused when they are written. */
+/** Validates policies, their expressions and their bindings. */
 export const policyExpressions: AdmissionPlugin = {
   name: 'PolicyExpressions',
   handles: {
@@ -203,7 +203,7 @@ export const policyExpressions: AdmissionPlugin = {
   },
 }
 
-/** Conditions that an update leaves as they are, with the same parameters, are not looked at again. */
+/** Unchanged match conditions with unchanged parameters are not validated again. */
 function isForgiven(field: string, { object, old }: AdmissionAttributes): boolean {
   if (!field.startsWith('spec.matchConditions') || object === undefined || old === undefined) return false
   const given = (policy: KubeObject): unknown => {
@@ -213,7 +213,7 @@ function isForgiven(field: string, { object, old }: AdmissionAttributes): boolea
   return isDeepStrictEqual(given(object), given(old))
 }
 
-/** An expression that is not there is missing; `unsaid` is said of it. */
+/** An empty expression is a missing value with the message `unsaid`. */
 function at(path: string, expression: CompiledExpression | undefined, unsaid = ''): readonly FieldError[] {
   if (expression?.problem === undefined) return []
   const { source, problem } = expression

@@ -9,18 +9,18 @@ import { type AdmissionVariables, admissionEnvironment } from '../../../openapi/
 import type { Rule } from './matching.ts'
 import type { PolicySpec } from './policy.ts'
 
-/** What looks wrong about an expression when the objects are of a certain kind. */
+/** The type errors of an expression for one kind. */
 export interface ExpressionWarning {
   readonly fieldRef: string
   readonly warning: string
 }
 
-/** More kinds than this are not looked at. */
+/** At most so many kinds are checked. */
 const mostKinds = 10
 
 /**
- * Checks the validations of a policy against the schemas of the kinds that its rules name. The policy works all the same:
- * these are hints for whoever wrote it.
+ * Checks the validations of a policy against the schemas of the kinds that its rules name. The errors are only
+ * warnings in its status.
  */
 export function typeWarnings(
   { spec: given }: KubeObject,
@@ -43,7 +43,7 @@ export function typeWarnings(
 
 const kindText = ({ group, version, names }: ApiResource): string => `${group}/${version}, Kind=${names.kind}`
 
-/** The kinds that rules name without a star, in order. */
+/** The kinds that rules name without `*`, in order. */
 function kindsOf({ matchConstraints }: PolicySpec, served: readonly ApiResource[]): readonly ApiResource[] {
   const rules = matchConstraints?.resourceRules ?? []
   const found = served.filter(resource => rules.some(rule => names(rule, resource)))
@@ -67,7 +67,7 @@ function names(
 const declared = ({ openapi, names: { kind } }: ApiResource): RootDeclaration | undefined =>
   declarationOf(wholeSchema(openapi) as JSONSchemaProps, false, kind)
 
-/** What is wrong with expressions about one kind. */
+/** The type errors of expressions for one kind. */
 function compilerFor(
   { paramKind, variables = [] }: PolicySpec,
   kind: ApiResource,

@@ -29,7 +29,7 @@ const codes: Readonly<Record<string, number>> = {
   Invalid: 422,
 }
 
-/** ValidatingAdmissionPolicies and their bindings. */
+/** ValidatingAdmissionPolicies and their bindings (`pkg/admission/plugin/policy/validating`). */
 export function validatingPolicies(deps: PolicyDeps): AdmissionPlugin {
   const find = invocationFinder(deps)
   return {
@@ -60,11 +60,11 @@ interface Refused {
 const denialText = ({ invocation: { policy, name }, denial: { message } }: Refused): string =>
   `ValidatingAdmissionPolicy '${policy.name}' with binding '${name}' denied request: ${message}`
 
-/** undefined: the policy could not be run. */
+/** undefined: the policy has a configuration error. */
 const verdictOf = (variables: Variables, invocation: Invocation): Verdict | undefined =>
   'misconfigured' in invocation ? undefined : judge(invocation.policy, variables, invocation.params)
 
-/** What one binding denies; what it only warns of or notes is done here. */
+/** The denials of a binding with the action `Deny`; the actions `Warn` and `Audit` are done here. */
 function denialsOf(
   ctx: RequestContext,
   invocation: Invocation,
@@ -100,7 +100,7 @@ function act(ctx: RequestContext, { policy, name, spec }: Bound, denial: Denial)
   ctx.record.annotate('validation.policy.admission.k8s.io/validation_failure', JSON.stringify([failure]))
 }
 
-/** 403 in its words, with the code and the reason that the policy wants. */
+/** The message of 403, with the code and reason of the policy. */
 function denied(request: AdmissionAttributes, message: string, reason: string): StatusError {
   const { group, resource } = request
   const { status } = forbidden({ group, resource, name: refusedName(request) }, message)
@@ -109,11 +109,11 @@ function denied(request: AdmissionAttributes, message: string, reason: string): 
   return new StatusError(codes[reason] ?? 422, reason, text, details)
 }
 
-/** What speaks against a write. */
+/** A denial. */
 interface Denial {
   readonly message: string
   readonly reason: string
-  /** Which of the policy's validations it was. */
+  /** The index of the validation. */
   readonly index: number
 }
 
@@ -125,11 +125,11 @@ interface Verdict {
 
 const nothing: Verdict = { denials: [], annotations: [] }
 
-/** An error is a denial, unless the policy wants errors to be ignored. */
+/** An error is a denial, unless the failure policy is `Ignore`. */
 const failed = (policy: Policy, message: string, index = 0): readonly Denial[] =>
   isStrict(policy) ? [{ message, reason: 'Invalid', index }] : []
 
-/** What a validating policy says of a request with one set of parameters. */
+/** Evaluates a policy with one set of parameters. */
 function judge(policy: Policy, request: Variables, params: KubeObject | undefined): Verdict {
   const variables = { ...request, params: asVariable(params) }
   const conditions = conditionsHold(policy.conditions, variables)

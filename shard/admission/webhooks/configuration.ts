@@ -39,7 +39,7 @@ export interface Webhook extends Selectors {
 /** A webhook with its conditions compiled. */
 export interface Prepared {
   readonly webhook: Webhook
-  /** Unlike those of all others of its logical cluster. */
+  /** Unique in its logical cluster. */
   readonly uid: string
   readonly conditions: readonly CompiledExpression[]
 }
@@ -51,12 +51,12 @@ export interface WebhookDeps {
   readonly authorizer: Authorizer
 }
 
-/** The webhooks that may want to see one write. */
+/** The webhooks that may match a write. */
 export interface Candidates {
-  /** In the order in which they are asked. */
+  /** In the order of their calls. */
   readonly webhooks: readonly Prepared[]
   readonly subject: Subject
-  /** The write as a webhook wants to see it; undefined: it does not want to. */
+  /** The write in the version of the webhook's rules; undefined: the webhook does not match. */
   seen(candidate: Prepared, subject: Subject): Promise<Subject | undefined>
 }
 
@@ -98,7 +98,7 @@ export const prepare = (object: KubeObject): readonly Prepared[] =>
     ),
   }))
 
-/** Throws 403 where the conditions cannot be evaluated and the webhook may not be passed over. */
+/** Throws 403 when the conditions cannot be evaluated and the failure policy is `Fail`. */
 function wanted(
   { request: { group, resource, key } }: Subject,
   webhook: Webhook,

@@ -23,13 +23,13 @@ export interface WebhookAdmissionDeps {
   readonly informers: Informers
   readonly namespaceOf: NamespaceLookup
   readonly backend: Pick<Backend, 'authorizer'>
-  /** Where webhooks may be. */
+  /** Allowed addresses of webhooks. */
   readonly addresses: AddressPolicy
 }
 
 /**
- * The webhooks of a workspace, and of an export about what is bound (chapter 20, section 5.10). The server's own writes
- * are not asked about.
+ * The webhooks of a workspace, and those of an export for its bound resources. They are not called for writes of
+ * the server itself.
  */
 export function tenantWebhooks({ informers, namespaceOf, backend, addresses }: WebhookAdmissionDeps): {
   readonly mutating: AdmissionPlugin
@@ -48,7 +48,7 @@ export function tenantWebhooks({ informers, namespaceOf, backend, addresses }: W
   }
 }
 
-/** All are asked at once; the first that refuses, in their order, decides. */
+/** All are called at once; the first rejection in their order is returned. */
 const validatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin => ({
   name: 'ValidatingAdmissionWebhook',
   async validate(ctx, request) {
@@ -63,7 +63,10 @@ const validatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugi
 
 const mutatingName = 'MutatingAdmissionWebhook'
 
-/** One after the other; those that want it are asked again when others have changed the object after them. */
+/**
+ * Called one after another; those with reinvocation policy `IfNeeded` are called again when later webhooks changed
+ * the object.
+ */
 const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin => ({
   name: mutatingName,
   async mutate(ctx, request, reinvocation) {
@@ -98,7 +101,7 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
   },
 })
 
-/** What was changed in the version of a webhook, in that of the write. */
+/** The patched object, converted to the version of the write. */
 const convertedBack = (latest: KubeObject, { object, versions }: WriteAttributes): Promise<KubeObject> =>
   versions.convert(latest, versionOf(object.apiVersion))
 

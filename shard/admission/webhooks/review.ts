@@ -11,7 +11,7 @@ import { requestOf } from '../policies/evaluation.ts'
 import type { Subject } from '../policies/matching.ts'
 import type { Webhook } from './configuration.ts'
 
-/** Where an object lives, for webhooks that serve many clusters. */
+/** Adds the logical cluster of the object, for webhooks that serve several. */
 
 export const withCluster = (object: KubeObject, cluster: string): KubeObject => ({
   ...object,
@@ -28,19 +28,19 @@ export function withoutCluster(object: KubeObject): KubeObject {
   return { ...object, metadata: isEmpty ? metadata : { ...metadata, annotations: rest } }
 }
 
-/** What a webhook allowed, and the JSON patch that it wants; undefined when it could not be asked and need not be. */
+/** The JSON patch of a webhook that allowed the write; undefined when the call failed and failures are ignored. */
 export interface Answer {
   readonly patch: unknown
 }
 
-/** Asks a webhook. Throws what it refuses with, and failures unless they are to be ignored. */
+/** Calls a webhook. Throws its rejection, and failures unless the failure policy is `Ignore`. */
 export type AskWebhook = (
   webhook: Webhook,
   subject: Subject,
   mutating: boolean,
 ) => Promise<Answer | undefined>
 
-/** Asks webhooks where they may be. */
+/** Calls webhooks at allowed addresses. */
 export const webhookClient =
   (addresses: AddressPolicy): AskWebhook =>
   async (webhook, subject, mutating) => {
@@ -79,7 +79,7 @@ interface Call {
   readonly uid: string
 }
 
-/** The text that came back. */
+/** The body of the response. */
 async function sent({ webhook, subject, addresses, uid }: Call): Promise<string> {
   const { caBundle } = webhook.clientConfig
   const url = webhookUrl(webhook.clientConfig)
@@ -97,7 +97,7 @@ async function sent({ webhook, subject, addresses, uid }: Call): Promise<string>
   })
 }
 
-/** The `response` of the AdmissionReview that came back. Throws when there is none that makes sense. */
+/** The `response` of the AdmissionReview. Throws when it is invalid. */
 function responseIn(text: string, expected: Expected): unknown {
   const found = responseOrProblem(text, expected)
   if (typeof found === 'string') throw new Error(`received invalid webhook response: ${found}`)
@@ -118,14 +118,14 @@ function reviewOf(uid: string, subject: Subject, version: string): object {
   }
 }
 
-/** What an answer has to be. */
+/** What a valid response has to contain. */
 interface Expected {
   readonly uid: string
   readonly mutating: boolean
   readonly version: 'v1' | 'v1beta1'
 }
 
-/** The response, or what is wrong with it in the words of Kubernetes. */
+/** The response, or the error with the message of Kubernetes. */
 function responseOrProblem(
   text: string,
   { uid, mutating, version: wanted }: Expected,
@@ -141,7 +141,7 @@ function responseOrProblem(
   }
   const response = memberOf(review, 'response')
   if (!isObject(response)) return 'webhook response was absent'
-  // The older version did not say which question it answers, nor what its patch is.
+  // v1beta1 requires neither uid nor patchType.
   if (isOld) return { response }
   if (response.uid !== uid)
     return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? '')}`
@@ -168,21 +168,21 @@ function parsed(text: string): unknown {
   }
 }
 
-/** 500: the webhook could not be asked (chapter 40, rule 2.58). */
+/** 500: the call failed (rules.md 2.58). */
 const failedCall = (name: string, why: string): StatusError =>
   internalError(`failed calling webhook ${JSON.stringify(name)}: ${why}`)
 
-/** 400: the webhook does something elsewhere, and nothing may happen. */
+/** 400: the webhook has side effects, and the request is a dry run. */
 const noDryRun = (name: string): StatusError =>
   badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`)
 
-/** 500, whatever its failure policy: there is no object that a patch could be for. */
+/** 500 with any failure policy: a deletion has no object to patch. */
 export const nothingToPatch = (name: string): StatusError =>
   internalError(
     `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
   )
 
-/** What a webhook said when it refused, with its own code and reason where it gave some. */
+/** The rejection of a webhook, with its code and reason if it has some. */
 function denied(name: string, result: unknown): StatusError {
   const by = `admission webhook ${JSON.stringify(name)} denied the request`
   const [message, reason] = [textAt(result, 'message'), textAt(result, 'reason')]

@@ -12,7 +12,7 @@ const resources: ReadonlySet<string> = new Set([
   'mutatingwebhookconfigurations',
 ])
 
-/** Webhooks that could never be asked are refused when they are written. */
+/** Validates webhook configurations (`pkg/apis/admissionregistration/validation`). */
 export const webhookRules: AdmissionPlugin = {
   name: 'WebhookRules',
   handles: { resources: [...resources].map(resource => `${resource}.admissionregistration.k8s.io`) },
@@ -30,7 +30,7 @@ export const webhookRules: AdmissionPlugin = {
   },
 }
 
-/** Where an update leaves all of them as they are, they are not looked at again. */
+/** An update that does not change the match conditions does not validate them again. */
 const conditionsOf = (hooks: readonly Prepared[]): readonly unknown[] =>
   hooks.map(({ webhook }) => webhook.matchConditions)
 

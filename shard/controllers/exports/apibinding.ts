@@ -18,7 +18,7 @@ import type { KcpControllerDeps } from '../host.ts'
 import { bindingStatus } from './bindingstatus.ts'
 import { keepSchemas } from './boundschemas.ts'
 
-/** Binds exports, and keeps bindings at what their exports say (chapter 20, sections 5.6 and 5.7). */
+/** Binds exports, and updates bindings when their exports change (kcp `pkg/reconciler/apis/apibinding`). */
 export function apiBindingController(deps: KcpControllerDeps): Controller {
   return createController(
     {
@@ -51,7 +51,10 @@ async function bind(deps: KcpControllerDeps, key: string): Promise<undefined> {
   }
 }
 
-/** What may change a binding: itself, its export and the export's schemas, and who else wants the same names. */
+/**
+ * Changes that enqueue a binding: itself, its export, the schemas of the export, and objects that use the same
+ * names.
+ */
 function changesOf({ informers, sources }: KcpControllerDeps): ControllerDefinition['sources'] {
   const { bindings, schemas, crds } = sources
   const exports = informers.for(resources.apiExports)
@@ -81,7 +84,7 @@ function changesOf({ informers, sources }: KcpControllerDeps): ControllerDefinit
 const exportsSchema = ({ object }: Item, schema: string): boolean =>
   (object as APIExport).spec?.resources?.some(resource => resource.schema === schema) ?? false
 
-/** Annotations of an export that are meant for its bindings follow it (chapter 20, section 5.3). */
+/** Annotations of an export with the prefix `extra.apis.kcp.io/` are copied to its bindings. */
 async function copyAnnotations(
   { client }: KcpControllerDeps,
   cluster: ClusterName,

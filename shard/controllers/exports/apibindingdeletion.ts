@@ -17,7 +17,10 @@ import {
   remainingInstances,
 } from '../remaining.ts'
 
-/** Deletes the instances of bound resources before their binding goes (chapter 20, section 5.9). */
+/**
+ * Deletes the objects of bound resources before their binding is removed (kcp
+ * `pkg/reconciler/apis/apibindingdeletion`).
+ */
 export function apiBindingDeletionController(deps: KcpControllerDeps): Controller {
   const bindings = deps.informers.for(resources.apiBindings)
   const reconcile = async (key: string): Promise<number | undefined> => {
@@ -53,7 +56,10 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
   )
 }
 
-/** Another binding's export serves the same resource with the same schema and identity: the objects are that one's now. */
+/**
+ * Whether another binding serves the same resource with the same schema and identity: the objects then belong to
+ * that binding.
+ */
 function isAdopted(
   { directory, informers }: KcpControllerDeps,
   cluster: ClusterName,

@@ -7,7 +7,7 @@ import { type Controller, createController, keyOf, parseKey } from '../controlle
 import type { KcpControllerDeps } from '../host.ts'
 import { giveIdentity, identityState, namesIdentity, usersOfSecret } from '../identity.ts'
 
-/** Gives every export an identity and a default endpoint slice (chapter 20, sections 5.3 and 5.4). */
+/** Gives every APIExport an identity and a default endpoint slice (kcp `pkg/reconciler/apis/apiexport`). */
 export function apiExportController(deps: KcpControllerDeps): Controller {
   const exports = deps.informers.for(resources.apiExports)
   const secrets = deps.informers.for(resources.secrets)

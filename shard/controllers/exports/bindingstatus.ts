@@ -27,7 +27,10 @@ const exportValid = 'APIExportValid'
 
 const contactOwner = 'Invalid APIExport. Please contact the APIExport owner to resolve'
 
-/** The next status of a binding: it follows its export for ever (chapter 20, section 5.6). */
+/**
+ * The next status of a binding (kcp `pkg/reconciler/apis/apibinding/apibinding_reconcile.go`). It changes with its
+ * export also when it is Bound.
+ */
 export function bindingStatus(binding: APIBinding, world: BindingWorld): Status {
   const old = binding.status ?? {}
   const begun: Status = { ...old, phase: old.phase || 'Binding' }

@@ -9,7 +9,7 @@ import type { BindingWorld } from '../bindingworld.ts'
 import { type ControllerClient, clusterScoped, ifFound } from '../client.ts'
 import { type Controller, createController } from '../controller.ts'
 
-/** Keeps a copy of what an export offers, before anybody is told that it is bound. */
+/** Copies the schemas of an export before a binding to it becomes Bound. */
 export async function keepSchemas(
   { content, informers }: { readonly content: ClusterContent; readonly informers: Informers },
   { cluster, object }: NonNullable<BindingWorld['exported']>,
@@ -34,10 +34,10 @@ export interface BoundSchemaDeps {
   readonly isBound: (schemaUid: string) => boolean
 }
 
-/** Milliseconds until a copy goes that nobody binds; also how often somebody looks. */
+/** Milliseconds after which an unused copy is deleted; also the interval of the checks. */
 const grace = 30 * 60_000
 
-/** Removes copies of schemas that nobody binds any more (chapter 20, section 5.9). */
+/** Deletes copies of schemas that no binding uses any more (kcp `pkg/reconciler/apis/crdcleanup`). */
 export function boundSchemaController(deps: BoundSchemaDeps, age = grace): Controller {
   const { client, informers, log, isBound } = deps
   const copies = informers.for(resources.crds)

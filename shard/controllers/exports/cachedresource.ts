@@ -26,8 +26,8 @@ import type { KcpControllerDeps } from '../host.ts'
 import { giveIdentity, identityState, namesIdentity, usersOfSecret } from '../identity.ts'
 
 /**
- * Publishes resources (chapter 20, section 2.13): an identity, what there is to be published, and how much of it. Nothing
- * is copied: there is only one shard, and what it publishes is read where it is.
+ * Publishes resources with ClusterCachedResources: gives them an identity and reports what is published and how
+ * many objects. Nothing is copied: the objects are read where they are stored.
  */
 export function cachedResourceController(deps: KcpControllerDeps): Controller {
   const followed = followResources(deps.informers)
@@ -50,7 +50,7 @@ export function cachedResourceController(deps: KcpControllerDeps): Controller {
   )
 }
 
-/** Itself, its identity, what is published, and what may make it known. */
+/** Changes of the object, its identity secret, the published objects, and what defines the published resource. */
 function changesOf({ informers }: KcpControllerDeps, followed: Followed): ControllerDefinition['sources'] {
   const cached = informers.for(resources.clusterCachedResources)
   const inCluster: ControllerDefinition['sources'][number]['keys'] = ({ item }) =>
@@ -72,7 +72,7 @@ function servedOf(
   return apis(cluster)?.find(spec.group ?? '', spec.version ?? '', spec.resource)
 }
 
-/** A finalizer, as kcp has it, and what the cache server of kcp wants to know. */
+/** kcp's finalizer, and the annotations that kcp's cache server reads. */
 async function prepare(
   { client }: KcpControllerDeps,
   cluster: ClusterName,
@@ -135,7 +135,7 @@ function publishing({ group, names, namespaced }: ApiResource): readonly Conditi
     : [isTrue('ReplicationStarted'), isTrue('ResourceValid')]
 }
 
-/** Where the objects are: under the identity of an export if the resource is bound. */
+/** The stored resource: with the identity of the export when the resource is bound. */
 function sourceOf(
   { informers }: KcpControllerDeps,
   cluster: ClusterName,
@@ -162,7 +162,7 @@ function countOf(
     : items.filter(({ meta }) => matchesLabels(selector, meta.labels)).length
 }
 
-/** There is nothing to be taken back: who reads, is told at once that nothing is published any more. */
+/** Nothing was copied, so there is nothing to delete. */
 async function release(
   { client }: KcpControllerDeps,
   cluster: ClusterName,
@@ -178,9 +178,9 @@ async function release(
   }))
 }
 
-/** Changes of resources that are named while a controller runs. */
+/** Changes of resources that become known while the controller runs. */
 interface Followed extends Pick<Informer, 'onEvent'> {
-  /** From now on, once and for all. */
+  /** Starts to follow a resource; it is followed as long as the controller runs. */
   follow(resource: ResourceRef): void
 }
 

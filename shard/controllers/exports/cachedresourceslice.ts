@@ -12,7 +12,7 @@ import { partitionOf } from './endpointslice.ts'
 
 type Slice = ClusterCachedResourceEndpointSlice
 
-/** Says whether what a slice refers to is there; the view itself publishes the URLs (chapter 10, section 9). */
+/** Reports whether the objects that a slice refers to exist; the view publishes the URLs itself. */
 export function cachedResourceSliceController(deps: KcpControllerDeps): Controller {
   const { client, informers, tenancy } = deps
   const slices = informers.for(resources.cachedResourceSlices)
@@ -85,7 +85,7 @@ function resourceCondition(
   return isFalse('ResourceValid', 'Error', 'ClusterCachedResourceNotFound', message)
 }
 
-/** The export has to be there, and to name the slice. */
+/** The export has to exist and to reference the slice. */
 function exportCondition(
   { directory }: KcpControllerDeps,
   from: ClusterName,

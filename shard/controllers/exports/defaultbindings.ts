@@ -16,7 +16,7 @@ import type { KcpControllerDeps } from '../host.ts'
 import { bindingStatus } from './bindingstatus.ts'
 import { keepSchemas } from './boundschemas.ts'
 
-/** One logical cluster whose type says what it binds. */
+/** A logical cluster and what its type binds. */
 interface Binder {
   readonly deps: KcpControllerDeps
   readonly cluster: ClusterName
@@ -25,14 +25,17 @@ interface Binder {
 interface DefaultBinding {
   readonly path: string
   readonly name: string
-  /** Kept as the export wants it, not only made once. */
+  /** The lifecycle `Maintain`: changes of the export are applied to the binding. */
   readonly maintained: boolean
 }
 
 export const bindingsInitialized = 'APIBindingsInitialized'
 const reconciled = 'APIBindingsReconciled'
 
-/** How the default bindings are: True when all are bound; and those that have to be made (chapter 20, section 3.8). */
+/**
+ * The condition of the default bindings, True when all are bound; and the bindings to create (kcp
+ * `initialization/apibinder_initializer_reconcile.go`).
+ */
 export interface Defaults {
   readonly condition: ConditionState
   readonly missing: readonly DefaultManifest[]
@@ -43,7 +46,7 @@ interface DefaultManifest extends Manifest {
   readonly exported: NonNullable<BindingPlace['exported']>
 }
 
-/** Stores new bindings, and whatever else there is to store with them; they have held their resources until now. */
+/** Stores new bindings together with other objects, then releases the resources that were locked for them. */
 export async function storeDefaults(
   deps: KcpControllerDeps,
   missing: readonly DefaultManifest[],
@@ -79,7 +82,7 @@ export function defaultBindings(
   }
 }
 
-/** Keeps the bindings of types with lifecycle `Maintain` as they are made; undefined when there is none. */
+/** Applies changes of exports to the bindings with the lifecycle `Maintain`; undefined when there is none. */
 export async function maintainBindings(
   deps: KcpControllerDeps,
   cluster: ClusterName,
@@ -92,7 +95,7 @@ export async function maintainBindings(
   return progress(reconciled, waiting, 'reconciled')
 }
 
-/** A type that is gone has nothing to maintain. */
+/** A missing type has no bindings to maintain. */
 function ignoringTypes(read: () => readonly DefaultBinding[]): readonly DefaultBinding[] {
   try {
     return read()
@@ -139,7 +142,7 @@ const bindingsOf = ({ cluster, type: { spec = {} } }: LocatedType): readonly Def
     maintained: spec.defaultAPIBindingLifecycle === 'Maintain',
   }))
 
-/** The binding to this export: the default one, or one that somebody else has made. */
+/** The binding to this export: the default one, or one that a user created. */
 function bindingTo({ deps, cluster }: Binder, { path, name }: DefaultBinding): APIBinding | undefined {
   const bindings = deps.informers.for(resources.apiBindings)
   const own = bindings.get(cluster, '', defaultBindingName(cluster, path, name))?.object
@@ -164,13 +167,13 @@ function exportOf(
   return home === undefined || object === undefined ? undefined : { home, object }
 }
 
-/** What is still missing of a binding, and the binding itself if there is none. */
+/** What a binding still waits for, and the binding to create when there is none. */
 interface Found {
   readonly waiting: string | undefined
   readonly missing?: DefaultManifest
 }
 
-/** A new binding is stored as what it becomes: mostly Bound, so that nobody has to look at it again. */
+/** A new binding is stored with its status, mostly `Bound`, which saves the reconciliation. */
 function bindDefault(binder: Binder, wanted: DefaultBinding, siblings: readonly DefaultManifest[]): Found {
   const { deps, cluster } = binder
   const known = bindingTo(binder, wanted)
@@ -187,7 +190,7 @@ function bindDefault(binder: Binder, wanted: DefaultBinding, siblings: readonly 
   }
 }
 
-/** The same, and what has drifted is put right. */
+/** The same, and the spec is reset to what the export asks for. */
 async function maintain(binder: Binder, wanted: DefaultBinding): Promise<string | undefined> {
   const { deps, cluster } = binder
   const exported = exportOf(binder, wanted)
@@ -214,7 +217,7 @@ function stillWaiting({ metadata, spec, status }: APIBinding): string | undefine
   return `${name} waiting for permission claims to be applied`
 }
 
-/** The binding as it is stored, with everything that admission would give it. Default bindings accept all claims. */
+/** The binding with the defaults of admission. Default bindings accept all claims. */
 function bindingObject(
   { deps: { directory }, cluster }: Binder,
   { path, name }: DefaultBinding,

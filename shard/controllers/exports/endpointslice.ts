@@ -12,11 +12,11 @@ import type { KcpControllerDeps } from '../host.ts'
 interface Finding {
   readonly conditions: readonly ConditionState[]
   readonly shardSelector: string
-  /** The export or the partition is gone: URLs of it must not stay. */
+  /** The export or the partition does not exist: the endpoints are removed. */
   readonly clear: boolean
 }
 
-/** Says whether a slice's export and partition are there; the view itself publishes the URLs (chapter 20, section 5.4). */
+/** Reports whether a slice's export and partition exist; the view publishes the URLs itself. */
 export function endpointSliceController(deps: KcpControllerDeps): Controller {
   const { client, directory, informers, tenancy } = deps
   const slices = informers.for(resources.endpointSlices)
@@ -94,7 +94,7 @@ function exportCondition(
   return isFalse('APIExportValid', 'Error', 'APIExportNotFound', message)
 }
 
-/** Whether the partition is there that a slice names, and its selector. */
+/** The condition of the partition that a slice names, and its selector. */
 export function partitionOf(
   { informers, tenancy }: KcpControllerDeps,
   cluster: string,

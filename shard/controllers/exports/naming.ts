@@ -15,7 +15,7 @@ import {
 
 type State = Omit<CrdCondition, 'lastTransitionTime'>
 
-/** Names that are taken in a group: by their plural, singular and short forms, and by kind and list kind. */
+/** Names in use in a group: plurals, singulars and short names; kinds and list kinds. */
 interface Taken {
   readonly resources: ReadonlySet<string>
   readonly kinds: ReadonlySet<string>
@@ -33,7 +33,7 @@ function takenBy(others: readonly CustomResourceDefinition[], bound: readonly Re
   }
 }
 
-/** A name that somebody else has, in the words of the condition. */
+/** A name that is already in use: reason and message of the condition. */
 interface Conflict {
   readonly reason: string
   readonly message: string
@@ -50,7 +50,7 @@ const inUse = (reason: string, names: readonly string[]): readonly Conflict[] =>
   return [{ reason, message: texts.length === 1 ? texts.join() : `[${texts.join(', ')}]` }]
 }
 
-/** Each name is accepted for itself; where it is taken, the one that was accepted before stays. */
+/** Each name is accepted or rejected by itself; a rejected name keeps the value that was accepted before. */
 function accept(names: CrdNames, before: Partial<CrdNames>, { resources, kinds }: Taken): Naming {
   const taken = (name: string | undefined, by: ReadonlySet<string>): readonly string[] =>
     name !== undefined && by.has(name) ? [name] : []
@@ -73,8 +73,9 @@ function accept(names: CrdNames, before: Partial<CrdNames>, { resources, kinds }
 }
 
 /**
- * The status that a definition should have, given all definitions of its group in its cluster, and what is bound there:
- * those that hold their names already keep them (chapter 40, rule 7.45).
+ * The status of a definition, given all definitions of its group in its logical cluster and the bound names. Names
+ * that were accepted before stay accepted (rules.md 7.45; apiextensions-apiserver
+ * `pkg/controller/status/naming_controller.go`).
  */
 export function namingStatus(
   crd: CustomResourceDefinition,
@@ -92,7 +93,7 @@ export function namingStatus(
   }
 }
 
-/** With several conflicts, the last one is told. */
+/** With several conflicts, the condition has the last one. */
 function namesAccepted({ conflicts }: Naming): State {
   const conflict = conflicts.at(-1)
   const type = 'NamesAccepted'
@@ -101,7 +102,7 @@ function namesAccepted({ conflicts }: Naming): State {
     : { type, status: 'False', ...conflict }
 }
 
-/** Once established, a definition stays so; undefined: as it is. */
+/** An established definition stays established; undefined: no change. */
 function establishedState(status: CrdStatus | undefined, accepted: boolean): State | undefined {
   const type = 'Established'
   if (conditionOf(status, type)?.status === 'True') return undefined
@@ -115,7 +116,7 @@ function establishedState(status: CrdStatus | undefined, accepted: boolean): Sta
     : { type, status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
 }
 
-/** The names that bindings have taken in a group of a logical cluster: definitions cannot have them, too. */
+/** The names of bound resources in a group of a logical cluster: definitions cannot have the same names. */
 export function boundNames(
   informers: Informers,
 ): (cluster: ClusterName, group: string) => readonly ResourceNames[] {

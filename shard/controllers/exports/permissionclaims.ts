@@ -3,13 +3,15 @@ import type { AcceptablePermissionClaim, PermissionClaim } from '../../../kcp/cl
 import { type ConditionState, isFalse, isTrue } from '../../../kcp/conditions.ts'
 import { claimKey } from '../../conversion/overhang.ts'
 
-/** What became of a binding's claims (chapter 20, section 5.7). */
+/** The applied permission claims of a binding, and its conditions. */
 export interface ClaimsResult {
   readonly applied: readonly PermissionClaim[]
   readonly conditions: readonly [valid: ConditionState, applied: ConditionState]
 }
 
-/** Claims that are exported and accepted are applied, in the accepted form. `isServed`: whether the resource exists. */
+/**
+ * Claims of the export that the binding accepts are applied as accepted. `isServed`: whether the resource exists.
+ */
 export function applyClaims(
   exported: readonly PermissionClaim[],
   decided: readonly AcceptablePermissionClaim[],
@@ -27,7 +29,7 @@ export function applyClaims(
 
 const printed = ({ resource, group }: PermissionClaim): string => `${resource}.${group ?? ''}`
 
-/** The first few of a list, and how many there are. */
+/** The first `most` entries of a list, and their number. */
 function counted(list: readonly string[], most: number, what: string): string {
   const shown = list.slice(0, most)
   return `${list.length} ${what} (showing first ${shown.length}): ${shown.join(', ')}`

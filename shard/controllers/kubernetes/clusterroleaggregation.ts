@@ -20,8 +20,9 @@ export interface AggregationDeps {
 const ref = { group: rbacGroup, version: 'v1', resource: 'clusterroles' }
 
 /**
- * Fills roles that have an `aggregationRule` with the rules of the roles it selects in the same logical cluster, in the
- * order of their names and each rule once (chapter 30, section 2.7). Authorization reads only `rules`.
+ * Sets the rules of roles with an `aggregationRule` to the rules of the roles that it selects in the same logical
+ * cluster, sorted by role name and without duplicates (`pkg/controller/clusterroleaggregation`). Authorization
+ * reads only `rules`.
  */
 export function aggregationController({ client, informers, log }: AggregationDeps): Controller {
   const roles = informers.for(ref)
@@ -48,7 +49,7 @@ interface AggregationRule {
   readonly clusterRoleSelectors?: readonly MetaV1LabelSelector[] | null
 }
 
-/** The selectors of `aggregationRule`, each of which adds what it selects. */
+/** The selectors of `aggregationRule`. */
 const selectorsOf = ({ aggregationRule }: KubeObject): readonly LabelSelector[] =>
   ((aggregationRule as AggregationRule | null | undefined)?.clusterRoleSelectors ?? []).map(requirementsOf)
 
@@ -89,12 +90,12 @@ function aggregated(role: KubeObject, all: readonly Item[]): readonly PolicyRule
 
 const rulesOf = (role: KubeObject): readonly PolicyRule[] => (role.rules ?? []) as readonly PolicyRule[]
 
-/** In whatever order: the bootstrap writes roles that aggregate in an order of its own. */
+/** The order does not matter: bootstrap writes aggregated rules in another order. */
 function sameRules(a: readonly PolicyRule[], b: readonly PolicyRule[]): boolean {
   const known = byText(b)
   return a.length === b.length && [...byText(a).keys()].every(text => known.has(text))
 }
 
-/** Each rule once, where it is first. */
+/** Each rule once, at its first position. */
 const byText = (rules: readonly PolicyRule[]): ReadonlyMap<string, PolicyRule> =>
   new Map(rules.map(rule => [canonicalJson(rule), rule]))

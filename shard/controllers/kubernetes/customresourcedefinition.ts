@@ -27,7 +27,10 @@ export interface DefinitionControllerDeps {
   readonly log: Logger
 }
 
-/** Accepts names, establishes definitions, and removes their instances before they go (chapter 40, section 7.8). */
+/**
+ * Accepts names, establishes definitions, and deletes their custom resources before they are removed
+ * (apiextensions-apiserver `pkg/controller/{status,establish,finalizer}`).
+ */
 export function definitionController(deps: DefinitionControllerDeps): Controller {
   const definitions = deps.informers.for(resources.crds)
   const inGroup = definitions.index(item => [groupKey(item.key.cluster, item.object)])
@@ -69,7 +72,7 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
   )
 }
 
-/** The definition, when it is being deleted, of an object that has gone. */
+/** The terminating definition of a removed object. */
 const definedBy =
   (definitions: Informer) =>
   ({ resource, item: { cluster } }: Stored): readonly string[] => {
@@ -78,7 +81,7 @@ const definedBy =
     return crd?.metadata.deletionTimestamp === undefined ? [] : [keyFor(cluster, name)]
   }
 
-/** Names are given away one after the other within a group, so that no two definitions get the same. */
+/** Definitions of one group are handled one after another, so that two never get the same name. */
 function createTurns(): (group: string, work: () => Promise<unknown>) => Promise<void> {
   const last = new Map<string, Promise<void>>()
   return (group, work) => {
@@ -105,7 +108,7 @@ const writeStatus = (
     status: change(crd),
   }))
 
-/** Deletes the instances; then the finalizer goes, and the definition with it. */
+/** Deletes the custom resources, then removes the finalizer. */
 async function finalize(
   deps: DefinitionControllerDeps,
   cluster: ClusterName,
@@ -152,6 +155,6 @@ const terminating = (
     }),
   }))
 
-/** The definition's own instances, also where a binding serves others under the same name. */
+/** Reads the definition's own objects, also where a binding serves the same resource. */
 const clientOf = (storage: ResourceStorage, { signal, log }: DefinitionControllerDeps): ControllerClient =>
   createClient({ backend: { storage: () => storage, apis: () => undefined }, signal, log })

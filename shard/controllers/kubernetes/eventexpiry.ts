@@ -16,7 +16,7 @@ export interface EventExpiryDeps {
 const ref = { group: '', version: 'v1', resource: 'events' }
 const anHour = 3_600_000
 
-/** Events are deleted an hour after they last happened (chapter 20, section 7.5). */
+/** Deletes events an hour after they last happened (`--event-ttl`). */
 export function eventExpiryController({
   client,
   informers,

@@ -26,18 +26,20 @@ import {
   standingOf,
 } from './ownership.ts'
 
-/** What the garbage collector works with. */
+/** The dependencies of the garbage collector. */
 interface GarbageCollectorDeps extends Omit<Collection, 'ownership'> {
   readonly log: Logger
 }
 
 interface Collector {
   readonly ownership: Ownership
-  /** Places of owners that are held for the collector, by cluster and uid. */
+  /** Owners with a finalizer of the garbage collector, by cluster and uid. */
   readonly held: Map<string, string>
 }
 
-/** Deletes what has lost all its owners, in one logical cluster each (chapter 20, section 7.1; chapter 40, section 6.3). */
+/**
+ * Deletes objects whose owners are all gone, in each logical cluster by itself (`pkg/controller/garbagecollector`).
+ */
 export function garbageCollector(deps: GarbageCollectorDeps): Controller {
   const ownership = createOwnership()
   const held = new Map<string, string>()
@@ -72,7 +74,7 @@ const [deletionMark, foregroundMark, orphanMark] = [
   Buffer.from(`"${orphan}"`),
 ] as const
 
-/** Terminating with one of the collector's finalizers; looks at the bytes of metadata only. */
+/** Terminating with a finalizer of the garbage collector; reads only the bytes of the metadata. */
 function isHeldByCollector(item: CachedItem): boolean {
   const { rest, end } = item.offsets
   const metadata = item.bytes.subarray(rest, end)
@@ -83,8 +85,10 @@ function isHeldByCollector(item: CachedItem): boolean {
 
 const uidKey = (cluster: string, uid: string): string => `${cluster}|${uid}`
 
-/** Keeps the places of owners that wait for the collector, and says whose turn it is after a change: the object's own,
- * its dependents' when it is gone, its owners' when they may have waited for it. */
+/**
+ * Keeps the terminating owners, and returns the keys to process after a change: the object, its dependents when it
+ * is deleted, and its owners that may wait for it.
+ */
 function affected(
   { ownership, held }: Collector,
   resource: StoredResource,
@@ -102,7 +106,7 @@ function affected(
   return isHeld || ownersOf(item).length > 0 ? [own(), ...waiting] : waiting
 }
 
-/** What one step of collecting needs. */
+/** The dependencies of one step. */
 interface Collection {
   readonly cache: WatchCache
   readonly client: ControllerClient
@@ -111,7 +115,7 @@ interface Collection {
   readonly ownership: Ownership
 }
 
-/** Milliseconds until an owner whose kind is not served (yet) is looked for again. */
+/** Milliseconds until an owner whose kind is not served is looked up again. */
 const unknownAgain = 30_000
 
 interface Target {
@@ -120,7 +124,7 @@ interface Target {
   readonly object: KubeObject
 }
 
-/** Does what the state of one object asks of the collector. Returns when to look again, if no change will tell. */
+/** Handles one object. Returns after how many milliseconds to try again; undefined: not before the next change. */
 async function collect(of: Collection, place: ObjectPlace): Promise<number | undefined> {
   const target = await targetAt(of, place)
   if (target === undefined) return undefined
@@ -131,8 +135,10 @@ async function collect(of: Collection, place: ObjectPlace): Promise<number | und
   return undefined
 }
 
-/** The object at a place; undefined when it is gone, or when its cluster serves others under the same name: what a
- * binding shadows is left alone. */
+/**
+ * The object; undefined when it is gone, or when a binding serves other objects under the same resource: hidden
+ * objects are not changed.
+ */
 async function targetAt({ cache, apis, read }: Collection, place: ObjectPlace): Promise<Target | undefined> {
   const object = cache.resource(place.group, place.resource, place.segment).get(place)?.object
   const served = object && servedAt(apis, place)
@@ -149,14 +155,16 @@ async function dependentsOf(of: Collection, { place, object }: Target): Promise<
 
 const referencesOf = ({ object }: Target): readonly OwnerReference[] => object.metadata.ownerReferences ?? []
 
-/** `orphan`: the dependents forget the owner, then it goes. */
+/** `orphan`: removes the owner from its dependents, then its finalizer. */
 async function releaseDependents(of: Collection, target: Target): Promise<void> {
   const uid = target.object.metadata.uid ?? ''
   for (const dependent of await dependentsOf(of, target)) await dropOwners(of, dependent, new Set([uid]))
   await dropFinalizer(of, target, orphan)
 }
 
-/** `foregroundDeletion`: the dependents are deleted; the owner goes when those that block it are gone. */
+/**
+ * `foregroundDeletion`: deletes the dependents; removes the finalizer when those that block the owner are gone.
+ */
 async function deleteDependents(of: Collection, target: Target): Promise<void> {
   for (const dependent of await dependentsOf(of, target)) {
     if (dependent.object.metadata.deletionTimestamp === undefined) await deleteUnowned(of, dependent)
@@ -169,7 +177,7 @@ async function deleteDependents(of: Collection, target: Target): Promise<void> {
     await dropFinalizer(of, target, foreground)
 }
 
-/** Deletes an object whose owners are all gone or going; one that has another owner only forgets those. */
+/** Deletes an object without a solid owner; otherwise removes the references to absent owners. */
 async function deleteUnowned(of: Collection, target: Target): Promise<number | undefined> {
   const owners = referencesOf(target)
   if (owners.length === 0) return undefined
@@ -191,7 +199,7 @@ async function deleteTarget(of: Collection, target: Target, standings: readonly 
   await ifFound(of.client.delete(ref, place, { propagation, uid }))
 }
 
-/** In a circle of owners everybody would wait for everybody. */
+/** Breaks a cycle of owners that block each other (`unblockOwnerReferencesPatch`). */
 const unblock = (of: Collection, target: Target): Promise<unknown> =>
   changeOwners(of, target, owners => owners.map(owner => ({ ...owner, blockOwnerDeletion: false })))
 

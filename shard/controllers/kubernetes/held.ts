@@ -8,7 +8,10 @@ import type { CachedItem } from '../../cache/item.ts'
 import { cleanupFinalizer } from '../../registry/crd.ts'
 import { foregroundFinalizer, orphanFinalizer } from '../../registry/strategy.ts'
 
-/** Kept by the server's own controllers: they have nothing to do for an object that goes with its whole cluster. */
+/**
+ * Finalizers of the server's own controllers, which have nothing to do for an object that is deleted with its
+ * logical cluster.
+ */
 const own: ReadonlySet<string> = new Set([
   bindingFinalizer,
   workspaceFinalizer,
@@ -24,14 +27,14 @@ interface Finalized {
   readonly finalizers?: readonly string[]
 }
 
-/** Who, besides the server, has something to do before the object goes. */
+/** The finalizers of other controllers. */
 export function foreignFinalizers({ resource, item }: Stored): readonly string[] {
   const isNamespace = resource.group === '' && resource.resource === 'namespaces'
   const more = isNamespace ? ((item.object.spec as Finalized | undefined)?.finalizers ?? []) : []
   return [...finalizersOf(item), ...more].filter(finalizer => !own.has(finalizer))
 }
 
-/** Read from the bytes of the metadata: a cluster that goes has thousands of objects, and decodes none of them. */
+/** Reads the bytes of the metadata: the deletion of a logical cluster decodes none of its objects. */
 function finalizersOf(item: CachedItem): readonly string[] {
   const { rest, end } = item.offsets
   const metadata = item.bytes.subarray(rest, end)
@@ -40,7 +43,9 @@ function finalizersOf(item: CachedItem): readonly string[] {
   return JSON.parse(metadata.toString('utf8', at + mark.length, metadata.indexOf(']', at) + 1))
 }
 
-/** How an object is asked for in its cluster; undefined when nobody serves it: then nobody can wait for it either. */
+/**
+ * The ref of a stored object; undefined when the resource is not served: no other controller can then wait for it.
+ */
 export function refOf(
   apis: (cluster: ClusterName) => ApiSet | undefined,
   { resource: { group, resource, segment }, item }: Stored,
@@ -53,7 +58,10 @@ export function refOf(
   return set?.find(group, served.version, `${resource}:${segment}`) && { ...ref, identity: segment }
 }
 
-/** What those who hold something may need while they finish: a place for it, its definition, and their rights. */
+/**
+ * Objects that other controllers may need until they have removed their finalizers: namespaces, definitions and
+ * rights.
+ */
 const needed: ReadonlySet<string> = new Set([
   'namespaces',
   'apibindings',

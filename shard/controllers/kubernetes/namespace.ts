@@ -40,7 +40,7 @@ interface Namespace extends KubeObject {
 
 const finalizer = 'kubernetes'
 
-/** Deletes what is in a terminating namespace, and then lets it go (chapter 20, section 7.2). */
+/** Deletes the content of a terminating namespace, then removes its finalizer (`pkg/controller/namespace`). */
 export function namespaceController(deps: NamespaceControllerDeps): Controller {
   const namespaces = deps.informers.for(resources.namespaces)
   const reconcile = async (key: string): Promise<number | undefined> => {
@@ -73,7 +73,7 @@ export function namespaceController(deps: NamespaceControllerDeps): Controller {
   return createController({ name: 'namespace', reconcile, sources, departures }, deps.log)
 }
 
-/** One ref for each stored resource that lies in namespaces; events of both groups are the same objects. */
+/** One ref for each stored namespaced resource; events of both groups are the same objects. */
 function contentOf(apis: ApiSet | undefined): readonly ResourceRef[] {
   const found = new Map<string, ResourceRef>()
   for (const { group, version, names, namespaced, verbs } of apis?.resources ?? []) {
@@ -84,7 +84,7 @@ function contentOf(apis: ApiSet | undefined): readonly ResourceRef[] {
   return [...found.values()]
 }
 
-/** The same client, that sees one namespace only. */
+/** The client, limited to one namespace. */
 const within = (client: ControllerClient, namespace: string): ControllerClient => ({
   ...client,
   list: (resource, cluster) => client.list(resource, cluster, namespace),
@@ -124,7 +124,7 @@ const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the ' +
   'internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
-/** Gives every namespace its ServiceAccount `default` and the server's CA (chapter 20, section 7.2). */
+/** Creates the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt` in every namespace. */
 export function namespaceDefaultsController(deps: KcpControllerDeps): Controller {
   const { informers, log } = deps
   const of = (event: ItemEvent, name: string): readonly string[] => {

@@ -19,7 +19,7 @@ export interface ObjectPlace extends StoredResource {
   readonly name: string
 }
 
-/** A place as a key. Only names may contain bars, and the name is last. */
+/** The key of an object: only names may contain `|`, and the name is last. */
 export const placeKey = ({ group, resource, segment, cluster, namespace, name }: ObjectPlace): string =>
   [group, resource, segment, cluster, namespace, name].join('|')
 
@@ -32,7 +32,7 @@ export const placeOf = (resource: StoredResource, item: Item): ObjectPlace => ({
 
 const mark = Buffer.from('"ownerReferences":')
 
-/** Whether metadata names owners; looks at the bytes, because nearly no object does. */
+/** Whether the metadata has owner references; reads the bytes, because few objects have some. */
 const mayHaveOwners = (item: CachedItem): boolean => {
   const { rest, end } = item.offsets
   return item.bytes.subarray(rest, end).includes(mark)
@@ -43,11 +43,11 @@ const none: readonly OwnerReference[] = []
 export const ownersOf = (item: CachedItem): readonly OwnerReference[] =>
   mayHaveOwners(item) ? (item.object.metadata.ownerReferences ?? none) : none
 
-/** Who depends on whom, by the owner's uid; owners and dependents are in the same logical cluster. */
+/** Dependents by the uid of the owner; both are in the same logical cluster. */
 export interface Ownership {
   readonly isEmpty: boolean
   apply(resource: StoredResource, event: Pick<WatchCacheEvent, 'type' | 'item' | 'previous'>): void
-  /** Keys of places. */
+  /** Keys of objects. */
   dependentsOf(cluster: ClusterName, uid: string): readonly string[]
 }
 
@@ -85,7 +85,10 @@ export function createOwnership(): Ownership {
 
 export type ApisOf = (cluster: ClusterScope) => ApiSet | undefined
 
-/** How an owner stands: there, waiting in foreground deletion for its dependents, gone, or not to be found out. */
+/**
+ * The state of an owner: it exists, waits in foreground deletion for its dependents, is gone, or its kind is not
+ * served.
+ */
 export type Standing = 'solid' | 'waiting' | 'absent' | 'unknown'
 
 export const foreground = 'foregroundDeletion'
@@ -94,7 +97,7 @@ export const orphan = 'orphan'
 export const isTerminatingWith = ({ metadata }: KubeObject, finalizer: string): boolean =>
   metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(finalizer)
 
-/** How a cluster serves what lies at a place. */
+/** The served resource of a stored object. */
 interface ServedPlace {
   readonly ref: ResourceRef
   readonly resource: ApiResource
@@ -131,8 +134,8 @@ function servedKind(
 export type Read = (resource: ApiResource, key: ObjectKey) => Promise<KubeObject | undefined>
 
 /**
- * How an owner of the object at `place` stands. Owners are looked for in the dependent's own cluster and namespace only;
- * another object under the owner's name is not the owner (chapter 40, rule 6.15).
+ * The state of an owner of the object at `place`. Owners are looked up only in the logical cluster and namespace of
+ * the dependent; another object with the name of the owner is not the owner (rules.md 6.15).
  */
 export async function standingOf(
   { apis, read }: { readonly apis: ApisOf; readonly read: Read },

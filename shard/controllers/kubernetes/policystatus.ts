@@ -23,7 +23,9 @@ export interface PolicyStatusDeps {
   readonly log: Logger
 }
 
-/** Writes into ValidatingAdmissionPolicies what their expressions look like beside the schemas of what they are about. */
+/**
+ * Writes `status.typeChecking` of ValidatingAdmissionPolicies (`pkg/controller/validatingadmissionpolicystatus`).
+ */
 export function policyStatusController({ client, informers, apis, log }: PolicyStatusDeps): Controller {
   const informer = informers.for(ref)
   const definition = {

@@ -14,7 +14,7 @@ import { createQueue } from '../queue.ts'
 /** Milliseconds after which a quota is counted anew: writes that were admitted and then failed took a place, too. */
 const recount = 300_000
 
-/** Keeps the status of quotas: what they limit, and how much of that there is (chapter 20, section 7.3). */
+/** Updates the status of ResourceQuotas: the limits and the current use (`pkg/controller/resourcequota`). */
 export function resourceQuotaController({ cache, client, informers, log }: ShardHost): Controller {
   const quotas = informers.for(resources.resourceQuotas)
   const quotasIn = quotas.index(({ key }) => [`${key.cluster}/${key.namespace}`])

@@ -10,7 +10,7 @@ import { createMountedKinds, type MountedKinds } from './mountedkinds.ts'
 import { followLinks, linkProblem, locateKind, type MountRef, mountOf, mountState } from './mountref.ts'
 import { mountStatus, mountUrl, type Observation } from './mountstatus.ts'
 
-/** Brings URL, condition and phase of mounted workspaces in line with the objects that they refer to. */
+/** Sets URL, condition and phase of mounted workspaces from the objects that they refer to. */
 export function mountController(deps: KcpControllerDeps): Controller {
   const workspaces = deps.informers.for(deps.tenancy.workspaces)
   const queue: Queue = createQueue({ name: 'mount', log: deps.log, reconcile: key => reconcile(key) })
@@ -45,7 +45,7 @@ export function mountController(deps: KcpControllerDeps): Controller {
 const concerns = ({ type, item }: ItemEvent): boolean =>
   type !== 'BOOKMARK' && mountOf(item.object as Workspace) !== undefined
 
-/** What a logical cluster serves has changed: its mounts may have found, or lost, their kind. */
+/** When the resources of a logical cluster change, its mounts are checked again. */
 const followKinds = (definitions: Informer, workspaces: Informer, queue: Queue): (() => void) =>
   definitions.onEvent(({ item }) => {
     for (const mounted of byCluster(workspaces)(item.key.cluster)) queue.add(keyOf(mounted))
@@ -76,7 +76,7 @@ function observe({ deps, kinds }: Watching, key: string, ref: MountRef): Observa
   return { found: 'object', object: item.object, ...(link && { link }) }
 }
 
-/** The URL first: a workspace that is ready has one. */
+/** Writes the URL first: a ready workspace has one. */
 async function bring(
   { client, tenancy }: KcpControllerDeps,
   key: string,

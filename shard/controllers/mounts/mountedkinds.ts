@@ -9,9 +9,9 @@ export interface Reference {
   readonly key: ObjectKey
 }
 
-/** Exactly the kinds that somebody refers to are watched, and only while somebody does. */
+/** Watches the kinds that workspaces refer to, while a workspace refers to them. */
 export interface MountedKinds {
-  /** Remembers what `user` refers to, in place of what it referred to before. Returns the object as it is now. */
+  /** Replaces the reference of `user`. Returns the current object. */
   follow(user: string, reference: Reference): Item | undefined
   forget(user: string): void
 }
@@ -26,7 +26,7 @@ interface Kind {
 const kindId = ({ group, resource, identity = '' }: ResourceRef): string => `${group}/${resource}/${identity}`
 const objectId = ({ cluster, namespace, name }: ObjectKey): string => `${cluster}/${namespace}/${name}`
 
-/** `changed` is told which users refer to an object that changed. */
+/** Calls `changed` with the users of an object that changed. */
 export function createMountedKinds(informers: Informers, changed: (user: string) => void): MountedKinds {
   const kinds = new Map<string, Kind>()
   const references = new Map<string, Reference>()

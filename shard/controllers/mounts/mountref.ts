@@ -9,13 +9,13 @@ import type { Workspace } from '../../../kcp/tenancy.ts'
 import { keyOf } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
 
-/** `spec.mount` of a workspace: what stands in place of a logical cluster (chapter 30, section 4.3). */
+/** `spec.mount` of a Workspace: the object that provides the URL of the workspace. */
 export interface Mount {
   readonly type?: string
   readonly ref: MountRef
 }
 
-/** The object that says where the mounted workspace leads; in the same logical cluster as the workspace. */
+/** The object that has the URL; in the same logical cluster as the Workspace. */
 export interface MountRef {
   readonly apiVersion: string
   readonly kind: string
@@ -28,7 +28,7 @@ export const mountOf = ({ spec }: Workspace): Mount | undefined => {
   return mount?.ref === undefined ? undefined : (mount as Mount)
 }
 
-/** Where the objects of a kind are. */
+/** The stored resource of a kind. */
 interface LocatedKind {
   readonly resource: ResourceRef
   readonly namespaced: boolean
@@ -60,7 +60,7 @@ const identityIn = ({ status }: APIBinding, group: string, resource: string): re
     .filter(bound => bound.group === group && bound.resource === resource)
     .map(bound => bound.schema.identityHash)
 
-/** What a mount object says: the contract of chapter 30, section 4.2. */
+/** The fields of a mount object that the controller reads. */
 export interface MountState {
   readonly phase: string
   readonly url: string
@@ -76,12 +76,12 @@ export function mountState({ apiVersion = '', kind, spec, status }: KubeObject):
   return { phase: text(phase), url: text(own) || text(URL) || text(url) }
 }
 
-/** What is wrong with where a link leads. */
+/** Why a link within the tree cannot be followed. */
 export type LinkProblem = 'loop' | 'nowhere'
 
 /**
- * Follows a URL of this tree as far as this shard knows it; undefined for other URLs, and for links that lead somewhere.
- * Beside other shards nobody here can say that something is nowhere.
+ * Resolves a URL of this tree with what this shard knows; undefined for other URLs, and for links that resolve.
+ * With several shards, a missing workspace may be on another shard.
  */
 export function linkProblem(
   { informers, place, shard, tenancy }: KcpControllerDeps,
@@ -100,7 +100,10 @@ function pathIn(externalURL: string, url: string): string | undefined {
   return url.startsWith(prefix) ? url.slice(prefix.length).replace(/\/$/, '') : undefined
 }
 
-/** Calls `changed` with every link when workspaces come, go or lead elsewhere: any of them may be on the way. */
+/**
+ * Calls `changed` with the key of every link when a workspace is created, deleted or moved: each link may depend on
+ * it.
+ */
 export function followLinks(
   { informers, shard, tenancy }: KcpControllerDeps,
   changed: (key: string) => void,

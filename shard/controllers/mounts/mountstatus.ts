@@ -4,7 +4,7 @@ import type { LogicalClusterPhase } from '../../../kcp/core.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import { type LinkProblem, type MountRef, type MountState, mountState } from './mountref.ts'
 
-/** What was found where a mount refers to. */
+/** What a mount reference resolved to. */
 export type Observation =
   | { readonly found: 'object'; readonly object: KubeObject; readonly link?: LinkProblem }
   | { readonly found: 'nothing' }
@@ -12,11 +12,11 @@ export type Observation =
 
 const type = 'WorkspaceMountReady'
 
-/** The URL to put on the workspace; the one that it has stays when the object does not say any. */
+/** The URL of the workspace; the current one stays when the object has none. */
 export const mountUrl = (observed: Observation, current: string | undefined): string | undefined =>
   observed.found === 'object' ? mountState(observed.object).url || current : current
 
-/** The status of a mounted workspace (chapter 30, section 4.4). */
+/** The status of a mounted workspace (kcp `workspacemounts/workspace_mounts_reconcile.go`). */
 export function mountStatus(
   { status = {} }: Workspace,
   ref: MountRef,
@@ -49,13 +49,13 @@ function conditionOf(ref: MountRef, observed: Observation): ConditionState {
 }
 
 function linkCondition({ url }: MountState, link: LinkProblem | undefined): ConditionState | undefined {
-  if (link === 'loop') return isFalse(type, 'Error', 'MountLoop', `${url} leads in a circle`)
+  if (link === 'loop') return isFalse(type, 'Error', 'MountLoop', `${url} is part of a loop of mounts`)
   if (link === 'nowhere')
     return isFalse(type, 'Error', 'MountTargetNotFound', `there is no workspace at ${url}`)
   return undefined
 }
 
-/** Only the exact phase `Ready` serves, and only with a URL that leads somewhere. */
+/** Ready: the exact phase `Ready`, with an absolute http or https URL. */
 const isServing = ({ phase, url }: MountState): boolean => phase === 'Ready' && isEndpoint(url)
 
 function isEndpoint(text: string): boolean {

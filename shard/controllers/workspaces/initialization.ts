@@ -12,30 +12,30 @@ import type { KcpControllerDeps } from '../host.ts'
 import { namespaceContent } from '../kubernetes/namespace.ts'
 import { bindingsInitializer } from './logicalclustercreation.ts'
 
-/** What the server's own initializers got done. */
+/** The results of the server's own initializers. */
 export interface Initialization {
-  /** Identifiers of initializers that are through. */
+  /** Identifiers of the initializers that have finished. */
   readonly finished: readonly string[]
-  /** How the default bindings are; undefined when none is wanted. */
+  /** The condition of the default bindings; undefined when the types have none. */
   readonly bindings: ConditionState | undefined
 }
 
 const universal = 'root:universal'
 const universalNamespaces = ['default', 'kube-system']
 
-/** Whether the server itself does what this initializer is for. */
+/** Whether the server runs this initializer itself. */
 export const isBuiltin = (initializer: string): boolean =>
   initializer === universal || initializer === bindingsInitializer
 
-/** Whether a moment's work of the server's own is all that is left to do: nothing to tell anybody about. */
+/** Whether only the server's own initializers are left, which need a moment: their absence is not reported. */
 export const isBrief = ({ status }: LogicalCluster): boolean =>
   status?.phase === 'Initializing' &&
   (status.initializers ?? []).every(isBuiltin) &&
   !conditionIs(status.conditions, bindingsInitialized, 'False')
 
 /**
- * The initializers that are built in, `root:universal` and `system:apibindings`, and who administrates the cluster
- * (chapter 20, section 3.8). What is missing is made in one commit.
+ * Runs the built-in initializers `root:universal` and `system:apibindings`, and gives the creator the role
+ * `cluster-admin`. Missing objects are created in one commit.
  */
 export async function initialize(
   deps: KcpControllerDeps,
@@ -65,7 +65,7 @@ function missingNamespace(
 
 export const adminBinding = 'workspace-admin'
 
-/** Whoever made the workspace administrates it; made again when somebody deletes it. */
+/** The creator of the workspace is bound to `cluster-admin`; a deleted binding is created again. */
 export function missingAdmin(
   { informers }: KcpControllerDeps,
   cluster: ClusterName,

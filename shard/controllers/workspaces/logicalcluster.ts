@@ -24,12 +24,12 @@ import { adminBinding, type Initialization, initialize, isBrief, missingAdmin } 
 import { deleteLogicalCluster } from './logicalclusterdeletion.ts'
 import { awaited, finished } from './waiting.ts'
 
-/** Milliseconds for which default bindings may be on their way before that is told. */
+/** Milliseconds in which default bindings may still be incomplete before the status reports it. */
 const patience = 2_000
 
-/** Takes every logical cluster through its phases (chapter 20, sections 3.6 and 3.8). */
+/** Moves every LogicalCluster through its phases (kcp `pkg/reconciler/core/logicalcluster`). */
 export function logicalClusterController(deps: KcpControllerDeps): Controller {
-  /** Clusters that other workspaces' exports and types concern. */
+  /** Logical clusters whose state depends on exports and workspace types of other workspaces. */
   const dependent = new Set<ClusterName>()
   const clusters = deps.informers.for(resources.logicalClusters)
   const reconcile = async (cluster: string): Promise<number | undefined> => {
@@ -65,7 +65,7 @@ function changesOf(
   dependent: ReadonlySet<ClusterName>,
 ) {
   const { group, resource, identity = '' } = tenancy.workspaces
-  /** A cluster that is being deleted has waited for its last child. */
+  /** Enqueues a terminating logical cluster when its last child workspace is gone. */
   const lastChild = ({ type, item: { key } }: ItemEvent): readonly string[] => {
     if (type !== 'DELETED') return []
     const parent = directory.logicalCluster(key.cluster)
@@ -77,7 +77,7 @@ function changesOf(
   const lostAdmin = ({ type, item: { key } }: ItemEvent): readonly string[] =>
     type === 'DELETED' && key.name === adminBinding ? [key.cluster] : []
   const all = (): readonly string[] => [...dependent]
-  /** A new binding binds nothing yet. */
+  /** A new binding has no bound resources yet. */
   const bound = (event: ItemEvent): readonly string[] => (event.type === 'ADDED' ? [] : clusterOf(event))
   return [
     { informer: informers.for(resources.logicalClusters), keys: clusterOf },
@@ -101,7 +101,7 @@ async function advance(
   return { maintained: await maintainBindings(deps, cluster, current), waiting }
 }
 
-/** Default bindings take a moment: what is only on its way is not told before it has had that. */
+/** Default bindings need a moment: while only they are incomplete, the status is written after that time. */
 async function report(
   { client, informers, shard }: KcpControllerDeps,
   cluster: ClusterName,
@@ -128,16 +128,16 @@ async function report(
 
 type Status = NonNullable<LogicalCluster['status']>
 
-/** What a pass over a logical cluster has found out. */
+/** The results of one reconciliation of a LogicalCluster. */
 interface Findings {
   readonly initialization?: Initialization
-  /** Default bindings that are maintained. */
+  /** The condition of bindings with the lifecycle `Maintain`. */
   readonly maintained?: ConditionState | undefined
-  /** Who is waited for. */
+  /** The condition `ControllersFinished`. */
   readonly waiting?: ConditionState | undefined
 }
 
-/** The next status (chapter 20, section 3.6). Going to Initializing, admission fills in who has to finish. */
+/** The next status. In the step to `Initializing`, admission copies the initializers of the spec to the status. */
 function nextStatus({ status = {}, metadata }: LogicalCluster, found: Findings): Status {
   const { phase = 'Scheduling' } = status
   const inactive = metadata.annotations?.[inactiveAnnotation] === 'true'
@@ -170,7 +170,7 @@ function initializing(status: Status, { initialization, waiting }: Findings): St
   }
 }
 
-/** That bindings are there is worth a condition only where their absence had one. */
+/** A True condition is set only where the condition was False before. */
 function toldBefore({ conditions }: Status, state: ConditionState | undefined): readonly ConditionState[] {
   if (state === undefined) return []
   return state.status === 'False' || findCondition(conditions, state.type) !== undefined ? [state] : []

@@ -14,14 +14,13 @@ import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
 import { readOwner } from '../../tenancy/owner.ts'
 import { homeOf, type WorkspaceStep } from './workspacehome.ts'
 
-/** The initializer that makes default bindings; every type with such bindings has it. */
+/** The initializer that creates default bindings; types with `defaultAPIBindings` have it. */
 export const bindingsInitializer = 'system:apibindings'
 
-/** What a type's initializer or terminator is called: by the name, not the path, of the cluster where the type is. */
+/** `<logical cluster>:<name>` of a type: the identifier of its initializer or terminator. */
 const identifierOf = ({ cluster, type }: LocatedType): string => `${cluster}:${type.metadata.name ?? ''}`
 
-/** Who has to finish before a cluster of these types is ready, bases first, default bindings last; and who before it is
- * gone (chapter 20, section 3.5). */
+/** The initializers (bases first, default bindings last) and terminators of a logical cluster with these types. */
 export function lifecycleOf(
   types: readonly LocatedType[],
 ): Pick<NonNullable<LogicalCluster['spec']>, 'initializers' | 'terminators'> {
@@ -31,8 +30,10 @@ export function lifecycleOf(
   return { initializers: hasBindings ? [...initializers, bindingsInitializer] : initializers, terminators }
 }
 
-/** Creates the logical cluster of a workspace. False: somebody else has a cluster of that name. Throws
- * `TypesInvalid`. */
+/**
+ * Creates the LogicalCluster of a Workspace. False: the name is already used by another workspace. Throws
+ * `TypesInvalid`.
+ */
 export async function createLogicalCluster(
   step: WorkspaceStep,
   workspace: Workspace,

@@ -17,14 +17,14 @@ import { createQueue } from '../queue.ts'
 import { type Remaining, recheck, remainingFinalizers, remainingInstances } from '../remaining.ts'
 import { awaited, awaitedChildren, awaitedFinalizers } from './waiting.ts'
 
-/** So many objects are removed in one commit. */
+/** Objects removed in one commit. */
 const batch = 1_000
-/** So many are asked to go at the same time. */
+/** Deletions sent at the same time. */
 const atOnce = 64
 
 /**
- * Empties a logical cluster and lets it go: its terminators finish, then its children go, then everything else (chapter
- * 20, section 3.10; unlike there, content stays until the terminators are done).
+ * Deletes the content of a logical cluster: first the terminators finish, then the child workspaces are deleted,
+ * then the rest. Unlike in kcp, content stays until the terminators have finished.
  */
 export async function deleteLogicalCluster(
   deps: KcpControllerDeps,
@@ -61,7 +61,7 @@ const isChild = ({ tenancy }: KcpControllerDeps, { resource }: Stored): boolean 
 const isHeld = ({ apis }: KcpControllerDeps, stored: Stored): boolean =>
   foreignFinalizers(stored).length > 0 && refOf(apis, stored) !== undefined
 
-/** Objects that are terminating already are left to whoever holds them. */
+/** Terminating objects are not deleted again: their finalizers are pending. */
 async function askToGo({ apis, client }: KcpControllerDeps, holding: readonly Stored[]): Promise<void> {
   const targets = holding.filter(({ item }) => !isDeparting(item))
   for (let i = 0; i < targets.length; i += atOnce) {
@@ -79,7 +79,7 @@ async function removeAll({ content }: KcpControllerDeps, objects: readonly Store
   for (let i = 0; i < objects.length; i += batch) await content.remove(objects.slice(i, i + batch))
 }
 
-/** Nobody has anything to do here any more: everything goes, at the end the cluster and its workspace together. */
+/** Removes everything that is left, at the end the LogicalCluster and its Workspace in one commit. */
 async function letGo(
   deps: KcpControllerDeps,
   cluster: ClusterName,
@@ -98,7 +98,7 @@ async function letGo(
 const storedAt = ({ content }: KcpControllerDeps, cluster: ClusterName): Stored | undefined =>
   [...content.of(cluster)].find(isItself)
 
-/** The workspace, when it only waits for its logical cluster. */
+/** The Workspace, when its only finalizer is that of its LogicalCluster. */
 function workspaceOf(
   { content, tenancy }: KcpControllerDeps,
   owner: NonNullable<LogicalCluster['spec']>['owner'],
@@ -125,7 +125,7 @@ const dropFinalizer = ({ client }: KcpControllerDeps, cluster: ClusterName): Pro
     }),
   )
 
-/** What is left of a cluster, in kcp's words. */
+/** The condition `WorkspaceContentDeleted` with kcp's message. */
 function contentCondition(left: readonly Stored[]): ConditionState {
   const remaining = remainingOf(left)
   const parts = [remainingInstances(remaining), remainingFinalizers(remaining, 'logical cluster')]
@@ -145,7 +145,7 @@ function remainingOf(left: readonly Stored[]): Remaining {
   return { instances, finalizers }
 }
 
-/** LogicalClusterPhase and conditions tell how far the deletion is. */
+/** Writes the phase and the conditions of a deletion. */
 const reportDeletion = (
   { client }: KcpControllerDeps,
   cluster: ClusterName,
@@ -162,8 +162,10 @@ const reportDeletion = (
     }),
   )
 
-/** Removes what was written into a logical cluster while it went away: a write that was admitted before may be stored
- * after. */
+/**
+ * Removes objects that were stored after their logical cluster was deleted: a write may be admitted before and
+ * stored after the deletion.
+ */
 export function leftoversController({ cache, content, informers, log }: ShardHost): Controller {
   const clusters = informers.for(resources.logicalClusters)
   const isGone = (cluster: string): boolean =>

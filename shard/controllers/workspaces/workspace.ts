@@ -24,10 +24,10 @@ import { awaited, awaitedOnWorkspace, finished } from './waiting.ts'
 import { homeOf, target, type WorkspaceStep } from './workspacehome.ts'
 import { withRemaining, workspaceStatus } from './workspacestatus.ts'
 
-/** Milliseconds until a workspace that cannot be placed is looked at again. */
+/** Milliseconds until an unschedulable workspace is tried again. */
 const unplacedAgain = 5_000
 
-/** Makes a logical cluster for every workspace and follows its phase (chapter 20, sections 3.3 to 3.7). */
+/** Creates the LogicalCluster of every Workspace and copies its phase (kcp `pkg/reconciler/tenancy/workspace`). */
 export function workspaceController(deps: KcpControllerDeps): Controller {
   const workspaces = deps.informers.for(deps.tenancy.workspaces)
   const reconcile = async (key: string): Promise<number | undefined> => {
@@ -64,7 +64,7 @@ function ownersOf({ item }: ItemEvent): readonly string[] {
   return owner?.resource === 'workspaces' ? [keyFor(owner.cluster, owner.name)] : []
 }
 
-/** One pass; every write is an event that leads to the next. */
+/** One step: every write causes an event that leads to the next step. */
 async function advance(step: WorkspaceStep, workspace: Workspace): Promise<number | undefined> {
   const cluster = workspace.spec?.cluster
   if (!cluster || !workspace.metadata.finalizers?.includes(workspaceFinalizer)) return choose(step, workspace)
@@ -80,7 +80,7 @@ const logicalClusterOf = (
   cluster: ClusterName,
 ): LogicalCluster | undefined => directory.logicalCluster(cluster)
 
-/** Admission has chosen a place unless there was none. */
+/** Admission schedules a new Workspace; where it found no shard, the controller tries again. */
 async function choose(step: WorkspaceStep, workspace: Workspace): Promise<number | undefined> {
   const { client, directory } = step.deps
   const placement = placementOf(directory, step, workspace)
@@ -102,7 +102,7 @@ async function unschedulable(step: WorkspaceStep, problem: string): Promise<numb
   return unplacedAgain
 }
 
-/** The logical cluster; its first event comes back here. */
+/** Creates the LogicalCluster; its first event enqueues the Workspace again. */
 async function place(
   step: WorkspaceStep,
   workspace: Workspace,
@@ -113,7 +113,7 @@ async function place(
   return made ? undefined : unschedulable(step, `logical cluster "${cluster}" is another workspace's`)
 }
 
-/** Types that are gone or circular are told in a condition; what else is thrown is retried. */
+/** Missing or circular types become a condition; other errors are retried. */
 function asProblem(error: unknown): string {
   if (error instanceof TypesInvalid) return error.message
   throw error
@@ -131,7 +131,7 @@ async function keepURL(step: WorkspaceStep, { metadata, spec }: Workspace): Prom
   }))
 }
 
-/** The server's own initializers take a moment: while only they are at work, there is nothing to report. */
+/** While only the server's own initializers are left, the status is not written: they need a moment. */
 async function keepStatus(step: WorkspaceStep, workspace: Workspace, cluster: ClusterName): Promise<void> {
   const home = logicalClusterOf(step, cluster)
   if (home !== undefined && isBrief(home)) return
@@ -143,7 +143,7 @@ async function keepStatus(step: WorkspaceStep, workspace: Workspace, cluster: Cl
   }))
 }
 
-/** Deletes the logical cluster; lets the workspace go when that is gone (chapter 20, section 3.10). */
+/** Deletes the LogicalCluster; removes the finalizer of the Workspace when the LogicalCluster is gone. */
 async function deleteWorkspace(step: WorkspaceStep, workspace: Workspace): Promise<void> {
   const { finalizers = [], annotations = {} } = workspace.metadata
   if (finalizers.some(each => each !== workspaceFinalizer)) return reportHolders(step)
@@ -156,7 +156,7 @@ async function deleteWorkspace(step: WorkspaceStep, workspace: Workspace): Promi
   else await home.remove()
 }
 
-/** Others come first: as long as they hold the workspace itself, nothing happens to what is in it. */
+/** While the Workspace has other finalizers, its LogicalCluster is not deleted. */
 async function reportHolders(step: WorkspaceStep): Promise<void> {
   const { client, directory, shard } = step.deps
   const parent = `${shard.externalURL}/clusters/${directory.path(step.parent)}`
@@ -178,7 +178,7 @@ const release = (step: WorkspaceStep): Promise<unknown> =>
 
 const mirrored = ['WorkspaceContentDeleted', finished]
 
-/** Observers of the workspace see how far its deletion is, as soon as there is something to see. */
+/** Copies phase and conditions of the terminating LogicalCluster to the Workspace. */
 async function mirror(step: WorkspaceStep, home: LogicalCluster): Promise<void> {
   const { phase } = home.status ?? {}
   if (phase !== 'Terminating' && phase !== 'Deleting') return

@@ -9,21 +9,21 @@ import type { PeerClient } from '../../tenancy/peer.ts'
 import { clusterScoped, createIfMissing, ifFound } from '../client.ts'
 import type { KcpControllerDeps } from '../host.ts'
 
-/** The logical cluster of a workspace, on whichever shard it is. */
+/** The LogicalCluster of a Workspace, on this shard or on another one. */
 interface WorkspaceHome {
-  /** As far as it is known; another shard is asked where it matters. */
+  /** The LogicalCluster; another shard is asked when it is not known here. */
   read(): Promise<LogicalCluster | undefined>
-  /** Creates it; returns the one that is there, whoever's it is. */
+  /** Creates it; returns the existing one otherwise, which may belong to another workspace. */
   found(object: LogicalCluster): Promise<LogicalCluster | undefined>
   remove(): Promise<void>
 }
 
-/** Throws an `Error` when its shard is not known: the workspace waits for it. */
+/** Throws an `Error` when the shard is not known yet: the workspace is retried. */
 export function homeOf(deps: KcpControllerDeps, workspace: Workspace, cluster: ClusterName): WorkspaceHome {
   const shard = workspace.metadata.annotations?.[shardAnnotation] ?? deps.shard.name
   if (shard === deps.shard.name) return here(deps, cluster)
   const peer = deps.peers.get(shard)
-  if (peer === undefined) throw new Error(`the shard ${shard} is not known`)
+  if (peer === undefined) throw new Error(`shard ${shard} is not known`)
   return there(deps, cluster, peer)
 }
 
@@ -40,7 +40,7 @@ function here({ client, directory }: KcpControllerDeps, cluster: ClusterName): W
   }
 }
 
-/** Milliseconds for another shard to answer. */
+/** Timeout of requests to another shard, in milliseconds. */
 const patience = 10_000
 
 function there({ directory }: KcpControllerDeps, cluster: ClusterName, peer: PeerClient): WorkspaceHome {
@@ -59,7 +59,7 @@ function there({ directory }: KcpControllerDeps, cluster: ClusterName, peer: Pee
   }
 }
 
-/** One workspace on its way. */
+/** One Workspace in reconciliation. */
 export interface WorkspaceStep {
   readonly deps: KcpControllerDeps
   readonly parent: ClusterName

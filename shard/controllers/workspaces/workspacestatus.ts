@@ -12,8 +12,9 @@ import { finished } from './waiting.ts'
 
 type Status = NonNullable<Workspace['status']>
 
-/** The status of a workspace whose place is known, from its logical cluster (chapter 20, section 3.7), and who is waited
- * for. */
+/**
+ * The status of a scheduled workspace, from its LogicalCluster; `waiting` is the condition `ControllersFinished`.
+ */
 export function workspaceStatus(
   { spec, status = {} }: Workspace,
   home: LogicalCluster | undefined,
@@ -27,7 +28,7 @@ export function workspaceStatus(
   return { ...withRemaining(status, home), phase, conditions }
 }
 
-/** Mirrors who has not finished yet. */
+/** Copies the remaining initializers and terminators. */
 export function withRemaining(status: Status, home: LogicalCluster | undefined): Status {
   const { initializers: _, terminators: __, ...rest } = status
   const { initializers = [], terminators = [] } = home?.status ?? {}
@@ -54,7 +55,7 @@ function initialization(
   return waiting(`Initializers still exist: [${(home.status.initializers ?? []).join(' ')}]`)
 }
 
-/** Ready once initialized; Unavailable while something of the workspace is not as it should be. */
+/** `Ready` after initialization; `Unavailable` while a condition `Workspace…` is False. */
 function phaseOf(phase: LogicalClusterPhase, conditions: Status['conditions']): LogicalClusterPhase {
   const isReady = conditionIs(conditions, type, 'True')
   if (phase === 'Scheduling' || phase === 'Initializing') return isReady ? 'Ready' : 'Initializing'

@@ -7,7 +7,7 @@ import type { KcpControllerDeps } from '../host.ts'
 
 const published = 'VirtualWorkspaceURLsReady'
 
-/** Tells in conditions that a type's URLs are there; the views themselves publish them (chapter 20, section 4.3). */
+/** Sets `VirtualWorkspaceURLsReady` of workspace types; the views publish the URLs themselves. */
 export function workspaceTypeController(deps: KcpControllerDeps): Controller {
   const { workspaceTypes } = deps.tenancy
   const types = deps.informers.for(workspaceTypes)

@@ -75,7 +75,7 @@ export const toWorkspaces = (scene: Mounts): void => {
           each => condition(each)?.reason === 'MountLoop',
         )
         assert.equal(found.status.phase, 'Unavailable')
-        assert.match(condition(found)?.message ?? '', /leads in a circle$/)
+        assert.match(condition(found)?.message ?? '', /is part of a loop of mounts$/)
         assert.equal((await scene.client(`/clusters/root:${name}/api`)).status, 503)
       }
       const target = (await workspace(scene, 'target')).spec.URL ?? ''

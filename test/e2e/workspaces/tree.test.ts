@@ -59,7 +59,7 @@ describe('the tree of workspaces with mounts and links', function () {
     assert.equal(code, 0, stderr)
     assert.deepEqual(stdout.split('\n'), [
       'root',
-      `├── circle → root:circle (link, Unavailable: ${url.replace(/org$/, 'circle')} leads in a circle)`,
+      `├── circle → root:circle (link, Unavailable: ${url.replace(/org$/, 'circle')} is part of a loop of mounts)`,
       '├── lost → ? (mount, Unavailable: RemoteCluster "/lost" not found)',
       '├── moved → root:org (redirect)',
       '├── org',

@@ -1,11 +1,10 @@
 import type { KubeObject } from '../../../framework/index.ts'
 import type { APIExportEndpointSlice, ClusterCachedResourceEndpointSlice } from '../../../kcp/index.ts'
-import type { Exports } from './exports.ts'
-import { clusterOf, type ExportParams } from './exports.ts'
+import { clusterOf, type ExportParams, type Exports } from './exports.ts'
 
 /**
- * The export that a slice lists URLs for, and whether anybody has bound it: without consumers there is no URL (chapter 10,
- * section 9). undefined as long as one of the slice's conditions is not True.
+ * The export of a slice, and whether it has bindings: without bindings the slice has no URL. undefined while a
+ * condition of the slice is not True.
  */
 export function consumedExport(
   exports: Exports,
@@ -20,7 +19,7 @@ export function consumedExport(
   return { params, isConsumed: exports.bindingsOf(params).length > 0 }
 }
 
-/** The slice with these URLs in its status; itself when it has them. */
+/** The slice with these URLs in its status; the same object when nothing changes. */
 export function withEndpoints(object: KubeObject, urls: readonly string[]): KubeObject {
   const { status } = object as APIExportEndpointSlice
   const current = status?.endpoints ?? []

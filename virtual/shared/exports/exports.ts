@@ -26,13 +26,13 @@ export const exportOf = ({ provider, name }: ExportParams): ExportReference => (
 /** The logical cluster that an object's annotation names; '' without one. */
 export const clusterOf = ({ metadata }: KubeObject): string => metadata.annotations?.[clusterAnnotation] ?? ''
 
-/** What views know of exports, their schemas and their bindings: look-ups in memory, kept up to date. */
+/** Exports, schemas and bindings in memory, kept up to date. */
 export interface Exports {
   readonly exports: Informer
   readonly schemas: Informer
   readonly bindings: Informer
   find(params: ExportParams): APIExport | undefined
-  /** By `{path, name}` of a reference; `path` may be a logical cluster's name or its path (chapter 20, section 1.8). */
+  /** By a reference; `path` is the path or the name of a logical cluster. */
   resolve(path: string, name: string): Item | undefined
   byIdentity(hash: string): readonly Item[]
   /** Every binding that refers to the export, in any logical cluster. */
@@ -42,7 +42,7 @@ export interface Exports {
   readonly synced: Promise<unknown>
 }
 
-/** Exports and their schemas may be on any shard; bindings are those of this one. */
+/** Exports and schemas of all shards; bindings of this shard. */
 export function watchExports({ informers, shared }: Host): Exports {
   const anywhere = shared?.informers ?? informers
   const exports = anywhere.for(resources.apiExports)
@@ -79,8 +79,10 @@ function identityOf(item: Item): readonly string[] {
   return hash ? [hash] : []
 }
 
-/** Until its status names the export's logical cluster, a binding counts for the cluster named in its path
- * (chapter 10, section 3.5 A5). */
+/**
+ * The exports that a binding is counted for: before its status names the logical cluster of the export, the path of
+ * its reference is used.
+ */
 function exportsBoundBy(item: Item): readonly string[] {
   const { spec, status } = item.object as APIBinding
   const { name, path } = spec?.reference?.export ?? {}
@@ -91,7 +93,7 @@ function exportsBoundBy(item: Item): readonly string[] {
 const byClusterAndName = (a: Item, b: Item): number =>
   reference(a.key.cluster, a.key.name) < reference(b.key.cluster, b.key.name) ? -1 : 1
 
-/** The request's verb on `apiexports/content` of an export, in its logical cluster (chapter 10, section 3.5 B). */
+/** Checks the request's verb on `apiexports/content` of the export, in the logical cluster of the export. */
 export function mayUseContent(
   { backend }: Host,
   ctx: Pick<RequestContext, 'user' | 'info' | 'signal'>,

@@ -1,6 +1,6 @@
 import { type ApiResource, type ApiSet, apiSetOf, type Params } from '../../../framework/index.ts'
 
-/** What is to be served under some params, and a text that changes when that does. */
+/** The resources for some params, and a text that changes with them. */
 export interface Plan<P extends Params> {
   readonly version: string
   resources(): readonly ApiResource<P>[]
@@ -13,7 +13,7 @@ interface Kept<P extends Params> {
   readonly replaced: AbortController
 }
 
-/** The ApiSets that somebody asked for: each the same object until what it is made of changes. */
+/** A cache of ApiSets by params: the same object is returned until its resources change. */
 export class KeptApis<P extends Params> {
   readonly #kept = new Map<string, Kept<P>>()
   readonly #plan: (params: P) => Plan<P> | undefined
@@ -36,7 +36,7 @@ export class KeptApis<P extends Params> {
     return { params, version: plan.version, set: apiSetOf(plan.resources(), replaced.signal), replaced }
   }
 
-  /** Drops what has changed and ends its watches; the next request makes it anew. */
+  /** Drops changed sets and ends their watches; the next request creates them again. */
   refresh(): void {
     for (const [key, { params, version, replaced }] of this.#kept) {
       if (this.#plan(params)?.version === version) continue

@@ -12,13 +12,16 @@ import {
 } from '../../../framework/index.ts'
 import { coreGroup } from '../../../kcp/index.ts'
 import type { Clusters } from './clusters.ts'
-import type { LifecycleParams } from './stage.ts'
-import { type Stage, waitsFor } from './stage.ts'
+import { type LifecycleParams, type Stage, waitsFor } from './stage.ts'
+
 import { accepted } from './statuswrite.ts'
 
 type Params = LifecycleParams
 
-/** The LogicalClusters that wait, and nothing else; writes of their status only take the own entry away. */
+/**
+ * The LogicalClusters that have the initializer or terminator; writes of their status can only remove the own entry
+ * and set conditions.
+ */
 const lensOf =
   (stage: Stage) =>
   ({ params: { identifier } }: { readonly params: Params }): Lens => ({
@@ -49,7 +52,7 @@ function logicalClusters(host: Host, stage: Stage): LogicalClusters {
       .filter(({ name }) => name === 'status')
       .map(each => ({ ...each, verbs, storage: seen(stage, each.storage) }))
   return {
-    // kcp's hash of a LogicalCluster that is in no cluster in particular: its clients compare it.
+    // kcp's hash of LogicalClusters over all logical clusters: its clients compare it.
     all: {
       ...served,
       storage,
@@ -61,14 +64,17 @@ function logicalClusters(host: Host, stage: Stage): LogicalClusters {
   }
 }
 
-/** What somebody works with in one workspace, and how to end his watches when he has finished. */
+/** The APIs of one workspace, and the signal that ends watches when the initializer or terminator has finished. */
 interface Content {
   readonly base: ApiSet | undefined
   readonly set: ApiSet<Params>
   readonly finished: AbortController
 }
 
-/** The ApiSets of one view: the same over all clusters for everybody; in a workspace that waits, its own. */
+/**
+ * The ApiSets of the view: one for all logical clusters, and one for each workspace with the initializer or
+ * terminator.
+ */
 export class LifecycleApis {
   readonly #host: Host
   readonly #stage: Stage
@@ -76,7 +82,7 @@ export class LifecycleApis {
   readonly #resources: LogicalClusters
   readonly #all: ApiSet<Params>
   readonly #none: ApiSet<Params>
-  /** By logical cluster and identifier, as long as that one waits. */
+  /** By logical cluster and identifier, until it has finished. */
   readonly #contents = new Map<ClusterName, Map<string, Content>>()
 
   constructor(host: Host, stage: Stage, clusters: Clusters) {
@@ -115,7 +121,7 @@ export class LifecycleApis {
     return { base, finished, set: { ...list, find, ...partial, replaced: AbortSignal.any(signals) } }
   }
 
-  /** Who has finished sees no more of the workspace. */
+  /** Ends access to the workspace after the own entry was removed. */
   #refresh(cluster: ClusterName): void {
     const contents = this.#contents.get(cluster)
     if (contents === undefined) return

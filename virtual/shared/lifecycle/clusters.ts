@@ -1,21 +1,21 @@
 import type { Host, Informer, ResourceRef } from '../../../framework/index.ts'
-import type { LogicalCluster, WorkspaceType } from '../../../kcp/index.ts'
-import { resources } from '../../../kcp/index.ts'
+import { type LogicalCluster, resources, type WorkspaceType } from '../../../kcp/index.ts'
+
 import { tenancyExported, workspaceTypesRef } from '../exports/tenancy.ts'
 import type { TypeReference } from './stage.ts'
 
-/** What the views know of logical clusters and workspace types: look-ups in memory, kept up to date. */
+/** Logical clusters and workspace types in memory, kept up to date. */
 export interface Clusters {
   readonly informer: Informer
   get(cluster: string): LogicalCluster | undefined
-  /** This shard's, or any other's. */
+  /** A type of this shard or of another one. */
   type(reference: TypeReference): WorkspaceType | undefined
   /** Where workspace types are stored. Throws an `Error` before `synced`. */
   readonly types: ResourceRef
   readonly synced: Promise<unknown>
 }
 
-/** Logical clusters are those of this shard; the export of their types, and the types, may be on any. */
+/** Logical clusters of this shard; exports and workspace types of all shards. */
 export function watchClusters({ informers, shared }: Host): Clusters {
   const anywhere = shared?.informers ?? informers
   const clusters = informers.for(resources.logicalClusters)

@@ -18,28 +18,27 @@ import {
   type ViewStep,
   viewDecision,
 } from '../../../framework/index.ts'
-import type { LogicalCluster } from '../../../kcp/index.ts'
-import { coreGroup, warrantKey } from '../../../kcp/index.ts'
+import { coreGroup, type LogicalCluster, warrantKey } from '../../../kcp/index.ts'
+
 import type { Clusters } from './clusters.ts'
-import type { LifecycleParams } from './stage.ts'
-import { authorizerOf, isSystem, type Stage, typeOf, waitsFor } from './stage.ts'
+import { authorizerOf, isSystem, type LifecycleParams, type Stage, typeOf, waitsFor } from './stage.ts'
 
 export type Context = Omit<RequestContext<LifecycleParams>, 'actAs'>
 
-/** A request for what is in a workspace, not for its LogicalCluster: that is the views' own. */
+/** A content request: for other resources of a workspace than its LogicalCluster. */
 export const isContent = ({ cluster, info }: Context): boolean => cluster !== '*' && !isLogicalClusters(info)
 
 const isLogicalClusters = (info: RequestInfo): info is ResourceRequest =>
   info.isResource && info.group === coreGroup && info.resource === 'logicalclusters'
 
-/** What the views need to decide about content. */
+/** The dependencies of checks of content requests. */
 export interface Entry {
   readonly host: Host
   readonly clusters: Clusters
   readonly stage: Stage
 }
 
-/** What one check said; without a refusal it has allowed. */
+/** The decision of a check; without `refusal` it allows. */
 interface Check {
   readonly decision: Decision
   readonly refusal?: StatusError
@@ -48,10 +47,9 @@ interface Check {
 type Content = RequestContext<LifecycleParams>
 
 /**
- * Lets a request into a workspace that waits for the caller's initializer or terminator, or throws: whoever may act as
- * it, privileged or not, sees nothing else (chapter 10, section 4.6). What is allowed inside is what the type declares,
- * or, when it declares nothing, what the workspace's owner may do. The workspace has the last word in either case: it
- * keeps out who is not in the groups that it requires.
+ * Checks a content request, or throws: only initializers and terminators that have not finished have access, also
+ * privileged ones. The type's permissions decide; without them the rights of the owner of the workspace. The
+ * workspace's required groups apply in both cases.
  */
 export async function enter(entry: Entry, ctx: Content): Promise<void> {
   if (!isContent(ctx)) return
@@ -65,7 +63,7 @@ export async function enter(entry: Entry, ctx: Content): Promise<void> {
   }
 }
 
-/** What each check says of a request that would have to enter, also behind a refusal. */
+/** All checks of a content request, also after a rejection. */
 export const entranceSteps = (entry: Entry, ctx: Content): readonly ViewStep[] =>
   isContent(ctx) ? checks.map(check => async () => (await check(entry, ctx)).decision) : []
 
@@ -75,7 +73,7 @@ const checks: readonly ((entry: Entry, ctx: Content) => Check | Promise<Check>)[
   inside,
 ]
 
-/** Does the workspace wait? */
+/** Whether the initializer or terminator has not finished. */
 function waiting({ clusters, stage }: Entry, { cluster, params: { identifier } }: Content): Check {
   const by = `${authorizerOf(stage)}.waiting`
   if (waitsFor(stage, clusters.get(cluster), identifier))
@@ -84,7 +82,7 @@ function waiting({ clusters, stage }: Entry, { cluster, params: { identifier } }
   return { decision: { ...deny(why, by), cluster }, refusal: refused(why) }
 }
 
-/** Does the type say that it may do this, or leave it to the workspace's owner, who is known? */
+/** Whether the permissions of the type allow the request, or there are none and the owner is known. */
 function permitted(entry: Entry, ctx: Content): Check {
   const { clusters, stage } = entry
   const by = `${authorizerOf(stage)}.permissions`
@@ -113,7 +111,7 @@ function refusalBy(
   return refused(`${who} denied by ${role}Permissions: no rule allows ${printed(info)}`)
 }
 
-/** Does the workspace itself allow it? */
+/** Whether the authorizer of the workspace allows the request. */
 async function inside({ host, stage }: Entry, { cluster, info, actAs, signal }: Content): Promise<Check> {
   const answer = await host.backend.authorizer.authorize(actAs, actionOf(info, cluster), signal)
   const decision = askedIn(cluster, `${authorizerOf(stage)}.cluster`, answer)
@@ -145,14 +143,14 @@ function printed(info: RequestInfo): string {
   return `${verb} on ${parts.join('/')}${which}${where}`
 }
 
-/** Whose rights apply in the backend: the caller's as initializer or terminator, or the owner's. */
+/** The user in the backend: the caller with the group of the initializer or terminator, or the owner. */
 export function contentUser(entry: Entry, { user, cluster, params }: Context): UserInfo {
   if ((declaredRules(entry, params) ?? []).length === 0)
     return ownerOf(entry.clusters.get(cluster)) ?? anonymous
   return { ...user, groups: [`system:kcp:${entry.stage.role}:${params.identifier}`, ...user.groups] }
 }
 
-/** Without warrants: those were for the request that made the workspace. */
+/** Without warrants, which were for the request that created the workspace. */
 function ownerOf(object: LogicalCluster | undefined): UserInfo | undefined {
   const createdBy = object?.spec?.createdBy
   if (createdBy === undefined) return undefined

@@ -4,32 +4,32 @@ import type { LogicalCluster } from '../../../kcp/index.ts'
 /** The params of both views' paths: the initializer or terminator, `<logical cluster>:<type>` or `system:…`. */
 export type LifecycleParams = { readonly identifier: string }
 
-/** What tells one end of a workspace's life from the other. Everything else the two views have in common. */
+/** The differences between the views of initializers and terminators. */
 export interface Stage {
   /** `type` of the URLs in `WorkspaceType.status.virtualWorkspaces`. */
   readonly name: 'initializing' | 'terminating'
-  /** What somebody who has to finish is called: `status.<role>s`, `spec.<role>Permissions`, `system:kcp:<role>:…`. */
+  /** The role: `status.<role>s`, `spec.<role>Permissions`, `system:kcp:<role>:…`. */
   readonly role: 'initializer' | 'terminator'
-  /** The verb on the WorkspaceType that makes a user one. */
+  /** The verb on the WorkspaceType that the view needs. */
   readonly verb: 'initialize' | 'terminate'
-  /** Labels of the LogicalClusters that wait for `identifier`. */
+  /** Selects the LogicalClusters that have the initializer or terminator `identifier`. */
   waiting(identifier: string): readonly LabelRequirement[]
-  /** Whether it is the time for this stage's work; who still has to work is in the status. */
+  /** Whether the LogicalCluster is in this stage. */
   isAt(cluster: LogicalCluster): boolean
-  /** What labels cannot say of who waits. */
+  /** A filter that labels cannot express. */
   only?(storage: ResourceStorage<LifecycleParams>): ResourceStorage<LifecycleParams>
-  /** The group that kcp names in refusals. */
+  /** The API group in error messages of kcp. */
   readonly refusalGroup: string
 }
 
-/** Who has not finished yet, of this stage. */
+/** The remaining initializers or terminators. */
 export const remaining = ({ role }: Stage, { status }: LogicalCluster): readonly string[] =>
   status?.[`${role}s`] ?? []
 
-/** How decisions of the view are signed. */
+/** The authorizer name in decisions of the view. */
 export const authorizerOf = ({ name }: Stage): string => `virtual.${name}workspaces`
 
-/** Whether `identifier` has work to do in the logical cluster. */
+/** Whether the initializer or terminator `identifier` has not finished in the logical cluster. */
 export const waitsFor = (
   stage: Stage,
   cluster: LogicalCluster | undefined,
@@ -37,7 +37,7 @@ export const waitsFor = (
 ): cluster is LogicalCluster =>
   cluster !== undefined && stage.isAt(cluster) && remaining(stage, cluster).includes(identifier)
 
-/** A workspace type by the logical cluster (not the path) where it is. */
+/** A workspace type, by the name (not the path) of its logical cluster. */
 export interface TypeReference {
   readonly cluster: string
   readonly name: string

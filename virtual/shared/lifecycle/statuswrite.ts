@@ -4,8 +4,9 @@ import type { LogicalCluster } from '../../../kcp/index.ts'
 import { remaining, type Stage } from './stage.ts'
 
 /**
- * What a write of the status makes of a logical cluster: its own entry of the list may go, conditions may be reported,
- * everything else stays. Any other list is refused (chapter 10, sections 4.4 and 5; 14, S3).
+ * Applies a write of the status of a LogicalCluster: the own entry may be removed and conditions may be set;
+ * everything else stays unchanged. Other changes of the list are rejected (kcp
+ * `virtual/initializingworkspaces/builder`, update validation).
  */
 export function accepted(
   stage: Stage,
@@ -25,7 +26,7 @@ export function accepted(
   return { ...next, status }
 }
 
-/** The same entries in any order, or all but the own one: as multisets, so that nothing is replaced by a duplicate. */
+/** Whether the list has the same entries in any order, or all but the own one; compared as multisets. */
 function isAllowed(next: unknown, before: readonly string[], own: string): next is readonly string[] {
   if (!Array.isArray(next)) return false
   const entries = next.toSorted()

@@ -23,7 +23,10 @@ import { type Clusters, watchClusters } from './clusters.ts'
 import { contentUser, type Entry, enter, entranceSteps, isContent } from './content.ts'
 import { authorizerOf, type LifecycleParams, type Stage, typeOf } from './stage.ts'
 
-/** A view for those who have to finish something at one stage of a workspace's life (chapter 10, sections 4 and 5). */
+/**
+ * The view of the initializers or terminators of workspaces (kcp
+ * `pkg/virtual/{initializing,terminating}workspaces`).
+ */
 export function lifecycleView(
   host: Host,
   stage: Stage,
@@ -36,7 +39,7 @@ export function lifecycleView(
     authorize: async ctx => actingDecision(stage, await mayAct(host, stage, ctx)),
     explain: ctx => explained(entry, ctx),
     guard: ctx => enter(entry, ctx),
-    // Where the workspace's own APIs are not known here, its shard knows them.
+    // Requests for APIs of the workspace that are not known here are forwarded to its shard.
     otherwise: 'forward',
     actAs: ctx => (isContent(ctx) ? contentUser(entry, ctx) : loopback),
     publisher: typePublisher(stage, clusters),
@@ -70,7 +73,7 @@ function actingDecision(stage: Stage, acting: Decision): Decision {
   return acting.hint === undefined ? decision : { ...decision, hint: acting.hint }
 }
 
-/** Also what is inside the workspace, for who would enter it. */
+/** The decision, and the checks of content requests. */
 async function explained(entry: Entry, ctx: RequestContext<LifecycleParams>): Promise<Decision> {
   const act = (): Promise<Decision> => mayAct(entry.host, entry.stage, ctx)
   const trace = await allAnswers([act, ...entranceSteps(entry, ctx)])
@@ -78,8 +81,8 @@ async function explained(entry: Entry, ctx: RequestContext<LifecycleParams>): Pr
 }
 
 /**
- * Publishes the view's URL in every WorkspaceType, whether it has an initializer or not (chapter 20, section 4.3). A type
- * lists both views' URLs, the initializing one first.
+ * Publishes the view's URL in every WorkspaceType, also without an initializer. The URLs of the initializing view
+ * come first.
  */
 const typePublisher = (stage: Stage, clusters: Clusters): UrlPublisher<LifecycleParams> => ({
   get objects() {
