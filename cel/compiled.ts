@@ -2,7 +2,7 @@ import { check } from './checker/check.ts'
 import type { Environment } from './checker/environment.ts'
 import { ProgramProblem } from './planner/plan.ts'
 import { programOf } from './planner/program.ts'
-import { CostExceeded, type Effort } from './values/costtracker.ts'
+import { CostExceeded, type Effort, perCallLimit } from './values/costtracker.ts'
 import { type CelType, sameType, typeText } from './values/type.ts'
 import { CelError, type CelValue } from './values/value.ts'
 
@@ -27,8 +27,6 @@ export class OutOfBudget extends Error {
     super('validation failed due to running out of cost budget, no further validation rules will be run')
   }
 }
-
-const callLimit = 1_000_000
 
 /** Compiles an expression of a policy. `types` are the allowed result types; empty allows any. */
 export function compileExpression(
@@ -57,7 +55,7 @@ export function compileExpression(
       const run = () =>
         program.run(
           names.map(name => variables[name]),
-          callLimit,
+          perCallLimit,
           allowance.effort,
         )
       return within(allowance, run)
@@ -80,7 +78,7 @@ function within(
     return value
   } catch (error) {
     if (!(error instanceof CostExceeded)) throw error
-    allowance.left -= callLimit
+    allowance.left -= perCallLimit
     if (allowance.left < 0) throw new OutOfBudget()
     return new CelError(error.message)
   }

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { isObject, listAt, memberOf, textAt, valueAt } from '../framework/formats/values.ts'
 import type { FieldError } from '../framework/meta/errors.ts'
 import { invalidValue, required } from '../framework/meta/fielderror.ts'
-import { dns1123SubdomainErrors } from '../framework/meta/names.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
-import { approvalErrors, missingNames, nameErrors } from './crd/names.ts'
+import { approvalErrors, domainErrors, missingNames, nameErrors } from './crd/names.ts'
 import { selectableFieldErrors, versionErrors, versionSchemaErrors, versionSetErrors } from './crd/version.ts'
 import type { RawSchema } from './structural/schema.ts'
 import { patternCostErrors } from './structural/structural.ts'
@@ -61,9 +60,7 @@ function groupErrors(group: string): readonly FieldError[] {
   const path = 'spec.group'
   if (plainGroups.includes(group)) return []
   if (group === 'core') return [invalidValue(path, group, 'must be empty string for the core group')]
-  const problems = dns1123SubdomainErrors(group)
-  if (problems.length > 0) return [invalidValue(path, group, problems.join(','))]
-  return group.includes('.') ? [] : [invalidValue(path, group, 'should be a domain with at least one dot')]
+  return domainErrors(path, group)
 }
 
 /** Like kcp, reports errors in the schema at `schema.openAPIV3Schema`, although the object has no such field. */

@@ -35,7 +35,7 @@ const listOfA = listOf(a)
 const mapOfAB = mapOf(a, b)
 
 /** Planned without a call: these do not evaluate all arguments, or are attributes. */
-const special: FunctionOp = () => noSuchOverload
+export const plannedSpecially: FunctionOp = () => noSuchOverload
 
 export function contains(
   list: readonly CelValue[] | ListView,
@@ -57,29 +57,39 @@ export function sizeOfValue(value: CelValue): number | undefined {
 const size: FunctionOp = ([value = null]) => sizeOfValue(value) ?? noSuchOverload
 
 export const logic: readonly FunctionDecl[] = [
-  declare('_?_:_', overload('conditional', [boolType, a, a], a, special)),
-  declare('_&&_', overload('logical_and', [boolType, boolType], boolType, special)),
-  declare('_||_', overload('logical_or', [boolType, boolType], boolType, special)),
+  declare('_?_:_', overload('conditional', [boolType, a, a], a, plannedSpecially)),
+  declare('_&&_', overload('logical_and', [boolType, boolType], boolType, plannedSpecially)),
+  declare('_||_', overload('logical_or', [boolType, boolType], boolType, plannedSpecially)),
   declare(
     '!_',
     overload('logical_not', [boolType], boolType, ([value]) => value === false),
   ),
-  declare('@not_strictly_false', overload('not_strictly_false', [boolType], boolType, special)),
+  declare('@not_strictly_false', overload('not_strictly_false', [boolType], boolType, plannedSpecially)),
   declare(
     '_[_]',
-    overload('index_list', [listOfA, intType], a, special),
-    overload('index_map', [mapOfAB, a], b, special),
-    overload('optional_list_index_int', [optionalOf(listOfA), intType], optionalOf(a), special),
-    overload('optional_map_index_value', [optionalOf(mapOfAB), a], optionalOf(b), special),
+    overload('index_list', [listOfA, intType], a, plannedSpecially),
+    overload('index_map', [mapOfAB, a], b, plannedSpecially),
+    overload('optional_list_index_int', [optionalOf(listOfA), intType], optionalOf(a), plannedSpecially),
+    overload('optional_map_index_value', [optionalOf(mapOfAB), a], optionalOf(b), plannedSpecially),
   ),
   declare(
     '_[?_]',
-    overload('list_optindex_optional_int', [listOfA, intType], optionalOf(a), special),
-    overload('optional_list_optindex_optional_int', [optionalOf(listOfA), intType], optionalOf(a), special),
-    overload('map_optindex_optional_value', [mapOfAB, a], optionalOf(b), special),
-    overload('optional_map_optindex_optional_value', [optionalOf(mapOfAB), a], optionalOf(b), special),
+    overload('list_optindex_optional_int', [listOfA, intType], optionalOf(a), plannedSpecially),
+    overload(
+      'optional_list_optindex_optional_int',
+      [optionalOf(listOfA), intType],
+      optionalOf(a),
+      plannedSpecially,
+    ),
+    overload('map_optindex_optional_value', [mapOfAB, a], optionalOf(b), plannedSpecially),
+    overload(
+      'optional_map_optindex_optional_value',
+      [optionalOf(mapOfAB), a],
+      optionalOf(b),
+      plannedSpecially,
+    ),
   ),
-  declare('_?._', overload('select_optional_field', [dynType, stringType], optionalOf(a), special)),
+  declare('_?._', overload('select_optional_field', [dynType, stringType], optionalOf(a), plannedSpecially)),
   declare(
     '@in',
     overload('in_list', [a, listOfA], boolType, ([value = null, list], tracker) =>

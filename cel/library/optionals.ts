@@ -16,6 +16,7 @@ import {
   sizeOf,
   Uint,
 } from '../values/value.ts'
+import { plannedSpecially } from './operators.ts'
 
 const v = paramType('V')
 const k = paramType('K')
@@ -41,9 +42,6 @@ const unwrap: FunctionOp = ([list]) => {
   return values
 }
 
-/** Planned without a call: these evaluate their argument only if needed. */
-const special: FunctionOp = () => noSuchOverload
-
 const dereference = new CelError('optional.none() dereference')
 
 /** A copy of the map: values that an expression can access never change. */
@@ -55,13 +53,13 @@ const insert: FunctionOp = ([map = null, key = null, value = null]) => {
   return next.insert(key, value) ?? next
 }
 
-const insertAll: FunctionOp = ([map = null, entries]) => {
-  const next = owned(map)
-  for (const key of (entries as MapValue).keys()) {
-    const problem = next.insert(key, (entries as MapValue).get(key) ?? null)
+/** Adds the entries of a map to `map` in place; an error for a key that exists. */
+export function insertAll(map: LiteralMap, entries: MapValue): CelValue {
+  for (const key of entries.keys()) {
+    const problem = map.insert(key, entries.get(key) ?? null)
     if (problem !== undefined) return problem
   }
-  return next
+  return map
 }
 
 export const optionals: readonly FunctionDecl[] = [
@@ -92,13 +90,15 @@ export const optionals: readonly FunctionDecl[] = [
       ([optional]) => (optional as Optional).value !== undefined,
     ),
   ),
-  declare('or', member('optional_or_optional', [optionalV, optionalV], optionalV, special)),
-  declare('orValue', member('optional_orValue_value', [optionalV, v], v, special)),
+  declare('or', member('optional_or_optional', [optionalV, optionalV], optionalV, plannedSpecially)),
+  declare('orValue', member('optional_orValue_value', [optionalV, v], v, plannedSpecially)),
   declare('optional.unwrap', overload('optional_unwrap', [listOf(optionalV)], listOf(v), unwrap)),
   declare('unwrapOpt', member('optional_unwrapOpt', [listOf(optionalV)], listOf(v), unwrap)),
   declare(
     'cel.@mapInsert',
     overload('@mapInsert_map_key_value', [mapKV, k, v], mapKV, insert),
-    overload('@mapInsert_map_map', [mapKV, mapKV], mapKV, insertAll),
+    overload('@mapInsert_map_map', [mapKV, mapKV], mapKV, ([map = null, entries]) =>
+      insertAll(owned(map), entries as MapValue),
+    ),
   ),
 ]

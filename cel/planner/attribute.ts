@@ -7,13 +7,14 @@ import {
   isList,
   isMap,
   itemAt,
+  noSuchOverload,
   Optional,
   StructValue,
   sizeOf,
   TypeValue,
   Uint,
 } from '../values/value.ts'
-import { constantOf, type Eval, type Interpretable, isError, type Planner, slotOf } from './plan.ts'
+import { branch, constantOf, type Eval, type Interpretable, isError, type Planner, slotOf } from './plan.ts'
 
 /**
  * Names, fields and items are attributes: a chain `a.b[0].c` costs 1, and 1 for each step. Each step adds its cost, and
@@ -59,8 +60,9 @@ export function bare(plan: Planner, expr: Expr): Eval {
   }
   if (expr.kind !== 'call') return plan.plan(expr).run
   const [first, second, third] = expr.args
-  if (first === undefined || second === undefined) return () => new CelError('no such overload')
-  if (expr.name === '_?_:_' && third !== undefined) return conditional(plan, [first, second, third])
+  if (first === undefined || second === undefined) return () => noSuchOverload
+  if (expr.name === '_?_:_' && third !== undefined)
+    return branch(plan.plan(first).run, bare(plan, second), bare(plan, third))
   if (expr.name === '_?._') return optionalSelect(plan, first, second)
   return index(plan, [first, second], expr.name === '_[?_]')
 }
@@ -70,18 +72,6 @@ function variable(plan: Planner, name: string): Eval {
   return ({ slots }) => {
     const value = slots[slot]
     return value === undefined ? new CelError(`no such attribute(s): ${name}`) : value
-  }
-}
-
-/** Only the selected branch is evaluated. */
-function conditional(plan: Planner, [test, yes, no]: readonly [Expr, Expr, Expr]): Eval {
-  const condition = plan.plan(test).run
-  const [ifTrue, ifFalse] = [bare(plan, yes), bare(plan, no)]
-  return frame => {
-    const value = condition(frame)
-    if (value === true) return ifTrue(frame)
-    if (value === false) return ifFalse(frame)
-    return isError(value) ? value : new CelError('no such overload')
   }
 }
 

@@ -1,7 +1,7 @@
+import { insertAll } from '../library/optionals.ts'
 import { type CallExpr, type ComprehensionExpr, type Expr, isBinding } from '../syntax/ast.ts'
 import { charge, spend } from '../values/costtracker.ts'
 import {
-  CelError,
   type CelValue,
   isList,
   isMap,
@@ -9,10 +9,19 @@ import {
   type ListView,
   LiteralMap,
   type MapValue,
+  noSuchOverload,
   sizeOf,
 } from '../values/value.ts'
 import { bare, isAttribute } from './attribute.ts'
-import { type Eval, type ExecutionFrame, type Interpretable, isError, type Planner, slotOf } from './plan.ts'
+import {
+  branch,
+  type Eval,
+  type ExecutionFrame,
+  type Interpretable,
+  isError,
+  type Planner,
+  slotOf,
+} from './plan.ts'
 
 /** The slots and parts of a loop. */
 interface Loop {
@@ -47,7 +56,7 @@ export function planComprehension(plan: Planner, fold: ComprehensionExpr): Inter
       frame.slots[accumulator] = init(frame)
       if (isList(values)) overList(frame, loop, values)
       else if (isMap(values)) overMap(frame, loop, values)
-      else return new CelError('no such overload')
+      else return noSuchOverload
       return result(frame)
     },
   }
@@ -104,12 +113,7 @@ function planStep(plan: Planner, fold: ComprehensionExpr): Eval {
   if (grow === undefined) return plan.plan(step).run
   const condition = plan.plan(test).run
   const keep = isAttribute(plan, no) ? bare(plan, no) : plan.plan(no).run
-  return frame => {
-    const value = condition(frame)
-    if (value === true) return grow(frame)
-    if (value === false) return keep(frame)
-    return isError(value) ? value : new CelError('no such overload')
-  }
+  return branch(condition, grow, keep)
 }
 
 const isAccumulator = (expr: Expr | undefined, { accumulator }: ComprehensionExpr): boolean =>
@@ -155,15 +159,6 @@ function insert(plan: Planner, slot: number, added: readonly Expr[]): Eval {
     if (error !== undefined) return error
     const [first = null, second] = values
     if (second !== undefined) return grown.insert(first, second) ?? grown
-    return insertAll(grown, first)
+    return isMap(first) ? insertAll(grown, first) : noSuchOverload
   }
-}
-
-function insertAll(grown: LiteralMap, entries: CelValue): CelValue {
-  if (!isMap(entries)) return new CelError('no such overload')
-  for (const key of entries.keys()) {
-    const problem = grown.insert(key, entries.get(key) ?? null)
-    if (problem !== undefined) return problem
-  }
-  return grown
 }

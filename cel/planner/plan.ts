@@ -1,7 +1,7 @@
 import type { CheckedExpr } from '../checker/checker.ts'
 import type { Expr } from '../syntax/ast.ts'
 import type { CostTracker, Effort } from '../values/costtracker.ts'
-import { CelError, type CelValue } from '../values/value.ts'
+import { CelError, type CelValue, noSuchOverload } from '../values/value.ts'
 
 /** The state of an evaluation: its variables by slot, and its cost. */
 export interface ExecutionFrame extends CostTracker {
@@ -45,3 +45,13 @@ export function newExecutionFrame(
 }
 
 export const isError = (value: CelValue): value is CelError => value instanceof CelError
+
+/** Evaluates only the branch that the condition selects. */
+export const branch =
+  (condition: Eval, ifTrue: Eval, ifFalse: Eval): Eval =>
+  frame => {
+    const value = condition(frame)
+    if (value === true) return ifTrue(frame)
+    if (value === false) return ifFalse(frame)
+    return isError(value) ? value : noSuchOverload
+  }

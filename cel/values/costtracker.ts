@@ -21,6 +21,9 @@ export interface Effort {
   left: number
 }
 
+/** The cost limit of one evaluation: `PerCallLimit` of Kubernetes. */
+export const perCallLimit = 1_000_000
+
 /** About half a second. */
 export const maxEffort = 50_000_000
 

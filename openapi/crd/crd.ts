@@ -2,12 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Fields, isObject, listAt, memberOf, textAt, valueAt } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
-import { dns1123SubdomainErrors } from '../../framework/meta/names.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { RawSchema } from '../structural/schema.ts'
 import { patternCostErrors } from '../structural/structural.ts'
 import { conversionErrors } from './conversion.ts'
-import { approvalErrors, missingNames, nameErrors } from './names.ts'
+import { approvalErrors, domainErrors, missingNames, nameErrors } from './names.ts'
 import {
   hoisted,
   partErrors,
@@ -92,14 +91,8 @@ function objectNameErrors({ metadata, spec }: KubeObject): readonly FieldError[]
   return metadata.name === expected ? [] : [invalidValue('metadata.name', metadata.name ?? '', text)]
 }
 
-function groupErrors(group: string): readonly FieldError[] {
-  if (group === '') return [required('spec.group')]
-  const problems = dns1123SubdomainErrors(group)
-  if (problems.length > 0) return [invalidValue('spec.group', group, problems.join(','))]
-  return group.includes('.')
-    ? []
-    : [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
-}
+const groupErrors = (group: string): readonly FieldError[] =>
+  group === '' ? [required('spec.group')] : domainErrors('spec.group', group)
 
 const scopes = ['Cluster', 'Namespaced']
 

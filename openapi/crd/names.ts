@@ -2,26 +2,36 @@ import { formatCheck } from '../../framework/formats/formats.ts'
 import { listAt, textAt } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue, required } from '../../framework/meta/fielderror.ts'
-import { dns1035LabelErrors } from '../../framework/meta/names.ts'
+import { dns1035LabelErrors, dns1123SubdomainErrors } from '../../framework/meta/names.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
+import { kindNameErrors } from '../validation/structure.ts'
 
-const labelErrors = (path: string, value: string): readonly FieldError[] => {
-  const problems = dns1035LabelErrors(value)
+const nameFormatErrors = (
+  path: string,
+  value: string,
+  check: (value: string) => readonly string[],
+): readonly FieldError[] => {
+  const problems = check(value)
   return problems.length === 0 ? [] : [invalidValue(path, value, problems.join(','))]
 }
 
-const kindErrors = (path: string, value: string): readonly FieldError[] => {
-  const problems = dns1035LabelErrors(value.toLowerCase())
-  const text = `may have mixed case, but should otherwise match: ${problems.join(',')}`
-  return problems.length === 0 ? [] : [invalidValue(path, value, text)]
+/** Validates a name that must be an RFC 1035 label. */
+export const labelErrors = (path: string, value: string): readonly FieldError[] =>
+  nameFormatErrors(path, value, dns1035LabelErrors)
+
+/** Validates an API group that must be a domain with a dot. */
+export function domainErrors(path: string, group: string): readonly FieldError[] {
+  const errors = nameFormatErrors(path, group, dns1123SubdomainErrors)
+  if (errors.length > 0) return errors
+  return group.includes('.') ? [] : [invalidValue(path, group, 'should be a domain with at least one dot')]
 }
 
 /** Required names, with their validation. */
 const single = [
   ['plural', labelErrors],
   ['singular', labelErrors],
-  ['kind', kindErrors],
-  ['listKind', kindErrors],
+  ['kind', kindNameErrors],
+  ['listKind', kindNameErrors],
 ] as const
 
 export const missingNames = (names: unknown, path: string): readonly FieldError[] =>

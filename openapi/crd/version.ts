@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Fields, isObject, listAt, memberOf, textAt, valueAt } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { duplicate, invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
-import { dns1035LabelErrors } from '../../framework/meta/names.ts'
 import { findField, isSchema, type RawSchema } from '../structural/schema.ts'
 import { checkStructural } from '../structural/structural.ts'
+import { labelErrors } from './names.ts'
 
 /** Validates a version of a CRD or APIResourceSchema, except its schema. */
 export const versionErrors = (version: unknown, path: string): readonly FieldError[] => [
-  ...versionNameErrors(textAt(version, 'name'), `${path}.name`),
+  ...labelErrors(`${path}.name`, textAt(version, 'name')),
   ...deprecationErrors(version, `${path}.deprecationWarning`),
   ...partErrors(version, path),
 ]
@@ -20,11 +20,6 @@ export const partErrors = (version: unknown, path: string): readonly FieldError[
     columnErrors(column, `${path}.additionalPrinterColumns[${i}]`),
   ),
 ]
-
-function versionNameErrors(name: string, path: string): readonly FieldError[] {
-  const problems = dns1035LabelErrors(name)
-  return problems.length === 0 ? [] : [invalidValue(path, name, problems.join(','))]
-}
 
 /** Version names must be unique, and one version must be the storage version. */
 export function versionSetErrors(versions: readonly unknown[], path: string): readonly FieldError[] {

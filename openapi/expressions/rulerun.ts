@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CelProgram, EvalResult } from '../../cel/planner/program.ts'
-import { CostExceeded, type Effort } from '../../cel/values/costtracker.ts'
+import { CostExceeded, type Effort, perCallLimit } from '../../cel/values/costtracker.ts'
 import { CelError, type CelValue, Optional, type TypeAdapter } from '../../cel/values/value.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { child, duplicate, forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'
@@ -40,9 +40,6 @@ interface Place {
   readonly path: string
   readonly correlation: Correlation | undefined
 }
-
-/** The cost limit of one rule. */
-const callLimit = 1_000_000
 
 /** Runs the rules of a node (rules.md 7.31, 7.34 to 7.38). */
 export function runRules(
@@ -93,7 +90,7 @@ function evaluate(
   effort: Effort,
 ): EvalResult | undefined {
   try {
-    return program.run(variables, callLimit, effort)
+    return program.run(variables, perCallLimit, effort)
   } catch (error) {
     if (error instanceof CostExceeded) return undefined
     throw error
@@ -105,7 +102,7 @@ function runRule(run: RuleRun, place: Place, budget: RuleBudget): void {
   // Transition rules are skipped without an old value.
   if (rule.usesOldSelf && oldSelf === undefined && rule.rule.optionalOldSelf !== true) return
   const outcome = evaluate(program, variablesOf(run), budget.effort)
-  const cost = outcome?.cost ?? callLimit + 1
+  const cost = outcome?.cost ?? perCallLimit + 1
   if (cost > budget.left) {
     outOfBudget(node, place, budget)
     return
@@ -168,7 +165,7 @@ const maxMessage = 5 * 1024
 /** The result of a messageExpression; empty if it fails or is not a valid message (rules.md 7.35). */
 function expressed(run: RuleRun, program: CelProgram, budget: RuleBudget): Message {
   const outcome = evaluate(program, variablesOf(run), budget.effort)
-  const cost = outcome?.cost ?? callLimit + 1
+  const cost = outcome?.cost ?? perCallLimit + 1
   if (cost > budget.left) {
     const text = 'messageExpression evaluation failed due to running out of cost budget'
     return { fatal: `${text}, no further validation rules will be run` }

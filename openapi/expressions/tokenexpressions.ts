@@ -4,7 +4,7 @@ import { type Environment, environment } from '../../cel/checker/environment.ts'
 import { ProgramProblem } from '../../cel/planner/plan.ts'
 import { type CelProgram, programOf } from '../../cel/planner/program.ts'
 import type { Expr } from '../../cel/syntax/ast.ts'
-import { CostExceeded, newEffort } from '../../cel/values/costtracker.ts'
+import { CostExceeded, newEffort, perCallLimit } from '../../cel/values/costtracker.ts'
 import { dynType, listOf, mapOf, stringType, structType } from '../../cel/values/type.ts'
 import {
   CelError,
@@ -36,9 +36,6 @@ const environments: Readonly<Record<'claims' | 'user', Environment>> = {
   ),
 }
 
-/** The cost limit of an evaluation, as in Kubernetes. */
-const limit = 1_000_000
-
 /** The CEL expressions of an AuthenticationConfiguration (`k8s.io/apiserver/pkg/authentication/cel`): of `claims`, a dynamic map, or of `user`. */
 export const tokenExpressions: ExpressionCompiler = {
   compile(source, variable) {
@@ -68,7 +65,7 @@ function build(checked: CheckedExpr, variable: string): CelProgram {
 
 function evaluate(program: CelProgram, variable: CelValue): unknown {
   try {
-    return plain(program.run([variable], limit, newEffort()).value)
+    return plain(program.run([variable], perCallLimit, newEffort()).value)
   } catch (error) {
     if (error instanceof CostExceeded) throw new Error('operation cancelled: actual cost limit exceeded')
     throw error

@@ -1,3 +1,4 @@
+import { listKind } from '../../cel/schema/adapt.ts'
 import { type Fields, isObject, memberOf } from '../../framework/formats/values.ts'
 import { invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
@@ -17,7 +18,8 @@ export function listCheck(schema: JSONSchemaProps, compile: CompileBelow): Value
   const items = schema.items === undefined ? undefined : compile(schema.items)
   const size = sizeRule(schema)
   if (items === undefined && size === undefined) return undefined
-  const correlate = schema['x-kubernetes-list-type'] === 'map' ? byKeys(schema) : uncorrelated
+  const kind = listKind(schema)
+  const correlate = kind.type === 'map' ? byKeys(kind.keyOf) : uncorrelated
   return (value, old, walk) => {
     const list = value as readonly unknown[]
     if (items !== undefined) {
@@ -34,22 +36,13 @@ type OldItem = (item: unknown) => unknown
 /** Only items of lists of type map are correlated with old items (rules.md 7.27). */
 const uncorrelated = (): OldItem => () => undefined
 
-function byKeys(schema: JSONSchemaProps): (old: unknown) => OldItem {
-  const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  const keyOf = (item: unknown): string =>
-    JSON.stringify(
-      keys.map(key => memberOf(item, key) ?? null),
-      asText,
-    )
+function byKeys(keyOf: (item: unknown) => string): (old: unknown) => OldItem {
   return old => {
     if (!Array.isArray(old)) return () => undefined
     const items = new Map(old.map(item => [keyOf(item), item]))
     return item => items.get(keyOf(item))
   }
 }
-
-const asText = (_key: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? value.toString() : value
 
 const sizeRule = ({ minItems, maxItems }: JSONSchemaProps): ValueRule<readonly unknown[]> | undefined =>
   allRules<readonly unknown[]>([

@@ -93,10 +93,12 @@ const apiVersionErrors = (path: string, value: unknown): readonly FieldError[] =
     ? [invalidValue(path, value, `unexpected GroupVersion string: ${value}`)]
     : [])
 
-function kindErrors(path: string, value: unknown): readonly FieldError[] {
-  const wrong = textErrors(path, value)
-  if (wrong !== undefined) return wrong
-  const errors = dns1035LabelErrors(String(value).toLowerCase())
+const kindErrors = (path: string, value: unknown): readonly FieldError[] =>
+  textErrors(path, value) ?? kindNameErrors(path, String(value))
+
+/** Validates the name of a kind. */
+export function kindNameErrors(path: string, value: string): readonly FieldError[] {
+  const errors = dns1035LabelErrors(value.toLowerCase())
   const text = `may have mixed case, but should otherwise match: ${errors.join(',')}`
   return errors.length === 0 ? [] : [invalidValue(path, value, text)]
 }
