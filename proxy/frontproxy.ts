@@ -21,12 +21,12 @@ import type { Exchange, Handler } from '../framework/server/serve.ts'
 import type { Reviewer } from './access.ts'
 import { type Mapping, type Match, treePath } from './mapping.ts'
 import type { ProxyMeasures } from './measures.ts'
-import type { Routes } from './routes.ts'
+import type { ProxyRoutes } from './routes.ts'
 import type { Location, ShardIndex } from './shardindex.ts'
 
 export interface FrontProxyOptions {
   /** As the mapping file is now. */
-  readonly routes: () => Routes
+  readonly routes: () => ProxyRoutes
   readonly index: ShardIndex
   readonly authenticator: Authenticator
   /** The groups that shards get to see. */
@@ -45,7 +45,7 @@ export interface FrontProxyOptions {
 interface Passing {
   readonly exchange: Exchange
   readonly user: UserInfo
-  readonly routes: Routes
+  readonly routes: ProxyRoutes
 }
 
 /** One address for the workspaces of all shards (chapter 30, section 3): finds out who asks, where it is, and passes on. */
@@ -72,7 +72,7 @@ export function frontProxy(options: FrontProxyOptions): Handler {
 async function whoAsks(
   { authenticator, groups, index }: FrontProxyOptions,
   exchange: Exchange,
-  routes: Routes,
+  routes: ProxyRoutes,
 ): Promise<UserInfo> {
   const { path } = exchange.incoming
   const { cluster = '' } = routes.match(path) ?? {}
@@ -92,7 +92,7 @@ function clusterAt(index: ShardIndex, segment: string): ClusterName | undefined 
 }
 
 /** Programs in a workspace know of one server only: what is for nobody else is for the home of their service account. */
-function homeward(exchange: Exchange, user: UserInfo, routes: Routes): Exchange {
+function homeward(exchange: Exchange, user: UserInfo, routes: ProxyRoutes): Exchange {
   const { incoming } = exchange
   const home = isServiceAccount(user.name) ? user.extra?.[clusterNameKey]?.[0] : undefined
   const match = routes.match(incoming.path)

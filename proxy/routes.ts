@@ -4,7 +4,7 @@ import { createClient, type HttpClient } from '../framework/net/client.ts'
 import { checkPath, type ForwardObserver, forward } from '../framework/net/forward.ts'
 import {
   assertsIdentity,
-  type Fields,
+  type HeaderMap,
   identityFields,
   passedOn,
   withoutTokenProtocol,
@@ -28,7 +28,7 @@ export interface RoutedRequest {
 }
 
 /** A mapping file at work: what goes where, and with which certificates. Servers believe it when it says who asks. */
-export interface Routes {
+export interface ProxyRoutes {
   match(path: string): Match | undefined
   forwarding(request: RoutedRequest): Forwarding
   /** Lets what runs complete; nothing new is passed on. */
@@ -50,7 +50,7 @@ interface Connections {
  * Connections of one mapping are used for nothing else: its certificate is an identity. `isIdentity`: headers, in lower
  * case, by which this proxy itself is told who asks.
  */
-export function openRoutes(routes: readonly Route[], isIdentity: IsIdentity): Routes {
+export function openRoutes(routes: readonly Route[], isIdentity: IsIdentity): ProxyRoutes {
   const all = new Map(routes.map(({ mapping, tls }) => [mapping, connections(tls)]))
   return {
     match: matcherOf([...all.keys()]),
@@ -95,7 +95,7 @@ function headersOf(
   { exchange, mapping, user }: RoutedRequest,
   { request }: ClientSide,
   isIdentity: IsIdentity,
-): Fields {
+): HeaderMap {
   const { credentials, hops } = exchange.incoming
   const isAsserted = assertsIdentity(mapping.names)
   const isDropped = (name: string): boolean => isAsserted(name) || isIdentity(name) || own.has(name)

@@ -11,7 +11,7 @@ import type { ShardConnection } from './connection/connection.ts'
 import { Copies } from './copy/copies.ts'
 import { createDirectory } from './directory.ts'
 import { forward } from './forwarding.ts'
-import { Flights } from './reading/listcoalescer.ts'
+import { ListCoalescer } from './reading/listcoalescer.ts'
 import { remoteStorage } from './storage.ts'
 
 export interface RemoteShardOptions {
@@ -49,7 +49,7 @@ const quiet = (log: Logger): Logger => ({
 export function remoteShard(options: RemoteShardOptions): RemoteShard {
   const { connection, everywhere, cache = connection, log, signal } = options
   const copies = new Copies({ isGood: () => connection.reach.isGood(), log, signal })
-  const clients = { copies, flights: new Flights() }
+  const clients = { copies, coalescer: new ListCoalescer() }
   const storages = new Map<string, ResourceStorage>()
   const storage = (ref: ResourceRef): ResourceStorage => {
     const known = storages.get(idOf(ref)) ?? remoteStorage(connection, ref, clients)

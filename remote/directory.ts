@@ -5,7 +5,7 @@ import { pathAnnotation } from '../kcp/annotations.ts'
 import { resources } from '../kcp/resources.ts'
 
 /** Which logical clusters a shard has, and where in the tree of workspaces they are. */
-export interface Directory {
+export interface RemoteDirectory {
   has(cluster: ClusterName): boolean
   /** `root:org:team` → `k3x9…`; a name that exists is itself. */
   resolve(path: string): ClusterName | undefined
@@ -17,7 +17,7 @@ const pathOf: IndexFn = ({ meta }) => {
 }
 
 /** Every LogicalCluster says what its path is. */
-export function createDirectory(informers: Informers): Directory {
+export function createDirectory(informers: Informers): RemoteDirectory {
   const informer: Informer = informers.for(resources.logicalClusters)
   const byPath = informer.index(pathOf)
   const has = (cluster: ClusterName): boolean => informer.get(cluster, '', 'cluster') !== undefined

@@ -5,7 +5,7 @@ import type { ShardConnection } from './connection/connection.ts'
 import type { Copies } from './copy/copies.ts'
 import { list as listCopy, oldestFor } from './copy/reading.ts'
 import { Races } from './races.ts'
-import type { Flights } from './reading/listcoalescer.ts'
+import type { ListCoalescer } from './reading/listcoalescer.ts'
 import { batches, list } from './reading/listing.ts'
 import { type Source, sourceOf } from './reading/source.ts'
 import { watch } from './watching.ts'
@@ -14,7 +14,7 @@ import { create, get, remove, update } from './writing.ts'
 /** What clients of a shard have in common; nothing where it is absent. */
 export interface Shared {
   readonly copies?: Copies
-  readonly flights?: Flights
+  readonly coalescer?: ListCoalescer
 }
 
 /**
@@ -24,9 +24,9 @@ export interface Shared {
 export function remoteStorage(
   connection: ShardConnection,
   ref: ResourceRef,
-  { copies, flights }: Shared = {},
+  { copies, coalescer }: Shared = {},
 ): ResourceStorage {
-  const source = sourceOf(connection, ref, flights)
+  const source = sourceOf(connection, ref, coalescer)
   const races = new Races()
   return {
     get: get(source),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../../framework/contract/log.ts'
 
 /** Files that are read again while the server runs: they are often links into folders that are exchanged as a whole. */
-export interface Followed<T> {
+export interface FileWatch<T> {
   /** What it is, for the log. */
   readonly what: string
   /** As it is used now. */
@@ -18,7 +18,7 @@ export interface Followed<T> {
 const interval = 2_000
 
 /** Uses what files become. What cannot be read or used is told once, and the files are looked at again. */
-export function follow<T>({ what, current, read, use, log, signal }: Followed<T>): void {
+export function follow<T>({ what, current, read, use, log, signal }: FileWatch<T>): void {
   let known = current
   let problem = ''
   const look = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { Logger } from '../../framework/contract/log.ts'
 import type { IsIdentity } from '../../framework/request/incoming.ts'
 import { MappingError, parseMappings, readTls } from '../../proxy/mapping.ts'
-import { openRoutes, type Route, type Routes } from '../../proxy/routes.ts'
+import { openRoutes, type ProxyRoutes, type Route } from '../../proxy/routes.ts'
 import { readFlagFile } from '../files/files.ts'
 import { follow } from '../files/follow.ts'
 import { StartError } from '../files/starterror.ts'
@@ -17,7 +17,7 @@ export interface RoutesOptions {
 
 /** The routes of the mapping file, which is reloaded when it or one of its certificates changes. */
 export interface FollowedRoutes {
-  current(): Routes
+  current(): ProxyRoutes
   close(): Promise<void>
 }
 

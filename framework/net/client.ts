@@ -3,18 +3,18 @@ import type { ConnectionOptions } from 'node:tls'
 import type { Agent, Dispatcher } from 'undici'
 import { unlessAborted } from '../async/awaitable.ts'
 import { isStaleConnection } from './failure.ts'
-import type { Fields } from './headers.ts'
+import type { HeaderMap } from './headers.ts'
 
 /** PEM. Without `ca` the certificate authorities of the operating system are trusted. */
 export type ClientTls = Readonly<Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>>
 
 /** Times are in milliseconds. */
-export interface ClientOptions {
+export interface HttpClientOptions {
   readonly tls?: ClientTls
   /** The address policy: resolves host names to the addresses that may be reached. Default: all addresses. */
   readonly lookup?: LookupFunction
   /** Sent with every request, for example credentials. */
-  readonly headers?: Fields
+  readonly headers?: HeaderMap
   /** Until a connection is open; default 10 s. */
   readonly connectTimeout?: number
   /** Until the head of a response; default 30 s. */
@@ -34,7 +34,7 @@ export interface OutgoingRequest {
   readonly origin: string
   /** Path and query. */
   readonly path: string
-  readonly headers?: Fields
+  readonly headers?: HeaderMap
   readonly body?: string | Buffer
   readonly signal: AbortSignal
 }
@@ -66,14 +66,14 @@ export interface HttpClient {
 }
 
 /** The one client for requests that this server makes itself. undici is loaded with the first request. */
-export const createClient = (options: ClientOptions): HttpClient => new UndiciClient(options)
+export const createClient = (options: HttpClientOptions): HttpClient => new UndiciClient(options)
 
 class UndiciClient implements HttpClient {
-  readonly #options: ClientOptions
+  readonly #options: HttpClientOptions
   #agent: Promise<Agent> | undefined
   #isClosed = false
 
-  constructor(options: ClientOptions) {
+  constructor(options: HttpClientOptions) {
     this.#options = options
   }
 
@@ -117,7 +117,7 @@ class UndiciClient implements HttpClient {
   }
 }
 
-async function open(options: ClientOptions): Promise<Agent> {
+async function open(options: HttpClientOptions): Promise<Agent> {
   const { tls, lookup, keepAlive, connections } = options
   const { Agent } = await import('undici')
   return new Agent({
@@ -153,7 +153,7 @@ export async function fetchText(
 export async function fetchOnce(
   url: string,
   request: Omit<OutgoingRequest, 'signal' | 'origin' | 'path'> & { readonly signal?: AbortSignal },
-  { limits, ...options }: ClientOptions & { readonly limits: ReadLimits },
+  { limits, ...options }: HttpClientOptions & { readonly limits: ReadLimits },
 ): Promise<TextResponse> {
   const { origin, pathname, search } = new URL(url)
   const client = createClient({ ...options, keepAlive: 0 })

@@ -6,7 +6,7 @@ import { badRequest, type StatusError } from '../meta/errors.ts'
 import type { HttpRequest } from '../request/incoming.ts'
 import { decodeSegment } from '../request/segments.ts'
 import { failureOf, isStaleConnection, tookTooLong } from './failure.ts'
-import type { Fields } from './headers.ts'
+import type { HeaderMap } from './headers.ts'
 
 /**
  * Checks a path that is forwarded byte for byte. A path that the next server could read as another path than the authorized
@@ -31,7 +31,7 @@ export interface ForwardOptions {
   readonly origin: string
   /** Path and query. */
   readonly target: string
-  readonly headers: Fields
+  readonly headers: HeaderMap
   /** What of the answer's headers the client gets. */
   readonly answered: (headers: IncomingHttpHeaders) => OutgoingHttpHeaders
   /**

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { HeaderFields } from '../contract/upstream.ts'
 
 /** Headers by name in lower case, as they are sent on. */
-export type Fields = Record<string, string | readonly string[]>
+export type HeaderMap = Record<string, string | readonly string[]>
 
 /** They belong to one connection, not to what is passed on. */
 const hopByHop = new Set([
@@ -30,9 +30,9 @@ function nominated({ connection }: IncomingHttpHeaders): ReadonlySet<string> {
 }
 
 /** What of a message goes on to the next hop, except for what `isDropped` names (in lower case, `_` as `-`). */
-export function passedOn(headers: IncomingHttpHeaders, isDropped: (name: string) => boolean): Fields {
+export function passedOn(headers: IncomingHttpHeaders, isDropped: (name: string) => boolean): HeaderMap {
   const forFirstHop = nominated(headers)
-  const kept: Fields = {}
+  const kept: HeaderMap = {}
   for (const name in headers) {
     const value = headers[name]
     const plain = normal(name)
@@ -64,7 +64,7 @@ export const isAnswerSecret = (name: string): boolean => answerSecrets.has(name)
 const tokenProtocol = /^base64url\.bearer\.authorization\.k8s\.io\./i
 
 /** Browsers and kubectl may put a bearer token among the WebSocket protocols that they offer. */
-export function withoutTokenProtocol(fields: Fields): Fields {
+export function withoutTokenProtocol(fields: HeaderMap): HeaderMap {
   const offered = fields['sec-websocket-protocol']
   if (offered === undefined) return fields
   const protocols = String(offered)

@@ -7,7 +7,7 @@ import { type AddressPolicy, type AddressRules, createAddressPolicy } from './ad
 import { type ClientTls, createClient, type HttpClient, headOf } from './client.ts'
 import { failureOf } from './failure.ts'
 import { checkPath, forward } from './forward.ts'
-import { type Fields, isAnswerSecret, isSecret, passedOn, withoutTokenProtocol } from './headers.ts'
+import { type HeaderMap, isAnswerSecret, isSecret, passedOn, withoutTokenProtocol } from './headers.ts'
 import { forwardUpgrade } from './upgrade.ts'
 
 export interface OutboundOptions extends AddressRules {
@@ -81,7 +81,7 @@ function createPlaces({ problemOf }: AddressPolicy): { of(url: string): Place } 
 /** What a request looks like to the endpoint. */
 function sentTo({ origin, base }: Place, request: UpstreamRequest) {
   const { incoming, endpoint, path } = request
-  const headers: Fields = {
+  const headers: HeaderMap = {
     ...passedOn(incoming.headers, isSecret),
     'x-kcp-virtual-resource-hops': String(incoming.hops + 1),
     ...endpoint.headers,

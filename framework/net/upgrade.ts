@@ -10,14 +10,14 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ClientSide, Upgrade } from '../contract/upstream.ts'
 import { badGateway, failureOf, tookTooLong } from './failure.ts'
-import type { Fields } from './headers.ts'
+import type { HeaderMap } from './headers.ts'
 
 /** A request to speak another protocol on its way to another server. */
 export interface UpgradeOptions {
   /** Absolute, with path and query as they are sent. */
   readonly origin: string
   readonly target: string
-  readonly headers: Fields
+  readonly headers: HeaderMap
   readonly answered: (headers: IncomingHttpHeaders) => OutgoingHttpHeaders
   /** How to connect: TLS and which addresses may be reached. */
   readonly connect: RequestOptions

@@ -2,7 +2,7 @@ import type { Logger } from '../../framework/contract/log.ts'
 import { expired, type Status, StatusError } from '../../framework/meta/errors.ts'
 import { createClient, type HttpClient, type OutgoingResponse } from '../../framework/net/client.ts'
 import { badGateway, failureOf } from '../../framework/net/failure.ts'
-import type { Fields } from '../../framework/net/headers.ts'
+import type { HeaderMap } from '../../framework/net/headers.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
 import { createReach, type Reach } from './reach.ts'
 import type { ShardRequest } from './request.ts'
@@ -91,7 +91,7 @@ const sent = ({ client, origin }: Open, request: ShardRequest): Promise<ShardAns
     ...(request.body === undefined ? {} : { body: request.body }),
   })
 
-const common: Fields = { accept: 'application/json', 'user-agent': 'oriel-virtual-workspaces' }
+const common: HeaderMap = { accept: 'application/json', 'user-agent': 'oriel-virtual-workspaces' }
 
 export async function textOf(answer: ShardAnswer): Promise<string> {
   try {

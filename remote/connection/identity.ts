@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../framework/contract/context.ts'
-import type { Fields } from '../../framework/net/headers.ts'
+import type { HeaderMap } from '../../framework/net/headers.ts'
 import { loopback, type UserInfo } from '../../framework/request/user.ts'
 
 /** Bytes of UTF-8, one character each: how HTTP carries them. */
@@ -12,7 +12,7 @@ const escaped = (key: string): string =>
   )
 
 /** A user as the shard is told to act for. */
-function impersonationFields({ name, uid, groups, extra = {} }: UserInfo): Fields {
+function impersonationFields({ name, uid, groups, extra = {} }: UserInfo): HeaderMap {
   const extras = Object.entries(extra).filter(([, values]) => values.length > 0)
   return {
     'impersonate-user': onWire(name),
@@ -25,7 +25,7 @@ function impersonationFields({ name, uid, groups, extra = {} }: UserInfo): Field
 }
 
 /** Whose rights apply on the shard, and how often the request has been passed on. The server's own requests are its own. */
-export function identityFields({ actAs, hops }: Pick<RequestContext, 'actAs' | 'hops'>): Fields {
+export function identityFields({ actAs, hops }: Pick<RequestContext, 'actAs' | 'hops'>): HeaderMap {
   return {
     ...(actAs === loopback ? {} : impersonationFields(actAs)),
     ...(hops > 0 ? { 'x-kcp-virtual-resource-hops': String(hops) } : {}),

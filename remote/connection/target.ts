@@ -4,7 +4,7 @@ import type { ClusterScope } from '../../framework/meta/object.ts'
 import { formatFieldSelector, formatLabelSelector } from '../../framework/selectors/selectors.ts'
 
 /** What a request is about: a collection, or one object of it. */
-export interface Place {
+export interface ResourceTarget {
   readonly cluster: ClusterScope
   readonly namespace?: string
   readonly name?: string
@@ -15,7 +15,7 @@ type Options = Readonly<Record<string, string | undefined>>
 const segment = (text: string): string => encodeURIComponent(text)
 
 /** `/clusters/<cluster>/apis/<group>/<version>/<resource>[:<identity>]…` with its query (chapter 10, section 1.11). */
-export function targetOf(ref: ResourceRef, place: Place, options: Options = {}): string {
+export function targetOf(ref: ResourceRef, place: ResourceTarget, options: Options = {}): string {
   const { group, version, resource, identity, subresource = '' } = ref
   const { cluster, namespace = '', name = '' } = place
   const path = [
@@ -32,7 +32,7 @@ export function targetOf(ref: ResourceRef, place: Place, options: Options = {}):
 }
 
 /** Shards refuse a namespace over all clusters as part of the path, but not as a field. */
-export function collectionOf({ cluster, namespace = '' }: Selection): Place {
+export function collectionOf({ cluster, namespace = '' }: Selection): ResourceTarget {
   return cluster === '*' || namespace === '' ? { cluster } : { cluster, namespace }
 }
 

@@ -8,7 +8,7 @@ import { Copy } from './copy.ts'
 import { CopiedItem } from './item.ts'
 
 /** What is copied, and as whom. */
-export interface Original {
+export interface CopySource {
   readonly source: Source
   readonly ctx: RequestContext
   readonly selection: Selection
@@ -25,7 +25,7 @@ export class NoRoom extends Error {
  * Everything that there is now, or was at a version if the shard remembers that. undefined: nobody serves it. Throws when
  * it would be more than `room` bytes.
  */
-export async function fill(original: Original, room: number, version?: string): Promise<Copy | undefined> {
+export async function fill(original: CopySource, room: number, version?: string): Promise<Copy | undefined> {
   if (version === undefined) return fillWith(original, room, {})
   return fillWith(original, room, { resourceVersion: version, match: 'Exact' }).catch(error => {
     if (error instanceof NoRoom) throw error
@@ -36,7 +36,7 @@ export async function fill(original: Original, room: number, version?: string): 
 type Which = Pick<ListQuery, 'resourceVersion' | 'match'>
 
 async function fillWith(
-  { source, ctx, selection }: Original,
+  { source, ctx, selection }: CopySource,
   room: number,
   which: Which,
 ): Promise<Copy | undefined> {
@@ -58,7 +58,7 @@ async function fillWith(
 }
 
 /** Follows the shard, over all connections, until the signal aborts. Throws when going on would lose something. */
-export async function keepUp({ source, ctx, selection }: Original, copy: Copy): Promise<void> {
+export async function keepUp({ source, ctx, selection }: CopySource, copy: Copy): Promise<void> {
   const progress = new Progress(String(copy.revision))
   const query = { ...selection, initialEvents: false, bookmarks: true }
   while (!ctx.signal.aborted) {

@@ -6,7 +6,7 @@ import type { Selection } from '../../framework/contract/storage.ts'
 import type { ObjectKey } from '../../framework/meta/object.ts'
 import type { Source } from '../reading/source.ts'
 import type { Copy } from './copy.ts'
-import { fill, keepUp, NoRoom, type Original } from './filling.ts'
+import { type CopySource, fill, keepUp, NoRoom } from './filling.ts'
 
 /** Milliseconds until a failed copy is tried again, and until one that had no room is. */
 const pauses = { first: 1_000, longest: 30_000 }
@@ -108,7 +108,7 @@ export class Kept {
     this.#notBefore = Date.now() + milliseconds
   }
 
-  async #keepUp(original: Original, copy: Copy): Promise<void> {
+  async #keepUp(original: CopySource, copy: Copy): Promise<void> {
     await keepUp(original, copy).catch(error =>
       this.#options.log.debug({ error: String(error) }, 'a copy will be filled anew'),
     )
@@ -117,7 +117,7 @@ export class Kept {
     copy.close()
   }
 
-  #original(): Original {
+  #original(): CopySource {
     const { source, selection, log } = this.#options
     const signal = this.#stop.signal
     const ctx = loopbackContext({ verb: 'watch', resource: source.ref, cluster: '*', signal, log })

@@ -37,7 +37,7 @@ export async function* list(copy: Copy, selection: Selection): ItemList {
 }
 
 /** What one watch reads of a copy. */
-export interface Followed {
+export interface CopyWatch {
   readonly copy: Copy
   readonly query: WatchQuery
   readonly signal: AbortSignal
@@ -47,7 +47,7 @@ export interface Followed {
  * What happens from the position on, which moves. Ends with the copy. The client may know more than has come here: then
  * that is left out. Throws 410 where the copy does not remember the position, or not any more.
  */
-export async function* watch({ copy, query, signal }: Followed, progress: Progress): ItemWatch {
+export async function* watch({ copy, query, signal }: CopyWatch, progress: Progress): ItemWatch {
   const after = Number(progress.position)
   const position = copy.positionAfter(after)
   if (position === undefined) throw expired(tooOld(after, copy.ring))

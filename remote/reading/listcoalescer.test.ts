@@ -8,7 +8,7 @@ import { testContext } from '../../test/support/context.ts'
 import { eventually } from '../../test/support/oriel.ts'
 import { remoteStorage } from '../storage.ts'
 import { ScriptedShard } from '../testing/scriptedshard.ts'
-import { Flights } from './listcoalescer.ts'
+import { ListCoalescer } from './listcoalescer.ts'
 
 const ref = { group: 'example.com', version: 'v1', resource: 'widgets', identity: 'abc' }
 const anna: UserInfo = { name: 'anna', groups: ['a'] }
@@ -28,12 +28,12 @@ async function whole(list: ItemList): Promise<readonly string[]> {
 
 describe('equal lists at the same time', () => {
   let shard: ScriptedShard
-  let flights: Flights
+  let coalescer: ListCoalescer
   let storage: ResourceStorage
 
-  const share = (size?: ConstructorParameters<typeof Flights>[0]): void => {
-    flights = new Flights(size)
-    storage = remoteStorage(shard.connection, ref, { flights })
+  const share = (size?: ConstructorParameters<typeof ListCoalescer>[0]): void => {
+    coalescer = new ListCoalescer(size)
+    storage = remoteStorage(shard.connection, ref, { coalescer })
   }
   beforeEach(() => {
     shard = new ScriptedShard()
@@ -153,10 +153,10 @@ describe('equal lists at the same time', () => {
     shard.releaseLists()
     await begun
     await Promise.all(lists)
-    assert.ok(flights.bytes > 0)
+    assert.ok(coalescer.bytes > 0)
     assert.deepEqual(await list(), ['a', '2'])
     await slow.return({ resourceVersion: '' })
-    assert.equal(flights.bytes, 0)
+    assert.equal(coalescer.bytes, 0)
   })
 
   it('end at the shard when everybody has left, and not before', async () => {
@@ -175,7 +175,7 @@ describe('equal lists at the same time', () => {
     await stayed
     await asked(3)
     assert.equal(shard.lists, 2)
-    assert.equal(flights.bytes, 0)
+    assert.equal(coalescer.bytes, 0)
     shard.releaseLists()
     assert.deepEqual(await next, ['a', '2'])
   })
@@ -209,7 +209,7 @@ describe('equal lists at the same time', () => {
         shard.releaseLists()
         for (const names of await Promise.all(lists)) assert.equal(new Set(names).size, count + 2)
         assert.equal(shard.targets.length, 4)
-        assert.equal(flights.bytes, 0)
+        assert.equal(coalescer.bytes, 0)
       })
 
     it('end at the shard when he leaves who reads on', async () => {

@@ -7,7 +7,7 @@ import { identityFields } from '../connection/identity.ts'
 import { pieces } from '../connection/pieces.ts'
 import { collectionOf, listOptionsOf, targetOf } from '../connection/target.ts'
 import { type Batches, type ListHead, ListReader } from './listreader.ts'
-import type { Asker, Source } from './source.ts'
+import type { Requester, Source } from './source.ts'
 
 /** A list as the shard sends it: batches as they come, and at last what the list says of itself. */
 export async function* list(sent: Batches): ItemList {
@@ -45,18 +45,18 @@ export async function* batches(source: Source, ctx: RequestContext, query: ListQ
 
 /** Asked once for all who ask alike meanwhile, where that may be. Who reads page by page is alone behind the first. */
 function shared(source: Source, ctx: RequestContext, query: ListQuery): Batches {
-  if (source.flights === undefined || query.continue) return sent(source, ctx, query)
+  if (source.coalescer === undefined || query.continue) return sent(source, ctx, query)
   const { actAs, hops } = ctx
   const id = JSON.stringify([targetOfList(source, query), identityFields(ctx)])
-  return source.flights.list(id, ctx.signal, signal => sent(source, { actAs, hops, signal }, query))
+  return source.coalescer.list(id, ctx.signal, signal => sent(source, { actAs, hops, signal }, query))
 }
 
 const targetOfList = ({ ref }: Source, query: ListQuery): string =>
   targetOf(ref, collectionOf(query), listOptionsOf(query))
 
 /** What the shard answers, whatever that is. */
-export async function* sent(source: Source, asker: Asker, query: ListQuery): Batches {
-  const answer = await source.ask(asker, { method: 'GET', target: targetOfList(source, query) })
+export async function* sent(source: Source, requester: Requester, query: ListQuery): Batches {
+  const answer = await source.ask(requester, { method: 'GET', target: targetOfList(source, query) })
   const reader = new ListReader(query.cluster)
   try {
     for await (const piece of pieces(answer.body)) {

@@ -1,10 +1,10 @@
 /** What takes room as long as somebody reads it. */
-export interface Holder {
+export interface BudgetUser {
   /** Of what it holds. */
   readonly bytes: number
 }
 
-export interface RoomSize {
+export interface MemoryLimits {
   /** Bytes of one holder. */
   readonly each: number
   /** Bytes of all together. */
@@ -12,28 +12,28 @@ export interface RoomSize {
 }
 
 /** How much may be held in memory for slow readers. */
-export class Room {
-  readonly #size: RoomSize
-  readonly #holders = new Set<Holder>()
+export class MemoryBudget {
+  readonly #size: MemoryLimits
+  readonly #users = new Set<BudgetUser>()
 
-  constructor(size: RoomSize) {
+  constructor(size: MemoryLimits) {
     this.#size = size
   }
 
-  enter(holder: Holder): void {
-    this.#holders.add(holder)
+  enter(holder: BudgetUser): void {
+    this.#users.add(holder)
   }
-  leave(holder: Holder): void {
-    this.#holders.delete(holder)
+  leave(holder: BudgetUser): void {
+    this.#users.delete(holder)
   }
 
-  isTooFullFor({ bytes }: Holder): boolean {
+  isExceededBy({ bytes }: BudgetUser): boolean {
     return bytes > this.#size.each || this.bytes > this.#size.all
   }
 
   get bytes(): number {
     let bytes = 0
-    for (const holder of this.#holders) bytes += holder.bytes
+    for (const holder of this.#users) bytes += holder.bytes
     return bytes
   }
 }

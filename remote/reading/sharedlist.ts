@@ -2,7 +2,7 @@ import { optional, unlessAborted } from '../../framework/async/awaitable.ts'
 import { onAbort } from '../../framework/async/fanout.ts'
 import type { ItemBatch } from '../../framework/contract/storage.ts'
 import type { Batches, ListHead } from './listreader.ts'
-import type { Room } from './memorybudget.ts'
+import type { MemoryBudget } from './memorybudget.ts'
 
 /** Asks the shard for a list, until the signal aborts. */
 export type Send = (signal: AbortSignal) => Batches
@@ -15,11 +15,11 @@ const sizeOf = (batch: ItemBatch): number =>
  * that nobody waits for slower readers. Where there is no room for all of it, one of them reads on from there, and the
  * others ask alone.
  */
-export class Flight {
+export class SharedList {
   /** Settled when no more will be kept. undefined: there was no room for the rest, or nobody has waited. */
-  readonly landed: Promise<ListHead | undefined>
+  readonly finished: Promise<ListHead | undefined>
   readonly #send: Send
-  readonly #room: Room
+  readonly #budget: MemoryBudget
   readonly #leaving = new AbortController()
   readonly #kept: ItemBatch[] = []
   #bytes = 0
@@ -27,10 +27,10 @@ export class Flight {
   #rest: Batches | undefined
 
   /** Sent when `begins` resolves: nobody who comes later may read it. */
-  constructor(begins: Promise<void>, send: Send, room: Room) {
+  constructor(begins: Promise<void>, send: Send, budget: MemoryBudget) {
     this.#send = send
-    this.#room = room
-    this.landed = optional(begins.then(() => this.#fly()))
+    this.#budget = budget
+    this.finished = optional(begins.then(() => this.#run()))
   }
 
   /** All who wanted it have left: it is not sent any more, or has been broken off. */
@@ -46,7 +46,7 @@ export class Flight {
   async *read(signal: AbortSignal): Batches {
     const leave = this.#enter(signal)
     try {
-      const head = await unlessAborted(signal, this.landed)
+      const head = await unlessAborted(signal, this.finished)
       const rest = this.#takeRest()
       if (head !== undefined || rest !== undefined) yield* this.#kept
       if (head !== undefined) return head
@@ -60,7 +60,7 @@ export class Flight {
   /** Returns how to leave, which also happens when the signal aborts. */
   #enter(signal: AbortSignal): () => void {
     this.#readers++
-    this.#room.enter(this)
+    this.#budget.enter(this)
     let isIn = true
     const leave = (): void => {
       if (isIn) this.#leave()
@@ -76,18 +76,18 @@ export class Flight {
   #leave(): void {
     this.#readers--
     if (this.#readers > 0) return
-    this.#room.leave(this)
+    this.#budget.leave(this)
     this.#leaving.abort()
   }
 
-  async #fly(): Promise<ListHead | undefined> {
+  async #run(): Promise<ListHead | undefined> {
     if (this.isAbandoned) return undefined
     const list = this.#send(this.#leaving.signal)
     let next = await list.next()
     for (; !next.done; next = await list.next()) {
       this.#kept.push(next.value)
       this.#bytes += sizeOf(next.value)
-      if (this.#room.isTooFullFor(this)) {
+      if (this.#budget.isExceededBy(this)) {
         this.#rest = list
         return undefined
       }

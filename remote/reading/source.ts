@@ -3,23 +3,27 @@ import type { RequestContext } from '../../framework/contract/context.ts'
 import type { ShardAnswer, ShardConnection } from '../connection/connection.ts'
 import { identityFields } from '../connection/identity.ts'
 import type { ShardRequest } from '../connection/request.ts'
-import type { Flights } from './listcoalescer.ts'
+import type { ListCoalescer } from './listcoalescer.ts'
 
 /** Whose rights apply, and until when somebody waits. */
-export type Asker = Pick<RequestContext, 'actAs' | 'hops' | 'signal'>
+export type Requester = Pick<RequestContext, 'actAs' | 'hops' | 'signal'>
 
 /** One resource on one shard. */
 export interface Source {
   readonly ref: ResourceRef
   /** Asks as whom the request acts for. Throws what the shard refuses with. */
   /** Where equal lists meet; each is asked for by itself without. */
-  readonly flights?: Flights
-  ask(asker: Asker, request: Omit<ShardRequest, 'signal'>): Promise<ShardAnswer>
+  readonly coalescer?: ListCoalescer
+  ask(requester: Requester, request: Omit<ShardRequest, 'signal'>): Promise<ShardAnswer>
 }
 
-export const sourceOf = (connection: ShardConnection, ref: ResourceRef, flights?: Flights): Source => ({
+export const sourceOf = (
+  connection: ShardConnection,
+  ref: ResourceRef,
+  coalescer?: ListCoalescer,
+): Source => ({
   ref,
-  ...(flights && { flights }),
+  ...(coalescer && { coalescer }),
   ask: (asker, request) =>
     connection.ask({
       ...request,

@@ -8,7 +8,7 @@ import { storedResourceOf } from '../manifests/apply.ts'
 import type { StoreChange } from '../store/store.ts'
 
 /** An object as another shard has it. */
-export interface Original {
+export interface PeerObject {
   readonly resource: ResourceRef
   readonly item: Item
 }
@@ -34,7 +34,7 @@ export function copyOf(object: KubeObject, origin: string): KubeObject {
 /** What stores a copy; undefined when it is there. It never takes the place of an object of this shard's own. */
 export function changeTo(
   content: Pick<ClusterContent, 'get'>,
-  { resource, item }: Original,
+  { resource, item }: PeerObject,
   origin: string,
 ): StoreChange | undefined {
   const place = storedResourceOf(resource)

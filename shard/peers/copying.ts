@@ -15,7 +15,7 @@ import type { TenancyResources } from '../controllers/host.ts'
 import { createQueue } from '../controllers/queue.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
 import type { PeerClient } from '../tenancy/peer.ts'
-import { changeTo, type Original } from './copies.ts'
+import { changeTo, type PeerObject } from './copies.ts'
 
 /** Where copies are kept. */
 export interface CopyDeps {
@@ -86,7 +86,7 @@ function originalsIn(
   { informers, tenancy }: CopyDeps,
   sources: readonly Source[],
   cluster: ClusterName,
-): readonly Original[] {
+): readonly PeerObject[] {
   const all = sources.flatMap(({ resource, informer }) =>
     informer.list(cluster).flatMap(item => (isOwn(item) ? [{ resource, item }] : [])),
   )
@@ -106,7 +106,7 @@ async function bring(
   { content }: CopyDeps,
   origin: string,
   cluster: ClusterName,
-  originals: readonly Original[],
+  originals: readonly PeerObject[],
 ): Promise<void> {
   const wanted = new Set(
     originals.map(({ resource, item }) => storageKey(storedResourceOf(resource), item.key)),

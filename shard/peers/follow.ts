@@ -8,7 +8,7 @@ import { announce, untilReached } from './announce.ts'
 import { type CopyDeps, keepCopies } from './copying.ts'
 
 /** A shard and where it is. */
-export interface ShardAddress {
+export interface PeerAddress {
   readonly name: string
   readonly baseURL: string
 }
@@ -19,7 +19,7 @@ export interface Sharding {
   readonly own: ShardAddresses
   readonly connect: ConnectPeer
   /** The shard that has `root`; absent on that one. */
-  readonly root?: ShardAddress
+  readonly root?: PeerAddress
 }
 
 export interface FollowDeps extends CopyDeps {
@@ -43,7 +43,7 @@ export function peersController(deps: FollowDeps): Controller {
     deps.peers.delete(name)
     await known?.stop()
   }
-  const follow = ({ name, baseURL }: ShardAddress): void => {
+  const follow = ({ name, baseURL }: PeerAddress): void => {
     if (name === deps.sharding.own.name || followed.get(name)?.baseURL === baseURL) return
     void forget(name)
     const client = deps.sharding.connect(baseURL)
@@ -75,7 +75,7 @@ export function peersController(deps: FollowDeps): Controller {
 /** Not before this shard can be reached itself: others follow it as soon as they know of it. */
 async function announced(
   { log, sharding }: FollowDeps,
-  root: ShardAddress,
+  root: PeerAddress,
   signal: AbortSignal,
 ): Promise<void> {
   const client = sharding.connect(root.baseURL)

@@ -16,7 +16,7 @@ import type { Manifest } from '../manifests/manifest.ts'
 import type { Store } from '../store/store.ts'
 import type { PeerClient } from '../tenancy/peer.ts'
 import { untilReached } from './announce.ts'
-import { copyOf, type Original } from './copies.ts'
+import { copyOf, type PeerObject } from './copies.ts'
 
 export interface JoinOptions {
   readonly store: Store
@@ -82,7 +82,7 @@ async function copyRoot(options: JoinOptions): Promise<void> {
 }
 
 /** A shard serves the kinds of the tree to its peers before any workspace on it binds them. */
-function bindingHere({ resource, item }: Original): readonly Manifest[] {
+function bindingHere({ resource, item }: PeerObject): readonly Manifest[] {
   const { metadata, ...object } = item.object
   const { name = '', labels = {}, finalizers = [] } = metadata
   if (!tenancyExports.includes(name)) return []
@@ -92,9 +92,9 @@ function bindingHere({ resource, item }: Original): readonly Manifest[] {
 async function listedInRoot(
   { root, log, signal }: JoinOptions,
   resource: ResourceRef,
-): Promise<readonly Original[]> {
+): Promise<readonly PeerObject[]> {
   const ctx = loopbackContext({ verb: 'list', resource, cluster: 'root', signal, log })
-  const found: Original[] = []
+  const found: PeerObject[] = []
   for await (const items of root.storage(resource).list(ctx, { cluster: 'root' }))
     for (const item of items) found.push({ resource, item })
   return found

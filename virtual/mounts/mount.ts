@@ -3,7 +3,7 @@ import { readTenantKubeconfig, type UpstreamEndpoint } from '../../framework/ind
 import { claimLabelKey, claimLabelValue } from '../../kcp/index.ts'
 
 import type { Health } from './status.ts'
-import { type KubeCluster, mountExport, type Phase } from './types.ts'
+import { type KubeCluster, type MountPhase, mountExport } from './types.ts'
 
 const claimKey = claimLabelKey(mountExport)
 const claimValue = claimLabelValue({ group: '', resource: 'secrets' })
@@ -12,12 +12,12 @@ const claimValue = claimLabelValue({ group: '', resource: 'secrets' })
 const patience = 60_000
 
 /** One KubeCluster as it is known now: how to reach it, and whether it answers. A class, because it changes. */
-export class Mount {
+export class MountedCluster {
   item: Item
   /** Changes when the object or its secret does, but not with the status. */
   version = ''
   endpoint: UpstreamEndpoint | undefined
-  phase: Phase = 'Initializing'
+  phase: MountPhase = 'Initializing'
   #replaced = new AbortController()
   #secretProblem: string | undefined
   #clusterProblem: string | undefined

@@ -8,14 +8,14 @@ import {
   StatusError,
   withoutVersion,
 } from '../../framework/index.ts'
-import { Mount } from './mount.ts'
+import { MountedCluster } from './mount.ts'
 import { statusOf } from './status.ts'
 import type { KubeCluster } from './types.ts'
 
 /** All KubeClusters of all workspaces, probed; what their kubeconfigs say is kept in memory only. */
 export interface Mounts {
   /** undefined: there is none of this name, or it is not ready. */
-  ready(cluster: string, name: string): Mount | undefined
+  ready(cluster: string, name: string): MountedCluster | undefined
   /** Follows objects and secrets, probes and reports, until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -35,13 +35,13 @@ const secretsRef: ResourceRef = { group: '', version: 'v1', resource: 'secrets' 
 
 export function watchMounts(options: MountsOptions): Mounts {
   const { host, resource } = options
-  const mounts = new Map<string, Mount>()
+  const mounts = new Map<string, MountedCluster>()
   const objects = host.informers.for(resource)
   const secrets = host.informers.for(secretsRef)
   const bySecret = objects.index(secretKeys)
   const take = (item: Item): boolean => {
     const id = idOf(item)
-    const mount = mounts.get(id) ?? new Mount(item)
+    const mount = mounts.get(id) ?? new MountedCluster(item)
     mounts.set(id, mount)
     const { name, namespace = 'default' } = (item.object as KubeCluster).spec.secretRef
     return mount.take(item, secrets.get(item.key.cluster, namespace, name))
@@ -78,7 +78,7 @@ function secretKeys({ key, object }: Item): readonly string[] {
   return [`${key.cluster}/${namespace}/${name}`]
 }
 
-function forget(mounts: Map<string, Mount>, item: Item): void {
+function forget(mounts: Map<string, MountedCluster>, item: Item): void {
   mounts.get(idOf(item))?.end()
   mounts.delete(idOf(item))
 }
@@ -86,7 +86,7 @@ function forget(mounts: Map<string, Mount>, item: Item): void {
 /** Asks a cluster now, and then again and again, one question at a time. */
 function createProbing(
   options: MountsOptions,
-  mounts: ReadonlyMap<string, Mount>,
+  mounts: ReadonlyMap<string, MountedCluster>,
   signal: AbortSignal,
 ): (id: string) => void {
   const timers = new Map<string, NodeJS.Timeout>()
@@ -111,7 +111,7 @@ function createProbing(
 /** What is wrong with the cluster, by `/readyz` or, where there is none, `/version`. */
 async function problemOf(
   outbound: Outbound,
-  { endpoint }: Mount,
+  { endpoint }: MountedCluster,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (endpoint === undefined) return 'it cannot be asked without a kubeconfig'
@@ -127,7 +127,11 @@ async function problemOf(
 }
 
 /** Writes what was found out, where that is news. */
-async function report({ host, resource }: MountsOptions, mount: Mount, signal: AbortSignal): Promise<void> {
+async function report(
+  { host, resource }: MountsOptions,
+  mount: MountedCluster,
+  signal: AbortSignal,
+): Promise<void> {
   const now = new Date()
   const next = (object: KubeCluster): KubeCluster => {
     const status = statusOf(object.status ?? {}, mount.health, now)

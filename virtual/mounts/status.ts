@@ -1,9 +1,9 @@
 import { timestamp } from '../../framework/index.ts'
-import type { Condition, KubeCluster, Phase } from './types.ts'
+import type { KubeCluster, MountCondition, MountPhase } from './types.ts'
 
 /** What is known of a cluster that can be mounted. */
 export interface Health {
-  readonly phase: Phase
+  readonly phase: MountPhase
   /** Why its kubeconfig cannot be used. */
   readonly secretProblem?: string
   /** Why it does not answer. */
@@ -49,12 +49,12 @@ interface State {
   readonly reason: string
 }
 
-function conditionFrom(type: string, { problem, reason }: State): Omit<Condition, 'lastTransitionTime'> {
+function conditionFrom(type: string, { problem, reason }: State): Omit<MountCondition, 'lastTransitionTime'> {
   if (problem === undefined) return { type, status: 'True' }
   return { type, status: 'False', severity: 'Error', reason, message: problem }
 }
 
-function conditionOf({ conditions }: Status, type: string, state: State, now: Date): Condition {
+function conditionOf({ conditions }: Status, type: string, state: State, now: Date): MountCondition {
   const next = conditionFrom(type, state)
   const known = conditions?.find(condition => condition.type === type)
   if (known?.status === next.status && (known.message ?? '') === (next.message ?? '')) return known

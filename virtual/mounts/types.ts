@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../framework/index.ts'
 
-export interface Condition {
+export interface MountCondition {
   readonly type: string
   readonly status: 'True' | 'False'
   readonly severity?: 'Error'
@@ -9,7 +9,7 @@ export interface Condition {
   readonly message?: string
 }
 
-export type Phase = 'Initializing' | 'Connecting' | 'Ready' | 'Unknown'
+export type MountPhase = 'Initializing' | 'Connecting' | 'Ready' | 'Unknown'
 
 /** The parts of a KubeCluster that are read and written (chapter 30, section 4.6). */
 export interface KubeCluster extends KubeObject {
@@ -19,9 +19,9 @@ export interface KubeCluster extends KubeObject {
   }
   readonly status?: {
     readonly URL?: string
-    readonly phase?: Phase
+    readonly phase?: MountPhase
     readonly lastProxyHeartbeatTime?: string
-    readonly conditions?: readonly Condition[]
+    readonly conditions?: readonly MountCondition[]
   }
 }
 
