@@ -4,9 +4,8 @@ import { failureOf } from '../framework/net/failure.ts'
 import { isSecret, passedOn } from '../framework/net/headers.ts'
 import type { VerbRequest } from '../framework/request/response.ts'
 import { bodyLimit } from '../framework/wire/parsebody.ts'
-import type { ShardAnswer, ShardConnection } from './connection/connection.ts'
+import type { ShardAnswer, ShardConnection, ShardRequest } from './connection/connection.ts'
 import { identityFields } from './connection/identity.ts'
-import type { ShardRequest } from './connection/request.ts'
 
 const dropped = new Set(['content-length', 'accept-encoding', 'audit-id'])
 

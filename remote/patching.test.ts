@@ -4,8 +4,7 @@ import { viewOf } from '../framework/lens/view.ts'
 import { StatusError } from '../framework/meta/errors.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { testContext } from '../test/support/context.ts'
-import type { ShardAnswer, ShardConnection } from './connection/connection.ts'
-import type { ShardRequest } from './connection/request.ts'
+import type { ShardAnswer, ShardConnection, ShardRequest } from './connection/connection.ts'
 import { remoteStorage } from './storage.ts'
 
 const ref = { group: '', version: 'v1', resource: 'configmaps' }

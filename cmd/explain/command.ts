@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { addConnectionFlags } from '../flags/connection.ts'
-import type { ExplainOptions } from './explained.ts'
+import type { ExplainOptions } from './resourcequestion.ts'
 
 /** `oriel explain`. */
 export const explainCommand = (command: Command): Command =>

@@ -8,8 +8,8 @@ import { type JsonClient, type JsonResponse, jsonClient } from '../../framework/
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { StartError } from '../files/starterror.ts'
 import { connectionOf } from '../flags/connection.ts'
-import type { Asked, Explained, ExplainOptions } from './explained.ts'
 import { explainText, explainYaml } from './explaintext.ts'
+import type { Asked, Explained, ExplainOptions } from './resourcequestion.ts'
 import { findResource, type ResourceQuestion } from './resourcequestion.ts'
 import { behindView, isView } from './viewquestion.ts'
 

@@ -1,7 +1,6 @@
 import type { ExplainedMissing, ExplainedStep } from '../../authz/index.ts'
 import { formatYaml } from '../../framework/wire/yaml.ts'
-import type { Explained } from './explained.ts'
-import type { ResourceQuestion } from './resourcequestion.ts'
+import type { Explained, ResourceQuestion } from './resourcequestion.ts'
 
 /** What a person reads. */
 export function explainText(

@@ -1,5 +1,6 @@
+import type { Explanation } from '../../authz/index.ts'
 import type { JsonClient } from '../../framework/net/jsonclient.ts'
-import type { Asked, ExplainOptions } from './explained.ts'
+import type { ConnectionFlags } from '../flags/connection.ts'
 
 /** A question as a review asks it, and in words. */
 export interface ResourceQuestion {
@@ -92,4 +93,28 @@ function findIn({ items = [] }: Discovered, typed: string): Found | undefined {
           return { group, version, resource, namespaced: scope === 'Namespaced' }
   }
   return undefined
+}
+
+/** The flags of `oriel explain`. */
+export interface ExplainOptions extends ConnectionFlags {
+  readonly as?: string
+  readonly asGroup?: readonly string[]
+  readonly namespace?: string
+  readonly allNamespaces?: true
+  readonly subresource?: string
+  readonly output: 'text' | 'yaml' | 'json'
+}
+
+/** What somebody wants to know: `get configmaps/settings` as it was typed. */
+export interface Asked {
+  readonly verb: string
+  readonly resource: string
+  readonly name?: string
+}
+
+/** What the server said. `explanation` is absent on servers that do not explain, such as kcp. */
+export interface Explained {
+  readonly allowed: boolean
+  readonly reason: string
+  readonly explanation?: Explanation
 }

@@ -1,3 +1,4 @@
+import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import { expired, type Status, StatusError } from '../../framework/meta/errors.ts'
 import { createClient, type HttpClient, type OutgoingResponse } from '../../framework/net/client.ts'
@@ -5,7 +6,6 @@ import { badGateway, failureOf } from '../../framework/net/failure.ts'
 import type { HeaderMap } from '../../framework/net/headers.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
 import { createReach, type Reach } from './reach.ts'
-import type { ShardRequest } from './request.ts'
 
 export type ShardAnswer = OutgoingResponse
 
@@ -110,4 +110,22 @@ export function statusError(code: number, text: string): StatusError {
   } catch {
     return new StatusError(code, '', text.slice(0, 200).trim())
   }
+}
+
+const warning = /299 \S+ "((?:[^"\\]|\\.)*)"/g
+
+/** Tells the client what the shard has warned of (chapter 40, rule 1.53). */
+export function passWarnings({ record }: RequestContext, { headers }: ShardAnswer): void {
+  for (const [, text = ''] of String(headers.warning ?? '').matchAll(warning))
+    record.warn(Buffer.from(text.replace(/\\(.)/g, '$1'), 'latin1').toString())
+}
+
+/** What a shard is asked. */
+export interface ShardRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Path and query. */
+  readonly target: string
+  readonly headers?: HeaderMap
+  readonly body?: string | Buffer
+  readonly signal: AbortSignal
 }

@@ -2,14 +2,20 @@ import { expiryOf, whenPassed } from '../../framework/async/expiry.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
 import { problemOf } from '../../framework/net/failure.ts'
-import type { ShardRequest } from './request.ts'
+import type { HeaderMap } from '../../framework/net/headers.ts'
+
+/** The part of a request that tells whose permissions it uses. */
+interface Requested {
+  readonly target: string
+  readonly headers?: HeaderMap
+}
 
 /** Whether a server can be used at the moment, told to whoever runs this one: a line for each change, not for each failure. */
 export interface Reach {
   isGood(): boolean
   /** From now on this client certificate is shown, PEM. */
   presents(certificate: string | undefined): void
-  answered(code: number, request: ShardRequest): void
+  answered(code: number, request: Requested): void
   failed(error: unknown): void
 }
 
@@ -18,7 +24,7 @@ const expired = 'the client certificate in the kubeconfig has expired: renew it'
 const unknown = 'it does not know the credentials in the kubeconfig: renew the client certificate or token'
 
 /** What every view needs: to see the objects of all logical clusters. Only this process's own requests tell. */
-const isOverAll = ({ target, headers = {} }: ShardRequest): boolean =>
+const isOverAll = ({ target, headers = {} }: Requested): boolean =>
   target.startsWith('/clusters/*/') && !('impersonate-user' in headers)
 
 const refused =

@@ -4,9 +4,10 @@ import type { Item } from '../../framework/contract/item.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { Selection } from '../../framework/contract/storage.ts'
 import type { ObjectKey } from '../../framework/meta/object.ts'
+import { loopback } from '../../framework/request/user.ts'
+import { formatLabelSelector, type LabelRequirement } from '../../framework/selectors/selectors.ts'
 import type { Source } from '../reading/source.ts'
 import { Kept } from './kept.ts'
-import { type Scope, scopeOf } from './scope.ts'
 
 export interface CopiesOptions {
   /** Whether the shard can be used: what cannot be kept up is not shown. */
@@ -96,5 +97,32 @@ export class Copies {
   #drop(id: string): void {
     this.#kept.get(id)?.close()
     this.#kept.delete(id)
+  }
+}
+
+/** What one copy has of a resource. */
+export interface Scope {
+  readonly copied: Selection
+  /** What a query has to look for in the copy. */
+  readonly within: <Q extends Selection>(query: Q) => Q
+  /** Equal for the same copy of one resource. */
+  readonly name: string
+}
+
+const textOf = (requirement: LabelRequirement): string => formatLabelSelector({ requirements: [requirement] })
+
+/**
+ * What the view shows to everybody is copied; what a client selects of it is looked for there. undefined where the shard has
+ * to answer: it decides what a user sees in one logical cluster, and what the fields of a kind are.
+ */
+export function scopeOf({ actAs }: RequestContext, selection: Selection): Scope | undefined {
+  const { cluster, labels, fields, view } = selection
+  if (cluster !== '*' || actAs !== loopback || fields !== undefined) return undefined
+  const copied = new Set(view?.requirements.map(textOf))
+  const requirements = labels?.requirements.filter(requirement => !copied.has(textOf(requirement))) ?? []
+  return {
+    copied: { cluster, ...(view && { labels: view }) },
+    within: query => ({ ...query, labels: { requirements } }),
+    name: view === undefined ? '' : formatLabelSelector(view),
   }
 }

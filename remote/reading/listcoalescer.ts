@@ -1,7 +1,6 @@
 import { turn } from '../../framework/async/awaitable.ts'
 import type { Batches } from './listreader.ts'
-import { MemoryBudget, type MemoryLimits } from './memorybudget.ts'
-import { type Send, SharedList } from './sharedlist.ts'
+import { MemoryBudget, type MemoryLimits, type Send, SharedList } from './sharedlist.ts'
 
 const mebibyte = 1024 * 1024
 const defaultSize: MemoryLimits = { each: 32 * mebibyte, all: 128 * mebibyte }

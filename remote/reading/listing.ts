@@ -4,7 +4,6 @@ import { StatusError } from '../../framework/meta/errors.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
 import { badGateway, failureOf } from '../../framework/net/failure.ts'
 import { identityFields } from '../connection/identity.ts'
-import { pieces } from '../connection/pieces.ts'
 import { collectionOf, listOptionsOf, targetOf } from '../connection/target.ts'
 import { type Batches, type ListHead, ListReader } from './listreader.ts'
 import type { Requester, Source } from './source.ts'
@@ -67,4 +66,22 @@ export async function* sent(source: Source, requester: Requester, query: ListQue
   } catch (error) {
     throw error instanceof SyntaxError ? badGateway('its answer is no list') : failureOf(error)
   }
+}
+
+/** Less than this is not worth looking at alone. */
+const worthReading = 128 * 1024
+
+/** The bytes of a long answer in pieces that are worth it: a shard sends a list a few objects at a time. */
+export async function* pieces(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  let waiting: Buffer[] = []
+  let length = 0
+  for await (const piece of body) {
+    waiting.push(piece)
+    length += piece.length
+    if (length < worthReading) continue
+    yield Buffer.concat(waiting, length)
+    waiting = []
+    length = 0
+  }
+  if (length > 0) yield Buffer.concat(waiting, length)
 }

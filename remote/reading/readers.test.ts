@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import type { ItemBatch } from '../../framework/contract/storage.ts'
-import { pieces } from '../connection/pieces.ts'
 import { FrameReader } from '../watches/framereader.ts'
+import { pieces } from './listing.ts'
 import { ListReader } from './listreader.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 })

@@ -2,7 +2,6 @@ import { optional, unlessAborted } from '../../framework/async/awaitable.ts'
 import { onAbort } from '../../framework/async/fanout.ts'
 import type { ItemBatch } from '../../framework/contract/storage.ts'
 import type { Batches, ListHead } from './listreader.ts'
-import type { MemoryBudget } from './memorybudget.ts'
 
 /** Asks the shard for a list, until the signal aborts. */
 export type Send = (signal: AbortSignal) => Batches
@@ -100,5 +99,45 @@ export class SharedList {
     const rest = this.#rest
     this.#rest = undefined
     return rest
+  }
+}
+
+/** What takes room as long as somebody reads it. */
+export interface BudgetUser {
+  /** Of what it holds. */
+  readonly bytes: number
+}
+
+export interface MemoryLimits {
+  /** Bytes of one holder. */
+  readonly each: number
+  /** Bytes of all together. */
+  readonly all: number
+}
+
+/** How much may be held in memory for slow readers. */
+export class MemoryBudget {
+  readonly #size: MemoryLimits
+  readonly #users = new Set<BudgetUser>()
+
+  constructor(size: MemoryLimits) {
+    this.#size = size
+  }
+
+  enter(holder: BudgetUser): void {
+    this.#users.add(holder)
+  }
+  leave(holder: BudgetUser): void {
+    this.#users.delete(holder)
+  }
+
+  isExceededBy({ bytes }: BudgetUser): boolean {
+    return bytes > this.#size.each || this.bytes > this.#size.all
+  }
+
+  get bytes(): number {
+    let bytes = 0
+    for (const holder of this.#users) bytes += holder.bytes
+    return bytes
   }
 }

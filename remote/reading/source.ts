@@ -1,8 +1,7 @@
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
-import type { ShardAnswer, ShardConnection } from '../connection/connection.ts'
+import type { ShardAnswer, ShardConnection, ShardRequest } from '../connection/connection.ts'
 import { identityFields } from '../connection/identity.ts'
-import type { ShardRequest } from '../connection/request.ts'
 import type { ListCoalescer } from './listcoalescer.ts'
 
 /** Whose rights apply, and until when somebody waits. */

@@ -2,8 +2,7 @@ import { addAbortSignal, PassThrough, Readable } from 'node:stream'
 import { expired, modified, notFound, notServed, type StatusError } from '../../framework/meta/errors.ts'
 import { parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { matchesLabels } from '../../framework/selectors/selectors.ts'
-import type { ShardAnswer, ShardConnection } from '../connection/connection.ts'
-import type { ShardRequest } from '../connection/request.ts'
+import type { ShardAnswer, ShardConnection, ShardRequest } from '../connection/connection.ts'
 
 interface Widget {
   readonly metadata: {

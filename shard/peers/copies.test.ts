@@ -3,7 +3,7 @@ import { itemOf } from '../../framework/contract/item.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
 import { testShard } from '../testing/shard.ts'
-import { changeTo, copyOf } from './copies.ts'
+import { changeTo, copyOf } from './copying.ts'
 
 const exported = (more: object = {}): KubeObject => ({
   apiVersion: 'apis.kcp.io/v1alpha2',

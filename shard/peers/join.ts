@@ -16,7 +16,7 @@ import type { Manifest } from '../manifests/manifest.ts'
 import type { Store } from '../store/store.ts'
 import type { PeerClient } from '../tenancy/peer.ts'
 import { untilReached } from './announce.ts'
-import { copyOf, type PeerObject } from './copies.ts'
+import { copyOf, type PeerObject } from './copying.ts'
 
 export interface JoinOptions {
   readonly store: Store

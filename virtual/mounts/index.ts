@@ -2,7 +2,7 @@ import { actionOf, defineVirtualWorkspace, type Host, type RequestContext } from
 import { definitionOf } from '../../openapi/index.ts'
 import { mountApis } from './apis.ts'
 import { watchMounts } from './mounts.ts'
-import { urlPublisher } from './publisher.ts'
+import { urlPublisher } from './status.ts'
 import { mountExport, mountGroup } from './types.ts'
 
 /**

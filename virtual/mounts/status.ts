@@ -1,4 +1,4 @@
-import { timestamp } from '../../framework/index.ts'
+import { type ResourceRef, timestamp, type UrlPublisher } from '../../framework/index.ts'
 import type { KubeCluster, MountCondition, MountPhase } from './types.ts'
 
 /** What is known of a cluster that can be mounted. */
@@ -60,3 +60,17 @@ function conditionOf({ conditions }: Status, type: string, state: State, now: Da
   if (known?.status === next.status && (known.message ?? '') === (next.message ?? '')) return known
   return { ...next, lastTransitionTime: timestamp(now) }
 }
+
+/** Where each cluster is reached, in its own status: mounts refer to it there. */
+export const urlPublisher = (objects: ResourceRef): UrlPublisher => ({
+  objects,
+  dependsOn: [],
+  views: () => [{}],
+  publish(object, [base = '']) {
+    const { metadata, status } = object as KubeCluster
+    const cluster = metadata.annotations?.['kcp.io/cluster'] ?? ''
+    const { group, version, resource } = objects
+    const URL = `${base}/clusters/${cluster}/apis/${group}/${version}/${resource}/${metadata.name}/proxy`
+    return status?.URL === URL ? object : { ...object, status: { ...status, URL } }
+  },
+})
