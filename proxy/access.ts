@@ -2,21 +2,21 @@ import type { UserInfo } from '../framework/request/user.ts'
 import type { ShardClient } from './shardclient.ts'
 import type { ShardAddress, ShardIndex } from './shardindex.ts'
 
-/** What somebody wants of a logical cluster, outside its resources. */
+/** A request for a path of a logical cluster. */
 export interface PathAction {
   readonly cluster: string
   readonly path: string
   readonly verb: string
 }
 
-/** May a user do this? */
+/** Whether a user may do this. */
 export type Reviewer = (user: UserInfo, action: PathAction, signal: AbortSignal) => Promise<boolean>
 
 interface Review {
   readonly status?: { readonly allowed?: boolean }
 }
 
-/** Asks the shard of the logical cluster. What cannot be asked is not allowed: it throws. */
+/** Sends a SubjectAccessReview to the shard of the logical cluster. Rejects when the shard is unreachable. */
 export const accessReviews =
   (index: Pick<ShardIndex, 'shardOf'>, clientOf: (shard: ShardAddress) => ShardClient): Reviewer =>
   async (user, { cluster, path, verb }, signal) => {

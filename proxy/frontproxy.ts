@@ -25,30 +25,30 @@ import type { ProxyRoutes } from './routes.ts'
 import type { Location, ShardIndex } from './shardindex.ts'
 
 export interface FrontProxyOptions {
-  /** As the mapping file is now. */
+  /** The current content of the mapping file. */
   readonly routes: () => ProxyRoutes
   readonly index: ShardIndex
   readonly authenticator: Authenticator
-  /** The groups that shards get to see. */
+  /** Selects the groups that shards get. */
   readonly groups: (groups: readonly string[]) => readonly string[]
-  /** Asked for mounts only: everything else is decided by the shard it goes to. */
+  /** For mounts only: other requests are authorized by their shard. */
   readonly review: Reviewer
   readonly outbound: Outbound
   readonly measures: ProxyMeasures
-  /** What clients call this proxy, without a trailing slash. */
+  /** The URL under which clients reach this proxy, without a trailing slash. */
   readonly publicUrl: string
   /** Aborts when the proxy stops. */
   readonly stopping: AbortSignal
 }
 
-/** One request on its way through the proxy. */
+/** One request of the proxy. */
 interface Passing {
   readonly exchange: Exchange
   readonly user: UserInfo
   readonly routes: ProxyRoutes
 }
 
-/** One address for the workspaces of all shards (chapter 30, section 3): finds out who asks, where it is, and passes on. */
+/** Serves the workspaces of all shards: authenticates, finds the shard, forwards (kcp `pkg/proxy`). */
 export function frontProxy(options: FrontProxyOptions): Handler {
   const answer = (passing: Passing): Promise<Answer | Forwarding> => {
     const { incoming } = passing.exchange
@@ -116,13 +116,13 @@ function toBackend(
 
 const isClosed = (location: Location): boolean => location.kind === 'unavailable' || location.kind === 'loop'
 
-/** Throws 403 for what is nowhere, in the words for what is not allowed: it is not to be told apart. */
+/** Throws 403 for unknown paths, with the message for forbidden ones: the response must not tell which paths exist. */
 function locate(index: ShardIndex, { exchange, user }: Passing, segment: string): Location {
   const path = decodeSegment(segment)
   const found = path !== undefined && isClusterPath(path) ? index.find(path) : undefined
   if (found !== undefined) return found
-  // It may be on a shard that has not said yet what it has; the others go on.
-  if (!index.isReady()) throw serviceUnavailable('the workspaces are not known yet, please try again', 1)
+  // It may be on a shard that is not indexed yet.
+  if (!index.isReady()) throw serviceUnavailable('the workspaces are not indexed yet, please try again', 1)
   throw forbiddenTo(user, infoOf(exchange.incoming), 'workspace access not permitted')
 }
 
@@ -151,7 +151,7 @@ async function intoTree(
 type Mounted = Extract<Exclude<Place, ClusterPlace>, { parent: string }>
 
 interface Mounting extends Passing {
-  /** Of the tree: shards believe its certificate. */
+  /** Of the tree: shards trust its client certificate. */
   readonly mapping: Mapping
   readonly rest: string
   readonly seenAs: string
@@ -178,7 +178,7 @@ async function throughMount(
       user,
       routes,
     })
-  // A view of a shard: who asks is known there, and nothing of it leaves the installation.
+  // A view of a shard: the shard accepts the identity of the user, which does not leave the installation.
   if (options.index.shardAt(place.url) !== undefined)
     return routes.forwarding({
       exchange: { ...exchange, incoming: { ...incoming, hops } },

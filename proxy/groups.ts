@@ -7,7 +7,7 @@ const matching = (patterns: readonly string[]): ((group: string) => boolean) => 
   return group => exact.has(group) || prefixes.some(prefix => group.startsWith(prefix))
 }
 
-/** Groups that nobody gets from outside (chapter 30, section 1.2). */
+/** Groups that are removed from users of the front proxy (kcp `pkg/proxy/options/authentication.go`, DropGroups). */
 export const defaultDropGroups: readonly string[] = [
   'system:masters',
   logicalClusterAdmin,
@@ -15,7 +15,7 @@ export const defaultDropGroups: readonly string[] = [
   'system:kcp:terminator:*',
 ]
 
-/** Which of a user's groups go on to the shards, sorted: those of `pass` (none given: all), but never those of `drop`. */
+/** Selects the groups that shards get, sorted: those of `pass` (all when empty) without those of `drop`. */
 export function groupFilter(
   pass: readonly string[],
   drop: readonly string[],

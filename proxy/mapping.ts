@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls'
 import { defaultNames, type IdentityNames } from '../framework/net/headers.ts'
 import { parseYaml } from '../framework/wire/yaml.ts'
 
-/** What of the URL space goes where (chapter 30, section 3.3). */
+/** Maps a path to a server (kcp `pkg/proxy/index.go`, PathMapping). */
 export interface Mapping {
   /** `/clusters/` is the tree of workspaces; `/` is everything else; any other path is a prefix. */
   readonly path: string
@@ -16,12 +16,12 @@ export interface Mapping {
   readonly names: IdentityNames
 }
 
-/** What is wrong with a mapping file, and in which line. */
+/** An invalid mapping file. The message names the line. */
 export class MappingError extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Reads kcp's mapping file. Unknown fields are kcp's own business and are ignored. Throws `MappingError`. */
+/** Reads kcp's mapping file. Unknown fields are ignored. Throws `MappingError`. */
 export function parseMappings(text: string): readonly Mapping[] {
   const document = parsed(text)
   const entries = document.value
@@ -103,11 +103,11 @@ const prefixOf = (path: string): string => path.replace(/\/+$/, '')
 /** The mapping of a URL. */
 export interface Match {
   readonly mapping: Mapping
-  /** What stands at `{cluster}`, or behind `/clusters/`, percent-encoded as it came. */
+  /** The segment at `{cluster}` or after `/clusters/`, percent-encoded as received. */
   readonly cluster?: string
 }
 
-/** Finds mappings: the longest one wins, whatever the order in the file. */
+/** Finds the mapping of a path. The longest one wins, in any order of the file. */
 export function matcherOf(mappings: readonly Mapping[]): (path: string) => Match | undefined {
   const patterns = mappings
     .map(mapping => ({ mapping, parts: prefixOf(mapping.path).split('/') }))
@@ -126,7 +126,7 @@ export function matcherOf(mappings: readonly Mapping[]): (path: string) => Match
 
 const literals = (parts: readonly string[]): number => parts.filter(part => part !== '{cluster}').length
 
-/** Exactly this path is the tree of workspaces. */
+/** The path of the tree of workspaces. */
 export const treePath = '/clusters/'
 
 /** What TLS needs for a mapping, PEM. */
@@ -136,7 +136,7 @@ export interface MappingTls {
   readonly key: string
 }
 
-/** Reads a mapping's files. Throws a `MappingError` that names the one that is missing or is none. */
+/** Reads the files of a mapping. Throws a `MappingError` that names the missing or invalid one. */
 export async function readTls({
   path,
   ca,

@@ -1,13 +1,13 @@
 import type { Metrics } from '../framework/metrics/metrics.ts'
 import type { ForwardObserver } from '../framework/net/forward.ts'
 
-/** What a front proxy measures, under kcp's names (chapter 30, section 3.11). */
+/** Metrics of a front proxy, with kcp's names (kcp `pkg/proxy/metrics`). */
 export interface ProxyMeasures {
-  /** Of requests that have come in. */
+  /** Of incoming requests. */
   readonly metrics: Metrics
-  /** Of those that go to a shard. */
+  /** Of requests to a shard. */
   observerOf(shard: string): ForwardObserver
-  /** A request for a mount has been let through, or turned away, or led elsewhere. */
+  /** Counts a request for a mounted workspace. */
   mounted(type: 'URL' | 'Redirect' | 'unavailable' | 'loop'): void
 }
 
@@ -21,7 +21,7 @@ export function proxyMeasures(
   metrics.meter({
     kind: 'gauge',
     name: 'kcp_indexed_logicalclusters',
-    help: 'Logical clusters that are known, by shard.',
+    help: 'Number of indexed logical clusters by shard.',
     labels: ['shard'],
     collect: set => {
       for (const [shard, size] of sizes()) set({ shard }, size)
@@ -30,12 +30,12 @@ export function proxyMeasures(
   const mounts = metrics.meter({
     kind: 'counter',
     name: 'mount_proxy_requests_total',
-    help: 'Requests for mounted workspaces, by what became of them.',
+    help: 'Number of requests for mounted workspaces by type.',
     labels: ['type'],
   })
   return {
     metrics: withDurations(metrics),
-    observerOf: passages(metrics),
+    observerOf: shardMeters(metrics),
     mounted: type => mounts({ type }, 1),
   }
 }
@@ -44,7 +44,7 @@ function withDurations(metrics: Metrics): Metrics {
   const seconds = metrics.meter({
     kind: 'histogram',
     name: 'proxy_request_duration_seconds',
-    help: 'Time from the request line to the end of the answer.',
+    help: 'Duration of requests in seconds.',
     labels: ['method', 'code'],
     buckets,
   })
@@ -68,14 +68,14 @@ function withDurations(metrics: Metrics): Metrics {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-function passages({ meter }: Metrics): ProxyMeasures['observerOf'] {
+function shardMeters({ meter }: Metrics): ProxyMeasures['observerOf'] {
   const counter = (name: string, help: string, ...labels: readonly string[]) =>
     meter({ kind: 'counter', name, help, labels: ['shard', ...labels] })
-  const sent = counter('kcp_backend_rq_body_bytes', 'Bytes of bodies that went to a shard.')
-  const received = counter('kcp_backend_rs_body_bytes', 'Bytes of bodies that came from a shard.')
+  const sent = counter('kcp_backend_rq_body_bytes', 'Bytes of request bodies sent to a shard.')
+  const received = counter('kcp_backend_rs_body_bytes', 'Bytes of response bodies received from a shard.')
   const errors = counter(
     'kcp_listener_tls_connection_error',
-    'Connections to a shard that TLS has refused.',
+    'Number of connections to a shard that failed in TLS.',
     'error_type',
   )
   return shard => ({

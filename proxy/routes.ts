@@ -15,7 +15,7 @@ import type { UserInfo } from '../framework/request/user.ts'
 import type { Exchange } from '../framework/server/serve.ts'
 import { type Mapping, type MappingTls, type Match, matcherOf } from './mapping.ts'
 
-/** A request for one of the installation's own servers. */
+/** A request for a server of the mapping file. */
 export interface RoutedRequest {
   readonly mapping: Mapping
   readonly exchange: Exchange
@@ -27,15 +27,15 @@ export interface RoutedRequest {
   readonly observer?: ForwardObserver
 }
 
-/** A mapping file at work: what goes where, and with which certificates. Servers believe it when it says who asks. */
+/** The servers of a mapping file. They accept the identity headers of this proxy. */
 export interface ProxyRoutes {
   match(path: string): Match | undefined
   forwarding(request: RoutedRequest): Forwarding
-  /** Lets what runs complete; nothing new is passed on. */
+  /** Running requests complete; new ones are not forwarded. */
   close(): Promise<void>
 }
 
-/** A mapping and what its files say. */
+/** A mapping with the content of its files. */
 export interface Route {
   readonly mapping: Mapping
   readonly tls: MappingTls
@@ -47,8 +47,8 @@ interface Connections {
 }
 
 /**
- * Connections of one mapping are used for nothing else: its certificate is an identity. `isIdentity`: headers, in lower
- * case, by which this proxy itself is told who asks.
+ * Each mapping has its own connections: its client certificate is an identity. `isIdentity`: the lower-case names of the
+ * headers from which this proxy reads identities.
  */
 export function openRoutes(routes: readonly Route[], isIdentity: IsIdentity): ProxyRoutes {
   const all = new Map(routes.map(({ mapping, tls }) => [mapping, connections(tls)]))
@@ -87,10 +87,10 @@ function forwardingTo(request: RoutedRequest, connections: Connections, isIdenti
 const answered = (headers: Parameters<typeof passedOn>[0]): OutgoingHttpHeaders =>
   passedOn(headers, () => false) as OutgoingHttpHeaders
 
-/** Said by the proxy, or for the proxy alone. */
+/** Headers that the proxy sets, or that only it reads. */
 const own = new Set(['authorization', 'x-forwarded-host'])
 
-/** What the client says of itself is taken out before anything is said for it (chapter 30, section 1.3). */
+/** Removes the identity headers of the client before it sets its own (kcp `pkg/proxy/proxy.go`). */
 function headersOf(
   { exchange, mapping, user }: RoutedRequest,
   { request }: ClientSide,

@@ -9,7 +9,7 @@ import { list, sent } from '../remote/reading/listing.ts'
 import type { Source } from '../remote/reading/source.ts'
 import { connected, Progress } from '../remote/watches/connected.ts'
 
-/** A shard as its peers use it: with credentials that may see everything. */
+/** A client of a shard for its peers, with permission to read everything. */
 export interface ShardClient {
   /** Lists and watches; writes are refused. */
   storage(resource: ResourceRef): ResourceStorage
@@ -69,7 +69,7 @@ async function answered(asked: Promise<OutgoingResponse>): Promise<OutgoingRespo
   throw statusError(response.statusCode, await response.body.text())
 }
 
-/** As they come from one connection: whoever reads starts again when it ends. */
+/** Reads over one connection: the caller starts again when it ends. */
 function readOnly(ref: ResourceRef, ask: Ask): ResourceStorage {
   const refuse = () => Promise.reject(notServed())
   const source: Source = { ref, ask: (ctx, { target }) => ask(target, ctx) }

@@ -18,29 +18,29 @@ export interface ShardAddress {
   readonly baseURL: string
 }
 
-/** A path that ends in a logical cluster of some shard, or out of the tree. */
+/** What a path leads to: a logical cluster of a shard, or a mount. */
 export type Location =
   | { readonly kind: 'shard'; readonly shard: ShardAddress; readonly cluster: ClusterName }
   | Exclude<Place, { kind: 'cluster' }>
 
-/** Which shard has what: fed by watches, so that a change is seen when it has happened. */
+/** The logical clusters and workspaces of all shards, kept up to date by watches. */
 export interface ShardIndex {
   find(path: string): Location | undefined
-  /** All shards that are known have been listed once. */
+  /** Whether all known shards have been listed once. */
   isReady(): boolean
   shardOf(cluster: ClusterName): ShardAddress | undefined
-  /** The shard that a URL is on, if it is one that is known. */
+  /** The known shard that serves a URL. */
   shardAt(url: string): ShardAddress | undefined
-  /** How many logical clusters each shard has. */
+  /** The number of logical clusters by shard. */
   sizes(): ReadonlyMap<string, number>
 }
 
 export interface ShardIndexOptions {
-  /** Sees the Shards. */
+  /** Reads the Shard objects. */
   readonly root: ShardClient
-  /** Sees everything of one shard. */
+  /** Reads everything of one shard. */
   readonly connect: (shard: ShardAddress) => ShardClient
-  /** What the URLs of workspaces start with: mounts of such are links. */
+  /** The beginning of the URLs of workspaces. Mounts with such a URL are links. */
   readonly externalUrl: string
   readonly log: Logger
   readonly signal: AbortSignal
@@ -57,7 +57,7 @@ interface APIExport {
   readonly status?: { readonly identityHash?: string }
 }
 
-/** The identity of an export of `root`. Rejects while the shard cannot say. */
+/** The identity hash of an APIExport of `root`. Rejects while it has none. */
 async function identityOf(root: ShardClient, name: string, signal: AbortSignal): Promise<string> {
   const path = `/clusters/root/apis/apis.kcp.io/v1alpha1/apiexports/${name}`
   const identity = (await root.get<APIExport>(path, signal)).status?.identityHash
@@ -65,7 +65,7 @@ async function identityOf(root: ShardClient, name: string, signal: AbortSignal):
   return identity
 }
 
-/** Follows all shards until `signal` aborts. Rejects when the root shard cannot be asked. */
+/** Indexes all shards until `signal` aborts. Rejects when the root shard is unreachable. */
 export async function followShards(options: ShardIndexOptions): Promise<ShardIndex> {
   const { root, log, signal } = options
   const [tenancy, shards] = await Promise.all(
@@ -83,7 +83,7 @@ type Until = Pick<ShardIndexOptions, 'log' | 'signal'>
 /** Milliseconds. */
 const pauses = { first: 500, longest: 5_000 }
 
-/** Shards have the workspaces of root, or, where they have a root of their own, of that. */
+/** The identity hash of the workspaces on a shard: that of `root`, unless the shard has its own `root`. */
 function identityOn(client: ShardClient, ofRoot: string, { log, signal }: Until): Promise<string> {
   const identity = () =>
     identityOf(client, 'tenancy.kcp.io', signal).catch(error => {
@@ -124,7 +124,7 @@ interface Followed {
 
 class Index implements ShardIndex {
   readonly #options: ShardIndexOptions
-  /** Of the workspaces of root. */
+  /** The identity hash of the workspaces of `root`. */
   readonly #identity: string
   readonly #shards = new Map<string, Followed>()
   readonly #clusters = new Map<ClusterName, ShardAddress>()
@@ -198,12 +198,12 @@ class Index implements ShardIndex {
     )
   }
 
-  /** Resolves when the shard has been listed once. */
+  /** Resolves when the shard was listed once. */
   async #list(shard: ShardAddress, client: ShardClient, until: Until): Promise<void> {
     const identity = await identityOn(client, this.#identity, until)
     const clusters = informerOf(client, resources.logicalClusters, until)
     const workspaces = informerOf(client, bound(tenancyGroup, 'workspaces', identity), until)
-    // A workspace counts where its parent is: `root` has a namesake on every shard that was one of its own.
+    // A workspace belongs to the shard of its parent: a shard that was started alone has another `root`.
     clusters.onEvent(event => this.#applyCluster(shard, event, workspaces))
     workspaces.onEvent(event => this.#applyWorkspace(shard, event))
     await Promise.all([clusters.synced, workspaces.synced])
@@ -235,6 +235,6 @@ class Index implements ShardIndex {
   }
 }
 
-/** The shard called `root` has the real one. */
+/** The shard `root` has the `root` of the tree. */
 const isRootOf = (cluster: ClusterName, { name }: ShardAddress): boolean =>
   cluster === 'root' && name === 'root'

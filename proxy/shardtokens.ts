@@ -7,15 +7,15 @@ import { isClusterName } from '../framework/request/path.ts'
 import type { ShardClient } from './shardclient.ts'
 import type { ShardAddress, ShardIndex } from './shardindex.ts'
 
-/** Milliseconds for which a shard's yes is believed, and its no. */
+/** Milliseconds for which an accepted token is cached, and a rejected one. */
 const longest = 10_000
 const shortest = 1_000
-/** And until it is not waited for any more. */
+/** Milliseconds until a review fails. */
 const patience = 10_000
 
 /**
- * Users whom only a shard can know: service accounts, and those of a workspace's own issuers. Their tokens are reviewed
- * where the account or the workspace is; what a token says of itself only decides who is asked.
+ * Authenticates tokens of service accounts and of the issuers of a workspace: the shard of the account or workspace reviews
+ * them. The unverified claims only select the shard.
  */
 export function shardTokens(
   index: Pick<ShardIndex, 'shardOf'>,

@@ -32,29 +32,29 @@ export interface ForwardOptions {
   /** Path and query. */
   readonly target: string
   readonly headers: HeaderMap
-  /** What of the answer's headers the client gets. */
+  /** The headers of the response that the client gets. */
   readonly answered: (headers: IncomingHttpHeaders) => OutgoingHttpHeaders
   /**
-   * Milliseconds for the first byte of an answer after the request has left, and between two bytes of it, streams
-   * excepted; default a minute.
+   * Milliseconds until the first byte of the response after the request was sent, and between two bytes of it, except in
+   * streams; default a minute.
    */
   readonly patience?: number
   readonly observer?: ForwardObserver
 }
 
-/** Is told how a passage went. */
+/** For metrics. */
 export interface ForwardObserver {
-  /** At its end: bytes of the two bodies. */
+  /** Bytes of the request's body and of the response's. */
   ended(sent: number, received: number): void
-  /** The other server could not be asked. */
+  /** The connection failed. */
   failed(error: unknown): void
 }
 
 const usualPatience = 60_000
 
 /**
- * Passes a request on and its answer back, both as they come: memory does not grow with bodies, and neither side is
- * read faster than the other reads. Rejects with a `StatusError` as long as the client has not been told anything.
+ * Forwards a request and its response. Both bodies are streamed with back-pressure, so memory does not grow with them.
+ * Rejects with a `StatusError` as long as nothing was sent to the client.
  */
 export const forward = (forwarding: ForwardOptions, client: ClientSide): Promise<void> =>
   new Promise((resolve, reject) => new Relay(forwarding, client, { resolve, reject }).start())
@@ -66,7 +66,7 @@ interface Outcome {
 
 const retriable = new Set(['GET', 'HEAD'])
 
-/** A class, because there is one for every request and closures would be made anew each time. */
+/** A class and not closures: there is one for each request. */
 class Relay implements Dispatcher.DispatchHandler {
   readonly #forwarding: ForwardOptions
   readonly #client: ClientSide
@@ -79,7 +79,7 @@ class Relay implements Dispatcher.DispatchHandler {
   #received = 0
   #isOver = false
   #endsLine = true
-  /** Bytes of the answer still to come, where their number is known. */
+  /** Bytes of the response that have not arrived; NaN where the length is unknown. */
   #missing = Number.NaN
 
   constructor(forwarding: ForwardOptions, client: ClientSide, outcome: Outcome) {
@@ -114,7 +114,7 @@ class Relay implements Dispatcher.DispatchHandler {
     )
   }
 
-  /** Nobody waits for a server that neither answers nor takes any more of the request. */
+  /** Ends the request when the server neither responds nor reads more of the body. */
   #lookAtClock(): void {
     const bytesRead = this.#client.request.socket?.bytesRead
     const moved = this.#hasBody && bytesRead !== this.#bytesRead
@@ -124,7 +124,7 @@ class Relay implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#isOver) controller.abort(new Error('nobody waits for the answer'))
+    if (this.#isOver) controller.abort(new Error('the client is gone'))
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -133,7 +133,7 @@ class Relay implements Dispatcher.DispatchHandler {
     const { response } = this.#client
     this.#missing = Number(headers['content-length'] ?? Number.NaN)
     response.writeHead(status, this.#forwarding.answered(headers))
-    // Where the length is known the body is near, and goes out together with the head.
+    // With a known length the body follows at once, and is sent together with the head.
     if (Number.isNaN(this.#missing)) response.flushHeaders()
   }
 
@@ -168,7 +168,7 @@ class Relay implements Dispatcher.DispatchHandler {
     else this.#fail(failureOf(error))
   }
 
-  /** The client left, the server stops, or what is watched is gone: the last one ends well between two events. */
+  /** The client left, the server stops, or the watched object is gone. A watch ends cleanly between two events. */
   #cutShort(answer: StatusError): void {
     if (this.#isOver) return
     const { response, lifetime } = this.#client
@@ -176,21 +176,21 @@ class Relay implements Dispatcher.DispatchHandler {
       response.end()
       this.#finish()
     } else this.#fail(answer)
-    this.#controller?.abort(new Error('nobody waits for the answer'))
+    this.#controller?.abort(new Error('the client is gone'))
   }
 
   #fail(failure: StatusError): void {
     const { response } = this.#client
     const isBegun = response.headersSent
-    // Half an answer must not look like a whole one.
-    if (isBegun) response.destroy('stream' in response ? new Error('the answer was cut off') : undefined)
+    // A truncated response must not look complete.
+    if (isBegun) response.destroy('stream' in response ? new Error('the response was cut off') : undefined)
     this.#finish(isBegun ? undefined : failure)
   }
 
   #finish(failure?: StatusError): void {
     this.#isOver = true
     clearInterval(this.#timer)
-    // Bodies of unknown length are not counted: looking at each piece would cost more than it tells.
+    // Bodies of unknown length are not counted.
     const sent = Number(this.#client.request.headers['content-length'] ?? 0)
     this.#forwarding.observer?.ended(sent, this.#received)
     if (failure === undefined) this.#outcome.resolve()
@@ -198,7 +198,7 @@ class Relay implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The body; what an answer did not wait for is read all the same: it would stand before the next request. */
+/** The body. The rest of an unread body is read too: otherwise it would precede the next request on the connection. */
 async function* bodyOf(request: HttpRequest): AsyncGenerator<Buffer> {
   try {
     yield* request.iterator({ destroyOnReturn: false })

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { HeaderFields } from '../contract/upstream.ts'
 
-/** Headers by name in lower case, as they are sent on. */
+/** Headers by name in lower case, as they are sent. */
 export type HeaderMap = Record<string, string | readonly string[]>
 
-/** They belong to one connection, not to what is passed on. */
+/** Headers of one connection (RFC 9110, section 7.6.1). They are not forwarded. */
 const hopByHop = new Set([
   'connection',
   'expect',
@@ -20,16 +20,16 @@ const hopByHop = new Set([
   'upgrade',
 ])
 
-/** Some servers read `_` as `-`: a header that is removed is removed in both spellings. */
+/** Some servers read `_` as `-`: a header is removed in both spellings. */
 const normal = (name: string): string => name.replaceAll('_', '-').toLowerCase()
 
-/** The headers that a message names in its own `Connection`: they are for the first hop only. */
+/** The headers that the message lists in `Connection`. They are not forwarded either. */
 function nominated({ connection }: IncomingHttpHeaders): ReadonlySet<string> {
   const names = connection === undefined ? [] : connection.split(',')
   return new Set(names.map(name => normal(name.trim())))
 }
 
-/** What of a message goes on to the next hop, except for what `isDropped` names (in lower case, `_` as `-`). */
+/** The headers to forward, without those of the connection and those that `isDropped` selects (lower case, `_` as `-`). */
 export function passedOn(headers: IncomingHttpHeaders, isDropped: (name: string) => boolean): HeaderMap {
   const forFirstHop = nominated(headers)
   const kept: HeaderMap = {}
@@ -45,7 +45,7 @@ export function passedOn(headers: IncomingHttpHeaders, isDropped: (name: string)
 const secret = new Set(['authorization', 'cookie', 'cookie2', 'forwarded', 'via', 'x-real-ip', 'audit-id'])
 const secretPrefixes = ['x-remote-', 'impersonate-', 'x-kcp-', 'x-forwarded-', 'x-client-', 'x-original-']
 
-/** Who the client is, how it proved that, and where it is: none of a foreign server's business. */
+/** Headers with the client's credentials, identity or address. They are not sent to servers of tenants. */
 export const isSecret = (name: string): boolean =>
   secret.has(name) || secretPrefixes.some(prefix => name.startsWith(prefix))
 
@@ -58,12 +58,15 @@ const answerSecrets = new Set([
   'clear-site-data',
 ])
 
-/** What a foreign server must not tell clients of this one. */
+/** Headers of a tenant's server that are not sent to clients of this server. */
 export const isAnswerSecret = (name: string): boolean => answerSecrets.has(name)
 
 const tokenProtocol = /^base64url\.bearer\.authorization\.k8s\.io\./i
 
-/** Browsers and kubectl may put a bearer token among the WebSocket protocols that they offer. */
+/**
+ * Removes a bearer token from the WebSocket protocols that the client offers (Kubernetes
+ * `pkg/authentication/request/websocket/protocol.go`).
+ */
 export function withoutTokenProtocol(fields: HeaderMap): HeaderMap {
   const offered = fields['sec-websocket-protocol']
   if (offered === undefined) return fields
@@ -75,7 +78,7 @@ export function withoutTokenProtocol(fields: HeaderMap): HeaderMap {
   return kept.length === 0 ? rest : { ...rest, 'sec-websocket-protocol': kept.join(', ') }
 }
 
-/** The names under which a proxy tells a server who asks (chapter 30, sections 1.3 and 3.3). */
+/** The names of the headers in which a proxy sends the user (kcp `pkg/proxy/options/authentication.go`). */
 export interface IdentityNames {
   readonly user: string
   readonly uid: string
@@ -90,7 +93,7 @@ export const defaultNames: IdentityNames = {
   extraPrefix: 'X-Remote-Extra-',
 }
 
-/** Does a header assert an identity, under the default names or under these? */
+/** Whether a header asserts an identity, under the default names or under these. */
 export function assertsIdentity(names: IdentityNames): (name: string) => boolean {
   const exact = new Set([names.user, names.uid, names.group].map(normal))
   const prefix = normal(names.extraPrefix)
@@ -104,7 +107,7 @@ interface Identified {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** The user as headers: one line for each group and each value (chapter 30, section 1.3). */
+/** The user as headers, with one line for each group and each extra value. */
 export function identityFields(user: Identified, names: IdentityNames = defaultNames): HeaderFields {
   const extra = Object.entries(user.extra ?? {}).map(
     ([key, values]) => [names.extraPrefix + encodeURIComponent(key), values] as const,

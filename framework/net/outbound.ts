@@ -21,12 +21,12 @@ export interface OutboundOptions extends AddressRules {
 export function createOutbound(options: OutboundOptions): Outbound {
   const addresses = createAddressPolicy(options)
   const clients = createClients(addresses, options.ca)
-  const places = createPlaces(addresses)
+  const urls = createUrls(addresses)
   const patience = options.patience === undefined ? {} : { patience: options.patience }
   return {
     problemOf: addresses.problemOf,
     forwarding(request) {
-      const sent = sentTo(places.of(request.endpoint.url), request)
+      const sent = sentTo(urls.of(request.endpoint.url), request)
       return {
         async forward(client) {
           const { tls, http } = clients.of(request.endpoint)
@@ -38,7 +38,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       }
     },
     async get(endpoint, path, signal) {
-      const { origin, base } = places.of(endpoint.url)
+      const { origin, base } = urls.of(endpoint.url)
       const { http } = clients.of(endpoint)
       try {
         const headers = endpoint.headers ?? {}
@@ -51,35 +51,35 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 }
 
-/** The URL of an endpoint, taken apart. */
-interface Place {
+/** The parsed URL of an endpoint. */
+interface EndpointUrl {
   readonly origin: string
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly base: string
 }
 
-const mostPlaces = 1_000
+const mostUrls = 1_000
 
-/** URLs are checked and taken apart once: there are few, and many requests for each. Throws 503 for refused ones. */
-function createPlaces({ problemOf }: AddressPolicy): { of(url: string): Place } {
-  const places = new Map<string, Place>()
+/** Checks and parses each URL once. Throws 503 for refused ones. */
+function createUrls({ problemOf }: AddressPolicy): { of(url: string): EndpointUrl } {
+  const urls = new Map<string, EndpointUrl>()
   return {
     of(url) {
-      const known = places.get(url)
+      const known = urls.get(url)
       if (known !== undefined) return known
       const problem = problemOf(url)
       if (problem !== undefined) throw serviceUnavailable(`the URL of the endpoint is refused: ${problem}`)
       const { origin, pathname } = new URL(url)
-      const place = { origin, base: pathname.replace(/\/$/, '') }
-      if (places.size >= mostPlaces) places.clear()
-      places.set(url, place)
-      return place
+      const parsed = { origin, base: pathname.replace(/\/$/, '') }
+      if (urls.size >= mostUrls) urls.clear()
+      urls.set(url, parsed)
+      return parsed
     },
   }
 }
 
-/** What a request looks like to the endpoint. */
-function sentTo({ origin, base }: Place, request: UpstreamRequest) {
+/** The request that the endpoint gets. */
+function sentTo({ origin, base }: EndpointUrl, request: UpstreamRequest) {
   const { incoming, endpoint, path } = request
   const headers: HeaderMap = {
     ...passedOn(incoming.headers, isSecret),
@@ -90,13 +90,16 @@ function sentTo({ origin, base }: Place, request: UpstreamRequest) {
     origin,
     target: `${base}${checkPath(path)}${incoming.search}` || '/',
     headers,
-    answered: answersOf({ origin, base }, request),
+    answered: responseHeadersOf({ origin, base }, request),
   }
 }
 
-/** What clients get to see of the endpoint's answers: redirects lead back to where the endpoint is seen, the audit id is ours. */
-function answersOf(
-  { origin, base }: Place,
+/**
+ * The response headers that clients get: `location` is the URL under which clients reach the endpoint, `audit-id` is that of
+ * this server.
+ */
+function responseHeadersOf(
+  { origin, base }: EndpointUrl,
   { incoming, seenAs }: UpstreamRequest,
 ): (headers: IncomingHttpHeaders) => OutgoingHttpHeaders {
   const inside = `${origin}${base}`

@@ -12,22 +12,22 @@ import type { ClientSide, Upgrade } from '../contract/upstream.ts'
 import { badGateway, failureOf, tookTooLong } from './failure.ts'
 import type { HeaderMap } from './headers.ts'
 
-/** A request to speak another protocol on its way to another server. */
+/** A request for another protocol to another server. */
 export interface UpgradeOptions {
   /** Absolute, with path and query as they are sent. */
   readonly origin: string
   readonly target: string
   readonly headers: HeaderMap
   readonly answered: (headers: IncomingHttpHeaders) => OutgoingHttpHeaders
-  /** How to connect: TLS and which addresses may be reached. */
+  /** TLS and the address policy. */
   readonly connect: RequestOptions
 }
 
 const patience = 30_000
 
 /**
- * Passes on a request for another protocol (SPDY, WebSocket: exec, attach, port-forward), and, when the other server
- * agrees, everything that comes from either side, until one of them closes. No package does this for SPDY.
+ * Forwards a request for another protocol (SPDY or WebSocket: exec, attach, port-forward) and, after a 101, the bytes of both
+ * sides until one of them closes. No package does this for SPDY.
  */
 export function forwardUpgrade(options: UpgradeOptions, client: ClientSide): Promise<void> {
   const { upgrade, lifetime } = client
@@ -67,7 +67,7 @@ function ask({ origin, target, headers, connect }: UpgradeOptions, { request }: 
   } as RequestOptions)
 }
 
-/** An ordinary answer: the other server does not want to, or says what is wrong. */
+/** The server responded without an upgrade. */
 async function declined(
   { answered }: UpgradeOptions,
   { response }: ClientSide,
@@ -83,7 +83,7 @@ interface Agreement {
   readonly answer: IncomingMessage
 }
 
-/** From here on nobody reads what is said. */
+/** Both connections become byte streams. */
 function agreed({ client, upgrade, answer }: Agreement, server: Upgrade): void {
   const { socket } = upgrade
   client.response.detachSocket(socket as Parameters<typeof client.response.detachSocket>[0])
