@@ -1,8 +1,6 @@
 import type { Expr } from './ast.ts'
 import { tokensOf } from './lexer.ts'
 import { expandMember } from './macro.ts'
-import { expanded, parseArgs, parsePrimary } from './primary.ts'
-import { type Issue, nowhere, SyntaxProblem } from './source.ts'
 import {
   checkChain,
   expect,
@@ -13,7 +11,9 @@ import {
   type TokenReader,
   take,
   takeIf,
-} from './tokenreader.ts'
+} from './parserstate.ts'
+import { expanded, parseArgs, parsePrimary } from './primary.ts'
+import { type Issue, nowhere, SyntaxProblem } from './source.ts'
 
 const maxLength = 100_000
 

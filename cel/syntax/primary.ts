@@ -11,7 +11,7 @@ import {
   take,
   takeIf,
   unexpected,
-} from './tokenreader.ts'
+} from './parserstate.ts'
 
 const reserved: ReadonlySet<string> = new Set(
   (
