@@ -7,8 +7,8 @@ import {
   fail,
   isSymbol,
   nested,
+  type ParserState,
   peek,
-  type TokenReader,
   take,
   takeIf,
 } from './parserstate.ts'
@@ -26,7 +26,7 @@ export function parse(source: string): Expr {
   }
   const issues: Issue[] = []
   const tokens = tokensOf(source, issues)
-  const reader: TokenReader = { tokens, next: 0, depth: 0, issues, expr: () => parseExpr(reader) }
+  const reader: ParserState = { tokens, next: 0, depth: 0, issues, expr: () => parseExpr(reader) }
   try {
     const expr = reader.expr()
     if (peek(reader).type !== 'end') tooMuch(reader)
@@ -38,13 +38,13 @@ export function parse(source: string): Expr {
 }
 
 /** Fails at input after the expression. */
-function tooMuch(reader: TokenReader): never {
+function tooMuch(reader: ParserState): never {
   const token = peek(reader)
   const word = peek(reader, 1).type === 'end' ? 'extraneous' : 'mismatched'
   return fail(token, `${word} input '${token.text}' expecting <EOF>`)
 }
 
-const parseExpr = (reader: TokenReader): Expr =>
+const parseExpr = (reader: ParserState): Expr =>
   nested(reader, () => {
     const condition = parseOr(reader)
     const question = takeIf(reader, '?')
@@ -56,11 +56,11 @@ const parseExpr = (reader: TokenReader): Expr =>
 
 const call = (at: number, name: string, args: readonly Expr[]): Expr => ({ kind: 'call', at, name, args })
 
-const parseOr = (reader: TokenReader): Expr => parseLogic(reader, '||', parseAnd)
-const parseAnd = (reader: TokenReader): Expr => parseLogic(reader, '&&', parseRelation)
+const parseOr = (reader: ParserState): Expr => parseLogic(reader, '||', parseAnd)
+const parseAnd = (reader: ParserState): Expr => parseLogic(reader, '&&', parseRelation)
 
 /** Terms of && or ||, as a balanced tree, so that long chains are not deep. */
-function parseLogic(reader: TokenReader, operator: '||' | '&&', read: (reader: TokenReader) => Expr): Expr {
+function parseLogic(reader: ParserState, operator: '||' | '&&', read: (reader: ParserState) => Expr): Expr {
   const terms = [read(reader)]
   const operators: number[] = []
   for (let token = takeIf(reader, operator); token; token = takeIf(reader, operator)) {
@@ -80,7 +80,7 @@ function balanced(name: string, terms: readonly Expr[], operators: readonly numb
 }
 
 /** Left-associative operators of equal precedence. */
-function parseChain(reader: TokenReader, operators: readonly string[], read: () => Expr): Expr {
+function parseChain(reader: ParserState, operators: readonly string[], read: () => Expr): Expr {
   let left = read()
   for (let length = 1; isSymbol(reader, ...operators); length++) {
     checkChain(length)
@@ -90,12 +90,12 @@ function parseChain(reader: TokenReader, operators: readonly string[], read: () 
   return left
 }
 
-const parseRelation = (reader: TokenReader): Expr =>
+const parseRelation = (reader: ParserState): Expr =>
   parseChain(reader, ['<', '<=', '>=', '>', '==', '!=', 'in'], () =>
     parseChain(reader, ['+', '-'], () => parseChain(reader, ['*', '/', '%'], () => parseUnary(reader))),
   )
 
-function parseUnary(reader: TokenReader): Expr {
+function parseUnary(reader: ParserState): Expr {
   if (!isSymbol(reader, '!', '-')) return parseMember(reader)
   const { at, text } = peek(reader)
   if (text === '-' && ['int', 'float'].includes(peek(reader, 1).type)) return parseMember(reader)
@@ -105,7 +105,7 @@ function parseUnary(reader: TokenReader): Expr {
   return count % 2 === 0 ? operand : call(at, text === '!' ? '!_' : '-_', [operand])
 }
 
-function parseMember(reader: TokenReader): Expr {
+function parseMember(reader: ParserState): Expr {
   let expr = parsePrimary(reader)
   for (let length = 1; isSymbol(reader, '.', '['); length++) {
     checkChain(length)
@@ -114,7 +114,7 @@ function parseMember(reader: TokenReader): Expr {
   return expr
 }
 
-function parseIndex(reader: TokenReader, operand: Expr): Expr {
+function parseIndex(reader: ParserState, operand: Expr): Expr {
   const { at } = take(reader)
   const optional = takeIf(reader, '?') !== undefined
   const index = reader.expr()
@@ -122,7 +122,7 @@ function parseIndex(reader: TokenReader, operand: Expr): Expr {
   return call(at, optional ? '_[?_]' : '_[_]', [operand, index])
 }
 
-function parseSelect(reader: TokenReader, operand: Expr): Expr {
+function parseSelect(reader: ParserState, operand: Expr): Expr {
   const { at } = take(reader)
   const optional = takeIf(reader, '?') !== undefined
   const token = peek(reader)
@@ -137,7 +137,7 @@ function parseSelect(reader: TokenReader, operand: Expr): Expr {
   return macro ?? { kind: 'call', at: open.at, name: field, target: operand, args }
 }
 
-function wrongName(reader: TokenReader): never {
+function wrongName(reader: ParserState): never {
   const token = peek(reader)
   if (token.type === 'symbol' && ['true', 'false', 'null'].includes(token.text))
     return fail(token, `mismatched input '${token.text}' expecting IDENTIFIER`)

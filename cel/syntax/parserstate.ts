@@ -3,7 +3,7 @@ import type { Token } from './lexer.ts'
 import { type Issue, nowhere, SyntaxProblem } from './source.ts'
 
 /** The state of the parser. */
-export interface TokenReader {
+export interface ParserState {
   readonly tokens: readonly Token[]
   next: number
   depth: number
@@ -20,21 +20,21 @@ export const start =
 
 const end: Token = { type: 'end', text: '<EOF>', at: 0 }
 
-export const peek = ({ tokens, next }: TokenReader, ahead = 0): Token =>
+export const peek = ({ tokens, next }: ParserState, ahead = 0): Token =>
   tokens[Math.min(next + ahead, tokens.length - 1)] ?? end
 
-export function take(reader: TokenReader): Token {
+export function take(reader: ParserState): Token {
   const token = peek(reader)
   reader.next++
   return token
 }
 
-export const isSymbol = (reader: TokenReader, ...texts: readonly string[]): boolean => {
+export const isSymbol = (reader: ParserState, ...texts: readonly string[]): boolean => {
   const { type, text } = peek(reader)
   return type === 'symbol' && texts.includes(text)
 }
 
-export function takeIf(reader: TokenReader, text: string): Token | undefined {
+export function takeIf(reader: ParserState, text: string): Token | undefined {
   return isSymbol(reader, text) ? take(reader) : undefined
 }
 
@@ -42,11 +42,11 @@ export function fail({ at }: Token, message: string): never {
   throw new SyntaxProblem([{ at, message: `Syntax error: ${message}` }])
 }
 
-export const expect = (reader: TokenReader, text: string, expected: string): Token =>
+export const expect = (reader: ParserState, text: string, expected: string): Token =>
   takeIf(reader, text) ?? fail(peek(reader), `mismatched input '${peek(reader).text}' expecting ${expected}`)
 
 /** Fails at an unexpected token: `extraneous` if the input without it would be valid. */
-export function unexpected(reader: TokenReader, expected: string): never {
+export function unexpected(reader: ParserState, expected: string): never {
   const token = peek(reader)
   const word = token.type !== 'end' && beginsExpr(peek(reader, 1)) ? 'extraneous' : 'mismatched'
   return fail(token, `${word} input '${token.text}' expecting ${expected}`)
@@ -58,7 +58,7 @@ const beginsExpr = ({ type, text }: Token): boolean =>
   type === 'symbol' ? beginnings.has(text) : type !== 'end'
 
 /** Parses one level deeper. Throws beyond the maximum depth. */
-export function nested<T>(reader: TokenReader, read: () => T): T {
+export function nested<T>(reader: ParserState, read: () => T): T {
   if (++reader.depth > maxDepth) throw tooDeep(`expression recursion limit exceeded: ${maxDepth}`)
   const result = read()
   reader.depth--

@@ -5,9 +5,9 @@ import {
   expect,
   fail,
   isSymbol,
+  type ParserState,
   peek,
   start,
-  type TokenReader,
   take,
   takeIf,
   unexpected,
@@ -22,7 +22,7 @@ const reserved: ReadonlySet<string> = new Set(
 
 /** The expansion of a macro. An error is added to the issues, and parsing continues. */
 export function expanded(
-  reader: TokenReader,
+  reader: ParserState,
   at: number,
   macro: Expr | MacroProblem | undefined,
 ): Expr | undefined {
@@ -32,7 +32,7 @@ export function expanded(
 }
 
 /** The arguments of a call, after its opening bracket. */
-export function parseArgs(reader: TokenReader): readonly Expr[] {
+export function parseArgs(reader: ParserState): readonly Expr[] {
   if (takeIf(reader, ')')) return []
   if (peek(reader).type === 'end') return unexpected(reader, start.replace("'(', ", "'(', ')', "))
   const args = [reader.expr()]
@@ -42,7 +42,7 @@ export function parseArgs(reader: TokenReader): readonly Expr[] {
 }
 
 /** A name, a literal, a list, a map, an object, or an expression in brackets. */
-export function parsePrimary(reader: TokenReader): Expr {
+export function parsePrimary(reader: ParserState): Expr {
   const token = peek(reader)
   if (token.type === 'symbol') return parseSymbol(reader, token)
   if (token.type === 'name') return parseName(reader, '')
@@ -50,7 +50,7 @@ export function parsePrimary(reader: TokenReader): Expr {
   return parseLiteral(reader, take(reader), '')
 }
 
-function parseSymbol(reader: TokenReader, token: Token): Expr {
+function parseSymbol(reader: ParserState, token: Token): Expr {
   switch (token.text) {
     case '(':
       return parseBrackets(reader)
@@ -73,7 +73,7 @@ function parseSymbol(reader: TokenReader, token: Token): Expr {
   }
 }
 
-function parseBrackets(reader: TokenReader): Expr {
+function parseBrackets(reader: ParserState): Expr {
   take(reader)
   const expr = reader.expr()
   const next = peek(reader)
@@ -82,14 +82,14 @@ function parseBrackets(reader: TokenReader): Expr {
   return expr
 }
 
-function parseLiteral(reader: TokenReader, token: Token, sign: string, at = token.at): Expr {
+function parseLiteral(reader: ParserState, token: Token, sign: string, at = token.at): Expr {
   const literal = literalOf(token, sign)
   if (typeof literal === 'object') return { kind: 'literal', at, value: literal.value }
   reader.issues.push({ at, message: literal })
   return { kind: 'literal', at, value: null }
 }
 
-function parseName(reader: TokenReader, dot: string): Expr {
+function parseName(reader: ParserState, dot: string): Expr {
   const token = take(reader)
   const struct = parseStruct(reader, token, dot)
   if (struct !== undefined) return struct
@@ -104,7 +104,7 @@ function parseName(reader: TokenReader, dot: string): Expr {
 }
 
 /** `a.b.C{field: value}` */
-function parseStruct(reader: TokenReader, first: Token, dot: string): Expr | undefined {
+function parseStruct(reader: ParserState, first: Token, dot: string): Expr | undefined {
   let ahead = 0
   while (peek(reader, ahead).text === '.' && peek(reader, ahead + 1).type === 'name') ahead += 2
   const open = peek(reader, ahead)
@@ -117,7 +117,7 @@ function parseStruct(reader: TokenReader, first: Token, dot: string): Expr | und
 }
 
 /** Up to the closing brace. */
-function parseEntries<T>(reader: TokenReader, read: (reader: TokenReader) => T): readonly T[] {
+function parseEntries<T>(reader: ParserState, read: (reader: ParserState) => T): readonly T[] {
   const entries: T[] = []
   while (!isSymbol(reader, '}')) {
     entries.push(read(reader))
@@ -127,7 +127,7 @@ function parseEntries<T>(reader: TokenReader, read: (reader: TokenReader) => T):
   return entries
 }
 
-function parseField(reader: TokenReader): StructField {
+function parseField(reader: ParserState): StructField {
   const optional = takeIf(reader, '?') !== undefined
   const token = take(reader)
   if (token.type !== 'name' && token.type !== 'quoted name') {
@@ -139,19 +139,19 @@ function parseField(reader: TokenReader): StructField {
   return { at, name, value: reader.expr(), optional }
 }
 
-function parseMap(reader: TokenReader): Expr {
+function parseMap(reader: ParserState): Expr {
   const { at } = take(reader)
   return { kind: 'map', at, entries: parseEntries(reader, parseEntry) }
 }
 
-function parseEntry(reader: TokenReader): MapEntry {
+function parseEntry(reader: ParserState): MapEntry {
   const optional = takeIf(reader, '?') !== undefined
   const key = reader.expr()
   const { at } = expect(reader, ':', "':'")
   return { at, key, value: reader.expr(), optional }
 }
 
-function parseList(reader: TokenReader): Expr {
+function parseList(reader: ParserState): Expr {
   const { at } = take(reader)
   const elements: ListElement[] = []
   while (!isSymbol(reader, ']')) {

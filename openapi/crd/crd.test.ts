@@ -270,7 +270,7 @@ describe('CustomResourceDefinitions', () => {
     )
     assert.deepEqual(
       errorsOf({ versions: [{ ...v1, schema: { openAPIV3Schema: { type: 'object', properties } } }] }),
-      ['spec.versions: Forbidden: the regular expressions are too large'],
+      ['spec.versions: Forbidden: total size of patterns exceeds the limit, use fewer or shorter patterns'],
     )
   })
 

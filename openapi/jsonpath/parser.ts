@@ -20,8 +20,8 @@ const maxNesting = 16
 
 /** Parses a path without the braces of kubectl: `.a.b[0]`, `..c`, `[?(@.type=="Ready")].status`. */
 export function parsePath(text: string, nesting = maxNesting): JsonPathNodes {
-  if (text.length > maxLength) fail(`the path is longer than ${maxLength} characters`)
-  if (nesting === 0) fail('the path is nested too deep')
+  if (text.length > maxLength) fail(`path must be at most ${maxLength} characters long`)
+  if (nesting === 0) fail(`path must not be nested deeper than ${maxNesting} levels`)
   const scanner: Scanner = { text, at: 0 }
   const nodes: JsonPathNode[] = []
   while (scanner.at < text.length) nodes.push(...parseStep(scanner, nodes.at(-1), nesting))

@@ -45,7 +45,9 @@ function totalCost(value: unknown, depth: number): number {
 
 /** Rejects schemas of any shape whose patterns would take too long to compile. */
 export const patternCostErrors = (schemas: unknown, path: string): readonly FieldError[] =>
-  totalCost(schemas, 500) > maxTotal ? [forbidden(path, 'the regular expressions are too large')] : []
+  totalCost(schemas, 500) > maxTotal
+    ? [forbidden(path, 'total size of patterns exceeds the limit, use fewer or shorter patterns')]
+    : []
 
 /** Compiled parts of the same schema. */
 interface Known {
