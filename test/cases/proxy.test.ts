@@ -122,7 +122,7 @@ describe('7.3 front proxy', function () {
     assert.equal(elsewhere.status, 401)
   })
 
-  it('TestIdentityHeaderInjectionDoesNotEscalate, via proxy: who asks is who has been authenticated', async () => {
+  it('TestIdentityHeaderInjectionDoesNotEscalate, via proxy: the user is the authenticated one', async () => {
     const clean = await behind('/e2e/clusters/root:team/x', attacker)
     const got = await behind('/e2e/clusters/root:team/x', { ...attacker, headers: forged })
     const identity = (headers: IncomingHttpHeaders) =>
@@ -132,7 +132,7 @@ describe('7.3 front proxy', function () {
     assert.doesNotMatch(JSON.stringify(got), /system:masters|warrant|scopes/)
   })
 
-  it('TestIdentityHeaderInjectionDoesNotEscalate, directly to the shard: nothing is believed', async () => {
+  it('TestIdentityHeaderInjectionDoesNotEscalate, directly to the shard: the headers are ignored', async () => {
     const shard = await readText(join(oriel.directory, 'ca.crt'))
     const admin = kubectlFor(oriel, 'root')
     const authorization = `Bearer ${(await admin(['create', 'token', 'default'])).trim()}`

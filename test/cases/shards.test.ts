@@ -61,7 +61,7 @@ describe('two shards', function () {
     return { path: `root:${name}`, cluster, kubectl }
   }
 
-  it('TestAPIExportPermissionClaimsVirtualWorkspaceAcrossShards: every endpoint lists what is claimed, also where nobody has it', async () => {
+  it('TestAPIExportPermissionClaimsVirtualWorkspaceAcrossShards: every endpoint lists claimed resources, also on shards without consumers', async () => {
     const network = await create('network', 'root')
     const claimer = await create('claimer', 'root')
     const near = await create('near', 'root')

@@ -1,17 +1,9 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
-import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
-import { startServer } from '../support/servers/kcp.ts'
-import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/servers/webhooks.ts'
-import {
-  apply,
-  bind,
-  bindingOf,
-  createWorkspaces,
-  exportApi,
-  publishedUrl,
-  type Tenant,
-} from '../support/tenants.ts'
+import { eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
+import type { Answers, Webhooks } from '../support/servers/webhooks.ts'
+import { openWebhookScene, type WebhookScene } from '../support/servers/webhookscene.ts'
+import { apply, bind, bindingOf, exportApi, publishedUrl, type Tenant } from '../support/tenants.ts'
 import { configAt, watch } from '../support/watcher.ts'
 import { type Spec, specIn, thing, thingsOf, versionOf } from './things.ts'
 
@@ -105,6 +97,7 @@ function definition(
 
 describe('conversion webhooks', function () {
   this.timeout(180_000)
+  let scene: WebhookScene
   let oriel: Oriel
   let tenant: Tenant
   let provider: Tenant
@@ -112,18 +105,10 @@ describe('conversion webhooks', function () {
   let webhooks: Webhooks
 
   before(async () => {
-    oriel = await startServer(webhookFlags)
-    webhooks = await serveWebhooks(answers)
-    const [first, second] = await createWorkspaces(oriel, ['conversion', 'conversion-provider'])
-    assert.ok(first && second)
-    tenant = first
-    provider = second
-    kubectl = tenant.kubectl
+    scene = await openWebhookScene('conversion', answers)
+    ;({ oriel, tenant, provider, kubectl, webhooks } = scene)
   })
-  after(async () => {
-    webhooks.close()
-    await discard(oriel)
-  })
+  after(() => scene?.close())
 
   const create = (object: KubeObject): Promise<string> =>
     kubectl(['create', '-f', '-'], JSON.stringify(object))
@@ -237,7 +222,7 @@ describe('conversion webhooks', function () {
     }
   })
 
-  it('are what converts, whatever an APIConversion says: kcp keeps its rules, and nobody follows them', async () => {
+  it('convert, whatever an APIConversion says: kcp stores its rules without using them', async () => {
     const conversionOf = (rules: readonly object[]): KubeObject => ({
       apiVersion: 'apis.kcp.io/v1alpha1',
       kind: 'APIConversion',

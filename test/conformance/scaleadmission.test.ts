@@ -119,7 +119,7 @@ function cases(prepare: () => Promise<Place>, webhooks: () => Webhooks): void {
     return () => place.configure(['delete', ...names])
   }
 
-  it('sets replicas that nobody has set', async () => {
+  it('sets replicas of an object without replicas', async () => {
     const [first, second] = [await created({}), await created({})]
     assert.deepEqual((await expect(200, scaleTo(first, 2))).spec, { replicas: 2 })
     const nothing = merge({ metadata: { labels: { a: 'b' } } })

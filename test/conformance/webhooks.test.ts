@@ -1,9 +1,8 @@
-import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
-import { discard, eventually, type Kubectl, type Oriel } from '../support/oriel.ts'
-import { startServer } from '../support/servers/kcp.ts'
-import { type Answers, serveWebhooks, type Webhooks, webhookFlags } from '../support/servers/webhooks.ts'
-import { apply, bind, bindingOf, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
+import { eventually, type Kubectl } from '../support/oriel.ts'
+import type { Answers, Webhooks } from '../support/servers/webhooks.ts'
+import { openWebhookScene, type WebhookScene } from '../support/servers/webhookscene.ts'
+import { apply, bind, bindingOf, exportApi, type Tenant } from '../support/tenants.ts'
 
 // Admission webhooks through the running server (rules.md 2.58).
 
@@ -67,25 +66,17 @@ const configMap = (name: string): KubeObject => ({
 
 describe('webhooks', function () {
   this.timeout(120_000)
-  let oriel: Oriel
+  let scene: WebhookScene
   let tenant: Tenant
   let provider: Tenant
   let kubectl: Kubectl
   let webhooks: Webhooks
 
   before(async () => {
-    oriel = await startServer(webhookFlags)
-    webhooks = await serveWebhooks(answers)
-    const [first, second] = await createWorkspaces(oriel, ['webhooks', 'webhooks-provider'])
-    assert.ok(first && second)
-    tenant = first
-    provider = second
-    kubectl = tenant.kubectl
+    scene = await openWebhookScene('webhooks', answers)
+    ;({ tenant, provider, kubectl, webhooks } = scene)
   })
-  after(async () => {
-    webhooks.close()
-    await discard(oriel)
-  })
+  after(() => scene?.close())
 
   /** A configuration of one webhook for config maps whose name begins with the path. */
   const configuration = (kind: string, path: string, more: object = {}): KubeObject => ({
@@ -217,7 +208,7 @@ describe('webhooks', function () {
     )
   })
 
-  it('say why they cannot be reached: nobody vouches for this one', async () => {
+  it('say why they cannot be called: the certificate of this one has an unknown authority', async () => {
     const clientConfig = { url: `${webhooks.url}/deny`, caBundle: '' }
     await validating('effects', { clientConfig, sideEffects: 'NoneOnDryRun', failurePolicy: 'Fail' })
     await answersWith(

@@ -1,18 +1,9 @@
 import type { Action } from '../../framework/contract/authorizer.ts'
+import { everyVerb } from '../support/widgets.ts'
 import type { Random } from './random.ts'
 import { namespaces } from './world.ts'
 
-const asked = [
-  'get',
-  'list',
-  'watch',
-  'create',
-  'update',
-  'patch',
-  'delete',
-  'deletecollection',
-  'bind',
-] as const
+const asked = [...everyVerb, 'bind'] as const
 
 const kinds: readonly (readonly [string, string, string])[] = [
   ['', 'configmaps', ''],

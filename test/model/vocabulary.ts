@@ -1,3 +1,5 @@
+import { everyVerb } from '../support/widgets.ts'
+
 export const groups = ['', 'example.com', 'apis.kcp.io', '*']
 
 export const resources = [
@@ -12,19 +14,7 @@ export const resources = [
   '*',
 ]
 
-export const verbs = [
-  'get',
-  'list',
-  'watch',
-  'create',
-  'update',
-  'patch',
-  'delete',
-  'deletecollection',
-  'bind',
-  '*',
-  '*',
-]
+export const verbs = [...everyVerb, 'bind', '*', '*']
 
 export const paths = ['/', '/', '/metrics', '/healthz', '/apis', '/apis/*', '/api*', '*']
 export const prefix = 'apis.kcp.io:binding:'

@@ -26,7 +26,8 @@ const schema: ObjectSchema = {
   validate: () => [],
 }
 
-const everything: readonly Verb[] = [
+/** The verbs of a custom resource. */
+export const everyVerb: readonly Verb[] = [
   'get',
   'list',
   'watch',
@@ -43,7 +44,7 @@ export const widgets = (storage: ResourceStorage, more: Partial<ApiResource> = {
   version: 'v1',
   names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
   namespaced: true,
-  verbs: everything,
+  verbs: everyVerb,
   storage,
   schema,
   columns: [

@@ -29,7 +29,7 @@ import type { Scene } from './scene.ts'
 const appliedNew = process.env.KCP_BIN === undefined ? 201 : 200
 
 export const claimsAreWhatIsAccepted = (scene: Scene): void => {
-  it('TestAPIExportAPIBindingsAccess: an export sees its own bindings, and with a claim all of who accepts it', async () => {
+  it('TestAPIExportAPIBindingsAccess: an export sees its own bindings, and with a claim all bindings of consumers that accept it', async () => {
     const [provider, other, consumer] = (await scene.workspaces('p', 'o', 'c')) as [Tenant, Tenant, Tenant]
     const claims = [claim('apis.kcp.io', 'apibindings')]
     const name = await exportKind(provider, cowboyKind, { claims })

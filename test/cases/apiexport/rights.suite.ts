@@ -22,7 +22,7 @@ import {
 import type { Scene } from './scene.ts'
 
 export const rightsAreAskedOfEverybody = (scene: Scene): void => {
-  it('TestAPIExportAuthorizers: a policy of the claimed export holds for the claimer, and a shadowed resource is nobody’s', async () => {
+  it('TestAPIExportAuthorizers: the maximal permission policy of the claimed export applies to the claimer, and a shadowed resource cannot be claimed', async () => {
     const [wild, provider, consumer] = (await scene.workspaces('w', 'p', 'c')) as [Tenant, Tenant, Tenant]
     const wildName = await exportKind(wild, sheriffKind, { isGuarded: true })
     const identityHash = await identityOf(wild, wildName)
@@ -97,7 +97,7 @@ export const rightsAreAskedOfEverybody = (scene: Scene): void => {
     assert.ok((await scene.namesAt(`/clusters/${tenant.path}${types}`)).includes('made-through-the-view'))
   })
 
-  it('TestBinding: who binds through a view needs the right to bind himself', async () => {
+  it('TestBinding: a user who binds through a view needs the verb bind', async () => {
     const [manager, restricted, consumer] = (await scene.workspaces('m', 'r', 'c')) as [
       Tenant,
       Tenant,

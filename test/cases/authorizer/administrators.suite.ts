@@ -39,14 +39,14 @@ export const administratorsAndOthers = (people: People): void => {
       assert.equal(refused.status, 403)
     })
 
-    it('tells everybody about health, and about the version whoever may be there', async () => {
+    it('serves health to everybody, and the version to users with access', async () => {
       for (const path of ['/healthz', '/readyz', '/livez'])
         assert.equal((await people.as('user-1')(at('org1', path))).body, 'ok')
       const version = await people.as('user-1')(at('org1', '/version'))
       assert.match(version.json<{ gitVersion: string }>().gitVersion, /^v\d/)
     })
 
-    it('closes a workspace to who is not in the groups that it requires, though an admin of it', async () => {
+    it('denies a workspace to its administrator who is not in its required groups', async () => {
       for (const path of [secrets, '/apis/rbac.authorization.k8s.io/v1'])
         assert.equal(await statusOf(people, 'user-1', at('org2:workspace1', path)), 403, path)
     })
@@ -95,7 +95,7 @@ export const administratorsAndOthers = (people: People): void => {
       assert.equal((await review(at('org2:workspace1'), masters, deep)).json().status?.allowed, true)
     })
 
-    it('lists the rules of who has access, and roles of system:admin among them', async () => {
+    it('lists the rules of a user with access, including roles of system:admin', async () => {
       const rules = () => rulesOf(people, at('org1:workspace2'), { user: 'user-4' })
       assert.equal((await askRules(people, at('org1:workspace2'), { user: 'user-4' })).status, 403)
       await apply(people.admin.at(at('org1:workspace2')), bound(access, 'user-4'))

@@ -5,7 +5,7 @@ import { apply } from '../../support/tenants.ts'
 import { at, configMaps, isReady, namespace, statusOf, workspace } from './scene.ts'
 
 export const oneByOne = (people: People): void => {
-  it('TestWorkspaces: everybody who may be in an organization sees its workspaces, and is in none of them', async () => {
+  it('TestWorkspaces: users with access to an organization list its workspaces, and have access to none of them', async () => {
     await apply(people.admin.at(at('org1')), bound('cluster-admin', 'user-5'))
     const made = await people.post(
       'user-5',
@@ -30,7 +30,7 @@ export const oneByOne = (people: People): void => {
     assert.equal(await statusOf(people, 'user-2', at('org1:mine', configMaps)), 200)
   })
 
-  it('TestImpersonation: statuses of workspaces are nobody’s, and impersonation does not help', async () => {
+  it('TestImpersonation: no user may write the status of a workspace, with or without impersonation', async () => {
     const path = at('org1', '/apis/tenancy.kcp.io/v1alpha1/workspaces/workspace1/status')
     const patch = (headers: Record<string, string>) =>
       people.as('user-5')(path, {
@@ -43,7 +43,7 @@ export const oneByOne = (people: People): void => {
     assert.equal((await patch(masked)).status, 403)
   })
 
-  it('TestImpersonateScoping: whoever is impersonated is confined to the workspace', async () => {
+  it('TestImpersonateScoping: an impersonated user is scoped to the workspace', async () => {
     const here = await people.admin(['get', 'workspace', 'org1', '-o', 'jsonpath={.spec.cluster}'])
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
     const told = await people.as('user-5')(at('org1', '/apis/authentication.k8s.io/v1/selfsubjectreviews'), {

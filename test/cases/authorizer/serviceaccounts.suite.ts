@@ -47,7 +47,7 @@ export const serviceAccounts = (people: People): void => {
         assert.equal(await status(robots), 200)
       })
 
-      it('is a stranger in a namespace of the same name elsewhere, until everybody is let in', async () => {
+      it('has no access to a namespace of the same name in another workspace, unless all users have', async () => {
         assert.equal(await status(at(other, robots)), 403)
         const read = { verbs: ['list'], apiGroups: [''], resources: ['configmaps'] }
         const inOther = people.admin.at(at(other))

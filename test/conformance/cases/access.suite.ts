@@ -15,7 +15,7 @@ export function refusalCases(target: () => Target): void {
   const refusedTo = (at: string, sent: Sent = {}): Promise<Reply> =>
     target().client(at, { ...sent, headers: { ...sent.headers, ...nobody } })
 
-  it('name who wants what, and the object (1.55, 2.10, 2.12)', async () => {
+  it('name the user, the verb, the resource and the object (1.55, 2.10, 2.12)', async () => {
     const reply = await refusedTo(one)
     const { message, ...status } = await expect(403, Promise.resolve(reply))
     assert.equal(reply.headers['x-content-type-options'], 'nosniff')

@@ -98,7 +98,7 @@ function refusalCases(target: () => Target, ns: () => string, ask: Ask): void {
     assert.match(custom.message ?? '', /kind: Invalid value: "Other": must be Widget/)
   })
 
-  it('are told to who reads a version that is none (4.12)', async () => {
+  it('are 400 for a resourceVersion that does not parse (4.12)', async () => {
     await expect(201, ask(widgetsIn(ns()), post(widget('versioned'))))
     for (const version of ['', '0', '1'])
       assert.equal(
@@ -198,7 +198,7 @@ function ownerCases(target: () => Target, ns: () => string, ask: Ask): void {
     assert.deepEqual(await create(`${'x'.repeat(200)}/1`), ['x'.repeat(128)])
   })
 
-  it('who apply come before those who write, and are ordered by name (5.20)', async () => {
+  it('of Apply entries come before those of Update entries, ordered by name (5.20)', async () => {
     const name = target().fresh()
     const at = `${path()}/${name}`
     await expect(201, ask(`${at}?fieldManager=zoe`, applyPatch(widget(name, { color: 'red' }))))
@@ -272,12 +272,12 @@ function ownerCases(target: () => Target, ns: () => string, ask: Ask): void {
     )
   })
 
-  it('are told no place of what they have created (1.56)', async () => {
+  it('have no Location after a creation (1.56)', async () => {
     const { status, headers } = await ask(path(), post(widget(target().fresh())))
     assert.deepEqual([status, headers.location], [201, undefined])
   })
 
-  it('who replace an object take what they change (10.16)', async () => {
+  it('of a replacement own the fields that it changes (10.16)', async () => {
     const name = target().fresh()
     const object = await expect(
       201,

@@ -83,7 +83,7 @@ function ownershipCases({ fresh, at, apply }: Widgets): void {
     )
   })
 
-  it('36: shares equal values, and removes what nobody owns any more (5.51 a, c, d)', async () => {
+  it('36: shares equal values, and removes fields without an owner (5.51 a, c, d)', async () => {
     const name = fresh()
     await expect(201, apply(name, 'm1', { color: 'red' }))
     const shared = await expect(200, apply(name, 'm2', { color: 'red' }))

@@ -44,7 +44,7 @@ export function createCases(target: () => Target): void {
     assert.match(reply.json().message ?? '', /resourceVersion should not be set on objects to be created/)
   })
 
-  it('14: refuses names that are none (2.24)', async () => {
+  it('14: refuses invalid names (2.24)', async () => {
     const { reason, message, details } = await expect(422, create(widget('A_b')))
     assert.deepEqual(
       [reason, details?.kind, details?.causes?.[0]?.field],

@@ -27,7 +27,7 @@ export function headerCases(target: () => Target): void {
     assert.equal(headers['audit-id'], 'mine')
   })
 
-  it('are one line, unless somebody looks at them (1.30)', async () => {
+  it('are one line, unless pretty or for curl (1.30)', async () => {
     const linesOf = async (query: string, agent: string) =>
       (await ask(one + query, asking({ 'user-agent': agent }))).text.split('\n').length
     assert.equal(await linesOf('', 'kubectl/v1.32'), 2)
@@ -67,7 +67,7 @@ export function headerCases(target: () => Target): void {
     assert.equal((await expect(415, ask(path, post('k8s\0', type)))).reason, 'UnsupportedMediaType')
   })
 
-  it('tell of paths that there are not (1.16)', async () => {
+  it('are 404 for unknown paths (1.16)', async () => {
     for (const at of ['/nothing', '/nothing/here']) assert.equal((await ask(at)).status, 404, at)
   })
 }

@@ -63,7 +63,7 @@ export function listCases(target: () => Target): void {
     assert.equal(message, 'widgets.example.com "a" not found')
   })
 
-  it('are what they are for people too, page by page (4.25, 7.55)', async () => {
+  it('are Tables with the metadata of lists, page by page (4.25, 7.55)', async () => {
     const page = async (query: string) => (await ask(`${path}?${query}`, table)).json<Table>()
     const one = await page('limit=1')
     const { continue: token, remainingItemCount, resourceVersion } = one.metadata

@@ -137,7 +137,7 @@ export function metadataCases(target: () => Target): void {
     await expect(200, target().client(path, merge({ metadata: { finalizers: null } })))
   })
 
-  it('needs no version where anybody may write last (3.22)', async () => {
+  it('needs no version for kinds with unconditional updates (3.22)', async () => {
     const maps = configMapsIn(ns)
     const map = (value: string) => ({
       apiVersion: 'v1',
@@ -167,7 +167,7 @@ export function metadataCases(target: () => Target): void {
     assert.match(refused.message ?? '', /metadata\.deletionTimestamp: Invalid value: .*: field is immutable$/)
   })
 
-  it('says that an object goes, to who makes another of its name (2.7h)', async () => {
+  it('says that an object is being deleted when another of its name is created (2.7h)', async () => {
     const made = await expect(201, create({ finalizers: ['example.com/f'] }))
     const name = made.metadata.name ?? ''
     await expect(200, target().client(at(name), remove()))

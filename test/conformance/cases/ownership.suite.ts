@@ -23,7 +23,7 @@ export function updateCases({ fresh, at, apply, create }: Widgets): void {
     })
   })
 
-  it('37: moves a field to who changes it, and lets the applier notice (5.51 g, h)', async () => {
+  it('37: moves a field to the manager that changes it, and conflicts with the next apply (5.51 g, h)', async () => {
     const name = fresh()
     await expect(201, apply(name, 'm1', { color: 'red', size: 3 }))
     const same = await expect(200, at(name, mergeBy('curl', { spec: { color: 'red' } })))

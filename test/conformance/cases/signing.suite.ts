@@ -54,7 +54,7 @@ export function signingCases(target: () => Target): void {
     conditions: [{ type, status, reason }],
   })
 
-  it('are of whoever sends them, and nobody owns what the server says', async () => {
+  it('are of the user who sends them, and fields of the server have no owner', async () => {
     const { spec, status, metadata } = await created({ username: 'somebody', groups: ['system:masters'] })
     assert.notEqual(spec.username, 'somebody')
     assert.notDeepEqual(spec.groups, ['system:masters'])

@@ -133,7 +133,7 @@ function deletionCases(target: () => Target, ns: () => string, made: Made, at: A
     )
   })
 
-  it('answer 202 to who asks for its dependents to go as well (6.4, 6.8)', async () => {
+  it('answer 202 if orphanDependents is false (6.4, 6.8)', async () => {
     const { name } = await made({}, { finalizers: ['example.com/f'] })
     const body = { orphanDependents: false, gracePeriodSeconds: -1 }
     const { metadata } = await expect(202, at(name, remove(body)))

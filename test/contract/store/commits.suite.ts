@@ -89,7 +89,7 @@ export const commits = (scene: Opened): void => {
       assert.equal(raced.filter(({ status }) => status === 'fulfilled').length, 1)
     })
 
-    it('is seen by nobody before it is acknowledged', async () => {
+    it('is visible only after it is acknowledged', async () => {
       await commit(scene, put('a', '1'))
       const pending = commit(scene, put('a', '2'), put('b', '2'))
       assert.equal(scene.store.revision, 1)

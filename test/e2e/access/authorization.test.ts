@@ -166,7 +166,7 @@ describe('authorization, from outside', function () {
     assert.equal((await explain('alice', team, ...more)).code, 1, 'only what was asked for')
   })
 
-  it('hints at a missing role to members, and to nobody else', async () => {
+  it('hints at a missing role for members only', async () => {
     const body = async (path: string) => (await as('bob', '', ['get', '--raw', path, '-v', '9'])).stderr
     assert.match(await body('/clusters/root:team/api/v1/secrets'), /MissingPermission/)
     assert.doesNotMatch(await body('/clusters/root:other/api/v1/secrets'), /MissingPermission/)
@@ -202,7 +202,7 @@ describe('authorization, from outside', function () {
     assert.ok(hook.got.length > before)
   })
 
-  it('writes down who did what, and why it was allowed or not', async () => {
+  it('records the user, the request and the reason of the decision', async () => {
     await as('bob', '/clusters/root:team', [
       'get',
       '--raw',

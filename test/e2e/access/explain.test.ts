@@ -134,7 +134,7 @@ describe('what a view decides is explained', function () {
     await consumer.kubectl(['delete', 'clusterrolebinding', 'cluster-admin-user-1'])
   })
 
-  it('to somebody about himself only as far as he is inside', async () => {
+  it('for a user about himself, as far as he has access', async () => {
     const outside = await review(provider.cluster, { who: 'user-4', view: view('*') })
     assert.equal(outside.status, 403)
     await apply(provider.kubectl, bound('system:kcp:workspace:access', 'user-4'))
@@ -181,7 +181,7 @@ describe('what a view decides is explained', function () {
       assert.equal(await ask(group, provider.cluster), await ask('none', provider.cluster))
     })
 
-    it('by a hint to who is inside, but not let in', async () => {
+    it('by a hint for users with access but without permission', async () => {
       const ask = async (name: string, cluster: string) => {
         const url = `/services/apiexport/${provider.cluster}/${name}/clusters/${cluster}/apis/${group}/v1/certificates`
         const { status, body } = await people.as('user-4')(url)
@@ -197,7 +197,7 @@ describe('what a view decides is explained', function () {
         assert.equal(await ask(name, cluster), told)
     })
 
-    it('by a URL that is no view’s, or nobody’s', async () => {
+    it('by a URL of no view', async () => {
       for (const url of ['', '/clusters/root', '/services/none/clusters/*', `${view('*')}/api`, '../x'])
         assert.equal((await review(provider.cluster, { who: 'user-1', view: url })).status, 400, url)
     })

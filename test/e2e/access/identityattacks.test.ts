@@ -69,7 +69,7 @@ describe('attacks on identities', function () {
       await refused(`/clusters/${cluster}${secrets}`, as(robot))
   })
 
-  it('do not become more by impersonation, though they may impersonate everybody', async () => {
+  it('gain no permissions by impersonation, though they may impersonate all users', async () => {
     const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
     const be = (headers: Record<string, string>, path = `/clusters/${home.path}${secrets}`) =>
       [path, as(robot, { headers: { 'Impersonate-User': 'x', ...headers } })] as const

@@ -141,7 +141,7 @@ describe('kubectl --as', function () {
     )
   })
 
-  it('opens no group of kcp’s to who is not in it', async () => {
+  it('gives no group of kcp to users who are not in it', async () => {
     for (const group of ['system:masters', 'system:kcp:logical-cluster-admin']) {
       const { code, stderr } = await home.kubectl.try([
         'get',

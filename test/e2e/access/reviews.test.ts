@@ -103,7 +103,7 @@ describe('reviews', function () {
     assert.equal((await review({ user: 'nobody', groups: [] })).denied, undefined)
   })
 
-  it('know who is from where, once the workspace lets them in', async () => {
+  it('know the workspace of a user, once the workspace gives access', async () => {
     const scoped = {
       user: 'user',
       groups: ['system:authenticated'],
@@ -135,7 +135,7 @@ describe('reviews', function () {
     assert.equal((await review({ ...foreign, extra: { [home]: ['third'] } })).allowed, false)
   })
 
-  it('hold everybody to the policies of exports', async () => {
+  it('apply the policies of exports to all users', async () => {
     const update = { verb: 'update', group: 'tenancy.kcp.io', resource: 'workspaces', name: 'x' }
     await ws.kubectl(['create', 'clusterrolebinding', 'owner', '--clusterrole=cluster-admin', '--user=owner'])
     const owner = { user: 'owner', groups: ['system:authenticated'] }

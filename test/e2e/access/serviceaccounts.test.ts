@@ -97,7 +97,7 @@ describe('service accounts', function () {
     })
   })
 
-  it('are told why they get none', async () => {
+  it('get the reason if they get none', async () => {
     const refusals: [args: readonly string[], why: RegExp][] = [
       [
         ['robot', '--duration', '5s'],
@@ -156,7 +156,7 @@ describe('service accounts', function () {
     await refused(bound)
   })
 
-  it('keep tokens in secrets, if somebody makes one', async () => {
+  it('keep tokens in secrets of their type', async () => {
     const nobodys = JSON.stringify({ ...secret, metadata: { name: 'nobodys' } })
     assert.match(
       (await home.kubectl.try(['create', '-f', '-'], nobodys)).stderr,
@@ -262,7 +262,7 @@ describe('service accounts of a server with other audiences', function () {
     assert.ok(!(await isKnown(await tokenFor('--audience', 'others'))))
   })
 
-  it('have no token for longer, and are told so', async () => {
+  it('get no token for longer, with a warning', async () => {
     const path = '/clusters/root/api/v1/namespaces/default/serviceaccounts/default/token'
     const asked = {
       apiVersion: 'authentication.k8s.io/v1',

@@ -180,7 +180,7 @@ describe('an ordinary user', function () {
     )
   })
 
-  it('is told that things are missing only where it may look', async () => {
+  it('gets 404 only where it has permission to read', async () => {
     await content(['patch', 'get'])
     const patch = () => inView()(`${widgets}/missing`, merge({ spec: { size: 2 } }))
     await eventually(patch, ({ status }) => status === 404)

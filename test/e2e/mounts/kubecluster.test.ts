@@ -110,7 +110,7 @@ describe('clusters by kubeconfig', function () {
     assert.equal(await through('shared')(['get', 'configmap', 'by-mount', '-o', 'jsonpath={.data.a}']), 'b')
   })
 
-  it('see who calls, with a prefix, or always the same', async () => {
+  it('see the user, with a prefix, or one fixed user', async () => {
     await fleet.kubectl(['wait', '--for=condition=WorkspaceMountReady', 'workspace/acting', '--timeout=60s'])
     const whoami = ['auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}']
     const outcome = await through('acting').try(whoami)

@@ -46,7 +46,7 @@ export const toKubernetes = (scene: Mounts): void => {
       }
       watch.leave()
     })
-    it('does not tell the other side who asks', () => {
+    it('does not send the user to the target', () => {
       const { authorization, 'x-remote-user': user } = scene.service.seen()
       assert.deepEqual([authorization, user], [undefined, undefined])
     })

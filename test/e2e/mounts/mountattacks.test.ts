@@ -115,7 +115,7 @@ describe('a hostile server that is mounted', function () {
 
   for (const way of ['by the front proxy', 'by the server itself'])
     describe(`reached ${way}`, () => {
-      it('learns nothing about who asks', async () => {
+      it('receives nothing about the user', async () => {
         const headers = {
           cookie: 'a=b',
           'x-remote-user': 'root',

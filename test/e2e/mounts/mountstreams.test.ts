@@ -194,7 +194,7 @@ describe('streams through a mounted workspace', function () {
       })
     })
 
-  it('are ordinary answers where nobody passes them on', async () => {
+  it('are ordinary answers if upgrades are not forwarded', async () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket' }
     const { url, options } = ways['the server itself']
     for (const path of ['/clusters/root/api/v1/namespaces', '/healthz']) {

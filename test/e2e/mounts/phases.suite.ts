@@ -7,7 +7,7 @@ import { userAt } from '../../support/watcher.ts'
 import { condition, type Mounts, mounted, remote, settled, workspace } from './scene.ts'
 
 export const ofAnything = (scene: Mounts): void => {
-  it('is for those who may enter its parent', async () => {
+  it('is for users with access to its parent', async () => {
     const [org] = await createWorkspaces(scene.oriel, ['org'])
     assert.ok(org)
     await apply(org.kubectl, remoteClusters)

@@ -50,7 +50,7 @@ export const toWorkspaces = (scene: Mounts): void => {
         /default/,
       )
     })
-    it('gives nobody more rights than the target does', async () => {
+    it('gives users no more permissions than the target does', async () => {
       const stranger = await clientOf(userAt(scene.oriel, scene.oriel.url, 'stranger-token'))
       const path = '/api/v1/namespaces/default/configmaps'
       const [direct, through] = [

@@ -146,7 +146,7 @@ describe('two front proxies before two shards', function () {
       }
     }))
 
-  it('let nobody through whom they do not know, and tell shards who it is', async () => {
+  it('refuse unknown users, and send the user to shards', async () => {
     const [proxy] = proxies
     assert.ok(proxy)
     const [nobody, stranger, none] = await Promise.all(
@@ -184,7 +184,7 @@ describe('two front proxies before two shards', function () {
       watch.leave()
     }))
 
-  it('follow links from one shard to the other, for those who may go there', async () => {
+  it('follow links between shards for users with access', async () => {
     const [first] = shards
     assert.ok(first)
     await apply(root, links)
@@ -219,7 +219,7 @@ describe('two front proxies before two shards', function () {
       assert.deepEqual([other.status, other.text], [404, '404 page not found\n'])
     }))
 
-  it('measure what they do, for those who may read it', async () => {
+  it('serve metrics to users with permission', async () => {
     const [proxy] = proxies
     assert.ok(proxy)
     const [nobody, none] = await Promise.all([proxy.client('nobody-token'), proxy.client()])

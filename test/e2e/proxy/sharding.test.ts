@@ -138,7 +138,7 @@ describe('one tree over two shards', function () {
     assert.match(await again.kubectl(['get', 'namespaces', '-o', 'name']), /namespace\/default/)
   })
 
-  it('binds exports of the other shard, by path, with who may do so', async () => {
+  it('binds exports of the other shard by path, with permission', async () => {
     for (const [provider, consumer] of [
       [near, far],
       [far, near],

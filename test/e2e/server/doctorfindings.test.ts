@@ -146,7 +146,7 @@ describe('oriel doctor in front of a shard', function () {
     ])
   })
 
-  it('says that the views do not believe who vouches for users', async () => {
+  it('says that the views do not trust the authority of the users’ certificates', async () => {
     const { certificate, key } = await issueClient(issueAuthority(), { subject: 'CN=front-proxy' })
     const [certFile, keyFile] = [join(folder, 'proxy.crt'), join(folder, 'proxy.key')]
     await writeFile(certFile, certificate)

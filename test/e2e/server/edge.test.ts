@@ -143,7 +143,7 @@ describe('who is known at the edge', function () {
     await refused('/clusters/root', bearer(over))
   })
 
-  it('are owners of certificates, without groups that nobody gets from outside', async () => {
+  it('are users of certificates, without the groups that the server reserves', async () => {
     const subject = 'CN=carol, O=devs, O=system:masters'
     const client = await issueClient(authorities.users, { subject })
     const { username, groups } = await userOf('/clusters/root:far', { client })
@@ -153,7 +153,7 @@ describe('who is known at the edge', function () {
     })
   })
 
-  it('are users that a proxy in front names, and that nobody else names', async () => {
+  it('are users that a front proxy names, and no other client', async () => {
     const client = await issueClient(authorities.proxies, { subject: 'CN=outer' })
     const headers = { 'X-Outer-User': 'dave', 'X-Remote-Group': 'ops' }
     const { username, groups } = await userOf('/clusters/root:near', { client, headers })
@@ -192,7 +192,7 @@ describe('who is known at the edge', function () {
     await refused('/clusters/root:near', bearer(token))
   })
 
-  it('are never who headers say, whatever Connection says about them', async () => {
+  it('are never the users that headers name, whatever Connection lists', async () => {
     const token = await issuers.team.token({ sub: 'eve', groups: ['a'] })
     const scopes = 'X-Remote-Extra-Authentication.kcp.io%2fscopes'
     const plain = await userOf('/clusters/root:far', bearer(token))

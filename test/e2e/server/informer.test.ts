@@ -199,7 +199,7 @@ describe('informers of @kubernetes/client-node', function () {
     await following.informer.stop()
   })
 
-  it('are told the URL of a server that comes back elsewhere, with everything still there', async () => {
+  it('get the new URL of a server that restarts on another port, with all objects', async () => {
     const before = await truth()
     const { url: old, directory } = oriel
     assert.equal(await oriel.stop(), 0)

@@ -103,7 +103,7 @@ export const schemaFlows = (start: (args: readonly string[]) => Promise<Oriel>) 
         )
     })
 
-    it('belongs to one consumer: another cluster behind it, `*` or a path in its place are nobody’s URL', async () => {
+    it('belongs to one consumer: another cluster below it, `*` or a path are no URL', async () => {
       const mallory = await as('mallory')
       const { cluster } = consumer
       const urls = [
@@ -138,7 +138,7 @@ export const schemaFlows = (start: (args: readonly string[]) => Promise<Oriel>) 
       assert.ok('apis/apis.kcp.io/v1alpha1' in paths)
     })
 
-    it('is for those who may read the consumer’s bindings, and only to be read', async () => {
+    it('is read-only, for users who may read the consumer’s bindings', async () => {
       const reader = await as('reader')
       const path = pathOf(consumer) + schemas
       const refused = await reader(path)

@@ -59,7 +59,7 @@ describe('what views copy of a shard', function () {
   const leave = async (): Promise<void> =>
     void (await consumer.kubectl(['delete', 'apibinding', name, '--wait', '--timeout=60s']))
 
-  it('empties when a consumer leaves, and fills when he comes back, for everybody who watches', async () => {
+  it('empties when a consumer unbinds, and fills when it binds again, for every watcher', async () => {
     const watchers = await Promise.all([1, 2, 3].map(() => watch(config, path, any)))
     await add(consumer, 'a')
     await Promise.all(watchers.map(each => arrival(each, 'ADDED a')))

@@ -83,7 +83,7 @@ describe('schemas that are bound', function () {
     return discard(oriel)
   })
 
-  it('show the metadata of their objects to those who look after all logical clusters', async () => {
+  it('show the metadata of their objects to users of all logical clusters', async () => {
     const everywhere = await clientOf(configAt(oriel, `${oriel.url}/clusters/*`, 'shard-base'))
     const headers = {
       accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json',

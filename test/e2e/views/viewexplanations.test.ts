@@ -131,7 +131,7 @@ describe('what a view in front of a shard decides is explained', function () {
     )
   })
 
-  it('in the words of the view, where it asks nobody', async () => {
+  it('with the reason of the view, if it asks no authorizer', async () => {
     const url = `/services/apiresourceschema/${provider.cluster}/clusters/*`
     const schemas = { group: 'apis.kcp.io', resource: 'apiresourceschemas' }
     const reading = await explain({ who: 'boss', url, wanted: { verb: 'list', ...schemas } })
@@ -143,7 +143,7 @@ describe('what a view in front of a shard decides is explained', function () {
     )
   })
 
-  it('to somebody about himself only as far as he is inside', async () => {
+  it('for a user about himself, as far as he has access', async () => {
     assert.equal((await review(provider.cluster, { who: 'bob', url: view('*') })).status, 403)
     assert.equal((await review(provider.cluster, { who: 'bob', about: 'ada', url: view('*') })).status, 403)
     await apply(provider.kubectl, bound('system:kcp:workspace:access', 'bob'))
@@ -178,7 +178,7 @@ describe('what a view in front of a shard decides is explained', function () {
     assert.ok([401, 403].includes((await anybody(path, { method: 'POST', body: {} })).status))
   })
 
-  it('and tells nobody which workspaces there are', async () => {
+  it('without listing workspaces', async () => {
     const bodies = [stranger.cluster, 'nosuchcluster'].map(async cluster => {
       const asked = { about: 'bob', url: view(cluster), wanted: configMaps }
       const { status, json } = await review(provider.cluster, { who: 'boss', ...asked })

@@ -108,7 +108,7 @@ const pluginFlows = (start: Start) =>
       assert.equal((await auditor(path.replace(one.cluster, two.cluster))).status, 403)
     })
 
-    it('show everybody what there is to be bound', async () => {
+    it('show all bindable exports to all users', async () => {
       const found = await list(blue, '/services/catalog/clusters/*/apis/apis.kcp.io/v1alpha2/apiexports')
       assert.deepEqual(
         found.map(({ metadata }) => [metadata.name, metadata.annotations?.['kcp.io/path']]),

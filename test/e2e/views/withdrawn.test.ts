@@ -125,7 +125,7 @@ describe('what is withdrawn', () => {
     assert.equal(await twice(widgets), 404)
   })
 
-  it('is nobody else’s: users, workspaces and verbs are kept apart on one connection', async () => {
+  it('is for one user: users, workspaces and verbs are kept apart on one connection', async () => {
     await put('one', bindingOf('system:kcp:workspace:access', 'bob'))
     for (let time = 0; time < 3; time++) {
       assert.equal(await get(configMaps), 200)

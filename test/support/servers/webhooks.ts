@@ -3,10 +3,10 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { issueAuthority, issueServing } from '../../../cmd/certificates/certificates.ts'
 
-/** What a webhook says: the response of a review, a status code, or nothing at all. */
+/** What a webhook answers: the response of a review, a status code, or nothing. */
 export type Said = object | number | 'silence'
 
-/** By path: what is said of a review. */
+/** The answers to reviews, by path. */
 export type Answers<R> = Readonly<Record<string, (review: R) => Said>>
 
 export interface Webhooks {
@@ -16,7 +16,7 @@ export interface Webhooks {
   close(): void
 }
 
-interface AnyReview {
+export interface AnyReview {
   readonly kind: string
   readonly apiVersion: string
   readonly request: { readonly uid: string }
@@ -48,5 +48,5 @@ export async function serveWebhooks<R extends AnyReview>(answers: Answers<R>): P
   }
 }
 
-/** Lets the server under test call this machine: real kcp calls everybody. */
+/** Allows calls to webhooks on this machine; kcp needs no flag. */
 export const webhookFlags: readonly string[] = process.env.KCP_BIN ? [] : ['--webhook-allow', '127.0.0.1']

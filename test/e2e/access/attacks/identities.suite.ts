@@ -80,7 +80,7 @@ export const becomesNobodyElse = (scene: Lair): void => {
       }
     })
 
-    it('by a bad token, which is not nobody either', async () => {
+    it('by a bad token, which is not anonymous either', async () => {
       const forger = await clientOf(userAt(scene.oriel, scene.oriel.url, 'mallory-token2'))
       for (const url of [at(scene.lair) + secrets, `${at(scene.lair)}/version`, '/apis'])
         refused(await forger(url), 401)

@@ -17,7 +17,7 @@ export const takesNothingFromTheSystem = (scene: Lair): void => {
         spec,
       }) as KubeObject
 
-    it('by a workspace that points at a logical cluster which exists', async () => {
+    it('by a workspace that names an existing logical cluster', async () => {
       const spec = { cluster: scene.victim.cluster, URL: `${scene.oriel.url}${at(scene.victim)}` }
       const adopted = await scene.mallory(at(scene.lair) + workspaces, post(workspace('adopted', spec)))
       assert.ok([403, 422].includes(adopted.status), adopted.text)
@@ -31,7 +31,7 @@ export const takesNothingFromTheSystem = (scene: Lair): void => {
       refused(status)
     })
 
-    it('by a workspace that says who owns it', async () => {
+    it('by a workspace that names its owner', async () => {
       const owner = JSON.stringify({ username: 'kcp-admin', groups: ['system:masters'] })
       const annotations = { 'experimental.tenancy.kcp.io/owner': owner }
       const reply = await scene.mallory(

@@ -47,7 +47,7 @@ export const isShownNothingOfOthers = (scene: Lair): void => {
       assert.notEqual((kept as { identityHash: string }).identityHash, scene.identity)
     })
 
-    it('by a claim by identity that nobody has accepted', async () => {
+    it('by a claim by identity that no consumer has accepted', async () => {
       const url = `${at(scene.lair)}${exported}/apiexports/example.com`
       const permissionClaims = [
         { group: 'example.com', resource: 'widgets', identityHash: scene.identity, verbs: ['*'] },

@@ -35,7 +35,7 @@ export const afterChanges = (scene: Scene): void => {
       await scene.refused('/clusters/root', bearer(await scene.company.token({ sub: 'bob', roles: '' })))
     })
 
-    it('are nobody without credentials, but where the configuration lets everybody in', async () => {
+    it('are unauthenticated without credentials, unless the configuration allows anonymous users', async () => {
       const nobody = (path: string) =>
         ask('HTTP/2', `${scene.oriel.url}/clusters/root${path}`, { ca: scene.ca })
       assert.equal((await nobody('/livez')).status, 200)

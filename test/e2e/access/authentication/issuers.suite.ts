@@ -18,7 +18,7 @@ export const byIssuers = (scene: Scene): void => {
         })
     })
 
-    it('are nobody of the system', async () => {
+    it('are no system users', async () => {
       const { groups } = await scene.userOf(
         '/clusters/root',
         bearer(await scene.company.token({ sub: 'eve', roles: 'system:masters,dev' })),
@@ -81,7 +81,7 @@ export const byIssuers = (scene: Scene): void => {
       assert.equal((await scene.userOf(`/clusters/${scene.cluster}`, bearer(token))).username, 'carol')
     })
 
-    it('are nobody elsewhere', async () => {
+    it('are unauthenticated in other workspaces', async () => {
       const token = await scene.team.token(claims)
       for (const path of [
         '/clusters/root',
@@ -119,7 +119,7 @@ export const byIssuers = (scene: Scene): void => {
       assert.equal((await ask('/clusters/root:plain')).authenticated, undefined)
     })
 
-    it('are refused without credentials as everybody is, and not with a 500', async () => {
+    it('are 401 without credentials, not 500', async () => {
       const { status } = await scene.whoami('/clusters/root:team', {})
       assert.equal(status, 403)
       await scene.refused('/clusters/root:team', bearer('nothing'))
@@ -144,6 +144,7 @@ export const byIssuers = (scene: Scene): void => {
       assert.equal(scene.hook.got.filter(({ spec }) => (spec as Asked).token === 'hank-token').length, 1)
     })
 
-    it('are nobody, when it knows them not', () => scene.refused('/clusters/root', bearer('other-token')))
+    it('are unauthenticated if it does not know them', () =>
+      scene.refused('/clusters/root', bearer('other-token')))
   })
 }

@@ -23,7 +23,7 @@ export const byProxiesAndCertificates = (scene: Scene): void => {
       'X-Proxy-Extra-Authentication.kcp.io%2fscopes': 'cluster:root',
     }
 
-    it('are believed, by the names that are configured and no others', async () => {
+    it('are accepted under the configured header names only', async () => {
       const proxy = await issueClient(scene.proxies, { subject: 'CN=front-proxy' })
       for (const protocol of protocols)
         assert.deepEqual(
@@ -41,7 +41,7 @@ export const byProxiesAndCertificates = (scene: Scene): void => {
         )
     })
 
-    it('are worth nothing from anybody else', async () => {
+    it('are ignored from all other clients', async () => {
       const carol = await issueClient(scene.users, { subject: 'CN=carol, O=devs' })
       for (const protocol of protocols) {
         const byCertificate = await scene.userOf(

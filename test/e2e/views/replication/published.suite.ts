@@ -103,7 +103,7 @@ export const whatIsPublished = (scene: Replication): void => {
     assert.ok('apis/example.com/v1' in documents.paths)
   })
 
-  it('cannot be written, by anybody', async () => {
+  it('cannot be written by any user', async () => {
     const body = region('mine')
     const headers = { 'content-type': 'application/json' }
     const masters = await clientOf(configAt(scene.oriel, '', 'shard-base'))

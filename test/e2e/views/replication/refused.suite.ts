@@ -74,7 +74,7 @@ export const whoMayRead = (scene: Replication): void => {
     assert.equal((await scene.reader(`${path(scene, scene.consumer.cluster)}/north`)).status, 403)
   })
 
-  it('is closed where the export is not bound, and for slices that nobody knows', async () => {
+  it('is 403 where the export is not bound, and for unknown slices', async () => {
     for (const at of [
       path(scene, scene.lair.cluster),
       path(scene, scene.provider.cluster),
@@ -138,7 +138,7 @@ export const whatIsRefused = (scene: Replication): void => {
   })
 
   if (!isKcp)
-    it('lets nobody but shards read what shards share', async () => {
+    it('lets only shards read what shards share', async () => {
       const at = (rest: string): string => `${scene.oriel.url}/services/cache/shards/root/clusters/${rest}`
       const published = `${scene.provider.cluster}/apis/example.com/v1/regions:${scene.identity}`
       for (const rest of [
@@ -172,7 +172,7 @@ export const whatIsRefused = (scene: Replication): void => {
     })
 
   if (!isKcp)
-    it('opens nothing to who knows only the name of what is published elsewhere', async () => {
+    it('gives nothing for the name of a slice of another workspace', async () => {
       const elsewhere = { path: scene.provider.path, name: 'regions' }
       const own = await publish(scene.lair)
       await apply(scene.lair.kubectl, ...virtualExport(own, elsewhere))
