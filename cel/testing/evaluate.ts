@@ -16,7 +16,7 @@ export interface Self {
 }
 
 export interface Evaluated {
-  /** The value, `error: …`, or what is wrong with the expression. */
+  /** The value, `error: …`, or the issues of the expression. */
   readonly text: string
   readonly cost?: number
   readonly estimate?: Estimate

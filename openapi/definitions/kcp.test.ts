@@ -39,7 +39,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const known = [
   // The types of mounts are the enhancement proposal's, which kcp has not built.
   '.mount.properties.type:',
-  // kcp has a rule by which its server does not go: whoever accepted a claim may select other objects later.
+  // kcp's server does not enforce this rule: a binding can change the selector of an accepted claim.
   '.selector.x-kubernetes-validations: ours undefined',
 ]
 

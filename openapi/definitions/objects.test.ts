@@ -12,7 +12,7 @@ import { mutatingWebhookConfigurations } from './kubernetes/webhooks.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What is stored of an object that a client sends, and what is wrong with it. */
+/** The stored object of a request, its unknown fields and its errors. */
 function written(kind: KindDefinition, version: string, fields: Fields) {
   const schema = compileCached(schemaFor(kind, version))
   const apiVersion = kind.group === '' ? version : `${kind.group}/${version}`
