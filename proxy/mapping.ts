@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls'
 import { defaultNames, type IdentityNames } from '../framework/net/headers.ts'
 import { parseYaml } from '../framework/wire/yaml.ts'
 
-/** Maps a path to a server (kcp `pkg/proxy/index.go`, PathMapping). */
+/** Maps a path to a server (kcp `pkg/proxy/mapping.go`). */
 export interface Mapping {
   /** `/clusters/` is the tree of workspaces; `/` is everything else; any other path is a prefix. */
   readonly path: string

@@ -90,7 +90,7 @@ const answered = (headers: Parameters<typeof passedOn>[0]): OutgoingHttpHeaders 
 /** Headers that the proxy sets, or that only it reads. */
 const own = new Set(['authorization', 'x-forwarded-host'])
 
-/** Removes the identity headers of the client before it sets its own (kcp `pkg/proxy/proxy.go`). */
+/** Removes the identity headers of the client before it sets its own (kcp `pkg/proxy/authheaders/authheaders.go`). */
 function headersOf(
   { exchange, mapping, user }: RoutedRequest,
   { request }: ClientSide,

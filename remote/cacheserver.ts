@@ -14,7 +14,7 @@ export interface CacheServerOptions {
   readonly signal: AbortSignal
 }
 
-/** What kcp's cache server adds to what it has copied (chapter 20, section 8.4). */
+/** Annotations that kcp's cache server adds to its copies (kcp `pkg/reconciler/cache/replication`). */
 const added: ReadonlySet<string> = new Set([
   'kcp.io/shard',
   'cache.kcp.io/original-resource-UID',

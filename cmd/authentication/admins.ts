@@ -5,7 +5,7 @@ import { systemMasters } from '../../framework/request/user.ts'
 import { readIfThere, writePrivately } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 
-/** The administrators that the server makes for itself, and their tokens in clear (chapter 20, section 9.6). */
+/** The built-in administrators with their tokens (kcp `pkg/server/options/authentication.go`, AdminAuthentication). */
 export interface Admins {
   readonly kcpAdminToken: string
   readonly shardAdminToken: string

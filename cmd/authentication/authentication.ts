@@ -44,7 +44,7 @@ export interface PreparedAuthentication extends PreparedIdentities {
   readonly serviceAccounts: ServiceAccountKeys
 }
 
-/** `aud` and `iss` of service accounts' tokens, and what the server answers to (chapter 30, section 1.7). */
+/** `aud` and `iss` of service account tokens, and the accepted audience, with kcp’s default. */
 export const audience = 'https://kcp.default.svc'
 
 /** Whom tokens may be for: the server, by the names that are given, or by those of its own issuers. */

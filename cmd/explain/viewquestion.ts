@@ -28,7 +28,7 @@ interface Target {
   readonly name?: string
 }
 
-/** What each view asks first (chapter 10, sections 3.5, 4.5, 5 and 7); undefined: the very same. */
+/** The first request that each view authorizes (kcp `pkg/virtual/<view>/authorizer`); undefined: the request itself. */
 const deciders: Readonly<Record<string, (url: ViewUrl, verb: string) => Target | undefined>> = {
   apiexport: ({ params: [cluster = '', name = ''] }, verb) => contentTarget(cluster, verb, name),
   replication: ({ params: [cluster = ''] }, verb) => contentTarget(cluster, verb),

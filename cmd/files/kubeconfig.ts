@@ -7,7 +7,7 @@ export interface KubeconfigOptions {
   readonly shardAdminToken: string
 }
 
-/** The administrators' kubeconfig as YAML: clusters, users and contexts of chapter 20, section 9.6. */
+/** The administrators' kubeconfig as YAML (kcp `pkg/server/options/authentication.go`, AdminAuthentication). */
 export function adminKubeconfig({ server, ca, kcpAdminToken, shardAdminToken }: KubeconfigOptions): string {
   const authority = Buffer.from(ca).toString('base64')
   const cluster = (name: string, url: string): string =>

@@ -47,7 +47,7 @@ function checked(access: ServerAccess, path: string): ServerAccess {
     if (access.cert !== undefined) expiryOf(access.cert)
     return access
   } catch {
-    throw new StartError(`${path} has a client certificate that is none.`)
+    throw new StartError(`${path} has an invalid client certificate.`)
   }
 }
 

@@ -57,7 +57,7 @@ describe('oriel virtual-workspaces', () => {
     [
       'an invalid client certificate',
       () => ['--kubeconfig', file('uncertified')],
-      /^oriel: .*uncertified has a client certificate that is none\.\n$/,
+      /^oriel: .*uncertified has an invalid client certificate\.\n$/,
     ],
     [
       'a certificate without a key',

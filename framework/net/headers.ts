@@ -78,7 +78,7 @@ export function withoutTokenProtocol(fields: HeaderMap): HeaderMap {
   return kept.length === 0 ? rest : { ...rest, 'sec-websocket-protocol': kept.join(', ') }
 }
 
-/** The names of the headers in which a proxy sends the user (kcp `pkg/proxy/options/authentication.go`). */
+/** The names of the headers in which a proxy sends the user (kcp `pkg/proxy/authheaders/authheaders.go`). */
 export interface IdentityNames {
   readonly user: string
   readonly uid: string

@@ -9,13 +9,13 @@ import { createReach, type Reach } from './reach.ts'
 
 export type ShardAnswer = OutgoingResponse
 
-/** The way to a shard, with credentials that may do everything there. */
+/** A connection to a shard, with credentials that are permitted to do everything there. */
 export interface ShardConnection {
-  /** The answer, whatever its code. Throws a `StatusError` when there is none. */
+  /** The response with any status code. Throws a `StatusError` when there is none. */
   send(request: ShardRequest): Promise<ShardAnswer>
-  /** The answer, unless it is an error: that is thrown, as the shard said it. */
+  /** The response of a successful request. Throws the Status of the shard otherwise. */
   ask(request: ShardRequest): Promise<ShardAnswer>
-  /** From now on with these; answers under way are read to their end. */
+  /** Uses other credentials from now on; running requests complete. */
   use(access: ServerAccess): void
   readonly reach: Reach
   close(): Promise<void>
@@ -78,7 +78,7 @@ export function connectShard(access: ServerAccess, log: Logger, patience = 60_00
   }
 }
 
-/** It is this process that the shard does not know: whoever asks this process has done nothing wrong. */
+/** A 401 of the shard is about the credentials of this process: clients get 502. */
 async function refusal({ body }: ShardAnswer): Promise<StatusError> {
   await body.dump()
   return badGateway('it does not know the credentials of this one')
@@ -101,7 +101,7 @@ export async function textOf(answer: ShardAnswer): Promise<string> {
   }
 }
 
-/** The Status that a server answers with; what is none keeps its code. */
+/** The Status in an error response; other bodies become its message. */
 export function statusError(code: number, text: string): StatusError {
   try {
     const { reason = '', message = text, details, metadata } = JSON.parse(text) as Partial<Status>
@@ -114,7 +114,7 @@ export function statusError(code: number, text: string): StatusError {
 
 const warning = /299 \S+ "((?:[^"\\]|\\.)*)"/g
 
-/** Tells the client what the shard has warned of (chapter 40, rule 1.53). */
+/** Passes the warnings of the shard on to the client (rules.md 1.53). */
 export function passWarnings({ record }: RequestContext, { headers }: ShardAnswer): void {
   for (const [, text = ''] of String(headers.warning ?? '').matchAll(warning))
     record.warn(Buffer.from(text.replace(/\\(.)/g, '$1'), 'latin1').toString())

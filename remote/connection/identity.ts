@@ -5,13 +5,13 @@ import { loopback, type UserInfo } from '../../framework/request/user.ts'
 /** Bytes of UTF-8, one character each: how HTTP carries them. */
 const onWire = (text: string): string => Buffer.from(text).toString('latin1')
 
-/** What is no character of a header's name is written as its bytes (chapter 10, section 1.16). */
+/** Percent-encodes characters that a header name must not contain (client-go `transport/round_trippers.go`, headerKeyEscape). */
 const escaped = (key: string): string =>
   key.replace(/[^A-Za-z0-9!#$&'*+.^_`|~-]/gu, character =>
     [...Buffer.from(character)].map(byte => `%${byte.toString(16).padStart(2, '0')}`).join(''),
   )
 
-/** A user as the shard is told to act for. */
+/** Impersonation headers for a user. */
 function impersonationFields({ name, uid, groups, extra = {} }: UserInfo): HeaderMap {
   const extras = Object.entries(extra).filter(([, values]) => values.length > 0)
   return {
@@ -24,7 +24,7 @@ function impersonationFields({ name, uid, groups, extra = {} }: UserInfo): Heade
   }
 }
 
-/** Whose rights apply on the shard, and how often the request has been passed on. The server's own requests are its own. */
+/** Impersonation of the user, and the number of hops. Requests of the server itself are not impersonated. */
 export function identityFields({ actAs, hops }: Pick<RequestContext, 'actAs' | 'hops'>): HeaderMap {
   return {
     ...(actAs === loopback ? {} : impersonationFields(actAs)),

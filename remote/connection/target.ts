@@ -3,7 +3,7 @@ import type { ListQuery, Selection } from '../../framework/contract/storage.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
 import { formatFieldSelector, formatLabelSelector } from '../../framework/selectors/selectors.ts'
 
-/** What a request is about: a collection, or one object of it. */
+/** The collection or the object of a request. */
 export interface ResourceTarget {
   readonly cluster: ClusterScope
   readonly namespace?: string
@@ -14,7 +14,7 @@ type Options = Readonly<Record<string, string | undefined>>
 
 const segment = (text: string): string => encodeURIComponent(text)
 
-/** `/clusters/<cluster>/apis/<group>/<version>/<resource>[:<identity>]…` with its query (chapter 10, section 1.11). */
+/** `/clusters/<cluster>/apis/<group>/<version>/<resource>[:<identity>]…` with its query (kcp `pkg/server/filters/filters.go`). */
 export function targetOf(ref: ResourceRef, place: ResourceTarget, options: Options = {}): string {
   const { group, version, resource, identity, subresource = '' } = ref
   const { cluster, namespace = '', name = '' } = place
@@ -31,7 +31,7 @@ export function targetOf(ref: ResourceRef, place: ResourceTarget, options: Optio
   return query.size === 0 ? path.join('/') : `${path.join('/')}?${query}`
 }
 
-/** Shards refuse a namespace over all clusters as part of the path, but not as a field. */
+/** Across all logical clusters shards accept a namespace as a field selector only, not in the path. */
 export function collectionOf({ cluster, namespace = '' }: Selection): ResourceTarget {
   return cluster === '*' || namespace === '' ? { cluster } : { cluster, namespace }
 }

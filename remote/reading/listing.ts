@@ -19,7 +19,7 @@ export async function* list(sent: Batches): ItemList {
   }
 }
 
-/** What nobody serves yet may be served later: whoever watches from there sees it come. */
+/** The resource may be bound later: a watch from this version sees its objects. */
 const nobodys: ListHead = { kind: '', metadata: { resourceVersion: '0' } satisfies ListMeta }
 
 /** The kind of a list's elements, as bookmarks name it. */
@@ -28,7 +28,7 @@ export const kindOf = ({ ref: { group, version } }: Source, listKind: string) =>
   kind: listKind.replace(/List$/, ''),
 })
 
-/** A resource of an export that nobody has bound here is empty (chapter 10, section 1.11). */
+/** A resource of an export without bindings on this shard is an empty list, not 404 (kcp `pkg/virtual/framework/forwardingregistry`). */
 export const isNobodys = ({ ref }: Source, error: unknown): boolean =>
   ref.identity !== undefined && error instanceof StatusError && error.code === 404
 

@@ -21,7 +21,7 @@ const shards = '/clusters/root/apis/core.kcp.io/v1alpha1/shards'
 
 /**
  * Creates the Shard object of a shard in `root`. In an existing one only the URLs are changed: the administrator owns the
- * rest (kcp `pkg/server/controllers.go`).
+ * rest.
  */
 export async function announce(
   root: PeerClient,

@@ -43,7 +43,8 @@ const along = ({ workspaceTypes }: TenancyResources): readonly ResourceRef[] => 
 ]
 
 /**
- * Keeps copies of what another shard has and this one needs, until `signal` aborts (chapter 20, section 8.3): all of
+ * Keeps copies of the objects of another shard that this one needs, until `signal` aborts (kcp
+ * `pkg/reconciler/cache/replication`): all of
  * the logical clusters that offer exports or types, and the logical clusters of workspaces that are here.
  */
 export async function keepCopies(

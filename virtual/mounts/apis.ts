@@ -23,7 +23,7 @@ interface ApisOptions {
   readonly mounts: Mounts
 }
 
-/** The mount objects, read-only, and what is behind each of them: `…/kubeclusters/<name>/proxy/…`. */
+/** KubeClusters, read-only, and the cluster behind each of them: `…/kubeclusters/<name>/proxy/…`. */
 export function mountApis({ host, outbound, resource, definition, mounts }: ApisOptions): ApiSet {
   const storage = host.backend.storage(resource)
   const proxy = {
@@ -44,7 +44,7 @@ export function mountApis({ host, outbound, resource, definition, mounts }: Apis
   return apiSetOf(served.map(each => ({ ...each, subresources: [proxy] })))
 }
 
-/** Throws 503 for what is not ready, 403 for what must not be asked for others. */
+/** Throws 503 for a mount that is not ready. */
 function forwardingTo(
   { outbound, mounts }: Pick<ApisOptions, 'outbound' | 'mounts'>,
   ctx: RequestContext,
@@ -73,7 +73,7 @@ const mostHops = 4
 const originKey = 'mounts.contrib.kcp.io/cluster'
 
 /**
- * For whom the stored credentials act (chapter 30, section 4.7.4). The prefix keeps callers from being anybody that the
+ * The user that the stored credentials impersonate. The prefix prevents callers from being a user that the
  * other cluster knows by itself, its `system:` users and groups above all.
  */
 export function identityFields({ spec }: KubeCluster, user: UserInfo, cluster: string): HeaderFields {
@@ -86,5 +86,5 @@ export function identityFields({ spec }: KubeCluster, user: UserInfo, cluster: s
   }
 }
 
-/** Header values are bytes; what is not ASCII would arrive as somebody else. */
+/** Header values are bytes: a name that is not ASCII could arrive as another name. */
 const safe = (name: string): string => (/^[\x20-\x7e]*$/.test(name) ? name : encodeURIComponent(name))

@@ -11,7 +11,7 @@ export interface MountCondition {
 
 export type MountPhase = 'Initializing' | 'Connecting' | 'Ready' | 'Unknown'
 
-/** The parts of a KubeCluster that are read and written (chapter 30, section 4.6). */
+/** The fields of a KubeCluster that this view uses. */
 export interface KubeCluster extends KubeObject {
   readonly spec: {
     readonly secretRef: { readonly name: string; readonly namespace?: string }
