@@ -1,5 +1,5 @@
 import { isObject, unverifiedClaims } from '../framework/authn/jwt.ts'
-import type { TokenReader } from '../framework/authn/token.ts'
+import type { BearerTokenReader } from '../framework/authn/token.ts'
 import { reviewOf, type TokenReview, userIn } from '../framework/authn/tokenreview.ts'
 import { createVerdicts, type TokenVerdict } from '../framework/authn/verdicts.ts'
 import type { ClusterName } from '../framework/meta/object.ts'
@@ -20,7 +20,7 @@ const patience = 10_000
 export function shardTokens(
   index: Pick<ShardIndex, 'shardOf'>,
   clientOf: (shard: ShardAddress) => ShardClient,
-): TokenReader {
+): BearerTokenReader {
   const verdicts = createVerdicts<{ readonly found: TokenReview }>(longest)
   return async (token, { cluster = 'root' }) => {
     const home = accountHome(token) ?? cluster

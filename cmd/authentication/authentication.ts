@@ -1,4 +1,5 @@
 import {
+  type BearerTokenReader,
   bearers,
   clientCertificates,
   type IdentityHeaders,
@@ -6,7 +7,6 @@ import {
   type ServiceAccountKeys,
   type SigningKeys,
   type TokenAuthenticator,
-  type TokenReader,
   type TokenUser,
   tokenAuthenticator,
   tokenFile,
@@ -34,7 +34,7 @@ export interface PreparedIdentities {
   /** Whose certificates are believed now. */
   authorities(): Authorities
   /** Together with whom others know: service accounts, which are objects, and users of some workspaces. */
-  with(...others: readonly TokenReader[]): Authentication
+  with(...others: readonly BearerTokenReader[]): Authentication
   /** Reads the files again that may change while the server runs. Rejects, and changes nothing, when one is bad. */
   reload(): Promise<void>
 }
@@ -87,7 +87,7 @@ export const prepareAuthentication = async (
 export async function prepareIdentities(
   options: AuthenticationFlags,
   forbidden: readonly string[],
-  ...fixed: TokenReader[]
+  ...fixed: BearerTokenReader[]
 ): Promise<PreparedIdentities> {
   if (options.tokenAuthFile !== undefined) fixed.push(await readTokenFile(options.tokenAuthFile))
   const read = async (): Promise<Changing> => ({
@@ -122,7 +122,7 @@ export async function prepareIdentities(
   }
 }
 
-async function webhookOf(options: AuthenticationFlags): Promise<readonly TokenReader[]> {
+async function webhookOf(options: AuthenticationFlags): Promise<readonly BearerTokenReader[]> {
   const file = options.authenticationTokenWebhookConfigFile
   if (file === undefined) return []
   // Few servers have one.
@@ -175,7 +175,7 @@ function authenticatorFor(
   return proxies === undefined ? otherwise : requestHeaders({ ...proxied, ca: proxies, otherwise })
 }
 
-async function readTokenFile(path: string): Promise<TokenReader> {
+async function readTokenFile(path: string): Promise<BearerTokenReader> {
   const csv = await readFlagFile('--token-auth-file', path)
   try {
     return tokenFile(csv)

@@ -1,6 +1,10 @@
 import { type WebhookOptions, webhookAuthorizer } from '../../authz/index.ts'
 import { type AuditEvent, type AuditSink, batchDefaults, batchSink } from '../../framework/audit/index.ts'
-import { type TokenReader, type WebhookTokensOptions, webhookTokens } from '../../framework/authn/index.ts'
+import {
+  type BearerTokenReader,
+  type WebhookTokensOptions,
+  webhookTokens,
+} from '../../framework/authn/index.ts'
 import type { Authorizer } from '../../framework/contract/authorizer.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import { jsonClient } from '../../framework/net/jsonclient.ts'
@@ -35,7 +39,7 @@ export async function authorizationWebhook(
 export async function tokenWebhook(
   kubeconfig: string,
   options: Omit<WebhookTokensOptions, 'send'>,
-): Promise<TokenReader> {
+): Promise<BearerTokenReader> {
   const post = jsonClient(await readKubeconfig(kubeconfig))
   const send = async (review: object): Promise<unknown> => {
     const { status, body } = await post('', { body: review })

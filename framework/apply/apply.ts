@@ -17,7 +17,7 @@ import {
 } from './update.ts'
 
 /** A server-side apply of a configuration that fits `type`. */
-export interface Apply {
+export interface ApplyRequest {
   readonly live: Members
   readonly config: Members
   readonly type: MergeType
@@ -39,8 +39,8 @@ export interface Applied {
  * (`merge.Updater.Apply` of structured-merge-diff; rules.md 5.50). Throws a `ConflictError` for fields that other
  * managers own with other values, a `TypedError` for values that do not fit the schema.
  */
-export function apply(managed: Managed, wish: Apply): Applied {
-  const { live, config, type, versions, filter, by } = wish
+export function apply(managed: Managed, request: ApplyRequest): Applied {
+  const { live, config, type, versions, filter, by } = request
   const identity = identityOf(by)
   const known = reconciled(managed, versions)
   const last = known.get(identity)
@@ -51,7 +51,7 @@ export function apply(managed: Managed, wish: Apply): Applied {
   const object = isMembers(next) ? next : {}
   const differenceAt = differencesOf({ live, next: object, versions, filter })
   const others = [...entries.values()].filter(entry => identityOf(entry) !== identity)
-  const kept = wish.force ? others : unconflicted(others, differenceAt)
+  const kept = request.force ? others : unconflicted(others, differenceAt)
   return {
     object: equals(live, object) ? undefined : object,
     managed: managedFrom([

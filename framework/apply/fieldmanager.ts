@@ -1,7 +1,7 @@
 import { badRequest, StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { Json, KubeObject, Metadata } from '../meta/object.ts'
-import { type Applied, type Apply, apply } from './apply.ts'
+import { type Applied, type ApplyRequest, apply } from './apply.ts'
 import { ConflictError, conflictStatus } from './conflict.ts'
 import { isMembers, type Members } from './fieldpath/fieldpath.ts'
 import { checkLastApplied, kubectl, withLastApplied } from './lastapplied.ts'
@@ -145,20 +145,20 @@ export function applyConfiguration(
   live: KubeObject | undefined,
 ): KubeObject {
   checkConfiguration(endpoint, config)
-  const wish = wishOf(endpoint, writer, config, live ?? endpoint.zero)
-  const { object, managed } = refusingAsStatus(() => applied(startOfApply(endpoint, writer, live), wish))
-  const result = (object ?? wish.live) as KubeObject
-  const timed = object === undefined ? managed : withTime(managed, wish.by, writer.time)
+  const request = applyRequestOf(endpoint, writer, config, live ?? endpoint.zero)
+  const { object, managed } = refusingAsStatus(() => applied(startOfApply(endpoint, writer, live), request))
+  const result = (object ?? request.live) as KubeObject
+  const timed = object === undefined ? managed : withTime(managed, request.by, writer.time)
   const final = withManaged({ ...result, metadata: result.metadata ?? {} }, timed)
   return writer.manager === kubectl ? withLastApplied(final, config) : final
 }
 
-const wishOf = (
+const applyRequestOf = (
   endpoint: ManagedEndpoint,
   { manager, force }: Applier,
   config: Members,
   live: KubeObject,
-): Apply => ({
+): ApplyRequest => ({
   live: withoutManaged(live),
   config,
   type: endpoint.type,
@@ -208,13 +208,13 @@ function startOfApply(endpoint: ManagedEndpoint, { time }: Writer, live: KubeObj
 }
 
 /** kubectl takes over the fields of its client-side applies (rules.md 5.55). */
-function applied(managed: Managed, wish: Apply): Applied {
+function applied(managed: Managed, request: ApplyRequest): Applied {
   try {
-    return apply(managed, wish)
+    return apply(managed, request)
   } catch (error) {
-    if (!(error instanceof ConflictError) || wish.by.manager !== kubectl) throw error
-    checkLastApplied(error, wish.live, wish.type)
-    return apply(managed, { ...wish, force: true })
+    if (!(error instanceof ConflictError) || request.by.manager !== kubectl) throw error
+    checkLastApplied(error, request.live, request.type)
+    return apply(managed, { ...request, force: true })
   }
 }
 

@@ -15,9 +15,9 @@ export {
 export { sha256 } from './sha256.ts'
 export { type SigningKeys, signingKeys } from './signingkeys.ts'
 export {
+  type BearerTokenReader,
   type TokenAuthenticator,
   TokenError,
-  type TokenReader,
   tokenAuthenticator,
 } from './token.ts'
 export { bearers, bearerTokens, type TokenUser, tokenFile, tokenUsers } from './tokens.ts'

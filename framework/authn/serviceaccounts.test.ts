@@ -4,7 +4,7 @@ import { SignJWT } from 'jose'
 import { serviceAccountTokens, type TokenGrant, tokenIssuer } from './serviceaccounts.ts'
 import { signingKeys } from './signingkeys.ts'
 import { createObjects, type Objects } from './testing/objects.ts'
-import { TokenError, type TokenReader } from './token.ts'
+import { type BearerTokenReader, TokenError } from './token.ts'
 
 const pemOf = (type: 'ec' | 'rsa'): string => {
   const { privateKey } =
@@ -34,7 +34,7 @@ describe('service account tokens', () => {
   const keys = signingKeys(pem)
   const { issue, legacy } = tokenIssuer({ keys, issuer })
   let objects: Objects
-  let read: TokenReader
+  let read: BearerTokenReader
   beforeEach(() => {
     objects = createObjects()
     objects.put('one', account('u1'))

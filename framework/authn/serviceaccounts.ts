@@ -7,7 +7,7 @@ import { serviceAccountGroups, serviceAccountName } from './accountname.ts'
 import { authenticated } from './authentication.ts'
 import { audiencesIn, type Claims, isObject, unverifiedClaims } from './jwt.ts'
 import type { SigningKeys } from './signingkeys.ts'
-import { TokenError, type TokenReader } from './token.ts'
+import { type BearerTokenReader, TokenError } from './token.ts'
 import { createVerdicts, type TokenVerdict } from './verdicts.ts'
 
 /** A service account of a logical cluster. */
@@ -53,7 +53,7 @@ export interface ServiceAccountKeys {
   readonly formerIssuers?: readonly string[]
   /** Of tokens that ask for none; default: the issuer. */
   readonly audiences?: readonly string[]
-  /** Seconds that a token lives at most; as long as it asks for by default. */
+  /** Maximum lifetime of a token in seconds; default: no maximum. */
   readonly longest?: number
 }
 
@@ -120,7 +120,7 @@ const remembered = 60 * 60 * 1000
  * Users by tokens of service accounts, bound and legacy (`kubernetes/pkg/serviceaccount`). The deletion of the account
  * or of the secret invalidates tokens at once: only the signature is cached.
  */
-export function serviceAccountTokens(options: ServiceAccountReaderOptions): TokenReader {
+export function serviceAccountTokens(options: ServiceAccountReaderOptions): BearerTokenReader {
   const { issuer, formerIssuers = [], informers, keys } = options
   const bound = new Set<unknown>([issuer, ...formerIssuers])
   const verdicts = createVerdicts<Signed>(remembered)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { TokenError, type TokenReader, tokenAuthenticator } from './token.ts'
+import { type BearerTokenReader, TokenError, tokenAuthenticator } from './token.ts'
 
 const user = { name: 'a', groups: [] }
 const other = { name: 'b', groups: [] }
-const bad: TokenReader = async () => {
+const bad: BearerTokenReader = async () => {
   throw new TokenError('too old')
 }
 

@@ -13,7 +13,7 @@ export interface TokenUse {
 /** The user of a token. */
 export interface Identity {
   readonly user: UserInfo
-  /** For whom the token is, as it says itself; absent: for the server. */
+  /** The audiences in the token; absent: those of the server. */
   readonly audiences?: readonly string[]
   /** The token is valid in all clusters until the server stops. */
   readonly isFixed?: true
@@ -22,7 +22,7 @@ export interface Identity {
 export type Identified = Identity & Required<Pick<Identity, 'audiences'>>
 
 /** Finds the user of a bearer token. undefined: a token of another kind. Throws `TokenError` for an invalid token. */
-export type TokenReader = (token: string, use: TokenUse) => Awaitable<Identity | undefined>
+export type BearerTokenReader = (token: string, use: TokenUse) => Awaitable<Identity | undefined>
 
 /** A token is rejected. The message may be logged, and shown in a TokenReview. */
 export class TokenError extends Error {
@@ -37,7 +37,7 @@ export interface TokenAuthenticator {
 
 /** `own`: the audiences of the server. */
 export function tokenAuthenticator(
-  readers: readonly TokenReader[],
+  readers: readonly BearerTokenReader[],
   own: readonly string[],
 ): TokenAuthenticator {
   return {

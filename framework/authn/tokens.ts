@@ -6,10 +6,10 @@ import { authenticated } from './authentication.ts'
 import { headerLines, webSocketToken } from './headers.ts'
 import { sha256 } from './sha256.ts'
 import {
+  type BearerTokenReader,
   type Identified,
   type TokenAuthenticator,
   TokenError,
-  type TokenReader,
   tokenAuthenticator,
 } from './token.ts'
 
@@ -24,7 +24,7 @@ export interface TokenUser {
 const longest = 64 * 1024
 
 /** Users by `Authorization: Bearer`, for tokens of the server only. */
-export const bearerTokens = (...readers: readonly TokenReader[]): Authenticator =>
+export const bearerTokens = (...readers: readonly BearerTokenReader[]): Authenticator =>
   bearers(tokenAuthenticator(readers, ['']))
 
 /**
@@ -65,7 +65,7 @@ function bearerToken(lines: readonly string[]): string {
 }
 
 /** A reader of static tokens. The lookup is by digest: its timing reveals nothing about tokens. */
-export function tokenUsers(users: readonly TokenUser[]): TokenReader {
+export function tokenUsers(users: readonly TokenUser[]): BearerTokenReader {
   const identified = users.map(
     ({ sha256, user }) =>
       [sha256.toString('latin1'), { user: authenticated(user), isFixed: true } as const] as const,
@@ -75,7 +75,7 @@ export function tokenUsers(users: readonly TokenUser[]): TokenReader {
 }
 
 /** A reader of the static token file of Kubernetes: lines of `token,user,uid` or `token,user,uid,"group1,group2"`. */
-export const tokenFile = (csv: string): TokenReader => tokenUsers(parseTokenFile(csv))
+export const tokenFile = (csv: string): BearerTokenReader => tokenUsers(parseTokenFile(csv))
 
 /** The users of a static token file. Throws with the line number of an invalid line. */
 export function parseTokenFile(csv: string): readonly TokenUser[] {

@@ -1,7 +1,7 @@
 import type { UserInfo } from '../request/user.ts'
 import { authenticated } from './authentication.ts'
 import { isObject, isTexts } from './jwt.ts'
-import { TokenError, type TokenReader } from './token.ts'
+import { type BearerTokenReader, TokenError } from './token.ts'
 import { createVerdicts, type TokenVerdict } from './verdicts.ts'
 
 export interface WebhookTokensOptions {
@@ -24,7 +24,7 @@ type Reviewed =
  * Users by TokenReview to a webhook (`apiserver/plugin/pkg/authenticator/token/webhook`). A failure of the webhook
  * rejects the token.
  */
-export function webhookTokens({ send, version, believedFor }: WebhookTokensOptions): TokenReader {
+export function webhookTokens({ send, version, believedFor }: WebhookTokensOptions): BearerTokenReader {
   const verdicts = createVerdicts<Reviewed>(believedFor)
   const ask = async (token: string, audiences: readonly string[]): Promise<TokenVerdict<Reviewed>> => {
     const apiVersion = `authentication.k8s.io/${version}`

@@ -1,8 +1,8 @@
 import { isMembers } from '../json/json.ts'
 /** A JSON object. */
-export type Fields = Readonly<Record<string, unknown>>
+export type JsonObject = Readonly<Record<string, unknown>>
 
-export const isObject = (value: unknown): value is Fields => isMembers(value)
+export const isObject = (value: unknown): value is JsonObject => isMembers(value)
 
 /**
  * An own member of an object; undefined for other values. Keys such as `constructor` and `__proto__` are ordinary keys.

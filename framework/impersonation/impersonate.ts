@@ -137,9 +137,9 @@ async function refusalIn(
   identity: RequestedIdentity,
   mode: ImpersonationMode,
 ): Promise<StatusError | undefined> {
-  for (const wish of impersonationChecks(mode, identity, info)) {
-    const { effect, reason, hint } = await authorizer.authorize(requestor, actionOf(wish, cluster), signal)
-    if (effect !== 'allow') return forbiddenTo(requestor, wish, reason, hint)
+  for (const check of impersonationChecks(mode, identity, info)) {
+    const { effect, reason, hint } = await authorizer.authorize(requestor, actionOf(check, cluster), signal)
+    if (effect !== 'allow') return forbiddenTo(requestor, check, reason, hint)
   }
   return undefined
 }

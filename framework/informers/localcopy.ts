@@ -75,8 +75,8 @@ function store(state: State, item: Item | undefined, event: ItemEvent): void {
   for (const index of [state.clusters, ...state.indexes.values()]) reindex(index, key, previous, item)
   if (item === undefined) state.items.delete(key)
   else state.items.set(key, item)
-  const told = previous === undefined ? event : { ...event, previous }
-  for (const handler of state.handlers) call(handler, told, state.onError)
+  const change = previous === undefined ? event : { ...event, previous }
+  for (const handler of state.handlers) call(handler, change, state.onError)
 }
 
 function call(

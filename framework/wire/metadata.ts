@@ -1,4 +1,4 @@
-import { type Fields, isObject, typeOf } from '../formats/values.ts'
+import { isObject, type JsonObject, typeOf } from '../formats/values.ts'
 import { type Metadata, timestamp } from '../meta/object.ts'
 import {
   itemStruct,
@@ -114,7 +114,7 @@ function decoderOf({ type, isDropped }: MetaField): Decoder {
   return item === undefined ? decoders[type as keyof typeof decoders] : listOf(structOf(item), type)
 }
 
-function fieldsOf(value: unknown, path: string, type: string): Fields {
+function fieldsOf(value: unknown, path: string, type: string): JsonObject {
   if (!isObject(value)) throw mismatch(value, path, type)
   return value
 }

@@ -42,7 +42,7 @@ function jsonOf(text: string, bytes: Buffer): unknown {
 /** Unique problems, at most as many as Go reports. */
 class Problems {
   readonly #found = new Findings<string>()
-  readonly #told = new Set<string>()
+  readonly #known = new Set<string>()
 
   get all(): readonly string[] {
     return this.#found.all
@@ -51,8 +51,8 @@ class Problems {
   add(what: string, path: string): void {
     if (this.#found.isFull || this.all.length === maxProblems) return
     const text = `${what} ${goQuoted(path)}`
-    if (!this.#told.has(text)) this.#found.add(text, text.length)
-    this.#told.add(text)
+    if (!this.#known.has(text)) this.#found.add(text, text.length)
+    this.#known.add(text)
   }
 }
 

@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Fields, isObject, listAt, memberOf, textAt, valueAt } from '../../framework/formats/values.ts'
+import {
+  isObject,
+  type JsonObject,
+  listAt,
+  memberOf,
+  textAt,
+  valueAt,
+} from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
@@ -41,11 +48,11 @@ function defaultNames(names: unknown): unknown {
   }
 }
 
-function defaultPort(conversion: Fields): Fields {
+function defaultPort(conversion: JsonObject): JsonObject {
   const service = valueAt(conversion, 'webhook', 'clientConfig', 'service')
   if (!isObject(service) || service.port !== undefined) return conversion
-  const webhook = conversion.webhook as Fields
-  const clientConfig = { ...(webhook.clientConfig as Fields), service: { ...service, port: 443 } }
+  const webhook = conversion.webhook as JsonObject
+  const clientConfig = { ...(webhook.clientConfig as JsonObject), service: { ...service, port: 443 } }
   return { ...conversion, webhook: { ...webhook, clientConfig } }
 }
 
@@ -137,7 +144,7 @@ function crdVersionErrors(
 
 /** Validates the parts that are equal in all versions. */
 function commonErrors(
-  common: Fields,
+  common: JsonObject,
   versions: readonly unknown[],
   old: KubeObject | undefined,
 ): readonly FieldError[] {

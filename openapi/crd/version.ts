@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Fields, isObject, listAt, memberOf, textAt, valueAt } from '../../framework/formats/values.ts'
+import {
+  isObject,
+  type JsonObject,
+  listAt,
+  memberOf,
+  textAt,
+  valueAt,
+} from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { duplicate, invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
 import { findField, isSchema, type RawSchema } from '../structural/schema.ts'
@@ -180,7 +187,7 @@ const parts = ['schema', 'subresources', 'additionalPrinterColumns', 'selectable
 
 export interface Hoisted {
   /** The parts that are equal in all versions. */
-  readonly common: Fields
+  readonly common: JsonObject
   /** The versions without these parts. */
   readonly own: readonly unknown[]
 }
@@ -199,5 +206,5 @@ export function hoisted(versions: readonly unknown[]): Hoisted {
   }
 }
 
-const only = (fields: Fields, isWanted: (name: string) => boolean): Fields =>
+const only = (fields: JsonObject, isWanted: (name: string) => boolean): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => isWanted(name)))

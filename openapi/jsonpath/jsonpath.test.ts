@@ -80,7 +80,10 @@ describe('jsonPath', () => {
     assert.equal(message('"a'), 'unterminated quoted string')
     assert.equal(message('1.2.3'), 'cannot parse number 1.2.3')
     assert.match(message('.a'.repeat(5000)), /at most 4096 characters long/)
-    assert.match(message(`${'[?(@.a'.repeat(30)}${')]'.repeat(30)}`), /nested deeper than 16 levels|unterminated filter/)
+    assert.match(
+      message(`${'[?(@.a'.repeat(30)}${')]'.repeat(30)}`),
+      /nested deeper than 16 levels|unterminated filter/,
+    )
   })
 
   it('finds nothing where it would have to look at too much', () => {

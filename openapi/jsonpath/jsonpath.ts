@@ -1,4 +1,4 @@
-import { type Fields, isObject, memberOf } from '../../framework/formats/values.ts'
+import { isObject, type JsonObject, memberOf } from '../../framework/formats/values.ts'
 import { type FilterOperator, type JsonPathNode, type JsonPathNodes, parsePath } from './parser.ts'
 
 /** The number of values that can still be visited. */
@@ -60,7 +60,7 @@ function step(values: readonly unknown[], node: JsonPathNode, meter: JsonPathMet
 }
 
 const contents = (value: unknown): readonly unknown[] =>
-  Array.isArray(value) ? value : isObject(value) ? Object.values(value as Fields) : []
+  Array.isArray(value) ? value : isObject(value) ? Object.values(value as JsonObject) : []
 
 /** The contents of the values, within the limit of the meter. */
 function inside(

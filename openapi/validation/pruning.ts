@@ -1,4 +1,4 @@
-import { deepFreeze, type Fields, isObject } from '../../framework/formats/values.ts'
+import { deepFreeze, isObject, type JsonObject } from '../../framework/formats/values.ts'
 import { Findings } from '../../framework/json/findings.ts'
 import { fieldErrorBody } from '../../framework/meta/errors.ts'
 import { child, formatPath, invalidValue, type PathStep } from '../../framework/meta/fielderror.ts'
@@ -184,7 +184,7 @@ function decodeList(
 
 const dropped = Symbol('dropped')
 
-function decodeObject(shape: ObjectShape, value: Fields, decoding: Decoding): unknown {
+function decodeObject(shape: ObjectShape, value: JsonObject, decoding: Decoding): unknown {
   const keys = Object.keys(value)
   let changed: (readonly [string, unknown])[] | undefined
   keys.forEach((key, i) => {

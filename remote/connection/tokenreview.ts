@@ -1,4 +1,4 @@
-import type { TokenReader } from '../../framework/authn/index.ts'
+import type { BearerTokenReader } from '../../framework/authn/index.ts'
 import { reviewOf, type TokenReview, userIn } from '../../framework/authn/tokenreview.ts'
 import { createVerdicts } from '../../framework/authn/verdicts.ts'
 import { badGateway } from '../../framework/net/failure.ts'
@@ -9,7 +9,7 @@ import { type ShardConnection, textOf } from './connection.ts'
 const believed = 10_000
 
 /** Asks a server whose token it is. Only the digests of tokens are kept. */
-export function tokenReviews(connection: ShardConnection): TokenReader {
+export function tokenReviews(connection: ShardConnection): BearerTokenReader {
   const verdicts = createVerdicts<UserInfo>(believed)
   return async token => ({
     user: await verdicts.of(token, async () => ({

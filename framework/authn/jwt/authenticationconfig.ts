@@ -1,7 +1,7 @@
 import { fieldErrorText } from '../../meta/errors.ts'
 import { parseYaml } from '../../wire/yaml.ts'
 import { isObject } from '../jwt.ts'
-import type { TokenReader } from '../token.ts'
+import type { BearerTokenReader } from '../token.ts'
 import { withoutSystem } from './claims.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
 import { isIssuedBy, type JwtIssuer, jwtIssuer } from './jwttokens.ts'
@@ -90,7 +90,7 @@ export function issuersOf(
 
 /** Users by tokens of these issuers, in all logical clusters. `trusted`: system users and groups are accepted. */
 export const jwtTokens =
-  (issuers: () => readonly JwtIssuer[], trusted: boolean): TokenReader =>
+  (issuers: () => readonly JwtIssuer[], trusted: boolean): BearerTokenReader =>
   async token => {
     const issuer = issuers().find(({ url }) => isIssuedBy(token, url))
     if (issuer === undefined) return undefined

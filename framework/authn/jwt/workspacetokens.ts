@@ -4,7 +4,7 @@ import type { Logger } from '../../contract/log.ts'
 import { fieldErrorText } from '../../meta/errors.ts'
 import type { ClusterName, KubeObject } from '../../meta/object.ts'
 import type { AddressPolicy } from '../../net/addresspolicy.ts'
-import { TokenError, type TokenReader } from '../token.ts'
+import { type BearerTokenReader, TokenError } from '../token.ts'
 import { ofWorkspace } from './claims.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
 import { isIssuedBy, type JwtIssuer, jwtIssuer } from './jwttokens.ts'
@@ -32,7 +32,7 @@ const remembered = 1000
  * Users by tokens of the issuers that the type of a workspace configures, for this workspace only (kcp
  * `pkg/proxy/authentication`).
  */
-export function workspaceTokens(options: WorkspaceTokensOptions): TokenReader {
+export function workspaceTokens(options: WorkspaceTokensOptions): BearerTokenReader {
   const built = new LRUCache<string, Built>({ max: remembered })
   const issuersOf = (item: Item): readonly JwtIssuer[] => {
     const { resourceVersion: version, uid } = item.meta

@@ -15,7 +15,7 @@ export interface MessageField {
   readonly mark: string
 }
 
-/** Fields by number, in this order. */
+/** MessageFields by number, in this order. */
 export type MessageFields = ReadonlyMap<number, MessageField>
 
 const known = new Map<string, MessageFields>()

@@ -1,5 +1,5 @@
 import type { ResourceNames } from '../../../framework/contract/apis.ts'
-import { type Fields, isObject } from '../../../framework/formats/values.ts'
+import { isObject, type JsonObject } from '../../../framework/formats/values.ts'
 import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { KindDefinition, KindVersion } from '../definition.ts'
@@ -103,7 +103,7 @@ function omitMembers({ properties = {} }: JSONSchemaProps): Omit {
   const omits = Object.entries(properties).map(([key, property]) => [key, omitOf(property)] as const)
   return value => {
     if (!isObject(value)) return value
-    let result: Fields = value
+    let result: JsonObject = value
     for (const [key, omit] of omits) {
       const next = omit(value[key])
       if (next === value[key]) continue
