@@ -86,8 +86,7 @@ export {
 export { type CrossClusterSource, crossClusterRead } from './informers/crossclusterread.ts'
 export { createInformers } from './informers/informers.ts'
 export { type Annotator, annotator } from './lens/annotate.ts'
-export { readOnly } from './lens/readonly.ts'
-export { type Lens, type View, viewOf } from './lens/view.ts'
+export { type Lens, readOnly, type View, viewOf } from './lens/view.ts'
 export {
   type About,
   alreadyExists,

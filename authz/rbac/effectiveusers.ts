@@ -1,4 +1,4 @@
-import { parseWarrant, printWarrant } from '../../framework/impersonation/warrant.ts'
+import { parseWarrant, printWarrant } from '../../framework/impersonation/requestedidentity.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import {
   anonymous,

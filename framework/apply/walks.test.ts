@@ -10,7 +10,6 @@ import {
   parseFields,
   pathsOf,
 } from './fieldpath/fieldset.ts'
-import { reconcile } from './reconcile.ts'
 import { anyConfig, shapes } from './testing/shapes.ts'
 import { compare } from './typed/compare.ts'
 import { merge } from './typed/merge.ts'
@@ -18,6 +17,7 @@ import { removeItems } from './typed/remove.ts'
 import { toFieldSet } from './typed/tofieldset.ts'
 import { TypedError, typeOf } from './typed/types.ts'
 import { validate } from './typed/validate.ts'
+import { reconcile } from './update.ts'
 
 const type = typeOf(shapes)
 const isSame = (a: unknown, b: unknown): boolean => {

@@ -12,10 +12,10 @@ export {
   type TokenIssuer,
   tokenIssuer,
 } from './serviceaccounts.ts'
-export { sha256 } from './sha256.ts'
 export { type SigningKeys, signingKeys } from './signingkeys.ts'
 export {
   type BearerTokenReader,
+  sha256,
   type TokenAuthenticator,
   TokenError,
   tokenAuthenticator,

@@ -1,8 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import type { JSONWebKeySet, JWTPayload } from 'jose'
 import type { Claims } from './jwt.ts'
-import { sha256 } from './sha256.ts'
-import { TokenError } from './token.ts'
+import { sha256, TokenError } from './token.ts'
 
 /** Keys that sign and verify tokens of service accounts. */
 export interface SigningKeys {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type Awaitable, after, attempt } from '../async/awaitable.ts'
 import type { ClusterName } from '../meta/object.ts'
 import type { UserInfo } from '../request/user.ts'
@@ -74,3 +75,6 @@ const wrongAudience = (audiences: readonly string[], wanted: readonly string[]):
   `token audiences ${quoted(audiences)} is invalid for the target audiences ${quoted(wanted)}`
 
 const quoted = (texts: readonly string[]): string => `[${texts.map(text => JSON.stringify(text)).join(' ')}]`
+
+/** 32 bytes. */
+export const sha256 = (data: string | Buffer): Buffer => hash('sha256', data, 'buffer')

@@ -4,10 +4,10 @@ import type { Authenticator, Credentials } from '../request/authenticator.ts'
 import type { UserInfo } from '../request/user.ts'
 import { authenticated } from './authentication.ts'
 import { headerLines, webSocketToken } from './headers.ts'
-import { sha256 } from './sha256.ts'
 import {
   type BearerTokenReader,
   type Identified,
+  sha256,
   type TokenAuthenticator,
   TokenError,
   tokenAuthenticator,

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { sha256 } from './sha256.ts'
+import { sha256 } from './token.ts'
 
 /** What was found out about a token, and how long that holds. */
 export interface TokenVerdict<T> {

@@ -118,7 +118,7 @@ export const namesOf = ({ names }: ApiResource): object => ({
   ...(names.categories?.length && { categories: names.categories }),
 })
 
-/** DiscoveryGroup and version of the kind of a subresource, if they differ from those of the resource. */
+/** Group and version of the kind of a subresource, if they differ from those of the resource. */
 function foreignVersion(subresource: Subresource, resource: ApiResource): object {
   const { group = resource.group, version = resource.version } = subresource
   return group === resource.group && version === resource.version ? {} : { group, version }

@@ -13,8 +13,7 @@ import {
   warrantKey,
 } from '../request/user.ts'
 import { type ImpersonationMode, impersonationChecks, impersonationModes } from './modes.ts'
-import { impersonatedUser, type RequestedIdentity } from './requestedidentity.ts'
-import { parseWarrant, printWarrant } from './warrant.ts'
+import { impersonatedUser, parseWarrant, printWarrant, type RequestedIdentity } from './requestedidentity.ts'
 
 /** A request to impersonate a user. */
 export interface Impersonation {

@@ -21,7 +21,7 @@ import type {
   WriteOptions,
 } from '../contract/storage.ts'
 import { methodNotSupported, notFound, notServed, type StatusError } from '../meta/errors.ts'
-import type { KubeObject, ObjectKey } from '../meta/object.ts'
+import type { GroupVersionResource, KubeObject, ObjectKey } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 import { matchesFields, matchesLabels } from '../selectors/selectors.ts'
 import { withResourceVersion } from '../wire/encode.ts'
@@ -226,4 +226,15 @@ const before = (previous: Item | undefined): Pick<ItemEvent, 'previous'> =>
 function left(previous: Item, now: Item): ItemEvent {
   const encoded = withResourceVersion(encodedOf(previous), now.meta.resourceVersion)
   return { type: 'DELETED', item: itemFrom(encoded, previous.key), previous }
+}
+
+/** A read-only storage: writes return 405, also if no endpoint offers them. */
+export function readOnly<P extends Params>(
+  about: Pick<GroupVersionResource, 'group' | 'resource'>,
+  reads: Pick<ResourceStorage<P>, 'get' | 'list' | 'watch'>,
+): ResourceStorage<P> {
+  const refuse = (verb: string) => async (): Promise<never> => {
+    throw methodNotSupported(about, verb)
+  }
+  return { ...reads, create: refuse('create'), update: refuse('update'), delete: refuse('delete') }
 }

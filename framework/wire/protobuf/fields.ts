@@ -15,7 +15,7 @@ export interface MessageField {
   readonly mark: string
 }
 
-/** MessageFields by number, in this order. */
+/** Fields by number, in this order. */
 export type MessageFields = ReadonlyMap<number, MessageField>
 
 const known = new Map<string, MessageFields>()

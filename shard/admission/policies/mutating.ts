@@ -1,7 +1,7 @@
 import { toJson } from '../../../cel/schema/adapt.ts'
 import { type CelValue, isList, itemsOf, StructValue } from '../../../cel/values/value.ts'
-import { atomicPaths } from '../../../framework/apply/typed/atomics.ts'
 import { merge } from '../../../framework/apply/typed/merge.ts'
+import { atomicPaths } from '../../../framework/apply/typed/tofieldset.ts'
 import { type MergeType, TypedError } from '../../../framework/apply/typed/types.ts'
 import { validate } from '../../../framework/apply/typed/validate.ts'
 import {
