@@ -1,5 +1,5 @@
 import { listKind } from '../../cel/schema/adapt.ts'
-import { type Fields, isObject, memberOf } from '../../framework/formats/values.ts'
+import { isObject, type JsonObject, memberOf } from '../../framework/formats/values.ts'
 import { invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { allRules } from './scalar.ts'
@@ -77,7 +77,7 @@ export function objectCheck(schema: JSONSchemaProps, compile: CompileBelow): Val
   }
   const count = countRule(schema)
   return (value, old, walk) => {
-    const fields = value as Fields
+    const fields = value as JsonObject
     count?.(fields, walk)
     if (members.known.size > 0 || members.other !== undefined) checkMembers(members, [fields, old], walk)
     for (const name of names)
@@ -85,7 +85,7 @@ export function objectCheck(schema: JSONSchemaProps, compile: CompileBelow): Val
   }
 }
 
-function checkMembers({ known, other }: Members, values: readonly [Fields, unknown], walk: Walk): void {
+function checkMembers({ known, other }: Members, values: readonly [JsonObject, unknown], walk: Walk): void {
   const [fields, old] = values
   for (const key of Object.keys(fields)) {
     if (isFull(walk)) return
@@ -110,7 +110,7 @@ const notAllowed: ValueCheck = (_value, _old, walk) => {
   walk.errors.push(invalidValue(pathOf(parent), walk.steps.at(-1), text))
 }
 
-const countRule = ({ minProperties, maxProperties }: JSONSchemaProps): ValueRule<Fields> | undefined =>
+const countRule = ({ minProperties, maxProperties }: JSONSchemaProps): ValueRule<JsonObject> | undefined =>
   minProperties === undefined && maxProperties === undefined
     ? undefined
     : (fields, walk) => {
