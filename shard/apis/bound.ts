@@ -92,12 +92,12 @@ export function createIdentities(): Identities {
   }
 }
 
-/** Values by content: equal keys get the same object for as long as anybody holds it. */
+/** Values by content: equal keys get the same object while it is referenced. */
 export interface SharedValues<T extends object> {
   get(key: string, make: () => T): T
 }
 
-/** Nothing is kept alive by being shared; keys of values that are gone are forgotten. */
+/** Values are held weakly; keys of collected values are removed. */
 export function createShared<T extends object>(): SharedValues<T> {
   const values = new Map<string, WeakRef<T>>()
   const gone = new FinalizationRegistry<string>(key => {

@@ -8,8 +8,7 @@ import { encodeStoredForm, type StoredResource, storageKey, storedForm } from '.
 import { CachedItem } from '../cache/item.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { Store } from '../store/store.ts'
-import type { ObjectStore } from './registry.ts'
-import type { Shape } from './storage.ts'
+import type { ObjectStore, Shape } from './registry.ts'
 
 /** How long to wait for a concurrent write to become durable, in milliseconds. */
 const longestWait = 1_000

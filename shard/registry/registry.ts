@@ -10,6 +10,7 @@ import type { About } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import type { RegistryAdmission } from '../admission/chain.ts'
 import type { CachedItem } from '../cache/item.ts'
+import type { ResourceCache } from '../cache/resource.ts'
 import { type Part, type ResourceStrategy, withMetadata, withoutPresented } from './strategy.ts'
 
 /** The objects of one resource: read from the cache, written to the store. */
@@ -27,6 +28,16 @@ export interface ObjectStore {
   settled(key: ObjectKey, expected: number): Promise<void>
   /** An item that is not stored: dry runs. */
   detached(key: ObjectKey, object: KubeObject): Item
+}
+
+/** Brings stored objects into the shape of the current definition: it may have changed since they were written. */
+export interface Shape {
+  /** Stored with new objects. */
+  readonly number: number
+  /** Whether all objects of the cache, past ones included, are in the current shape. */
+  covers(cache: ResourceCache): boolean
+  /** Defaults and prunes by the schema of the stored version; the same item when nothing changes. */
+  of<T extends Item>(item: T): T | CachedItem
 }
 
 /** The rules of one definition in the version in which its objects are admitted and checked. */

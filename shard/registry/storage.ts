@@ -11,7 +11,7 @@ import { CachedItem, itemAs } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import { create } from './create.ts'
 import { remove } from './delete.ts'
-import type { Registry } from './registry.ts'
+import type { Registry, Shape } from './registry.ts'
 import { update } from './update.ts'
 
 /** What reads need: the cache of the resource, its name for messages, and the kind in the version of the reader. */
@@ -58,21 +58,21 @@ export const refuseWrites = (
   return { create: refuse, update: refuse, delete: refuse }
 }
 
-/** How cached items are shown. */
+/** How stored items are presented to readers. */
 export interface Presentation {
-  /** Whether all are shown as they are cached, and will be for as long as one reader reads: then nobody looks at them. */
+  /** Whether all items are presented as they are cached, for as long as one request reads them. */
   isPlain(): boolean
-  /** The same item when it is shown as it is. */
+  /** The same item when it is not rewritten. */
   item(item: Item): Item
 }
 
-/** A presentation of what storages read. */
+/** A presentation for the reads of a storage. */
 export interface Presented extends Pick<Presentation, 'item'> {
   list(list: ItemList): ItemList
   watch(watch: ItemWatch): ItemWatch
 }
 
-/** What is shown as it is passes as the very same arrays and bytes; what several watchers see is made once. */
+/** Items that are not rewritten pass as the same arrays and bytes; events are rewritten once for all watchers. */
 export function presented(present: Presentation): Presented {
   const shown = new WeakMap<readonly ItemEvent[], readonly ItemEvent[]>()
   const events = (seen: readonly ItemEvent[]): readonly ItemEvent[] => {
@@ -119,16 +119,6 @@ function presentEvent(event: ItemEvent, present: Presentation): ItemEvent {
   const previous = event.previous && present.item(event.previous)
   if (item === event.item && previous === event.previous) return event
   return { type, item, ...(previous && { previous }) }
-}
-
-/** How stored objects come to look as their definition says now, whatever it said when they were written. */
-export interface Shape {
-  /** Kept beside new objects. */
-  readonly number: number
-  /** Whether every object that is or was there is in shape. */
-  covers(cache: ResourceCache): boolean
-  /** Defaulted and pruned by the schema of its stored version; the same item when it is in shape. */
-  of<T extends Item>(item: T): T | CachedItem
 }
 
 const shapes = new WeakMap<KindDefinition, Shape>()
