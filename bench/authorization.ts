@@ -64,7 +64,7 @@ const rowsOf = (bindings: number, kind: string, what: string, taken: readonly nu
     ...(bindings === 10_000 && share === 50 ? { target: { atMost: 50 } } : {}),
   }))
 
-/** What the whole chain costs a request, in process: one that nobody has asked before, and one that was decided already. */
+/** The cost of the whole chain for a request, in process: for a new request, and for one that was decided before. */
 export const authorization: Benchmark = async ({ progress }) => {
   const rows: Row[] = []
   const [different, two] = [questions(rounds), questions(2)]

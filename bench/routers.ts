@@ -37,7 +37,7 @@ const definition = {
   },
 }
 
-/** Some of the ports of an object, as somebody applies them. */
+/** Some of the ports of an object, as one manager applies them. */
 export interface Applied {
   readonly name: string
   readonly manager: string

@@ -62,7 +62,7 @@ async function fill({ shard, consumer }: Subject): Promise<void> {
 
 const against = "kcp's process"
 
-/** What no list of the newest version can exceed: whoever serves one has to ask the shard. */
+/** The upper limit for lists of the latest version: every one needs a request to the shard. */
 async function boundRow({ sides, shard, view, consumer }: Subject): Promise<Row> {
   const taken = await alternate(3, {
     shard: async () => (await listed(shard, `/clusters/${consumer.cluster}${collection}`)).perSecond,

@@ -50,7 +50,7 @@ async function start(directory: string): Promise<Times> {
   return times
 }
 
-/** The first request waits until there is somebody to answer it. */
+/** The first request waits until the server answers. */
 async function firstTimes(port: number, begin: number): Promise<Times> {
   await whenOpen(port, 1)
   const listening = performance.now() - begin

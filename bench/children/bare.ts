@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { childOptions, serveTasks } from '../tools/child.ts'
 
-/** `node:https` and nothing else, in a process of its own: what watchers cost whoever serves them from Node. */
+/** A plain `node:https` server in a separate process: the cost of watchers in Node. */
 export interface BareOptions {
   /** Of files. */
   readonly cert: string

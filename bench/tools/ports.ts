@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A port of this machine that nobody listens on. */
+/** A free port of this machine. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -11,7 +11,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Whether somebody listens. */
+/** Whether the port is open. */
 export const accepts = (port: number): Promise<boolean> =>
   new Promise(resolve => {
     const socket = connect(port, '127.0.0.1', () => {
@@ -20,7 +20,7 @@ export const accepts = (port: number): Promise<boolean> =>
     }).on('error', () => resolve(false))
   })
 
-/** Resolves when somebody listens, looking again after so many milliseconds. */
+/** Resolves when the port is open; checks it every `pause` milliseconds. */
 export async function whenOpen(port: number, pause: number): Promise<void> {
   while (!(await accepts(port))) await sleep(pause)
 }

@@ -263,7 +263,7 @@ describe('7.4 authentication', function () {
       },
     }
     const binding = () => bindingOf(provider, name, [])
-    /** As somebody who is confined to the workspace. */
+    /** As a user who is scoped to the workspace. */
     const impersonating = async (headers: Record<string, string>): Promise<Told> => {
       const cluster = await clusterOf('team-a')
       const scoped = { 'impersonate-extra-authentication.kcp.io%2Fscopes': `cluster:${cluster}` }

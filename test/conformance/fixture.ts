@@ -8,7 +8,7 @@ export interface Target {
   readonly client: Client
   /** Ends what was started for it. */
   close(): Promise<void>
-  /** A name that nobody has used. */
+  /** An unused name. */
   fresh(): string
   /** A namespace of its own, for cases that count objects. */
   namespace(): Promise<string>

@@ -8,7 +8,7 @@ import { finalizeCases } from './cases/status.suite.ts'
 import type { Target } from './fixture.ts'
 import { mountFlags, mountTarget, viewTarget, workspaceTarget } from './targets.ts'
 
-/** Where somebody may act as somebody else: not at mounts, nor through kcp's view. */
+/** Where impersonation is served: not at mounts, nor through kcp's view. */
 const refusals = { refusals: refusalCases }
 
 /** The cases of rules.md by number; each names the rules that it is about. */

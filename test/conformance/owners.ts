@@ -47,7 +47,7 @@ export const item = (...fields: readonly string[]): Fields => ({
 export interface Widgets {
   readonly fresh: () => string
   readonly at: (name: string, sent?: Sent, query?: string) => Promise<Reply>
-  /** Applies a spec as somebody. */
+  /** Applies a spec as a manager. */
   readonly apply: (name: string, manager: string, fields: Spec, query?: string) => Promise<Reply>
   readonly create: (body: object) => Promise<Reply>
 }

@@ -34,7 +34,7 @@ const workspace = (name: string, type: string): KubeObject => ({
   spec: { type: { name: type, path: 'root:provider' } },
 })
 
-/** Workspaces that wait for somebody at their beginning and at their end, something published, and something bound. */
+/** Workspaces with initializers and terminators, a published resource, and a binding. */
 async function prepare({ kubectl, ...provider }: Tenant, consumer: Tenant): Promise<void> {
   await apply(kubectl, workspaceType('begun', 'initializer'), workspaceType('ended', 'terminator'))
   const made = () =>

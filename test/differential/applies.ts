@@ -1,7 +1,7 @@
 import { about, type Fields, type Maker, manifest, names, sends } from './making.ts'
 import type { Subject } from './step.ts'
 
-// Configurations that nobody should apply.
+// Invalid configurations.
 
 type Configurations = (subject: Subject, name: string) => readonly (Fields | string)[]
 

@@ -19,7 +19,7 @@ export const createInYaml: Maker = (subject, random) => {
 
 const validations = ['Strict', 'Warn', 'Ignore', 'strict', '']
 
-/** Members that are there twice, and members that nobody knows, wherever they stand. */
+/** Repeated and unknown fields at any depth. */
 export const createTwice: Maker = (subject, random) => {
   const name = random.pick(names)
   const accepted = JSON.stringify(subject.accepted()).slice(1, -1)

@@ -8,7 +8,7 @@ export interface Said {
 
 /** One request of the corpus, with what it is about. */
 export interface Step {
-  /** For people: `certificates: merge patch of c3`. */
+  /** For messages: `certificates: merge patch of c3`. */
   readonly about: string
   readonly path: string
   /** Where the object of this request lives; what the server says of it is remembered. */

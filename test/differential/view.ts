@@ -70,7 +70,7 @@ async function exportAll(provider: Client, definitions: readonly KubeObject[]): 
   await created(provider, `${apis}/v1alpha2/apiexports`, exported)
 }
 
-/** The URL of the view, which is published as soon as somebody has bound the export. */
+/** The URL of the view, which is published when the export has a binding. */
 async function publishedUrl(provider: Client): Promise<string> {
   const slice = await eventually(
     () => provider(`${apis}/v1alpha1/apiexportendpointslices/${name}`),

@@ -22,7 +22,7 @@ const kinds: readonly (readonly [string, string, string])[] = [
   ['tenancy.kcp.io', 'workspacetypes', ''],
 ]
 
-/** What somebody may try in a cluster. */
+/** A request in a cluster. */
 export function createAction(random: Random, cluster: string): Action {
   if (random.chance(0.15)) {
     const verb = random.pick(['get', 'get', 'head', 'post', 'access'])

@@ -16,7 +16,7 @@ function isValidIn(user: UserInfo, cluster: string): boolean {
 export const isLocalRobot = (user: UserInfo, cluster: string): boolean =>
   isRobot(user) && isValidIn(user, cluster)
 
-/** As whom somebody counts in a cluster. */
+/** The effective users of a user in a cluster. */
 export function identitiesOf(user: UserInfo, cluster: string): readonly UserInfo[] {
   const all = withWarrants(user)
   const valid = all.filter(one => isValidIn(one, cluster))
@@ -67,7 +67,7 @@ function agreed(user: UserInfo): readonly string[] {
 
 const mark = 'apis.kcp.io:binding:'
 
-/** As policies of exports name somebody. */
+/** The user with the prefix that policies of exports use. */
 export function marked(user: UserInfo): UserInfo {
   const isLost = isRobot(user) && listed(user, homeKey).length !== 1
   if (isLost) {

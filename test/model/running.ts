@@ -10,7 +10,7 @@ import type { World } from './world.ts'
 export const decisions = Number(process.env.MODEL_DECISIONS ?? 100_000)
 export const firstSeed = Number(process.env.MODEL_SEED ?? 1)
 
-/** Everything that decides in one logical cluster, for whoever has to find out why a test failed. */
+/** All inputs of decisions in one logical cluster, for the message of a failed test. */
 export function describeWorld(world: World, about: object, where: string): string {
   const { configMaps: _none, roles, bindings, policy: _policy, ...rest } = world
   const rbac = {

@@ -21,7 +21,7 @@ export interface Served {
   readonly views: readonly VirtualWorkspace[]
   mayPlainly(user: UserInfo, action: Action): Promise<boolean>
   mayThroughView(of: Export, user: UserInfo, action: Action): Promise<boolean>
-  /** Through any other view: whether it lets somebody do something. */
+  /** Through any other view: whether it allows the request. */
   mayIn(view: string, params: Readonly<Record<string, string>>, asked: Asked): Promise<boolean>
   stop(): Promise<void>
 }

@@ -116,7 +116,7 @@ function treeRule(random: Random): PolicyRule {
   }
 }
 
-/** Somebody, or everybody, may enter, use the types and look around. */
+/** Roles and bindings for one user or for all: access, the verbs of types, and reads. */
 function openTo(random: Random, cluster: string): Rbac {
   const kind = random.pick(['User', 'Group'] as const)
   const name = kind === 'User' ? random.pick(['ann', 'bob', 'cat']) : 'system:authenticated'

@@ -3,7 +3,7 @@ import type { Random } from './random.ts'
 import { people, specialGroups, teams } from './vocabulary.ts'
 import { names } from './world.ts'
 
-/** Somebody: a person, a service account or nobody, with what tokens and proxies may add. */
+/** A user, a service account or the anonymous user, with the extra that tokens and proxies may add. */
 export function createUser(random: Random): UserInfo {
   const known = random.chance(0.85)
   const robot = random.chance(0.25)

@@ -40,7 +40,7 @@ async function decide(seed: number, tally: Tally): Promise<void> {
     const { view, user, action } = request
     const expected = answerOf(world, request)
     const found = await served.mayIn(view, paramsOf(request), { user, action })
-    // What is not there is somebody else's answer: the view lets its user ask.
+    // 404 is the answer of the storage: the view allows the request.
     if (found !== ['served', 'absent'].includes(expected))
       assert.fail(failureOf(seed, world, request, found ? 'LEAK, served' : 'WRONGLY REFUSED'))
     count(tally, `${view} ${expected}`)

@@ -34,8 +34,8 @@ export interface ViewRequest {
 }
 
 /**
- * `absent`: what is asked about is not there, as far as this user may know. `nothing`: the view has nothing at this URL.
- * `broken`: nobody can tell whose rights count.
+ * `absent`: 404 for this user. `nothing`: the view serves nothing at this URL.
+ * `broken`: the workspace whose permissions apply is unknown.
  */
 export type Answer = 'served' | 'refused' | 'absent' | 'nothing' | 'broken'
 
@@ -111,7 +111,7 @@ function publicationAnswer(world: World, { identifier, user, action }: ViewReque
   return mayPlainly(world, user, asking) ? 'served' : 'refused'
 }
 
-/** Schemas are for who may get the bindings that lead to them, and nobody writes them. */
+/** Schemas are read-only, for users who may get the bindings that refer to them. */
 function schemaAnswer(world: World, { user, action }: ViewRequest): Answer {
   if (isMaster(user)) return 'served'
   const binding = { group: 'apis.kcp.io', version: 'v1alpha2', resource: 'apibindings', subresource: '' }
@@ -166,7 +166,7 @@ function permissionsOf({ tree }: World, identifier: string, role: Role): readonl
   return tree.types.find(({ cluster, name }) => `${cluster}:${name}` === identifier)?.permissions[role]
 }
 
-/** The logical clusters that wait for somebody. */
+/** The logical clusters with initializers or terminators. */
 export function waitingFor({ clusters, tree }: World, role: Role, identifier: string): readonly string[] {
   const isWaiting = (name: string, life: Life): boolean =>
     role === 'initializer'
@@ -194,7 +194,7 @@ function workspaceAnswer(world: World, { user, action }: ViewRequest): Answer {
   return found !== undefined && isOwn(world, user, found) ? 'served' : 'absent'
 }
 
-/** May somebody enter a workspace, or manage it? Until it is made, it is its creator's. */
+/** Whether a user may access a workspace, or administrate it. Until it is ready, only its creator may. */
 export function isOwn(world: World, user: UserInfo, child: Child): boolean {
   if (isMaster(user)) return true
   if (['Scheduling', 'Initializing'].includes(child.phase) && child.creator === user.name) return true

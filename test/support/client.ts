@@ -58,7 +58,7 @@ export interface Stream {
   leave(): void
 }
 
-/** Raw HTTP/1.1 requests with the credentials of somebody, below one URL. */
+/** Raw HTTP/1.1 requests with one user's credentials, below one URL. */
 export interface Client {
   (path: string, sent?: Sent): Promise<Reply>
   watch(path: string, sent?: Sent): Promise<Stream>
@@ -106,7 +106,7 @@ async function open(url: string, options: RequestOptions, sent: Sent): Promise<I
   } as RequestOptions)
   call.end(bytes)
   const [response] = (await once(call, 'response')) as [IncomingMessage]
-  // What is cut off shows at the reader; after that nobody listens.
+  // The reader gets the error of a closed connection; later errors have no listener.
   call.on('error', () => undefined)
   return response
 }

@@ -23,7 +23,7 @@ export interface Spoken {
 export interface People {
   readonly oriel: Oriel
   readonly admin: Kubectl
-  /** As a user by name, as a service account by its token, as `system:masters`, or as nobody. */
+  /** As a user by name, as a service account by its token, as `system:masters`, or without credentials. */
   as(
     who: string | { readonly token: string } | undefined,
   ): (path: string, wanted?: WireRequest) => Promise<Told>

@@ -20,7 +20,7 @@ export function configAt(oriel: Oriel, url: string, context = 'base'): KubeConfi
   return there
 }
 
-/** The credentials of a user with a token, or of nobody, at any URL of the server. */
+/** A user with a token, or without credentials, at any URL of the server. */
 export function userAt(oriel: Oriel, url: string, token?: string): KubeConfig {
   const cluster = configAt(oriel, url).getCurrentCluster()
   if (cluster === null) throw new Error('the kubeconfig has no cluster')

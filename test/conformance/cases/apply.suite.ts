@@ -88,7 +88,7 @@ function ownershipCases({ fresh, at, apply }: Widgets): void {
     await expect(201, apply(name, 'm1', { color: 'red' }))
     const shared = await expect(200, apply(name, 'm2', { color: 'red' }))
     assert.deepEqual(Object.keys(ownersOf(shared)), ['m2 Apply', 'm1 Apply'])
-    // Nothing of the object has changed, so that nobody has a time for it.
+    // The object has not changed, so no entry has a new time.
     assert.equal(entriesOf(shared)[0]?.time, undefined)
     const left = await expect(200, apply(name, 'm1', {}))
     assert.equal((left.spec as Spec).color, 'red')

@@ -15,12 +15,12 @@ import { attacksIn } from './attacklist/all.ts'
 import { type Attack, type Scene, secrets } from './attacklist/attack.ts'
 import { oldAttacksIn } from './attacklist/headers.ts'
 
-/** Where somebody comes in. */
+/** An entry point for requests. */
 interface Door {
   readonly url: string
   readonly ca: string
   readonly at: Scene['at']
-  /** What it has logged, and whoever is behind it. */
+  /** Its log, and the logs of the servers behind it. */
   logged(): string
 }
 

@@ -61,7 +61,7 @@ describe('selectors in authorization', function () {
     hook.close()
   })
 
-  /** Lets Carol into the workspace, and everybody review himself. */
+  /** Gives Carol access to the workspace, and all users SelfSubjectReviews. */
   async function open(): Promise<void> {
     const metadata = { name: 'carol' }
     const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' }

@@ -9,7 +9,7 @@ import { configAt } from '../../support/watcher.ts'
 
 const path = '/clusters/root/api/v1/namespaces/default/configmaps'
 
-/** Larger together than what sockets hold: somebody who does not read keeps the answer waiting. */
+/** Larger than the buffers of sockets: a client that does not read blocks the answer. */
 const large = Array.from({ length: 40 }, (_, i) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',

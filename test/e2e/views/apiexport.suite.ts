@@ -23,7 +23,7 @@ const certificate = (name: string): KubeObject => ({
   spec: { secretName: name, dnsNames: [`${name}.example.com`], issuerRef: { name: 'ca' } },
 })
 
-/** An API of somebody who works with the certificates of others. */
+/** An API of a second provider, which claims certificates. */
 const claims: KubeObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -25,7 +25,7 @@ interface List {
   readonly items: readonly { readonly metadata: { readonly name: string } }[]
 }
 
-/** What the view shows, whoever serves it. */
+/** The tests of the view, for the embedded and the separate process. */
 export const schemaFlows = (start: (args: readonly string[]) => Promise<Oriel>) =>
   function (this: Mocha.Suite): void {
     this.timeout(180_000)

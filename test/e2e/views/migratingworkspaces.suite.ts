@@ -12,7 +12,7 @@ const tokens = 'shard-token,shard,1,"system:kcp:external-logical-cluster-admin"\
 const dump = { apiVersion: 'migration.kcp.io/v1alpha1', kind: 'LogicalClusterDump', spec: {} }
 const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: dump }
 
-/** What the view shows, whoever serves it. */
+/** The tests of the view, for the embedded and the separate process. */
 export const migrationFlows = (start: (args: readonly string[]) => Promise<Oriel>) =>
   function (this: Mocha.Suite): void {
     this.timeout(180_000)

@@ -34,7 +34,7 @@ interface Asked {
 }
 
 /**
- * What a process of views explains of its views. `boss` administrates the provider, and `ada` and `bob` are nobody there:
+ * What a process of views explains of its views. `boss` administrates the provider, and `ada` and `bob` have no permissions there:
  * `KCP_BIN=… npm run test:kcp` asks kcp what it thinks of them.
  */
 describe('what a view in front of a shard decides is explained', function () {

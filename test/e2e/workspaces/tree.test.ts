@@ -85,7 +85,7 @@ describe('the tree of workspaces with mounts and links', function () {
     }
   })
 
-  // KUBECTL_WS: the plugin itself, where somebody has built it; else what it asks and in which way.
+  // KUBECTL_WS: the binary of the plugin; without it, the requests that the plugin sends.
   it('is walked by kubectl ws tree, which never fails on it', async () => {
     const walked = process.env.KUBECTL_WS ? await byPlugin(process.env.KUBECTL_WS) : await byWalking('root')
     assert.deepEqual(walked.toSorted(), [

@@ -12,7 +12,7 @@ import { compiled, eventually, type Kubectl, kubectlFor, type Oriel, readText } 
 export interface FrontProxy {
   readonly url: string
   output(): string
-  /** The user with this token, or nobody. */
+  /** The user with this token, or without credentials. */
   config(token?: string): KubeConfig
   /** A client of the same. */
   client(token?: string): Promise<Client>

@@ -1,7 +1,7 @@
 import { get } from 'node:https'
 import { text } from 'node:stream/consumers'
 
-/** What `/readyz?verbose` says, whatever the certificate is; '' when nobody answers. */
+/** The body of `/readyz?verbose`, with any certificate; '' without an answer. */
 export const readiness = (url: string): Promise<string> =>
   new Promise(resolve => {
     get(`${url}/readyz?verbose`, { rejectUnauthorized: false, agent: false }, answer =>

@@ -28,7 +28,7 @@ export type Sick = (question: Question) => Reply | undefined
 
 export interface SickServer {
   readonly url: string
-  /** With the credentials of somebody privileged. */
+  /** With the credentials of a privileged user. */
   readonly kubeconfig: string
   readonly directory: string
   close(): void

@@ -14,7 +14,7 @@ export interface Standalone extends Oriel {
   readonly shard: Oriel
   /** Of `oriel virtual-workspaces`. */
   readonly pid: number
-  /** Where the serving certificate and its key are, and in front of kcp everybody's authority. */
+  /** The folder of the serving certificate and its key, and in front of kcp the authority of all certificates. */
   readonly files: string
 }
 

@@ -33,7 +33,7 @@ export function withCluster(token: string, clusterName: unknown): string {
   return `${head}.${Buffer.from(JSON.stringify(changed)).toString('base64url')}.${signature}`
 }
 
-/** 26: certificates. TLS, or whoever looks at the certificate, refuses. */
+/** 26: certificates, refused by TLS or by the authenticator. */
 export const certificates = (scene: Scene): readonly Attack[] =>
   Object.entries(scene.badCertificates).map(([what, client]) =>
     attackOn(scene, 26)(

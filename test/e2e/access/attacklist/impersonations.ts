@@ -1,7 +1,7 @@
 import type { WireRequest } from '../../../support/wire.ts'
 import { type Attack, attackOn, bearer, type Headers, refused, type Scene, secrets } from './attack.ts'
 
-/** 17 and 18: as somebody else. */
+/** 17 and 18: impersonation. */
 export function impersonations(scene: Scene): readonly Attack[] {
   const { home, other, token, at } = scene
   const mine = { path: at(home) + secrets, codes: [400, 403] }

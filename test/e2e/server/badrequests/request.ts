@@ -13,7 +13,7 @@ export const configMap = (name: string, metadata: object = {}): KubeObject => ({
   metadata: { name, ...metadata },
 })
 
-/** A request that nobody should send, below the URL of a logical cluster with fixture F. */
+/** A bad request, below the URL of a logical cluster that serves the fixture. */
 export interface BadRequest {
   readonly path: string
   readonly sent?: Sent

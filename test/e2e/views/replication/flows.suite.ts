@@ -3,7 +3,7 @@ import { whatIsPublished } from './published.suite.ts'
 import { changes, whatIsRefused, whoMayRead } from './refused.suite.ts'
 import { openReplication, type Replication } from './scene.ts'
 
-/** What the view shows, whoever serves it. */
+/** The tests of the view, for the embedded and the separate process. */
 export const replicationFlows = (start: (args: readonly string[]) => Promise<Oriel>) =>
   function (this: Mocha.Suite): void {
     this.timeout(240_000)
