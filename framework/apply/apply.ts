@@ -17,7 +17,7 @@ import {
 } from './update.ts'
 
 /** A server-side apply of a configuration that fits `type`. */
-export interface ApplyRequest {
+export interface ConfigurationApply {
   readonly live: Members
   readonly config: Members
   readonly type: MergeType
@@ -39,7 +39,7 @@ export interface Applied {
  * (`merge.Updater.Apply` of structured-merge-diff; rules.md 5.50). Throws a `ConflictError` for fields that other
  * managers own with other values, a `TypedError` for values that do not fit the schema.
  */
-export function apply(managed: Managed, request: ApplyRequest): Applied {
+export function apply(managed: Managed, request: ConfigurationApply): Applied {
   const { live, config, type, versions, filter, by } = request
   const identity = identityOf(by)
   const known = reconciled(managed, versions)

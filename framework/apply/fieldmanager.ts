@@ -1,7 +1,7 @@
 import { badRequest, StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { Json, KubeObject, Metadata } from '../meta/object.ts'
-import { type Applied, type ApplyRequest, apply } from './apply.ts'
+import { type Applied, apply, type ConfigurationApply } from './apply.ts'
 import { ConflictError, conflictStatus } from './conflict.ts'
 import { isMembers, type Members } from './fieldpath/fieldpath.ts'
 import { checkLastApplied, kubectl, withLastApplied } from './lastapplied.ts'
@@ -158,7 +158,7 @@ const applyRequestOf = (
   { manager, force }: Applier,
   config: Members,
   live: KubeObject,
-): ApplyRequest => ({
+): ConfigurationApply => ({
   live: withoutManaged(live),
   config,
   type: endpoint.type,
@@ -208,7 +208,7 @@ function startOfApply(endpoint: ManagedEndpoint, { time }: Writer, live: KubeObj
 }
 
 /** kubectl takes over the fields of its client-side applies (rules.md 5.55). */
-function applied(managed: Managed, request: ApplyRequest): Applied {
+function applied(managed: Managed, request: ConfigurationApply): Applied {
   try {
     return apply(managed, request)
   } catch (error) {
