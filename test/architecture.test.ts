@@ -132,7 +132,7 @@ const functionsWhere = (
   )
 
 /** Folders whose comments still cite chapters of a text that the repository does not have. */
-const citing = ['shard', 'framework', 'remote', 'cmd', 'virtual']
+const citing = ['shard', 'framework']
 
 /** Files with a pattern, except those that may have it. */
 const filesWith = (pattern: RegExp, may: (path: string) => boolean): readonly string[] =>
