@@ -1,10 +1,9 @@
 import type { ItemEvent } from '../contract/item.ts'
 import type { WatchQuery } from '../contract/storage.ts'
 import { bookmark } from '../responses/bookmark.ts'
-import type { Line } from './line.ts'
 import type { Snapshot } from './pages.ts'
 import type { RingReader } from './reader.ts'
-import type { Ring } from './ring.ts'
+import type { Line, Ring } from './ring.ts'
 import { matcherOf, rangeOf, type ServedKind, take } from './selection.ts'
 
 const never = Number.POSITIVE_INFINITY

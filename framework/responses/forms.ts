@@ -78,9 +78,17 @@ export function objectForm(
   return item => partialBytes(item, transform.version)
 }
 
-/** The objects of a watch; a Table defines its columns in the first event only (chapter 40, rule 4.61). */
-export function eventForm(served: Served, negotiated: Negotiated, query: URLSearchParams): ObjectForm {
-  const { transform } = negotiated
+/**
+ * The objects of a watch; undefined: as they are stored. A Table defines its columns in the first event only (rules.md
+ * 4.61).
+ */
+export function eventForm(
+  served: Served,
+  negotiated: Negotiated,
+  query: URLSearchParams,
+): ObjectForm | undefined {
+  const { format, transform } = negotiated
+  if (transform === undefined && format !== 'protobuf') return undefined
   if (!isTable(transform)) return objectForm(served, negotiated, query)
   const form = tableForm(served, transform, query)
   let isFirst = true

@@ -2,8 +2,10 @@ import type { ItemEvent } from '../contract/item.ts'
 import type { Logger } from '../contract/log.ts'
 import type { ItemWatch } from '../contract/storage.ts'
 import { internalError, type Status, StatusError } from '../meta/errors.ts'
+import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
+import { messageFields } from '../wire/protobuf/fields.ts'
+import { lengthDelimited } from '../wire/protobuf/wire.ts'
 import type { ObjectForm } from './forms.ts'
-import type { Framing } from './watchframes.ts'
 
 /** Time between two writes to one watcher while events keep coming, in milliseconds: the cost is the write, not the event. */
 const pace = 8
@@ -18,7 +20,8 @@ const mostEvents = 256
 export interface Encoding {
   readonly framing: Framing
   /** How objects are written. */
-  readonly form: ObjectForm
+  /** Absent: as they are stored. */
+  readonly form?: ObjectForm | undefined
   /** Whether all watchers of a batch are sent the same, so that it is encoded once. */
   readonly isShared: boolean
 }
@@ -84,4 +87,45 @@ function statusOf(error: unknown, log: Logger): Status {
   if (error instanceof StatusError) return error.status
   log.error({ err: error }, 'watch failed')
   return internalError('the watch failed').status
+}
+
+/** How the events of a watch follow each other on the wire. */
+export interface Framing {
+  readonly contentType: string
+  /** One event, in pieces. */
+  event(event: ItemEvent, form: ObjectForm | undefined): readonly Buffer[]
+  error(status: Status): Buffer
+}
+
+const opening = (type: string): Buffer => Buffer.from(`{"type":"${type}","object":`)
+const openings: Readonly<Record<ItemEvent['type'], Buffer>> = {
+  ADDED: opening('ADDED'),
+  MODIFIED: opening('MODIFIED'),
+  DELETED: opening('DELETED'),
+  BOOKMARK: opening('BOOKMARK'),
+}
+const closing = Buffer.from('}\n')
+
+/** `{"type":…,"object":…}` lines. */
+export const jsonFrames: Framing = {
+  contentType: 'application/json',
+  event: ({ type, item }, form) => [openings[type], form === undefined ? item.bytes : form(item), closing],
+  error: status => Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`),
+}
+
+/** Messages, each behind its length in four bytes (chapter 40, rule 11.5). */
+export const protobufFrames: Framing = {
+  contentType: 'application/vnd.kubernetes.protobuf;stream=watch',
+  event: ({ type, item }, form) => frame(type, form === undefined ? item.bytes : form(item)),
+  error: status => Buffer.concat(frame('ERROR', encodedStatus(status))),
+}
+
+const encodedStatus = (status: Status): Buffer =>
+  enveloped(status, encodeMessage(messageFields('Status') ?? new Map(), { ...status }))
+
+function frame(type: string, object: Buffer): readonly Buffer[] {
+  const message = [lengthDelimited(1, Buffer.from(type)), lengthDelimited(2, lengthDelimited(1, object))]
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(message.reduce((sum, part) => sum + part.length, 0))
+  return [length, ...message]
 }

@@ -7,8 +7,7 @@ import { type Item, type ItemEvent, initialEventsEnd, itemOf } from '../contract
 import type { ItemWatch, WatchQuery } from '../contract/storage.ts'
 import { StatusError, tooManyRequests } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
-import { jsonFrames } from '../responses/watchframes.ts'
-import { encodeEvents } from '../responses/watchstream.ts'
+import { encodeEvents, jsonFrames } from '../responses/watchstream.ts'
 
 interface Frame {
   readonly type: string

@@ -5,8 +5,7 @@ import { watchQuery } from '../query/selection.ts'
 import type { Answer } from '../request/response.ts'
 import { eventForm, inProtobuf } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import { jsonFrames, protobufFrames } from '../responses/watchframes.ts'
-import { watchStream } from '../responses/watchstream.ts'
+import { jsonFrames, protobufFrames, watchStream } from '../responses/watchstream.ts'
 import { type Call, checkScope } from './call.ts'
 
 const longestTimer = 2 ** 31 - 1

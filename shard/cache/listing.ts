@@ -45,8 +45,8 @@ const current = (source: ListSource, limit: number): Start => ({
 async function startOf(source: ListSource, query: ListQuery, signal: AbortSignal): Promise<Start> {
   const limit = Math.max(0, query.limit ?? 0)
   if (query.continue) return continued(source, query, limit)
-  const asked = parseVersion(query.resourceVersion)
-  if (asked === undefined) return current(source, limit)
+  if (!query.resourceVersion) return current(source, limit)
+  const asked = parseVersion(query.resourceVersion) ?? 0
   if (asked === 0) return current(source, 0)
   await waitFor(source, asked, signal)
   const exact = query.match === 'Exact' || (query.match === undefined && limit > 0)

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { CacheEvent } from '../../framework/cache/event.ts'
-import { Ring, type RingBounds } from '../../framework/cache/ring.ts'
+import { CacheEvent, Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import { encodeObject } from '../../framework/wire/encode.ts'
 import { CachedItem } from './item.ts'
 import { keyOf, objectOf } from './testing/fixture.ts'

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { silent } from '../../framework/contract/log.ts'
 import { parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { openMemoryStore } from '../store/memory.ts'
-import type { Decorator } from './builder.ts'
 import { encodeStored, storageKey } from './codec.ts'
-import { isCurrent, type WatchCacheEvent } from './item.ts'
+import { type Decorator, isCurrent, type WatchCacheEvent } from './item.ts'
 import {
   configMap,
   configMaps,

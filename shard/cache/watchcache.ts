@@ -1,13 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Ticker } from '../../framework/cache/following.ts'
-import { RevisionProgress } from '../../framework/cache/progress.ts'
+import { RevisionProgress } from '../../framework/cache/reader.ts'
 import { defaultRing, type Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
 import { Compacted, type Store, type StoreEvent } from '../store/store.ts'
-import { Builder, type Decorator } from './builder.ts'
 import { type ParsedKey, parseStorageKey, registryPrefix } from './codec.ts'
-import type { WatchCacheEvent } from './item.ts'
+import { Builder, type Decorator, type WatchCacheEvent } from './item.ts'
 import { type CacheContext, type CacheHandler, ResourceCache } from './resource.ts'
 
 export interface WatchCacheOptions {

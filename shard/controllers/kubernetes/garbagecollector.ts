@@ -1,4 +1,4 @@
-import { CacheEvent } from '../../../framework/cache/event.ts'
+import { CacheEvent } from '../../../framework/cache/ring.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
 import type { KubeObject, OwnerReference } from '../../../framework/meta/object.ts'
