@@ -1,7 +1,7 @@
-import { CacheEvent, Ring } from '../../framework/cache/ring.ts'
 import { Ticker, type WatchSource } from '../../framework/cache/following.ts'
 import { idOf } from '../../framework/cache/page.ts'
 import type { PageMap, Snapshot } from '../../framework/cache/pages.ts'
+import { CacheEvent, Ring } from '../../framework/cache/ring.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ObjectKey } from '../../framework/meta/object.ts'
