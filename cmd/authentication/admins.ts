@@ -13,8 +13,8 @@ export interface Admins {
 }
 
 /**
- * `kcp-admin` gets a new token at every start. `shard-admin` keeps its token: the kubeconfig has it in clear, the
- * directory only its SHA-256. Throws `StartError` when the two disagree.
+ * `kcp-admin` gets a new token at every start. `shard-admin` keeps its token: the kubeconfig has it in plain
+ * text, the data directory only its SHA-256. Throws `StartError` when the two do not match.
  */
 export async function prepareAdmins(directory: string, kubeconfig: string): Promise<Admins> {
   const kcpAdminToken = randomUUID()

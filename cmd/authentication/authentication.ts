@@ -22,16 +22,16 @@ import { StartError } from '../files/starterror.ts'
 import type { AuthenticationFlags, RequestHeaderFlags, ServiceAccountFlags } from '../flags/authentication.ts'
 import { admits, readIssuers } from '../flags/issuers.ts'
 
-/** Who is known. */
+/** Authentication of requests and of single tokens. */
 export interface Authentication {
   readonly authenticator: Authenticator
   readonly tokens: TokenAuthenticator
 }
 
-/** Who is known by flags alone. */
+/** Authentication by the flags of a server. */
 export interface PreparedIdentities {
   readonly identityHeaders: IdentityHeaders
-  /** Whose certificates are believed now. */
+  /** The current certificate authorities of client certificates. */
   authorities(): Authorities
   /** Together with whom others know: service accounts, which are objects, and users of some workspaces. */
   with(...others: readonly BearerTokenReader[]): Authentication
@@ -39,7 +39,7 @@ export interface PreparedIdentities {
   reload(): Promise<void>
 }
 
-/** And what service accounts' tokens are signed with. */
+/** Authentication by the flags of a server, with the keys of service account tokens. */
 export interface PreparedAuthentication extends PreparedIdentities {
   readonly serviceAccounts: ServiceAccountKeys
 }
@@ -47,12 +47,12 @@ export interface PreparedAuthentication extends PreparedIdentities {
 /** `aud` and `iss` of service account tokens, and the accepted audience, with kcp’s default. */
 export const audience = 'https://kcp.default.svc'
 
-/** Whom tokens may be for: the server, by the names that are given, or by those of its own issuers. */
+/** Accepted token audiences: `--api-audiences`, or the issuers of service account tokens. */
 export const audiencesOf = (
   options: Pick<AuthenticationFlags & ServiceAccountFlags, 'apiAudiences' | 'serviceAccountIssuer'>,
 ): readonly string[] => options.apiAudiences ?? options.serviceAccountIssuer ?? [audience]
 
-/** What flags say about tokens of service accounts. */
+/** The issuer, audiences and keys of service account tokens, by the flags. */
 export function accountKeys(
   options: AuthenticationFlags & ServiceAccountFlags,
   keys: SigningKeys,
@@ -69,7 +69,7 @@ interface Changing extends AuthenticationConfig {
   readonly authorities: Authorities
 }
 
-/** Everybody whom the flags and the server itself make known. Throws `StartError` on bad files. */
+/** Authentication by the flags, and of the administrators. Throws `StartError` on invalid files. */
 export const prepareAuthentication = async (
   options: AuthenticationFlags,
   admins: readonly TokenUser[],
@@ -83,7 +83,7 @@ export const prepareAuthentication = async (
   serviceAccounts,
 })
 
-/** Everybody whom the flags make known, and `fixed`. `forbidden`: issuers that nobody may name. Throws `StartError`. */
+/** Authentication by the flags and `fixed`; `forbidden` issuers are refused. Throws `StartError` on invalid files. */
 export async function prepareIdentities(
   options: AuthenticationFlags,
   forbidden: readonly string[],
@@ -125,7 +125,7 @@ export async function prepareIdentities(
 async function webhookOf(options: AuthenticationFlags): Promise<readonly BearerTokenReader[]> {
   const file = options.authenticationTokenWebhookConfigFile
   if (file === undefined) return []
-  // Few servers have one.
+  // Loaded only when the flag is set.
   const { tokenWebhook } = await import('./webhooks.ts')
   const { version, believedFor } = webhookTokensDefaults
   const reader = await tokenWebhook(file, {
@@ -135,7 +135,7 @@ async function webhookOf(options: AuthenticationFlags): Promise<readonly BearerT
   return [reader]
 }
 
-/** The names under which front proxies say who asks. */
+/** The headers in which front proxies send the user. */
 export const identityHeadersOf = (options: RequestHeaderFlags): IdentityHeaders => ({
   user: options.requestheaderUsernameHeaders ?? ['X-Remote-User'],
   group: options.requestheaderGroupHeaders ?? ['X-Remote-Group'],
@@ -148,7 +148,7 @@ export interface Proxied {
   readonly headers: IdentityHeaders
 }
 
-/** An authenticator for the authorities of the moment: a withdrawn one counts no more, also on open connections. */
+/** An authenticator with the current certificate authorities: a removed one is not accepted, also on open connections. */
 export function following(
   authorities: () => Authorities,
   bearer: Authenticator,

@@ -15,10 +15,10 @@ export interface IdentityWatchOptions {
   readonly signal: AbortSignal
 }
 
-/** Files are written in several steps. */
+/** Milliseconds to wait after a change: files are written in several steps. */
 const settle = 200
 
-/** Knows whom the files of the flags name, also when they change: authorities of clients and proxies, and issuers. */
+/** Reloads certificate authorities and issuers when their files change. */
 export function watchIdentities(watching: IdentityWatchOptions): void {
   const { options, signal } = watching
   const files = [options.clientCaFile, options.requestheaderClientCaFile, options.authenticationConfig]
@@ -26,7 +26,7 @@ export function watchIdentities(watching: IdentityWatchOptions): void {
   for (const file of files) {
     if (file === undefined) continue
     watch(dirname(file), { signal, persistent: false }, (_event, name) => {
-      // Kubernetes swaps a link beside the files that it mounts.
+      // In volumes of Kubernetes, the link `..data` is replaced instead of the file.
       if (name !== basename(file) && name !== '..data') return
       clearTimeout(timer)
       timer = setTimeout(() => void reload(watching), settle).unref()

@@ -2,7 +2,7 @@ import type { ServiceAccountKeys } from '../../framework/authn/index.ts'
 import type { Pages } from '../../framework/contract/pages.ts'
 import type { Answer } from '../../framework/request/response.ts'
 
-/** How others verify tokens of service accounts: OpenID discovery and keys, as Kubernetes publishes them. */
+/** OpenID discovery document and keys, with which other servers verify service account tokens, as in Kubernetes. */
 export const openIdPages = ({ issuer, keys }: ServiceAccountKeys, publicUrl: string): Pages =>
   new Map([
     [

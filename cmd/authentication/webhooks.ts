@@ -10,18 +10,18 @@ import type { Logger } from '../../framework/contract/log.ts'
 import { jsonClient } from '../../framework/net/jsonclient.ts'
 import { readKubeconfig } from '../files/kubeconfigfile.ts'
 
-/** Hands audit events to the server in a kubeconfig, in batches. Throws `StartError` on a bad file. */
+/** Sends audit events in batches to the server of a kubeconfig. Throws `StartError` on an invalid file. */
 export async function auditWebhook(kubeconfig: string, log: Logger): Promise<AuditSink> {
   const post = jsonClient(await readKubeconfig(kubeconfig))
   const send = async (items: readonly AuditEvent[]): Promise<void> => {
     const list = { kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items }
     const { status } = await post('', { body: list })
-    if (status >= 300) throw new Error(`the audit webhook answered ${status}`)
+    if (status >= 300) throw new Error(`the audit webhook responded with status ${status}`)
   }
   return batchSink({ ...batchDefaults, send, log })
 }
 
-/** Asks the server in a kubeconfig for every decision. Throws `StartError` on a bad file. */
+/** Sends SubjectAccessReviews to the server of a kubeconfig. Throws `StartError` on an invalid file. */
 export async function authorizationWebhook(
   kubeconfig: string,
   options: Omit<WebhookOptions, 'send'>,
@@ -29,13 +29,13 @@ export async function authorizationWebhook(
   const post = jsonClient(await readKubeconfig(kubeconfig))
   const send = async (review: object, signal: AbortSignal): Promise<unknown> => {
     const { status, body } = await post('', { body: review, signal })
-    if (status >= 300) throw new Error(`the authorization webhook answered ${status}`)
+    if (status >= 300) throw new Error(`the authorization webhook responded with status ${status}`)
     return body
   }
   return webhookAuthorizer({ ...options, send })
 }
 
-/** Asks the server in a kubeconfig whose tokens are. Throws `StartError` on a bad file. */
+/** Sends TokenReviews to the server of a kubeconfig. Throws `StartError` on an invalid file. */
 export async function tokenWebhook(
   kubeconfig: string,
   options: Omit<WebhookTokensOptions, 'send'>,
@@ -43,7 +43,7 @@ export async function tokenWebhook(
   const post = jsonClient(await readKubeconfig(kubeconfig))
   const send = async (review: object): Promise<unknown> => {
     const { status, body } = await post('', { body: review })
-    if (status >= 300) throw new Error(`it answered ${status}`)
+    if (status >= 300) throw new Error(`the token webhook responded with status ${status}`)
     return body
   }
   return webhookTokens({ ...options, send })

@@ -1,11 +1,11 @@
-/** What one check found out. */
+/** The result of a check. */
 export interface Finding {
-  /** Which check: a word. */
+  /** Name of the check. */
   readonly check: string
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped'
   /** One line. */
   readonly message: string
-  /** What to change. */
+  /** The remedy. */
   readonly change?: string
 }
 

@@ -4,12 +4,12 @@ import { probe } from './probe.ts'
 
 interface Gate {
   readonly name: string
-  /** The controller that only runs with it: kcp says nowhere which gates are on. */
+  /** A controller that runs only with the gate: kcp has no API for its feature gates. */
   readonly controller: string
   readonly without: string
 }
 
-/** Feature gates of kcp without which a view has nothing to show. */
+/** Feature gates of kcp that views need. */
 const gates: readonly Gate[] = [
   {
     name: 'CacheAPIs',
@@ -25,7 +25,7 @@ const gates: readonly Gate[] = [
 
 const queue = /^workqueue_depth\{[^}]*name="(kcp-[^"]+)"/gm
 
-/** Which feature gates a kcp shard has been started with. Oriel's has none. */
+/** Checks the feature gates of a kcp shard. A shard of Oriel has none. */
 export async function gateFindings(access: ServerAccess): Promise<readonly Finding[]> {
   const { origin } = new URL(access.server)
   const { status, text } = await probe(access, `${origin}/metrics`, { headers: { accept: 'text/plain' } })

@@ -3,7 +3,7 @@ import { type Finding, failed, ok, skipped } from './finding.ts'
 import { jsonOf, probe } from './probe.ts'
 import { everyView } from './views.ts'
 
-/** A client certificate by which a front proxy, or a shard, vouches for users. */
+/** The client certificate of a front proxy or shard, for requests with identity headers. */
 export interface Voucher {
   readonly cert: string
   readonly key: string
@@ -12,7 +12,7 @@ export interface Voucher {
 const pretended = 'oriel-doctor'
 const asserted = { 'x-remote-user': pretended, 'x-remote-group': 'system:authenticated' }
 
-/** Whether a server believes identity headers from who may vouch for users, and from nobody else. */
+/** Checks that a server accepts identity headers from front proxies and shards only. */
 export async function headerFindings(
   { ca, insecure }: ServerAccess,
   url: string,
@@ -45,7 +45,7 @@ export async function headerFindings(
   ]
 }
 
-/** Refusals say who was refused. */
+/** The message of a 403 has the user name. */
 async function believed(access: ServerAccess, url: string): Promise<boolean> {
   const seen = await probe(access, url + everyView, { headers: asserted })
   return seen.status === 403 && (jsonOf<{ message: string }>(seen).message ?? '').includes(`"${pretended}"`)

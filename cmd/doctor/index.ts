@@ -17,7 +17,7 @@ export interface DoctorOptions extends ConnectionFlags {
   readonly output: 'text' | 'json'
 }
 
-/** Looks for what usually goes wrong, and says for each what to change. Returns the exit code: 1 when something is wrong. */
+/** Runs the checks and prints the results with remedies. Returns the exit code: 1 when a check failed. */
 export async function doctor(options: DoctorOptions): Promise<number> {
   const findings: Finding[] = []
   for await (const found of examine(options)) {
@@ -35,7 +35,7 @@ function lineOf({ status, check, message, change }: Finding): string {
   return change === undefined || status === 'ok' ? line : `${line}       -> ${change}\n`
 }
 
-/** One check after the other; what cannot be known because of an earlier one is not asked. */
+/** Runs the checks in order; checks that depend on a failed one are skipped. */
 async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding[]> {
   const voucher = await voucherOf(options)
   let access: ServerAccess

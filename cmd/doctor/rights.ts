@@ -2,7 +2,7 @@ import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { type Finding, failed, ok } from './finding.ts'
 import { jsonOf, probe } from './probe.ts'
 
-/** Whether the credentials are enough for who stands in front of a shard. */
+/** Checks that the credentials are sufficient for a process of views. */
 export async function rightsFindings(access: ServerAccess): Promise<readonly Finding[]> {
   const { origin } = new URL(access.server)
   return [await wildcard(access, origin), await impersonation(access, origin), await reviews(access, origin)]
@@ -18,7 +18,7 @@ async function wildcard(access: ServerAccess, origin: string): Promise<Finding> 
     : failed('wildcard', `the credentials may not read all logical clusters: ${status}`, change)
 }
 
-/** Views act as whoever asks. */
+/** Views impersonate the users of requests. */
 async function impersonation(access: ServerAccess, origin: string): Promise<Finding> {
   const headers = { 'impersonate-user': 'oriel-doctor', 'impersonate-group': 'system:authenticated' }
   const seen = await probe(access, `${origin}/clusters/root/api/v1/namespaces?limit=1`, { headers })

@@ -5,10 +5,10 @@ import { type Finding, failed, ok, warning } from './finding.ts'
 import { jsonOf, type ProbeResponse, probe } from './probe.ts'
 
 const day = 86_400_000
-/** Milliseconds by which clocks may differ: tokens and certificates are believed with about that much tolerance. */
+/** Accepted clock difference in milliseconds, about the tolerance for tokens and certificates. */
 const tolerance = { warning: 30_000, failed: 300_000 }
 
-/** Whether the server of the kubeconfig is there, is who it should be, and knows who asks. */
+/** Checks that the server of the kubeconfig is reachable, has a trusted certificate, and accepts the credentials. */
 export async function serverFindings(access: ServerAccess): Promise<readonly Finding[]> {
   const { origin } = new URL(access.server)
   const where = 'server in the kubeconfig'
@@ -30,7 +30,7 @@ export async function serverFindings(access: ServerAccess): Promise<readonly Fin
   ]
 }
 
-/** What is to be said of a server's certificate. */
+/** Checks the certificate of a server. */
 export function certificateFinding(
   check: string,
   origin: string,
@@ -53,7 +53,7 @@ function validity(check: string, what: string, until: Date, change: string): Fin
   return left < 14 ? warning(check, message, change) : ok(check, message)
 }
 
-/** The other way round: the certificate that is shown to servers. */
+/** Checks the client certificate of the kubeconfig. */
 function clientCertificate({ cert }: ServerAccess): readonly Finding[] {
   if (cert === undefined) return []
   const check = 'client certificate'

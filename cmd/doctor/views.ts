@@ -16,13 +16,13 @@ interface Slice {
   readonly status?: { readonly endpoints?: readonly { readonly url: string }[] }
 }
 
-/** A URL below which views are advertised, and by which shard. */
+/** An advertised URL of views, and its shard. */
 export interface Advertised {
   readonly shard: string
   readonly url: string
 }
 
-/** Where shards say that their views are. */
+/** The view URLs in the Shard objects. */
 export async function advertisedViews(access: ServerAccess): Promise<readonly Advertised[]> {
   const { origin } = new URL(access.server)
   const seen = await probe(access, `${origin}/clusters/root/apis/core.kcp.io/v1alpha1/shards`)
@@ -35,7 +35,7 @@ export async function advertisedViews(access: ServerAccess): Promise<readonly Ad
 
 const setting = '--shard-virtual-workspace-url of the shard'
 
-/** Whether what is advertised can be reached from here, is believed, and is ready. */
+/** Checks that the advertised URLs are reachable, trusted and ready. */
 export async function viewsFindings(
   access: ServerAccess,
   { shard, url }: Advertised,
@@ -56,7 +56,7 @@ export async function viewsFindings(
 
 const versions = '/apis/core.kcp.io/v1alpha1'
 
-/** What every process of views answers by itself, whatever its shard has: no initializer needs to be there for it. */
+/** A path that every process of views serves, even without initializers. */
 export const everyView = `/services/initializingworkspaces/doctor:doctor/clusters/*${versions}`
 
 function answered(where: string, url: string, seen: ProbeResponse): Finding {
@@ -71,7 +71,7 @@ function answered(where: string, url: string, seen: ProbeResponse): Finding {
     : failed(where, `${url} does not serve views: it answers ${seen.status}`, `correct ${setting}`)
 }
 
-/** Only views serve this to everybody who may ask, and name others what is asked of the view, not of the server. */
+/** Whether a response is that of a view: only views serve this path, and the message of their 403 has the view's resource. */
 function isOfViews(seen: ProbeResponse): boolean {
   const { message = '', groupVersion, resources = [] } = jsonOf<Discovered>(seen)
   if (seen.status === 403) return message.includes(` path "${versions}": `)
@@ -96,7 +96,7 @@ async function readiness(access: ServerAccess, where: string, url: string): Prom
   )
 }
 
-/** Whether URLs in endpoint slices are below what shards advertise, and are answered there. */
+/** Checks that the URLs in endpoint slices begin with an advertised URL, and are served. */
 export async function publishedFindings(
   access: ServerAccess,
   advertised: readonly Advertised[],

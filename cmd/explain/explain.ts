@@ -14,8 +14,8 @@ import { findResource, type ResourceQuestion } from './resourcequestion.ts'
 import { behindView, isView } from './viewquestion.ts'
 
 /**
- * Asks the server why somebody may or may not do something, and prints it. Returns the exit code: 1 when it is not
- * allowed, except for YAML, which is there to be piped. Throws `StartError` for what the user can change.
+ * Requests an explanation from the server and prints it. Returns the exit code: 1 when the action is denied, except for
+ * YAML output, which is for pipes. Throws `StartError` on invalid arguments.
  */
 export async function explain(asked: Asked, options: ExplainOptions): Promise<number> {
   const connection = await connectionOf(options)
@@ -28,8 +28,8 @@ export async function explain(asked: Asked, options: ExplainOptions): Promise<nu
 }
 
 /**
- * A process of views is asked in place of the logical cluster that decides. Servers that explain no views, such as kcp,
- * are asked what the view would ask them first.
+ * For a view, sends the review to the process of views instead of the logical cluster that authorizes. Servers that do not
+ * explain views, such as kcp, get the first review that the view would send.
  */
 async function askAboutView(
   connection: ServerAccess,
@@ -49,7 +49,7 @@ async function askAboutView(
 
 type Annotations = Readonly<Record<string, string>>
 
-/** Who may not review is told so of a resource; where nothing is served, of a path. */
+/** A denied review is Forbidden for the resource; on servers without the resource, for the path. */
 const isServed = ({ status, body }: JsonResponse): boolean =>
   (status !== 403 && status !== 404) || (body as Answered | undefined)?.details?.group === group
 
@@ -75,7 +75,7 @@ async function review(
   })
 }
 
-/** Reviews take groups as they are given; who is anybody is in `system:authenticated`. */
+/** Reviews do not add `system:authenticated`, of which every user except anonymous is a member. */
 function groupsOf(user: string, given: readonly string[]): readonly string[] {
   if (user === 'system:anonymous') return [...given, 'system:unauthenticated']
   const [, kind, namespace] = user.split(':')

@@ -2,7 +2,7 @@ import type { ExplainedMissing, ExplainedStep } from '../../authz/index.ts'
 import { formatYaml } from '../../framework/wire/yaml.ts'
 import type { Explained, ResourceQuestion } from './resourcequestion.ts'
 
-/** What a person reads. */
+/** The output as text. */
 export function explainText(
   explained: Explained,
   { words }: ResourceQuestion,
@@ -29,7 +29,7 @@ function stepsText(steps: readonly ExplainedStep[]): string {
 
 const isOfView = ({ authorizer }: ExplainedStep): boolean => authorizer.startsWith('virtual.')
 
-/** Whom a view has asked stands below its step, which says where. */
+/** The steps of a logical cluster are indented below the step of the view that has its name. */
 const nameOf = (step: ExplainedStep): string =>
   isOfView(step) || step.workspace === undefined ? step.authorizer : `  ${step.authorizer}`
 
@@ -48,7 +48,7 @@ function saidBy({ decision, reason }: ExplainedStep): string {
   const passed = /^delegating due to (.*)$/s.exec(reason)
   if (passed !== null) return `passed: ${passed[1]}`
   const said = words[decision]
-  // Kubernetes ends what it has nothing to say about with a colon.
+  // Kubernetes appends a colon even without a reason.
   const why = reason.replace(/: $/, '')
   return why === '' ? said : `${said}: ${why}`
 }
@@ -59,7 +59,7 @@ function missingText({ authorizer, workspace, elsewhere, why, grant }: Explained
   return `\nMissing (${authorizer}${where}):\n  ${why}\n${needed}`
 }
 
-/** What is to be applied in the workspace that was asked. What belongs into others is in comments, to be taken there. */
+/** The objects to apply in the workspace of the request. Objects for other workspaces are comments. */
 export function explainYaml({ allowed, explanation }: Explained): string {
   if (allowed) return '# Nothing is missing.\n'
   if (explanation === undefined) return '# The server does not explain itself.\n'

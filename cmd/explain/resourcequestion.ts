@@ -2,7 +2,7 @@ import type { Explanation } from '../../authz/index.ts'
 import type { JsonClient } from '../../framework/net/jsonclient.ts'
 import type { ConnectionFlags } from '../flags/connection.ts'
 
-/** A question as a review asks it, and in words. */
+/** The attributes of a review, and their text. */
 export interface ResourceQuestion {
   readonly attributes: object
   /** `get configmaps "settings" in the namespace "default"` */
@@ -19,8 +19,8 @@ interface Found {
 }
 
 /**
- * Reads what was typed: a path, or a resource as kubectl takes it: `deploy`, `deployments.apps`, `deployments.apps/web`.
- * What the server's discovery does not know, or does not show, is taken as it is.
+ * Parses the arguments: a path, or a resource as in kubectl: `deploy`, `deployments.apps`, `deployments.apps/web`.
+ * A resource that is not in the discovery of the server is used unchanged.
  */
 export async function findResource(
   client: JsonClient,

@@ -1,20 +1,20 @@
 import { StartError } from '../files/starterror.ts'
 import type { ResourceQuestion } from './resourcequestion.ts'
 
-/** A question about a view, and who decides about that. */
+/** A review for a request to a view, and the logical cluster that authorizes it. */
 export interface ViewQuestion {
-  /** Of the logical cluster that decides. */
+  /** URL of the logical cluster that authorizes. */
   readonly server: string
-  /** Where a views process answers for that logical cluster. */
+  /** URL of a process of views for reviews in that logical cluster. */
   readonly explainer: string
-  /** The view's own path. */
+  /** Path of the view. */
   readonly view: string
-  /** What that logical cluster is asked first, for servers that know nothing of views; undefined: nobody knows. */
+  /** The first review of the view in that logical cluster, for servers that do not explain views; undefined if unknown. */
   readonly question?: ResourceQuestion
 }
 
 interface ViewUrl {
-  /** Between the view's name and `/clusters/`. */
+  /** The path segments between the name of the view and `/clusters/`. */
   readonly params: readonly string[]
   readonly cluster: string
 }
@@ -51,22 +51,24 @@ function typeTarget(verb: string, identifier: string): Target | undefined {
   return colon < 1 ? undefined : { cluster, verb, group: 'tenancy.kcp.io', resource: 'workspacetypes', name }
 }
 
-/** Views that ask the logical cluster of their URL the very same. */
+/** Views that review the attributes of the request in the logical cluster of the URL. */
 const plain = new Set(['workspaces', 'mounts'])
 
 const viewUrl = /^(https?:\/\/[^/]+)(\/services\/([^/]+)((?:\/[^/]+)*?)\/clusters\/([^/]+))$/
 
-/** Whether a server's URL is that of a view. */
+/** Whether the URL is that of a view. */
 export const isView = (server: string): boolean => /^https?:\/\/[^/]+\/services\//.test(server)
 
-/** Who has to be asked about a request to a view. Throws `StartError` where nobody can say. */
+/** The review for a request to a view. Throws `StartError` when the URL does not have the logical cluster. */
 export function behindView(server: string, asked: ResourceQuestion, verb: string): ViewQuestion {
   const [, origin = '', view = '', name = '', params = '', cluster = ''] = viewUrl.exec(server) ?? []
   const url = { params: params.split('/').slice(1).map(decodeURIComponent), cluster }
   const target = deciders[name]?.(url, verb)
   const decider = target?.cluster ?? cluster
   if (decider === '' || decider === '*' || (name in deciders && target === undefined))
-    throw new StartError(`Who decides at ${server} cannot be asked: give the URL of a workspace.`)
+    throw new StartError(
+      `${server} has no logical cluster that can be asked: give --server the URL of a workspace.`,
+    )
   return {
     server: `${origin}/clusters/${decider}`,
     explainer: `${origin}/services/explain/clusters/${decider}`,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Build } from '../../framework/contract/version.ts'
 
-/** What this build is. Made from a package, it does not know its commit. */
+/** Version and date of this build; the commit is unknown. */
 export const build = (): Build => ({
   version: version(),
   commit: '',

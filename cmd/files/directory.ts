@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { codeOf, StartError } from './starterror.ts'
 
-/** A data directory that this process alone uses until `release()` or the end of the process, however it ends. */
+/** A data directory, locked by this process until `release()` or the end of the process. */
 export interface DataDirectory {
   readonly path: string
   release(): Promise<void>
 }
 
-/** Creates the directory if needed and takes it. Throws `StartError` when it cannot be used or another process has it. */
+/** Creates and locks the directory. Throws `StartError` when it is not writable or locked by another process. */
 export async function openDataDirectory(directory: string): Promise<DataDirectory> {
   const path = await writable(directory)
   const lock = await takeLock(path)
@@ -33,7 +33,7 @@ async function writable(directory: string): Promise<string> {
 const explanation = (code: string): string =>
   code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a directory' : `cannot be written (${code})`
 
-/** A listening socket is the lock: the system takes it back even after a crash, and no process id can be mistaken. */
+/** The lock is a listening socket, which the operating system closes even after a crash. */
 async function takeLock(path: string): Promise<Server> {
   const address = lockAddress(path)
   const lock = await listen(address)

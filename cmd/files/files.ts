@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { codeOf, StartError } from './starterror.ts'
 
-/** A file's bytes; undefined when there is none. */
+/** The bytes of a file; undefined when it does not exist. */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path)
@@ -12,7 +12,7 @@ export async function readIfThere(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** A file that a flag names. */
+/** Reads the file of a flag. Throws `StartError` when it is not readable. */
 export async function readFlagFile(flag: string, path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
@@ -21,7 +21,7 @@ export async function readFlagFile(flag: string, path: string): Promise<string> 
   }
 }
 
-/** Writes a file that only its owner may read; a reader sees the old or the new content, never half of it. */
+/** Replaces a file atomically; only its owner may read it. */
 export async function writePrivately(path: string, content: string | Buffer): Promise<void> {
   const unfinished = `${path}.${randomUUID()}`
   await writeFile(unfinished, content, { mode: 0o600 })

@@ -1,23 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../../framework/contract/log.ts'
 
-/** Files that are read again while the server runs: they are often links into folders that are exchanged as a whole. */
+/** Files that are reloaded by polling, because they are often links into directories that are replaced. */
 export interface FileWatch<T> {
-  /** What it is, for the log. */
+  /** Name of the files, for the log. */
   readonly what: string
-  /** As it is used now. */
+  /** The content in use. */
   readonly current: T
   readonly read: () => Promise<T>
-  /** Throws, and changes nothing, on what cannot be used. */
+  /** Throws, and changes nothing, on invalid content. */
   readonly use: (next: T) => void | Promise<void>
   readonly log: Logger
-  /** Ends it. */
+  /** Stops the polling. */
   readonly signal: AbortSignal
 }
 
 const interval = 2_000
 
-/** Uses what files become. What cannot be read or used is told once, and the files are looked at again. */
+/** Calls `use` when the content changes. An error is logged once, and the files are read again later. */
 export function follow<T>({ what, current, read, use, log, signal }: FileWatch<T>): void {
   let known = current
   let problem = ''

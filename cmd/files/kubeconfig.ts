@@ -1,7 +1,7 @@
 export interface KubeconfigOptions {
   /** `https://host:port` */
   readonly server: string
-  /** The authority of the serving certificate, PEM. */
+  /** The certificate authority of the serving certificate, PEM. */
   readonly ca: string
   readonly kcpAdminToken: string
   readonly shardAdminToken: string

@@ -3,8 +3,8 @@ import type { VirtualWorkspace, WorkspaceFactory } from '../../framework/contrac
 import { pathPattern } from '../../framework/request/path.ts'
 
 /**
- * The view with no filter: `/clusters/…`, everything that a logical cluster serves. Where there is none the privileged
- * may make one, as shards do for each other.
+ * The view `/clusters/…` without a filter: everything that a logical cluster serves. In an unknown logical cluster,
+ * privileged users may create the LogicalCluster, as shards do for each other.
  */
 export const plain: WorkspaceFactory = ({ backend }): VirtualWorkspace => {
   const founding = onlyFounding(backend.apis('*'))

@@ -1,4 +1,4 @@
-/** A mistake in how the program was started: its message is one sentence that says what to change. */
+/** An error in flags or files. The message is one sentence that says what to change. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }

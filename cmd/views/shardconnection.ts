@@ -10,11 +10,11 @@ import type { ViewSetup } from './viewsetup.ts'
 export interface ConnectionSource {
   readonly flag: string
   readonly path: string
-  /** What is asked when the file has changed, until it is answered: so it is known at once whether it can be used. */
+  /** The request that checks a changed kubeconfig; it is retried until it succeeds. */
   readonly probe?: string
 }
 
-/** A server by the kubeconfig of a flag, with what that becomes. Throws `StartError` for what is missing in it. */
+/** Connects to the server in the kubeconfig of a flag, and reloads the file. Throws `StartError` on an invalid kubeconfig. */
 export async function openConnection(
   { flags: { context }, log, signal }: ViewSetup,
   { flag, path, probe = '/version' }: ConnectionSource,
