@@ -105,14 +105,14 @@ export interface ExplainOptions extends ConnectionFlags {
   readonly output: 'text' | 'yaml' | 'json'
 }
 
-/** What somebody wants to know: `get configmaps/settings` as it was typed. */
+/** The arguments of `oriel explain`, such as `get configmaps/settings`. */
 export interface Asked {
   readonly verb: string
   readonly resource: string
   readonly name?: string
 }
 
-/** What the server said. `explanation` is absent on servers that do not explain, such as kcp. */
+/** The result of a review. `explanation` is absent on servers that do not explain, such as kcp. */
 export interface Explained {
   readonly allowed: boolean
   readonly reason: string

@@ -51,10 +51,10 @@ function checked(access: ServerAccess, path: string): ServerAccess {
   }
 }
 
-/** The servers that views ask. */
+/** The connections of the views to other servers. */
 export interface ViewConnections {
   readonly connection: ShardConnection
-  /** Who reviews tokens. */
+  /** The server that reviews tokens. */
   readonly reviewer: ShardConnection
   /** Reaches the logical clusters of all shards. */
   readonly everywhere?: ShardConnection
@@ -62,10 +62,10 @@ export interface ViewConnections {
   close(): Promise<void>
 }
 
-/** What every view reads of all logical clusters. */
+/** A request over all logical clusters, which every view needs. */
 const probe = '/clusters/*/apis/core.kcp.io/v1alpha1/logicalclusters?limit=1'
 
-/** Opens what the flags name. Throws `StartError` for what is missing. */
+/** Opens the connections of the flags. Throws `StartError` on invalid kubeconfigs. */
 export async function openConnections(setup: ViewSetup): Promise<ViewConnections> {
   const { flags } = setup
   const open = (flag: string, path: string | undefined) =>
