@@ -67,7 +67,11 @@ describe('a question about a view', () => {
       '/services/initializingworkspaces/nothing/clusters/*',
       '/services/apiexport',
     ])
-      assert.throws(() => behind(path), /cannot be asked: give the URL of a workspace/, path)
+      assert.throws(
+        () => behind(path),
+        /has no logical cluster that can be asked: give --server the URL of a workspace/,
+        path,
+      )
   })
 
   it('is one about a view by its URL', () => {
