@@ -17,7 +17,7 @@ import { resources } from '../kcp/resources.ts'
 import { createIfMissing } from './controllers/client.ts'
 import type { ShardHost } from './controllers/host.ts'
 import { lifecycleOf } from './controllers/workspaces/logicalclustercreation.ts'
-import type { Directory } from './tenancy/directory.ts'
+import type { ClusterDirectory } from './tenancy/directory.ts'
 import { ownerOf } from './tenancy/owner.ts'
 
 /**
@@ -32,7 +32,7 @@ export function homeward(path: string): string {
 /** The dependencies of home workspaces. */
 export interface Homes {
   readonly host: Pick<ShardHost, 'backend' | 'client'>
-  readonly directory: Directory
+  readonly directory: ClusterDirectory
   /** The shard's name. */
   readonly shard: string
 }

@@ -10,18 +10,18 @@ import type { Computed } from './apis/resources.ts'
 import { clusterContent } from './bindings/content.ts'
 import { openWatchCache } from './cache/watchcache.ts'
 import { createClient } from './controllers/client.ts'
-import type { Shard, ShardHost, ShardOptions } from './controllers/host.ts'
+import type { EmbeddedShard, ShardHost, ShardOptions } from './controllers/host.ts'
 import { kubernetesControllers } from './controllers/kubernetes/kubernetes.ts'
 import { cacheInformers } from './informers.ts'
 import { cacheOfRef, wireBackend } from './wiring.ts'
 
-export type { Shard, ShardHost, ShardOptions } from './controllers/host.ts'
+export type { EmbeddedShard as Shard, ShardHost, ShardOptions } from './controllers/host.ts'
 
 /**
  * Opens the logical clusters of a store: loads all objects into memory and serves them. Controllers start with
  * `run`.
  */
-export async function openShard(options: ShardOptions): Promise<Shard> {
+export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   const { log } = options
   const closing = new AbortController()
   const signal = AbortSignal.any([options.signal, closing.signal])

@@ -20,12 +20,12 @@ import type {
 import { namespaceDefaultsController } from './controllers/kubernetes/namespace.ts'
 import { mountController } from './controllers/mounts/mount.ts'
 import { logicalClusterController } from './controllers/workspaces/logicalcluster.ts'
-import { leftoversController } from './controllers/workspaces/logicalclusterdeletion.ts'
+import { orphanedContentController } from './controllers/workspaces/logicalclusterdeletion.ts'
 import { workspaceController } from './controllers/workspaces/workspace.ts'
 import { workspaceTypeController } from './controllers/workspaces/workspacetype.ts'
 import { homeWorkspace } from './homes.ts'
 import { peersController, type Sharding } from './peers/follow.ts'
-import { createDirectory, type Directory } from './tenancy/directory.ts'
+import { type ClusterDirectory, createDirectory } from './tenancy/directory.ts'
 import type { PeerClient } from './tenancy/peer.ts'
 
 export { type BootstrapOptions, bootstrap } from './bootstrap/bootstrap.ts'
@@ -52,7 +52,7 @@ export function kcpParts(
   options: KcpOptions,
 ): Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>> {
   const peers = new Map<string, PeerClient>()
-  const directoryOf = ({ backend, informers }: ShardHost): Directory =>
+  const directoryOf = ({ backend, informers }: ShardHost): ClusterDirectory =>
     createDirectory({
       informers,
       resolve: path => backend.resolve(path),
@@ -82,7 +82,7 @@ export function kcpParts(
 
 interface Parts extends KcpOptions {
   readonly peers: Map<string, PeerClient>
-  readonly directory: Directory
+  readonly directory: ClusterDirectory
 }
 
 /** kcp's controllers; the ones of plain Kubernetes are not among them. */
@@ -102,7 +102,7 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
     workspaceController(deps),
     mountController(deps),
     logicalClusterController(deps),
-    leftoversController(host),
+    orphanedContentController(host),
     workspaceTypeController(deps),
     apiExportController(deps),
     apiBindingController(deps),

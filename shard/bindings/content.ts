@@ -31,13 +31,13 @@ export interface ClusterContent {
    * Calls `handler` when a terminating object has changed and when it is gone. Returns a function that removes the
    * handler.
    */
-  onDeparture(handler: (departing: Stored) => void): () => void
+  onTerminating(handler: (departing: Stored) => void): () => void
 }
 
 const deletionMark = Buffer.from('"deletionTimestamp":')
 
 /** Looks at the bytes first: few objects are terminating. */
-export const isDeparting = (item: Item): boolean =>
+export const isBeingDeleted = (item: Item): boolean =>
   item.bytes.includes(deletionMark) && item.object.metadata.deletionTimestamp !== undefined
 
 export function clusterContent(store: Store, cache: WatchCache): ClusterContent {
@@ -57,9 +57,9 @@ export function clusterContent(store: Store, cache: WatchCache): ClusterContent 
     remove: objects => commit(objects.map(removalOf)),
     add: objects => commit(objects.map(creationOf)),
     commit,
-    onDeparture: handler =>
+    onTerminating: handler =>
       cache.subscribe(({ resource }, { type, item }) => {
-        if (type === 'DELETED' || (type === 'MODIFIED' && isDeparting(item))) handler({ resource, item })
+        if (type === 'DELETED' || (type === 'MODIFIED' && isBeingDeleted(item))) handler({ resource, item })
       }),
   }
 }

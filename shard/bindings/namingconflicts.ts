@@ -52,13 +52,13 @@ function conflictingField(mine: Names, theirs: Names): string | undefined {
 }
 
 /** The owner of a resource: a binding by name, or a CustomResourceDefinition. */
-export interface Holder {
+export interface ResourceOwner {
   readonly binding: string
   readonly crd: boolean
 }
 
 /** The resources that are already bound or defined, as kcp prints them. */
-export function heldMessage(held: ReadonlyMap<string, Holder>): string {
+export function heldMessage(held: ReadonlyMap<string, ResourceOwner>): string {
   const entries = [...held]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([resource, { binding, crd }]) => `${resource}:{${binding} ${crd}}`)

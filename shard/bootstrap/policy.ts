@@ -1,3 +1,4 @@
+import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import {
   apisGroup,
@@ -21,7 +22,6 @@ import {
   defaultRole,
   everything,
   groupBinding,
-  type PolicyRule,
   pathRule,
   read,
   rule,

@@ -7,23 +7,28 @@ import { needsNoIdentity, type PermissionClaim } from '../../kcp/claims.ts'
 
 import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
-import { bindingHolder, type Holder, resourceName, type TakenNames } from '../bindings/namingconflicts.ts'
-import type { Directory } from '../tenancy/directory.ts'
+import {
+  bindingHolder,
+  type ResourceOwner,
+  resourceName,
+  type TakenNames,
+} from '../bindings/namingconflicts.ts'
+import type { ClusterDirectory } from '../tenancy/directory.ts'
 
-/** What a binding can see, from memory. */
+/** The objects that a binding depends on, from memory. */
 export interface BindingWorld {
   readonly cluster: ClusterName
-  /** undefined: no such workspace, or no such export in it. */
+  /** undefined: the workspace or the export does not exist. */
   readonly exported: { readonly cluster: ClusterName; readonly object: APIExport } | undefined
   schema(cluster: ClusterName, name: string): APIResourceSchema | undefined
-  /** Takes a resource for this binding, unless somebody else has it: then returns who. */
-  take(resource: string): Holder | undefined
-  /** Names that others in this cluster have, except for the same resource. */
+  /** Locks a resource for this binding; otherwise returns its owner. */
+  take(resource: string): ResourceOwner | undefined
+  /** Names of other resources in this logical cluster. */
   readonly taken: readonly TakenNames[]
   isServed(claim: PermissionClaim): boolean
 }
 
-/** Where bindings look. */
+/** The informers of bindings. */
 interface BindingSources {
   readonly bindings: Informer
   readonly schemas: Informer
@@ -49,7 +54,7 @@ export function bindingSources(informers: Informers): BindingSources {
 
 /** The export that a binding refers to. */
 export function exportOf(
-  directory: Directory,
+  directory: ClusterDirectory,
   from: ClusterName,
   { spec }: APIBinding,
 ): BindingWorld['exported'] {
@@ -59,19 +64,19 @@ export function exportOf(
   return cluster && object ? { cluster, object } : undefined
 }
 
-/** What is bound, and what is just being bound: one for all who bind. */
+/** The informers and locks that all bindings share. */
 export interface Bindings {
   readonly sources: BindingSources
   readonly locks: Locks
 }
 
-/** Where a binding is, and what it refers to. */
+/** The logical cluster and the export of a binding. */
 export interface BindingPlace extends Pick<BindingWorld, 'cluster' | 'exported'> {
-  /** Bindings that are stored together with it. */
+  /** Bindings that are stored in the same commit. */
   readonly siblings?: readonly APIBinding[]
 }
 
-/** What one binding sees now. What it takes it holds until `locks.release`. */
+/** The dependencies of a binding. Locked resources stay locked until `locks.release`. */
 export function worldOf(
   { sources, locks }: Bindings,
   binding: APIBinding,
@@ -109,12 +114,12 @@ const exportsResource = (
 ): boolean =>
   (object as APIExport).spec?.resources?.some(each => each.name === resource && each.group === group) ?? false
 
-/** Who has what in a cluster: bindings what they bound, definitions what they define. */
+/** The owners of the resources in a logical cluster. */
 function heldResources(
   bindings: readonly APIBinding[],
   definitions: readonly APIResourceSchema[],
-): ReadonlyMap<string, Holder> {
-  const held = new Map<string, Holder>()
+): ReadonlyMap<string, ResourceOwner> {
+  const held = new Map<string, ResourceOwner>()
   for (const { spec } of definitions)
     held.set(groupResource(spec.group, spec.names.plural), { binding: '', crd: true })
   for (const { metadata, status } of bindings)
@@ -145,13 +150,13 @@ function takenNames(
 }
 
 /**
- * Resources that bindings are about to hold. Who holds one for good says so in `status.boundResources`; until that is
- * written it is kept here, so that of two bindings that want the same resource at the same time one comes first.
+ * Locks on resources that are being bound, until `status.boundResources` is written: of two concurrent bindings of
+ * a resource, one gets it.
  */
 interface Locks {
-  /** The name of the binding that has the resource: `binding` itself if it was free. */
+  /** The name of the binding that has the lock: `binding` itself if the resource was free. */
   take(cluster: ClusterName, resource: string, binding: string): string
-  /** To be called when what was taken is written, or not wanted any more. */
+  /** Releases the locks of a binding after its status was written or the binding was dropped. */
   release(cluster: ClusterName, binding: string): void
 }
 

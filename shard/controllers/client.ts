@@ -9,13 +9,15 @@ import { StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, ClusterScope, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import type { Verb } from '../../framework/request/requestinfo.ts'
 
-/** What controllers write with. Everything that fails throws a `StatusError`. */
+/** The client of controllers. All errors are `StatusError`s. */
 export interface ControllerClient {
   /** All objects, or those of one namespace. */
   list(resource: ResourceRef, cluster: ClusterScope, namespace?: string): Promise<readonly Item[]>
   create(resource: ResourceRef, key: ObjectKey, object: KubeObject): Promise<KubeObject>
-  /** Writes what `change` makes of the newest state, or nothing when that is equal. A ref with a subresource writes
-   * that part. */
+  /**
+   * Updates the current object with `change`, and writes nothing when it is unchanged. A ref with a subresource
+   * writes that part.
+   */
   update(
     resource: ResourceRef,
     key: ObjectKey,
@@ -40,10 +42,10 @@ const unless = async <T>(reason: string, action: Promise<T>): Promise<T | undefi
   }
 }
 
-/** undefined when the object is gone. */
+/** The result; undefined when the object does not exist. */
 export const ifFound = <T>(action: Promise<T>): Promise<T | undefined> => unless('NotFound', action)
 
-/** Creates an object under its own name; undefined when one of that name is there. */
+/** Creates an object; undefined when one of that name exists. */
 export function createIfMissing(
   client: ControllerClient,
   resource: ResourceRef,
@@ -54,13 +56,13 @@ export function createIfMissing(
   return unless('AlreadyExists', client.create(resource, { cluster, namespace, name }, object))
 }
 
-/** Thrown by a change that changes nothing: it then costs no validation and no encoding. */
+/** Thrown for an unchanged object, which saves validation and encoding. */
 class Unchanged extends Error {}
 
-/** One for all: nobody reads its stack. */
+/** A single instance: its stack is not used. */
 const unchanged = new Unchanged()
 
-/** Writes metadata and spec. undefined when the object is gone, or is as it should be. */
+/** Updates metadata and spec. undefined when the object does not exist or is unchanged. */
 export async function updateObject<T extends KubeObject>(
   client: ControllerClient,
   resource: ResourceRef,
@@ -80,7 +82,7 @@ export async function updateObject<T extends KubeObject>(
   }
 }
 
-/** Writes status. undefined when the object is gone, or is as it should be. */
+/** Updates the status. undefined when the object does not exist or is unchanged. */
 export const updateStatus = <T extends KubeObject>(
   client: ControllerClient,
   resource: ResourceRef,
@@ -93,12 +95,12 @@ const options: WriteOptions = { dryRun: false, fieldManager: 'oriel' }
 
 interface ClientOptions {
   readonly backend: Pick<Backend, 'storage' | 'apis'>
-  /** Ends what the client does. */
+  /** Cancels the requests of the client. */
   readonly signal: AbortSignal
   readonly log?: Logger
 }
 
-/** A client without HTTP, that may do everything: what controllers write with. */
+/** A client without HTTP and with all permissions, for controllers. */
 export function createClient({ backend, signal, log = silent }: ClientOptions): ControllerClient {
   const contextOf = (verb: Verb, resource: ResourceRef, cluster: ClusterScope): RequestContext =>
     loopbackContext({ verb, resource, cluster, signal, log })
@@ -127,13 +129,13 @@ export function createClient({ backend, signal, log = silent }: ClientOptions): 
   }
 }
 
-/** The version that came with the current object is no wish of the caller's: a lost race runs the change again. */
+/** Drops the unchanged resourceVersion, so that a conflict retries the change. */
 function withoutVersion(next: KubeObject, current: KubeObject): KubeObject {
   const { resourceVersion, ...metadata } = next.metadata
   return resourceVersion === current.metadata.resourceVersion ? { ...next, metadata } : next
 }
 
-/** Unknown fields dropped and defaults applied, as the verb handler does it for clients outside. */
+/** Drops unknown fields and applies defaults, as for requests of clients. */
 function completed(
   backend: Pick<Backend, 'apis'>,
   { group, version, resource, identity }: ResourceRef,

@@ -4,37 +4,39 @@ import type { Logger } from '../../framework/contract/log.ts'
 import type { ClusterContent, Stored } from '../bindings/content.ts'
 import { createQueue } from './queue.ts'
 
-/** Work that follows changes: events become keys, keys are reconciled one at a time each. */
+/** Turns events into keys, and reconciles each key one at a time. */
 export interface Controller {
   readonly name: string
   /** Resolves after `signal` aborted and the running reconciles ended. */
   run(signal: AbortSignal): Promise<void>
-  /** Resolves when there is nothing to do. */
+  /** Resolves when nothing is queued or running. */
   idle(): Promise<void>
 }
 
 export interface ControllerDefinition {
   readonly name: string
-  /** Whose changes are whose work. */
+  /** The informers and the keys that their events enqueue. */
   readonly sources: readonly {
     readonly informer: Pick<Informer, 'onEvent'>
     readonly keys: (event: ItemEvent) => readonly string[]
   }[]
-  /** Whose deletion waits for others to go: they are looked at again a little after one of those has got on. */
-  readonly departures?: {
-    readonly content: Pick<ClusterContent, 'onDeparture'>
-    readonly keys: (departing: Stored) => readonly string[]
+  /**
+   * Objects whose deletion waits for others: they are enqueued a moment after a terminating object has changed.
+   */
+  readonly terminating?: {
+    readonly content: Pick<ClusterContent, 'onTerminating'>
+    readonly keys: (object: Stored) => readonly string[]
   }
-  /** May say after how many milliseconds to look again, when no change will tell. */
+  /** Returns after how many milliseconds to reconcile again, when no event will do that. */
   readonly reconcile: (key: string) => Promise<number | undefined>
 }
 
-/** Milliseconds in which many departures become one look. */
+/** Milliseconds in which changes of terminating objects are collected. */
 const pause = 200
 
-/** A controller starts to listen when it runs, and then first sees everything that is there. */
+/** A controller subscribes when it runs, and first gets all existing objects. */
 export function createController(definition: ControllerDefinition, log: Logger): Controller {
-  const { name, sources, departures, reconcile } = definition
+  const { name, sources, terminating: departures, reconcile } = definition
   const queue = createQueue({
     name,
     log,
@@ -55,8 +57,8 @@ export function createController(definition: ControllerDefinition, log: Logger):
       const removals = sources.map(({ informer, keys }) => informer.onEvent(handle(keys)))
       if (departures !== undefined)
         removals.push(
-          departures.content.onDeparture(departing => {
-            for (const key of departures.keys(departing)) queue.addAfter(key, pause)
+          departures.content.onTerminating(object => {
+            for (const key of departures.keys(object)) queue.addAfter(key, pause)
           }),
         )
       await queue.run(signal)
@@ -70,7 +72,7 @@ export const keyOf = ({ key: { cluster, name } }: Item): string => `${cluster}|$
 
 export const keyFor = (cluster: string, name: string): string => `${cluster}|${name}`
 
-/** The way back. */
+/** The inverse of `keyFor`. */
 export function parseKey(key: string): { readonly cluster: string; readonly name: string } {
   const bar = key.indexOf('|')
   return { cluster: key.slice(0, bar), name: key.slice(bar + 1) }

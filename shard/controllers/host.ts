@@ -15,61 +15,61 @@ import type { ClusterContent } from '../bindings/content.ts'
 import type { Decorator } from '../cache/item.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { Store } from '../store/store.ts'
-import type { Directory } from '../tenancy/directory.ts'
+import type { ClusterDirectory } from '../tenancy/directory.ts'
 import type { Peers } from '../tenancy/peer.ts'
 import type { Bindings } from './bindingworld.ts'
 import type { ControllerClient } from './client.ts'
 import type { Controller } from './controller.ts'
 
-/** What plugins, reviews and controllers are built from. */
+/** The dependencies of plugins, reviews and controllers. */
 export interface ShardHost {
   readonly backend: Backend
   readonly cache: WatchCache
-  /** What the shard's views are shown of it. */
+  /** The shared cache for the views of the shard. */
   readonly shared: SharedCache
   readonly client: ControllerClient
   readonly content: ClusterContent
-  /** The watch cache itself, by ref: never behind a write that was acknowledged. */
+  /** Informers over the watch cache, which has all acknowledged writes. */
   readonly informers: Informers
   readonly log: Logger
-  /** Whether a binding says that it serves this APIResourceSchema. */
+  /** Whether a binding serves this APIResourceSchema. */
   readonly isBound: (schemaUid: string) => boolean
 }
 
 export interface ShardOptions {
   readonly store: Store
   readonly log: Logger
-  /** Ends everything. */
+  /** Stops the shard. */
   readonly signal: AbortSignal
-  /** Built once, from informers: it becomes `backend.authorizer`. */
+  /** Called once; the result becomes `backend.authorizer`. */
   readonly authorizer: (informers: Informers) => Authorizer
-  /** Labels that are presented but not stored: by which claims an object is visible. */
+  /** Labels that are added to objects when they are read, such as claim labels. */
   readonly decorate?: (cache: WatchCache) => Decorator
   /** Plugins besides those of plain Kubernetes, in order. */
   readonly admission?: (host: ShardHost) => readonly RegistryPlugin[]
   /** Controllers besides those of plain Kubernetes. */
   readonly controllers?: (host: ShardHost) => readonly Controller[]
-  /** Who answers review kinds, by `<plural>.<group>`; those without an answer are not served. */
+  /** Storages of review kinds, by `<plural>.<group>`; other review kinds are not served. */
   readonly reviews?: (
     authorizer: Authorizer,
     informers: Informers,
   ) => Readonly<Record<string, ResourceStorage>>
-  /** Endpoints below objects that others answer, by `<plural>.<group>`: `serviceaccounts` → token. */
+  /** Additional subresources, by `<plural>.<group>`, such as `serviceaccounts/token`. */
   readonly subresources?: (informers: Informers) => Readonly<Record<string, readonly Subresource[]>>
-  /** What the URLs of workspaces start with, without a trailing slash: mounts of such URLs are links within the tree. */
+  /** The prefix of workspace URLs, without a trailing slash: mounts with such URLs are links within the tree. */
   readonly externalUrl?: string
-  /** Where admission webhooks of workspaces may be: public addresses when absent. */
+  /** Allowed addresses of admission webhooks; public addresses by default. */
   readonly webhookAddresses?: AddressPolicy
-  /** Objects that are not stored, by `<plural>.<group>`: asked before the store at each get. */
+  /** Computed objects, by `<plural>.<group>`: looked up before the store at each get. */
   readonly computed?: (host: ShardHost) => Readonly<Record<string, Computed>>
-  /** Told how many objects are loaded, while the shard is opened. */
+  /** Called with the number of loaded objects while the shard opens. */
   readonly loading?: (objects: number) => void
-  /** How much of the past of each resource stays in memory. */
+  /** The bounds of the event history of each resource. */
   readonly ring?: Partial<RingBounds>
 }
 
 /** Embedded logical clusters. */
-export interface Shard extends ShardHost {
+export interface EmbeddedShard extends ShardHost {
   readonly controllers: readonly Controller[]
   /** Runs the controllers; resolves when the shard's signal has aborted and they have stopped. */
   run(): Promise<void>
@@ -77,7 +77,7 @@ export interface Shard extends ShardHost {
   close(): void
 }
 
-/** Bound resources of root's exports, with their identities. */
+/** The resources of root's exports, with their identities. */
 export interface TenancyResources {
   readonly workspaces: ResourceRef
   readonly workspaceTypes: ResourceRef
@@ -88,23 +88,23 @@ export interface TenancyResources {
 /** The shard that this process is. */
 export interface ShardIdentity {
   readonly name: string
-  /** What clients use, without a trailing slash. */
+  /** The URL for clients, without a trailing slash. */
   readonly externalURL: string
 }
 
-/** What kcp's controllers work with. */
+/** The dependencies of kcp's controllers. */
 export interface KcpControllerDeps extends Bindings {
   readonly client: ControllerClient
   readonly content: ClusterContent
   readonly informers: Informers
-  readonly directory: Directory
+  readonly directory: ClusterDirectory
   readonly tenancy: TenancyResources
   readonly shard: ShardIdentity
   /** The other shards of the tree. */
   readonly peers: Peers
-  /** What a cluster serves; undefined when there is no such cluster. */
+  /** The resources of a logical cluster; undefined when it does not exist. */
   readonly apis: (cluster: ClusterName) => ApiSet | undefined
-  /** Where a path of workspaces leads, as far as this shard knows. */
+  /** Resolves a path of workspaces with what this shard knows. */
   readonly place: (path: string) => Place | undefined
   /** PEM, for `kube-root-ca.crt`. */
   readonly rootCA: string

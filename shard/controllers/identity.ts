@@ -10,7 +10,7 @@ import { keyOf } from './controller.ts'
 
 export const identityNamespace = 'kcp-system'
 
-/** What has an identity: an APIExport, or a ClusterCachedResource. */
+/** An object with an identity: APIExport or ClusterCachedResource. */
 interface Identified extends KubeObject {
   readonly spec?: {
     readonly identity?: { readonly secretRef?: { readonly name?: string; readonly namespace?: string } }
@@ -32,7 +32,7 @@ export const identityKeyOf = (secret: KubeObject | undefined): Buffer =>
 
 export const namesIdentity = ({ spec }: Identified): boolean => Boolean(spec?.identity?.secretRef?.name)
 
-/** A secret that is there already is adopted: whoever has the same secret shares the data. */
+/** Creates the identity secret, or uses an existing one: objects with the same secret share their data. */
 export async function giveIdentity(
   client: ControllerClient,
   resource: ResourceRef,
@@ -53,7 +53,7 @@ export async function giveIdentity(
   )
 }
 
-/** The objects whose identity this secret is, by key. */
+/** The keys of the objects that use this secret. */
 export const usersOfSecret = (objects: Informer, { key }: Item): readonly string[] =>
   objects
     .list(key.cluster)
@@ -63,7 +63,7 @@ export const usersOfSecret = (objects: Informer, { key }: Item): readonly string
     })
     .map(keyOf)
 
-/** What a secret says of an identity. Once known, an identity never changes. */
+/** The identity hash of a secret and its condition. A known identity never changes. */
 export function identityState(
   secrets: Informer,
   cluster: ClusterName,

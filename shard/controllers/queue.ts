@@ -1,23 +1,26 @@
 import { pauseAfter } from '../../framework/async/backoff.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 
-/** A set of keys that want work. A key is worked on by one worker at a time; adding it meanwhile runs it once more. */
+/**
+ * A work queue of keys: a key is processed by one worker at a time; adding it meanwhile processes it once more
+ * (client-go `util/workqueue`).
+ */
 export interface Queue {
   add(key: string): void
-  /** Adds the key later; the earliest of several wishes wins. */
+  /** Adds the key after a delay; the earliest of several delays is used. */
   addAfter(key: string, milliseconds: number): void
-  /** Works until `signal` aborts; resolves when the running reconciles have ended. */
+  /** Processes keys until `signal` aborts; resolves when the running reconciles have ended. */
   run(signal: AbortSignal): Promise<void>
-  /** Resolves when nothing is queued, running or waiting for a retry; for tests and orderly starts. */
+  /** Resolves when nothing is queued, running or waiting for a retry. */
   idle(): Promise<void>
 }
 
 interface QueueOptions {
   readonly name: string
   readonly log: Logger
-  /** Brings the object of this key one step closer to what is wanted. Whatever it throws is a reason to retry. */
+  /** Reconciles the object of this key. Errors are retried. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<void>
-  /** Keys worked on at the same time; default 64: they mostly wait for the store, which flushes for many at once. */
+  /** Concurrent reconciles; default 64: they mostly wait for the store, which combines their commits. */
   readonly concurrency?: number
 }
 
@@ -37,7 +40,7 @@ interface State {
   settled: (() => void)[]
 }
 
-/** A keyed work queue: duplicates are merged, failures are retried later and later, one timer serves all delays. */
+/** A work queue with unique keys, exponential retries, and one timer for all delays. */
 export function createQueue(options: QueueOptions): Queue {
   const state: State = {
     ready: new Set(),
@@ -66,7 +69,7 @@ export function createQueue(options: QueueOptions): Queue {
   }
 }
 
-/** Long delays do not count: they are appointments, not work. */
+/** Delayed keys do not count as work. */
 const isIdle = (state: State): boolean =>
   state.ready.size === 0 && state.running.size === 0 && state.failures.size === 0
 
@@ -135,7 +138,9 @@ function retryLater(
   queue.addAfter(failed.key, pauseAfter(failures, pauses))
 }
 
-/** Until something is added, a delay is over, or the queue stops. Returns at once while work could start. */
+/**
+ * Waits until a key is added, a delay is over, or the queue stops. Returns at once while a key can be processed.
+ */
 async function nextWake(state: State, limit: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted || (state.ready.size > 0 && state.running.size < limit)) return
   const { next } = state.delays
@@ -153,11 +158,11 @@ interface Entry {
   readonly key: string
 }
 
-/** Appointments by key: a binary heap, where an entry that was overtaken by an earlier wish is skipped when it surfaces. */
+/** Delays by key: a binary heap, in which entries with a later time than that of their key are skipped. */
 interface Delays {
-  /** Milliseconds since the epoch; the earliest of several wishes for a key wins. */
+  /** Milliseconds since the epoch; the earliest time of a key is used. */
   set(key: string, at: number): void
-  /** The time of the next appointment. */
+  /** The earliest time. */
   readonly next: number | undefined
   /** Removes and returns the keys whose time has come. */
   take(now: number): readonly string[]

@@ -1,10 +1,10 @@
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
-import { isDeparting } from '../bindings/content.ts'
+import { isBeingDeleted } from '../bindings/content.ts'
 import { type ControllerClient, ifFound } from './client.ts'
 
-/** What is left after everything was asked to go. */
+/** The objects that remain after all were deleted. */
 export interface Remaining {
   /** Objects by `<resource>.<group>`. */
   readonly instances: ReadonlyMap<string, number>
@@ -14,11 +14,13 @@ export interface Remaining {
 
 const batch = 64
 
-/** Milliseconds until what holds content is looked at again although nobody was heard to go: what is served no more
- * holds nothing. */
+/**
+ * Milliseconds until remaining content is checked again without an event: resources that are no longer served cause
+ * none.
+ */
 export const recheck = 60_000
 
-/** Deletes all objects of some resources in one cluster, and counts those that stay for now. */
+/** Deletes all objects of the resources in a logical cluster, and counts those that remain. */
 export async function deleteContent(
   client: ControllerClient,
   cluster: ClusterName,
@@ -37,9 +39,9 @@ export async function deleteContent(
   return { instances, finalizers }
 }
 
-/** Objects that are terminating already are left to whoever holds them. */
+/** Terminating objects are not deleted again: their finalizers are pending. */
 async function deleteAll(client: ControllerClient, ref: ResourceRef, items: readonly Item[]): Promise<void> {
-  const targets = items.filter(item => !isDeparting(item))
+  const targets = items.filter(item => !isBeingDeleted(item))
   for (let i = 0; i < targets.length; i += batch) {
     const some = targets.slice(i, i + batch)
     await Promise.all(some.map(({ key }) => ifFound(client.delete(ref, key, { propagation: 'Background' }))))

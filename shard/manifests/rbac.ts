@@ -1,15 +1,7 @@
+import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
 import type { Manifest } from './manifest.ts'
-
-/** `rules[]` of a role. */
-export interface PolicyRule {
-  readonly verbs: readonly string[]
-  readonly apiGroups?: readonly string[]
-  readonly resources?: readonly string[]
-  readonly resourceNames?: readonly string[]
-  readonly nonResourceURLs?: readonly string[]
-}
 
 export const read: readonly string[] = ['get', 'list', 'watch']
 export const write: readonly string[] = ['create', 'delete', 'deletecollection', 'patch', 'update']

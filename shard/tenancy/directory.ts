@@ -23,7 +23,7 @@ export interface LocatedType {
 }
 
 /** Looks up logical clusters, paths, exports, types and shards in memory. */
-export interface Directory {
+export interface ClusterDirectory {
   logicalCluster(cluster: ClusterName): LogicalCluster | undefined
   /** `root:org:team`; the cluster's name when it has no path. */
   path(cluster: ClusterName): string
@@ -54,7 +54,7 @@ export interface DirectoryDeps {
   readonly peers: Peers
 }
 
-export function createDirectory(deps: DirectoryDeps): Directory {
+export function createDirectory(deps: DirectoryDeps): ClusterDirectory {
   const { informers, resolve } = deps
   const clusters = informers.for(resources.logicalClusters)
   const exports = informers.for(resources.apiExports)
@@ -71,7 +71,7 @@ export function createDirectory(deps: DirectoryDeps): Directory {
     const type = objectIn<WorkspaceType>(types, cluster, name)
     return type && { cluster, path: path(cluster), type }
   }
-  const workspaceType: Directory['workspaceType'] = (reference, from) => {
+  const workspaceType: ClusterDirectory['workspaceType'] = (reference, from) => {
     const places = reference.path ? [reference.path] : upward(path(from))
     for (const place of places) {
       const cluster = clusterOf({ path: place }, from)
@@ -121,7 +121,7 @@ export const typeName = (located: LocatedType): string =>
   `${located.path}:${located.type.metadata.name ?? ''}`
 
 /** Depth first, bases before the type itself. */
-function typeChain(start: LocatedType, find: Directory['workspaceType']): readonly LocatedType[] {
+function typeChain(start: LocatedType, find: ClusterDirectory['workspaceType']): readonly LocatedType[] {
   const chain = new Map<string, LocatedType>()
   const visit = (located: LocatedType, trail: readonly string[]): void => {
     const id = typeName(located)
@@ -137,7 +137,7 @@ function typeChain(start: LocatedType, find: Directory['workspaceType']): readon
   return [...chain.values()]
 }
 
-function baseOf(base: PathReference, of: LocatedType, find: Directory['workspaceType']): LocatedType {
+function baseOf(base: PathReference, of: LocatedType, find: ClusterDirectory['workspaceType']): LocatedType {
   const found = find(base, of.cluster)
   if (found === undefined) throw new TypesInvalid(`unable to find inherited workspace type ${base.name}`)
   return found

@@ -13,12 +13,12 @@ import { shardHash, workspaceClusterName } from '../../kcp/names.ts'
 import { requirementsOf } from '../../kcp/selector.ts'
 import type { Workspace } from '../../kcp/tenancy.ts'
 import { withMetadata } from '../registry/strategy.ts'
-import type { Directory } from './directory.ts'
+import type { ClusterDirectory } from './directory.ts'
 
 /** The shard and name of the logical cluster of a workspace, or why there is none. */
-export type Placement = Place | { readonly problem: string }
+export type Placement = ShardAssignment | { readonly problem: string }
 
-export interface Place {
+export interface ShardAssignment {
   readonly shard: Shard
   readonly cluster: ClusterName
   /** The URL for clients, by path. */
@@ -30,7 +30,7 @@ export interface Place {
  * `workspace_reconcile_scheduling.go`).
  */
 export function placementOf(
-  directory: Directory,
+  directory: ClusterDirectory,
   { parent, name }: Position,
   { spec }: Workspace,
 ): Placement {
@@ -50,7 +50,7 @@ export interface Position {
 }
 
 /** `https://…/clusters/root:org:team` */
-export const urlOn = (directory: Directory, { spec }: Shard, { parent, name }: Position): string =>
+export const urlOn = (directory: ClusterDirectory, { spec }: Shard, { parent, name }: Position): string =>
   `${spec?.externalURL ?? spec?.baseURL ?? ''}/clusters/${directory.path(parent)}:${name}`
 
 function chosen(shards: readonly Shard[], selector: LabelSelector): Shard | undefined {
@@ -61,7 +61,7 @@ function chosen(shards: readonly Shard[], selector: LabelSelector): Shard | unde
   return fitting[Math.floor(Math.random() * fitting.length)]
 }
 
-function freeName(directory: Directory): ClusterName {
+function freeName(directory: ClusterDirectory): ClusterName {
   for (;;) {
     const name = workspaceClusterName()
     if (directory.logicalCluster(name) === undefined) return name
@@ -87,7 +87,7 @@ function problemOf(expression: unknown): string | undefined {
  * The workspace with its shard and logical cluster, written before the logical cluster exists: a crash between the
  * two writes does no harm.
  */
-export function placed(workspace: Workspace, { shard, cluster, URL }: Place): Workspace {
+export function placed(workspace: Workspace, { shard, cluster, URL }: ShardAssignment): Workspace {
   const { annotations = {}, finalizers = [] } = workspace.metadata
   const { name = '', labels } = shard.metadata
   const spec = { ...workspace.spec, cluster, URL }

@@ -9,7 +9,7 @@ import type { AcceptablePermissionClaim } from '../../../kcp/claims.ts'
 import { exportHash, exportLabel } from '../../../kcp/labels.ts'
 import type { PathReference } from '../../../kcp/references.ts'
 import { withMetadata } from '../../registry/strategy.ts'
-import type { Directory } from '../../tenancy/directory.ts'
+import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { checkBind, type ExportRules, exportCluster, noPermission } from './permission.ts'
 import { concerns, refused } from './refusal.ts'
 
@@ -39,7 +39,11 @@ function withFinalizer(object: APIBinding): APIBinding {
   return withMetadata(object, { finalizers: [...finalizers, bindingFinalizer] })
 }
 
-function labelled(directory: Directory, request: AdmissionAttributes, binding: APIBinding): APIBinding {
+function labelled(
+  directory: ClusterDirectory,
+  request: AdmissionAttributes,
+  binding: APIBinding,
+): APIBinding {
   const reference = binding.spec?.reference?.export
   if (!reference?.name || !isReadable(reference)) return binding
   const cluster = exportCluster(directory, reference, request.key.cluster)

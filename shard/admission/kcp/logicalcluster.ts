@@ -18,7 +18,7 @@ import {
   workspaceBootstrapper,
 } from '../../../kcp/users.ts'
 import { withMetadata } from '../../registry/strategy.ts'
-import type { Directory } from '../../tenancy/directory.ts'
+import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import type { RegistryPlugin } from '../chain.ts'
 import { mirrorLogicalCluster, withLocks, withSystemAnnotations } from './metadata.ts'
 import { refused } from './refusal.ts'
@@ -55,7 +55,9 @@ const phases: readonly LogicalClusterPhase[] = [
 ]
 
 /** Checks who changes a LogicalCluster, and adds its finalizer (kcp `pkg/admission/logicalcluster`). */
-export const logicalClusterAdmission = ({ bindingsIn }: Pick<Directory, 'bindingsIn'>): RegistryPlugin => ({
+export const logicalClusterAdmission = ({
+  bindingsIn,
+}: Pick<ClusterDirectory, 'bindingsIn'>): RegistryPlugin => ({
   name: 'core.kcp.io/LogicalCluster',
   handles: { resources: [logicalClusters] },
   mutate(ctx, request) {

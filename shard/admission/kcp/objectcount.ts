@@ -3,11 +3,11 @@ import { groupResource } from '../../../framework/meta/object.ts'
 import { maxObjectsAnnotation } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
-import type { Directory } from '../../tenancy/directory.ts'
+import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { refused } from './refusal.ts'
 
 export interface ObjectCountDeps {
-  readonly directory: Directory
+  readonly directory: ClusterDirectory
   readonly cache: WatchCache
   /** The limit for logical clusters without the annotation; 0: no limit. */
   readonly limit: number

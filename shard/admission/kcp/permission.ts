@@ -5,7 +5,7 @@ import type { ClusterName } from '../../../framework/meta/object.ts'
 import { apisGroup } from '../../../kcp/apigroups.ts'
 
 import type { PathReference } from '../../../kcp/references.ts'
-import type { Directory } from '../../tenancy/directory.ts'
+import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { refused } from './refusal.ts'
 
 /** A verb on an object in another workspace: `bind` or `use`. */
@@ -43,7 +43,7 @@ export const mayBind = (
 
 /** The dependencies of checks of export references. */
 export interface ExportRules {
-  readonly directory: Directory
+  readonly directory: ClusterDirectory
   readonly authorizer: Authorizer
 }
 
@@ -52,7 +52,7 @@ export interface ExportRules {
  * export need not exist yet: a condition reports that.
  */
 export function exportCluster(
-  directory: Directory,
+  directory: ClusterDirectory,
   reference: PathReference,
   from: ClusterName,
 ): ClusterName | undefined {

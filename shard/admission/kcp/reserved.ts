@@ -2,7 +2,7 @@ import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { pathAnnotation } from '../../../kcp/annotations.ts'
 import { apisGroup } from '../../../kcp/apigroups.ts'
 import { withMetadata } from '../../registry/strategy.ts'
-import type { Directory } from '../../tenancy/directory.ts'
+import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { concerns, refused } from './refusal.ts'
 
 const crds = 'customresourcedefinitions.apiextensions.k8s.io'
@@ -42,7 +42,7 @@ const always: ReadonlySet<string> = new Set([
 const exempt = 'logicalclusters.core.kcp.io'
 
 /** Sets `kcp.io/path` to the canonical path of the workspace. */
-export const pathAnnotationAdmission = (directory: Directory): AdmissionPlugin => ({
+export const pathAnnotationAdmission = (directory: ClusterDirectory): AdmissionPlugin => ({
   name: 'kcp.io/PathAnnotation',
   mutate(_ctx, { object, resource, group, subresource, key }) {
     const kind = `${resource}.${group}`

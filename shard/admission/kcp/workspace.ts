@@ -10,9 +10,9 @@ import {
 } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import { type Mount, mountOf } from '../../controllers/mounts/mountref.ts'
+import { mountOf, type WorkspaceMount } from '../../controllers/mounts/mountref.ts'
 import { withMetadata } from '../../registry/strategy.ts'
-import type { Directory } from '../../tenancy/directory.ts'
+import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { ownerOf } from '../../tenancy/owner.ts'
 import { placed, placementOf } from '../../tenancy/placement.ts'
 import type { RegistryPlugin } from '../chain.ts'
@@ -25,7 +25,7 @@ const workspaces = 'workspaces.tenancy.kcp.io'
  * Sets the creator of a workspace and protects the fields that only the server sets (kcp
  * `pkg/admission/workspace`).
  */
-export const workspaceAdmission = (directory: Directory): RegistryPlugin => ({
+export const workspaceAdmission = (directory: ClusterDirectory): RegistryPlugin => ({
   name: 'tenancy.kcp.io/Workspace',
   handles: { resources: [workspaces] },
   mutate(ctx, request) {
@@ -74,7 +74,7 @@ function withOrigin(object: KubeObject, user: UserInfo, parent: LogicalCluster |
 }
 
 /** Schedules the workspace at its creation; where that fails, the controller tries again. */
-function begun(directory: Directory, { cluster, name }: ObjectKey, workspace: Workspace): Workspace {
+function begun(directory: ClusterDirectory, { cluster, name }: ObjectKey, workspace: Workspace): Workspace {
   const begun: Workspace = { ...workspace, status: { phase: 'Scheduling' } }
   if (begun.spec?.mount !== undefined) return begun
   const placement = placementOf(directory, { parent: cluster, name }, begun)
@@ -125,7 +125,7 @@ export const mountAdmission: AdmissionPlugin = {
 
 const groupVersion = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?v[0-9]+((alpha|beta)[0-9]+)?$/
 
-const apiVersionProblem = ({ ref }: Mount): string | undefined =>
+const apiVersionProblem = ({ ref }: WorkspaceMount): string | undefined =>
   groupVersion.test(ref.apiVersion)
     ? undefined
     : 'spec.mount.apiVersion must be a version, or a group and a version'

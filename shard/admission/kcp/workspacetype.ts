@@ -3,7 +3,7 @@ import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/co
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { WorkspaceType, WorkspaceTypeSelector } from '../../../kcp/tenancy.ts'
-import type { Directory } from '../../tenancy/directory.ts'
+import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { mayBind } from './permission.ts'
 import { concerns, refused } from './refusal.ts'
 
@@ -11,7 +11,10 @@ const workspaceTypes = 'workspacetypes.tenancy.kcp.io'
 const reserved: readonly string[] = ['any', 'system']
 
 /** Validates workspace types (kcp `pkg/admission/workspacetype`). */
-export const workspaceTypeAdmission = (directory: Directory, authorizer: Authorizer): AdmissionPlugin => ({
+export const workspaceTypeAdmission = (
+  directory: ClusterDirectory,
+  authorizer: Authorizer,
+): AdmissionPlugin => ({
   name: 'tenancy.kcp.io/WorkspaceType',
   handles: { resources: [workspaceTypes] },
   // Before the validation of the schema, which has another message.
@@ -47,7 +50,7 @@ function limitProblem(field: string, limit: WorkspaceTypeSelector | undefined): 
 
 /** New default bindings need the permission to bind. */
 async function checkBindings(
-  directory: Directory,
+  directory: ClusterDirectory,
   authorizer: Authorizer,
   ctx: RequestContext,
   request: AdmissionAttributes,

@@ -8,7 +8,7 @@ import { coreGroup, tenancyGroup } from '../../../kcp/apigroups.ts'
 import type { PathReference } from '../../../kcp/references.ts'
 import type { Workspace, WorkspaceTypeSelector } from '../../../kcp/tenancy.ts'
 import { withMetadata } from '../../registry/strategy.ts'
-import { type Directory, type LocatedType, TypesInvalid, typeName } from '../../tenancy/directory.ts'
+import { type ClusterDirectory, type LocatedType, TypesInvalid, typeName } from '../../tenancy/directory.ts'
 import { isAllowed } from './permission.ts'
 import { concerns, refused } from './refusal.ts'
 
@@ -18,7 +18,10 @@ const workspaces = 'workspaces.tenancy.kcp.io'
  * Resolves the type of a new workspace, and checks the verb `use` and the limits of types (kcp
  * `pkg/admission/workspacetypeexists`).
  */
-export const workspaceTypeExists = (directory: Directory, authorizer: Authorizer): AdmissionPlugin => ({
+export const workspaceTypeExists = (
+  directory: ClusterDirectory,
+  authorizer: Authorizer,
+): AdmissionPlugin => ({
   name: 'tenancy.kcp.io/WorkspaceTypeExists',
   handles: { resources: [workspaces] },
   mutate(_ctx, request) {
@@ -44,7 +47,11 @@ export const workspaceTypeExists = (directory: Directory, authorizer: Authorizer
 const printed = ({ path, name }: PathReference): string => (path ? `${path}:${name}` : name)
 
 /** The type of the workspace; by default that of the parent type for children. */
-function wantedType(directory: Directory, request: AdmissionAttributes, { spec }: Workspace): PathReference {
+function wantedType(
+  directory: ClusterDirectory,
+  request: AdmissionAttributes,
+  { spec }: Workspace,
+): PathReference {
   const { cluster } = request.key
   const parent = directory.logicalCluster(cluster)
   if (parent === undefined) {
@@ -60,7 +67,7 @@ function wantedType(directory: Directory, request: AdmissionAttributes, { spec }
   return child
 }
 
-function parentType(directory: Directory, request: AdmissionAttributes): LocatedType {
+function parentType(directory: ClusterDirectory, request: AdmissionAttributes): LocatedType {
   const annotation = directory.logicalCluster(request.key.cluster)?.metadata.annotations?.[typeAnnotation]
   if (annotation === undefined)
     throw refused(request, `annotation ${typeAnnotation} on LogicalCluster must be set`)
@@ -71,7 +78,7 @@ function parentType(directory: Directory, request: AdmissionAttributes): Located
 }
 
 /** The type that `<path>:<name>` names. */
-function locate(directory: Directory, identifier: string, from: ClusterName): LocatedType | undefined {
+function locate(directory: ClusterDirectory, identifier: string, from: ClusterName): LocatedType | undefined {
   const colon = identifier.lastIndexOf(':')
   return directory.workspaceType(
     { path: identifier.slice(0, Math.max(colon, 0)), name: identifier.slice(colon + 1) },
@@ -81,7 +88,7 @@ function locate(directory: Directory, identifier: string, from: ClusterName): Lo
 
 /** The type with all types that it extends, bases first. */
 function chainOf(
-  directory: Directory,
+  directory: ClusterDirectory,
   request: AdmissionAttributes,
   { spec }: Workspace,
 ): readonly LocatedType[] {
@@ -93,7 +100,7 @@ function chainOf(
 }
 
 function typeChain(
-  directory: Directory,
+  directory: ClusterDirectory,
   request: AdmissionAttributes,
   type: LocatedType,
 ): readonly LocatedType[] {
@@ -130,7 +137,7 @@ async function checkUse(
 }
 
 function checkLimits(
-  directory: Directory,
+  directory: ClusterDirectory,
   request: AdmissionAttributes,
   types: readonly LocatedType[],
 ): void {

@@ -17,14 +17,14 @@ export interface Rule {
   readonly resourceNames?: readonly string[]
 }
 
-export interface Selectors {
+export interface MatchSelectors {
   readonly namespaceSelector?: MetaV1LabelSelector
   readonly objectSelector?: MetaV1LabelSelector
   readonly matchPolicy?: string
 }
 
 /** `MatchResources` of policies and their bindings. */
-export interface MatchResources extends Selectors {
+export interface MatchResources extends MatchSelectors {
   readonly resourceRules?: readonly Rule[]
   readonly excludeResourceRules?: readonly Rule[]
 }
@@ -102,7 +102,7 @@ const selects = (selector: MetaV1LabelSelector, object: KubeObject | undefined):
  * Whether the namespace of the request (or the namespace that is the object) and the object match the selectors.
  */
 export function matchesSelectors(
-  { namespaceSelector, objectSelector }: Selectors,
+  { namespaceSelector, objectSelector }: MatchSelectors,
   subject: Subject,
 ): boolean {
   const { request, namespaceOf } = subject

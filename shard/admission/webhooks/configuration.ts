@@ -10,17 +10,17 @@ import { admissionEnvironment } from '../../../openapi/expressions/admission.ts'
 import { Decisions } from '../policies/authorizervariables.ts'
 import { conditionsHold, requestVariables, type Variables } from '../policies/evaluation.ts'
 import {
+  type MatchSelectors,
   matchedVersion,
   matchesSelectors,
   type Rule,
-  type Selectors,
   type Subject,
   subjectIn,
 } from '../policies/matching.ts'
 import { isExempt, type PolicyCluster, perItem } from '../policies/source.ts'
 
 /** One webhook of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. */
-export interface Webhook extends Selectors {
+export interface Webhook extends MatchSelectors {
   readonly name: string
   readonly clientConfig: {
     readonly url?: string

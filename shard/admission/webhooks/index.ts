@@ -9,9 +9,9 @@ import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 import { configurationsOf, configured, policyClusters } from '../policies/source.ts'
 import { type FindWebhooks, webhookFinder } from './configuration.ts'
 import {
-  type Answer,
   type AskWebhook,
   nothingToPatch,
+  type WebhookResponse,
   webhookClient,
   withCluster,
   withoutCluster,
@@ -105,7 +105,7 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
 const convertedBack = (latest: KubeObject, { object, versions }: WriteAttributes): Promise<KubeObject> =>
   versions.convert(latest, versionOf(object.apiVersion))
 
-function changed(answer: Answer | undefined, object: KubeObject, cluster: ClusterName): KubeObject {
+function changed(answer: WebhookResponse | undefined, object: KubeObject, cluster: ClusterName): KubeObject {
   if (answer?.patch === undefined) return object
   const patched = applyJsonPatch(withCluster(object, cluster), readJsonPatch(answer.patch))
   return withoutCluster(patched as KubeObject)

@@ -29,7 +29,7 @@ export function withoutCluster(object: KubeObject): KubeObject {
 }
 
 /** The JSON patch of a webhook that allowed the write; undefined when the call failed and failures are ignored. */
-export interface Answer {
+export interface WebhookResponse {
   readonly patch: unknown
 }
 
@@ -38,7 +38,7 @@ export type AskWebhook = (
   webhook: Webhook,
   subject: Subject,
   mutating: boolean,
-) => Promise<Answer | undefined>
+) => Promise<WebhookResponse | undefined>
 
 /** Calls webhooks at allowed addresses. */
 export const webhookClient =

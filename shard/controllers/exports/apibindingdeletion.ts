@@ -5,7 +5,7 @@ import type { APIBinding, BoundAPIResource } from '../../../kcp/apis.ts'
 import { type ConditionState, isFalse, setConditions } from '../../../kcp/conditions.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { isIdentity, isVirtual } from '../../apis/served.ts'
-import { isDeparting, type Stored } from '../../bindings/content.ts'
+import { isBeingDeleted, type Stored } from '../../bindings/content.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
@@ -44,12 +44,12 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
     return recheck
   }
   const boundBy = ({ resource, item: { cluster } }: Stored): readonly string[] =>
-    isIdentity(resource.segment) ? bindings.list(cluster).filter(isDeparting).map(keyOf) : []
+    isIdentity(resource.segment) ? bindings.list(cluster).filter(isBeingDeleted).map(keyOf) : []
   return createController(
     {
       name: 'apibinding-deletion',
       reconcile,
-      departures: { content: deps.content, keys: boundBy },
+      terminating: { content: deps.content, keys: boundBy },
       sources: [{ informer: bindings, keys: ({ item }) => [keyOf(item)] }],
     },
     deps.log,

@@ -14,7 +14,12 @@ import {
   setConditions,
   summary,
 } from '../../../kcp/conditions.ts'
-import { type Holder, heldMessage, namingConflict, resourceName } from '../../bindings/namingconflicts.ts'
+import {
+  heldMessage,
+  namingConflict,
+  type ResourceOwner,
+  resourceName,
+} from '../../bindings/namingconflicts.ts'
 import type { BindingWorld } from '../bindingworld.ts'
 import { applyClaims } from './permissionclaims.ts'
 
@@ -109,7 +114,7 @@ function bindResources(old: Status, world: BindingWorld, exported: Exported): St
     const message = `${contactOwner}: APIResourceSchema "${missing.resource.schema}" not found`
     return { status, states: [isFalse(exportValid, 'Error', 'InternalError', message)] }
   }
-  const held = new Map<string, Holder>()
+  const held = new Map<string, ResourceOwner>()
   const bound = new Map((old.boundResources ?? []).map(resource => [resourceName(resource), resource]))
   for (const { resource, schema } of found) {
     const name = resourceName({ group: resource.group, resource: resource.name })

@@ -51,7 +51,10 @@ export function cachedResourceController(deps: KcpControllerDeps): Controller {
 }
 
 /** Changes of the object, its identity secret, the published objects, and what defines the published resource. */
-function changesOf({ informers }: KcpControllerDeps, followed: Followed): ControllerDefinition['sources'] {
+function changesOf(
+  { informers }: KcpControllerDeps,
+  followed: FollowedResources,
+): ControllerDefinition['sources'] {
   const cached = informers.for(resources.clusterCachedResources)
   const inCluster: ControllerDefinition['sources'][number]['keys'] = ({ item }) =>
     cached.list(item.key.cluster).map(keyOf)
@@ -102,7 +105,7 @@ interface Publication {
 
 async function report(
   deps: KcpControllerDeps,
-  followed: Followed,
+  followed: FollowedResources,
   { cluster, name, published }: Publication,
 ): Promise<void> {
   const { client, informers } = deps
@@ -179,12 +182,12 @@ async function release(
 }
 
 /** Changes of resources that become known while the controller runs. */
-interface Followed extends Pick<Informer, 'onEvent'> {
+interface FollowedResources extends Pick<Informer, 'onEvent'> {
   /** Starts to follow a resource; it is followed as long as the controller runs. */
   follow(resource: ResourceRef): void
 }
 
-function followResources(informers: Informers): Followed {
+function followResources(informers: Informers): FollowedResources {
   const followed = new Set<Informer>()
   const handlers = new Set<(event: ItemEvent) => void>()
   const tell = (event: ItemEvent): void => {

@@ -55,7 +55,7 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
     {
       name: 'customresourcedefinition',
       reconcile,
-      departures: { content: deps.content, keys: definedBy(definitions) },
+      terminating: { content: deps.content, keys: definedBy(definitions) },
       sources: [
         {
           informer: definitions,

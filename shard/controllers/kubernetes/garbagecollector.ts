@@ -14,17 +14,17 @@ import {
   foreground,
   isTerminatingWith,
   type ObjectPlace,
+  type OwnerState,
   type Ownership,
   orphan,
+  ownerStateOf,
   ownersOf,
   parsePlace,
   placeKey,
   placeOf,
   type Read,
-  type Standing,
   servedAt,
-  standingOf,
-} from './ownership.ts'
+} from './ownerreferences.ts'
 
 /** The dependencies of the garbage collector. */
 interface GarbageCollectorDeps extends Omit<Collection, 'ownership'> {
@@ -181,7 +181,7 @@ async function deleteDependents(of: Collection, target: Target): Promise<void> {
 async function deleteUnowned(of: Collection, target: Target): Promise<number | undefined> {
   const owners = referencesOf(target)
   if (owners.length === 0) return undefined
-  const standings = await Promise.all(owners.map(owner => standingOf(of, target.place, owner)))
+  const standings = await Promise.all(owners.map(owner => ownerStateOf(of, target.place, owner)))
   const lost = owners.filter((_, i) => standings[i] === 'absent' || standings[i] === 'waiting')
   if (standings.includes('solid')) await dropOwners(of, target, new Set(lost.map(owner => owner.uid)))
   else if (standings.includes('unknown')) return unknownAgain
@@ -189,7 +189,7 @@ async function deleteUnowned(of: Collection, target: Target): Promise<number | u
   return undefined
 }
 
-async function deleteTarget(of: Collection, target: Target, standings: readonly Standing[]): Promise<void> {
+async function deleteTarget(of: Collection, target: Target, standings: readonly OwnerState[]): Promise<void> {
   const { place, ref, object } = target
   const dependents = standings.includes('waiting') ? await dependentsOf(of, target) : []
   if (dependents.some(dependent => isTerminatingWith(dependent.object, foreground))) await unblock(of, target)

@@ -9,7 +9,7 @@ import { definitionController } from './customresourcedefinition.ts'
 import { eventExpiryController } from './eventexpiry.ts'
 import { garbageCollector } from './garbagecollector.ts'
 import { namespaceController } from './namespace.ts'
-import type { Read } from './ownership.ts'
+import type { Read } from './ownerreferences.ts'
 import { policyStatusController } from './policystatus.ts'
 import { resourceQuotaController } from './resourcequota.ts'
 

@@ -5,7 +5,7 @@ import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
 import type { ClusterName, ClusterScope, KubeObject } from '../../../framework/meta/object.ts'
 import { resources } from '../../../kcp/resources.ts'
-import { type ClusterContent, isDeparting, type Stored } from '../../bindings/content.ts'
+import { type ClusterContent, isBeingDeleted, type Stored } from '../../bindings/content.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import { type CrdCondition, withCondition } from '../../registry/crd.ts'
 import {
@@ -63,14 +63,14 @@ export function namespaceController(deps: NamespaceControllerDeps): Controller {
     return undefined
   }
   const sources = [
-    { informer: namespaces, keys: ({ item }: ItemEvent) => (isDeparting(item) ? [keyOf(item)] : []) },
+    { informer: namespaces, keys: ({ item }: ItemEvent) => (isBeingDeleted(item) ? [keyOf(item)] : []) },
   ]
   const isTerminating = (cluster: string, name: string): boolean =>
     namespaces.get(cluster, '', name)?.object.metadata.deletionTimestamp !== undefined
   const around = ({ item: { cluster, namespace } }: Stored): readonly string[] =>
     namespace !== '' && isTerminating(cluster, namespace) ? [keyFor(cluster, namespace)] : []
   const departures = { content: deps.content, keys: around }
-  return createController({ name: 'namespace', reconcile, sources, departures }, deps.log)
+  return createController({ name: 'namespace', reconcile, sources, terminating: departures }, deps.log)
 }
 
 /** One ref for each stored namespaced resource; events of both groups are the same objects. */

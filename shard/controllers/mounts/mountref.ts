@@ -10,7 +10,7 @@ import { keyOf } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
 
 /** `spec.mount` of a Workspace: the object that provides the URL of the workspace. */
-export interface Mount {
+export interface WorkspaceMount {
   readonly type?: string
   readonly ref: MountRef
 }
@@ -23,9 +23,9 @@ export interface MountRef {
   readonly namespace?: string
 }
 
-export const mountOf = ({ spec }: Workspace): Mount | undefined => {
-  const mount = spec?.mount as Partial<Mount> | undefined
-  return mount?.ref === undefined ? undefined : (mount as Mount)
+export const mountOf = ({ spec }: Workspace): WorkspaceMount | undefined => {
+  const mount = spec?.mount as Partial<WorkspaceMount> | undefined
+  return mount?.ref === undefined ? undefined : (mount as WorkspaceMount)
 }
 
 /** The stored resource of a kind. */

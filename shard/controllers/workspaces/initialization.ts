@@ -28,7 +28,7 @@ export const isBuiltin = (initializer: string): boolean =>
   initializer === universal || initializer === bindingsInitializer
 
 /** Whether only the server's own initializers are left, which need a moment: their absence is not reported. */
-export const isBrief = ({ status }: LogicalCluster): boolean =>
+export const hasOnlyBuiltinInitializers = ({ status }: LogicalCluster): boolean =>
   status?.phase === 'Initializing' &&
   (status.initializers ?? []).every(isBuiltin) &&
   !conditionIs(status.conditions, bindingsInitialized, 'False')

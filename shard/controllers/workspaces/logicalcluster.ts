@@ -14,15 +14,20 @@ import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { withLocks } from '../../admission/kcp/metadata.ts'
-import { isDeparting, type Stored } from '../../bindings/content.ts'
+import { isBeingDeleted, type Stored } from '../../bindings/content.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController } from '../controller.ts'
 import { maintainBindings } from '../exports/defaultbindings.ts'
 import type { KcpControllerDeps } from '../host.ts'
-import { adminBinding, type Initialization, initialize, isBrief, missingAdmin } from './initialization.ts'
-
+import { controllersFinished, waitingForControllers } from './controllersfinished.ts'
+import {
+  adminBinding,
+  hasOnlyBuiltinInitializers,
+  type Initialization,
+  initialize,
+  missingAdmin,
+} from './initialization.ts'
 import { deleteLogicalCluster } from './logicalclusterdeletion.ts'
-import { awaited, finished } from './waiting.ts'
 
 /** Milliseconds in which default bindings may still be incomplete before the status reports it. */
 const patience = 2_000
@@ -45,14 +50,14 @@ export function logicalClusterController(deps: KcpControllerDeps): Controller {
   }
   const around = ({ item: { cluster } }: Stored): readonly string[] => {
     const home = clusters.get(cluster, '', logicalClusterName)
-    return home !== undefined && isDeparting(home) ? [cluster] : []
+    return home !== undefined && isBeingDeleted(home) ? [cluster] : []
   }
   return createController(
     {
       name: 'logicalcluster',
       reconcile,
       sources: changesOf(deps, dependent),
-      departures: { content: deps.content, keys: around },
+      terminating: { content: deps.content, keys: around },
     },
     deps.log,
   )
@@ -94,7 +99,7 @@ async function advance(
   cluster: ClusterName,
   current: LogicalCluster,
 ): Promise<Findings> {
-  const waiting = awaited(deps, current)
+  const waiting = waitingForControllers(deps, current)
   if (current.status?.phase === 'Initializing')
     return { initialization: await initialize(deps, cluster, current), waiting }
   await deps.content.add(missingAdmin(deps, cluster, current))
@@ -110,7 +115,8 @@ async function report(
 ): Promise<number | undefined> {
   const age = Date.now() - Date.parse(current.metadata.creationTimestamp ?? '')
   const { reason } = found.initialization?.bindings ?? {}
-  if (isBrief(current) && reason === 'WaitingOnAPIBindings' && age < patience) return patience
+  if (hasOnlyBuiltinInitializers(current) && reason === 'WaitingOnAPIBindings' && age < patience)
+    return patience
   const wanted = (now: LogicalCluster): LogicalCluster => ({
     ...now,
     status: { ...nextStatus(now, found), URL: `${shard.externalURL}/clusters/${cluster}` },
@@ -160,7 +166,8 @@ function initializing(status: Status, { initialization, waiting }: Findings): St
   const type = 'WorkspaceInitialized'
   const isReady = initializers.length === 0
   const state = isReady ? isTrue(type) : isFalse(type, 'Info', 'InitializerExists', text)
-  const conditions = waiting === undefined ? removeCondition(status.conditions, finished) : status.conditions
+  const conditions =
+    waiting === undefined ? removeCondition(status.conditions, controllersFinished) : status.conditions
   const bindings = toldBefore(status, initialization?.bindings)
   return {
     ...status,

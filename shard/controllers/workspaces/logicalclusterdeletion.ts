@@ -7,15 +7,15 @@ import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import { isDeparting, type Stored } from '../../bindings/content.ts'
+import { isBeingDeleted, type Stored } from '../../bindings/content.ts'
 
 import { clusterScoped, ifFound, updateObject, updateStatus } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import type { KcpControllerDeps, ShardHost } from '../host.ts'
-import { foreignFinalizers, isNeeded, refOf } from '../kubernetes/held.ts'
+import { foreignFinalizers, isNeeded, refOf } from '../kubernetes/finalizers.ts'
 import { createQueue } from '../queue.ts'
 import { type Remaining, recheck, remainingFinalizers, remainingInstances } from '../remaining.ts'
-import { awaited, awaitedChildren, awaitedFinalizers } from './waiting.ts'
+import { waitingForChildren, waitingForControllers, waitingForFinalizers } from './controllersfinished.ts'
 
 /** Objects removed in one commit. */
 const batch = 1_000
@@ -32,27 +32,28 @@ export async function deleteLogicalCluster(
   object: LogicalCluster,
 ): Promise<number | undefined> {
   if (!object.metadata.finalizers?.includes(logicalClusterFinalizer)) return undefined
-  const terminators = awaited(deps, object)
+  const terminators = waitingForControllers(deps, object)
   if (terminators !== undefined) {
     await reportDeletion(deps, cluster, 'Terminating', [terminators])
     return undefined
   }
-  const content = [...deps.content.of(cluster)].filter(stored => !isItself(stored))
+  const content = [...deps.content.of(cluster)].filter(stored => !isLogicalCluster(stored))
   const children = content.filter(stored => isChild(deps, stored))
   const holding = children.length > 0 ? children : content.filter(stored => isHeld(deps, stored))
-  if (holding.length === 0) return void (await letGo(deps, cluster, content))
+  if (holding.length === 0) return void (await removeLogicalCluster(deps, cluster, content))
   if (children.length === 0)
     await removeAll(
       deps,
       content.filter(s => !isHeld(deps, s) && !isNeeded(s)),
     )
-  await askToGo(deps, holding)
-  const whom = children.length > 0 ? awaitedChildren(object, children) : awaitedFinalizers(object, holding)
+  await deleteObjects(deps, holding)
+  const whom =
+    children.length > 0 ? waitingForChildren(object, children) : waitingForFinalizers(object, holding)
   await reportDeletion(deps, cluster, 'Deleting', [contentCondition(holding), whom])
   return recheck
 }
 
-const isItself = ({ resource: { group, resource } }: Stored): boolean =>
+const isLogicalCluster = ({ resource: { group, resource } }: Stored): boolean =>
   group === coreGroup && resource === 'logicalclusters'
 
 const isChild = ({ tenancy }: KcpControllerDeps, { resource }: Stored): boolean =>
@@ -62,8 +63,8 @@ const isHeld = ({ apis }: KcpControllerDeps, stored: Stored): boolean =>
   foreignFinalizers(stored).length > 0 && refOf(apis, stored) !== undefined
 
 /** Terminating objects are not deleted again: their finalizers are pending. */
-async function askToGo({ apis, client }: KcpControllerDeps, holding: readonly Stored[]): Promise<void> {
-  const targets = holding.filter(({ item }) => !isDeparting(item))
+async function deleteObjects({ apis, client }: KcpControllerDeps, holding: readonly Stored[]): Promise<void> {
+  const targets = holding.filter(({ item }) => !isBeingDeleted(item))
   for (let i = 0; i < targets.length; i += atOnce) {
     const some = targets.slice(i, i + atOnce)
     await Promise.all(
@@ -80,7 +81,7 @@ async function removeAll({ content }: KcpControllerDeps, objects: readonly Store
 }
 
 /** Removes everything that is left, at the end the LogicalCluster and its Workspace in one commit. */
-async function letGo(
+async function removeLogicalCluster(
   deps: KcpControllerDeps,
   cluster: ClusterName,
   content: readonly Stored[],
@@ -96,7 +97,7 @@ async function letGo(
 }
 
 const storedAt = ({ content }: KcpControllerDeps, cluster: ClusterName): Stored | undefined =>
-  [...content.of(cluster)].find(isItself)
+  [...content.of(cluster)].find(isLogicalCluster)
 
 /** The Workspace, when its only finalizer is that of its LogicalCluster. */
 function workspaceOf(
@@ -166,19 +167,19 @@ const reportDeletion = (
  * Removes objects that were stored after their logical cluster was deleted: a write may be admitted before and
  * stored after the deletion.
  */
-export function leftoversController({ cache, content, informers, log }: ShardHost): Controller {
+export function orphanedContentController({ cache, content, informers, log }: ShardHost): Controller {
   const clusters = informers.for(resources.logicalClusters)
   const isGone = (cluster: string): boolean =>
     !cluster.startsWith('system:') && clusters.get(cluster, '', logicalClusterName) === undefined
   const queue = createQueue({
-    name: 'leftovers',
+    name: 'orphaned-content',
     log,
     reconcile: async cluster => {
       if (isGone(cluster)) await content.remove([...content.of(cluster)])
     },
   })
   return {
-    name: 'leftovers',
+    name: 'orphaned-content',
     idle: () => queue.idle(),
     async run(signal) {
       const remove = cache.subscribe((_, { type, item }) => {

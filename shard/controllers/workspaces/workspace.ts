@@ -18,9 +18,13 @@ import { placed, placementOf, urlOn } from '../../tenancy/placement.ts'
 import { updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
-import { isBrief } from './initialization.ts'
+import {
+  controllersFinished,
+  waitingForControllers,
+  waitingForWorkspaceFinalizers,
+} from './controllersfinished.ts'
+import { hasOnlyBuiltinInitializers } from './initialization.ts'
 import { createLogicalCluster } from './logicalclustercreation.ts'
-import { awaited, awaitedOnWorkspace, finished } from './waiting.ts'
 import { homeOf, target, type WorkspaceStep } from './workspacehome.ts'
 import { withRemaining, workspaceStatus } from './workspacestatus.ts'
 
@@ -134,8 +138,8 @@ async function keepURL(step: WorkspaceStep, { metadata, spec }: Workspace): Prom
 /** While only the server's own initializers are left, the status is not written: they need a moment. */
 async function keepStatus(step: WorkspaceStep, workspace: Workspace, cluster: ClusterName): Promise<void> {
   const home = logicalClusterOf(step, cluster)
-  if (home !== undefined && isBrief(home)) return
-  const waiting = home && awaited(step.deps, home)
+  if (home !== undefined && hasOnlyBuiltinInitializers(home)) return
+  const waiting = home && waitingForControllers(step.deps, home)
   if (isDeepStrictEqual(workspaceStatus(workspace, home, waiting), workspace.status)) return
   await updateStatus<Workspace>(step.deps.client, ...target(step), current => ({
     ...current,
@@ -161,7 +165,7 @@ async function reportHolders(step: WorkspaceStep): Promise<void> {
   const { client, directory, shard } = step.deps
   const parent = `${shard.externalURL}/clusters/${directory.path(step.parent)}`
   await updateStatus<Workspace>(client, ...target(step), current => {
-    const state = awaitedOnWorkspace(current, parent)
+    const state = waitingForWorkspaceFinalizers(current, parent)
     const conditions = setConditions(current.status?.conditions, [state])
     return { ...current, status: { ...current.status, conditions } }
   })
@@ -176,7 +180,7 @@ const release = (step: WorkspaceStep): Promise<unknown> =>
     },
   }))
 
-const mirrored = ['WorkspaceContentDeleted', finished]
+const mirrored = ['WorkspaceContentDeleted', controllersFinished]
 
 /** Copies phase and conditions of the terminating LogicalCluster to the Workspace. */
 async function mirror(step: WorkspaceStep, home: LogicalCluster): Promise<void> {

@@ -8,7 +8,7 @@ import {
 } from '../../../kcp/conditions.ts'
 import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import { finished } from './waiting.ts'
+import { controllersFinished } from './controllersfinished.ts'
 
 type Status = NonNullable<Workspace['status']>
 
@@ -22,7 +22,8 @@ export function workspaceStatus(
 ): Status {
   const initialized = initialization(status, home, spec?.cluster ?? '')
   const states = [isTrue('WorkspaceScheduled'), initialized, ...(waiting === undefined ? [] : [waiting])]
-  const known = waiting === undefined ? removeCondition(status.conditions, finished) : status.conditions
+  const known =
+    waiting === undefined ? removeCondition(status.conditions, controllersFinished) : status.conditions
   const conditions = setConditions(known, states)
   const phase = phaseOf(status.phase ?? 'Scheduling', conditions)
   return { ...withRemaining(status, home), phase, conditions }

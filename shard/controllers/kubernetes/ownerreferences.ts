@@ -89,7 +89,7 @@ export type ApisOf = (cluster: ClusterScope) => ApiSet | undefined
  * The state of an owner: it exists, waits in foreground deletion for its dependents, is gone, or its kind is not
  * served.
  */
-export type Standing = 'solid' | 'waiting' | 'absent' | 'unknown'
+export type OwnerState = 'solid' | 'waiting' | 'absent' | 'unknown'
 
 export const foreground = 'foregroundDeletion'
 export const orphan = 'orphan'
@@ -137,11 +137,11 @@ export type Read = (resource: ApiResource, key: ObjectKey) => Promise<KubeObject
  * The state of an owner of the object at `place`. Owners are looked up only in the logical cluster and namespace of
  * the dependent; another object with the name of the owner is not the owner (rules.md 6.15).
  */
-export async function standingOf(
+export async function ownerStateOf(
   { apis, read }: { readonly apis: ApisOf; readonly read: Read },
   { cluster, namespace }: ObjectPlace,
   owner: OwnerReference,
-): Promise<Standing> {
+): Promise<OwnerState> {
   const served = servedKind(apis, cluster, owner)
   if (served === undefined || (served.namespaced && namespace === '')) return 'unknown'
   const key = { cluster, namespace: served.namespaced ? namespace : '', name: owner.name }

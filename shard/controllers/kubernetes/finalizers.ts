@@ -12,7 +12,7 @@ import { foregroundFinalizer, orphanFinalizer } from '../../registry/strategy.ts
  * Finalizers of the server's own controllers, which have nothing to do for an object that is deleted with its
  * logical cluster.
  */
-const own: ReadonlySet<string> = new Set([
+const serverFinalizers: ReadonlySet<string> = new Set([
   bindingFinalizer,
   workspaceFinalizer,
   cleanupFinalizer,
@@ -31,7 +31,7 @@ interface Finalized {
 export function foreignFinalizers({ resource, item }: Stored): readonly string[] {
   const isNamespace = resource.group === '' && resource.resource === 'namespaces'
   const more = isNamespace ? ((item.object.spec as Finalized | undefined)?.finalizers ?? []) : []
-  return [...finalizersOf(item), ...more].filter(finalizer => !own.has(finalizer))
+  return [...finalizersOf(item), ...more].filter(finalizer => !serverFinalizers.has(finalizer))
 }
 
 /** Reads the bytes of the metadata: the deletion of a logical cluster decodes none of its objects. */

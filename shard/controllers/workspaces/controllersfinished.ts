@@ -6,22 +6,27 @@ import type { Workspace, WorkspaceType } from '../../../kcp/tenancy.ts'
 import type { Stored } from '../../bindings/content.ts'
 import { bindingsInitialized } from '../exports/defaultbindings.ts'
 import type { KcpControllerDeps } from '../host.ts'
-import { foreignFinalizers } from '../kubernetes/held.ts'
+import { foreignFinalizers } from '../kubernetes/finalizers.ts'
 import { isBuiltin } from './initialization.ts'
 import { bindingsInitializer } from './logicalclustercreation.ts'
 
-/** The condition that tells a person why a workspace does not get on: for whom it waits, since when, and where those
- * should be working. kcp has none like it. */
-export const finished = 'ControllersFinished'
+/**
+ * Reports which controllers a workspace waits for, since when, and at which URL they work. kcp has no such
+ * condition.
+ */
+export const controllersFinished = 'ControllersFinished'
 
-/** So many of those who are waited for are named. */
+/** The maximum number of names in a message. */
 const named = 3
 
 const waitingFor = (reason: string, since: string | undefined, whom: string): ConditionState =>
-  isFalse(finished, 'Info', reason, `waiting since ${since ?? 'an unknown time'} for ${whom}`)
+  isFalse(controllersFinished, 'Info', reason, `waiting since ${since ?? 'an unknown time'} for ${whom}`)
 
-/** Initializers or terminators that have to finish before the cluster gets on; undefined when there is none. */
-export function awaited(deps: KcpControllerDeps, home: LogicalCluster): ConditionState | undefined {
+/** The condition for remaining initializers or terminators; undefined without any. */
+export function waitingForControllers(
+  deps: KcpControllerDeps,
+  home: LogicalCluster,
+): ConditionState | undefined {
   const { creationTimestamp, deletionTimestamp } = home.metadata
   const { phase, initializers = [], terminators = [] } = home.status ?? {}
   const at = (stage: Stage) => (identifier: string) => `${identifier} at ${urlOf(deps, stage, identifier)}`
@@ -37,7 +42,7 @@ export function awaited(deps: KcpControllerDeps, home: LogicalCluster): Conditio
 
 type Stage = 'initializing' | 'terminating'
 
-/** Default bindings are the server's own work, and only told about when others keep it from being done. */
+/** Default bindings are reported only when they are blocked. */
 function bindings({ status = {} }: LogicalCluster): readonly string[] {
   const told = findCondition(status.conditions, bindingsInitialized)
   const isStuck = told?.status === 'False' && status.initializers?.includes(bindingsInitializer)
@@ -53,24 +58,24 @@ function urlOf({ informers, tenancy }: KcpControllerDeps, stage: Stage, identifi
   return virtualWorkspaces.find(entry => entry.type === stage)?.url ?? 'no URL yet'
 }
 
-/** Workspaces below one that is being deleted: each has to go before it. */
-export const awaitedChildren = (home: LogicalCluster, children: readonly Stored[]): ConditionState =>
+/** The condition for child workspaces of a terminating logical cluster. */
+export const waitingForChildren = (home: LogicalCluster, children: readonly Stored[]): ConditionState =>
   waitingFor(
     'WaitingForChildren',
     home.metadata.deletionTimestamp,
     `the workspaces below it: ${some(children.map(({ item }) => item.key.name))} at ${placeOf(home)}`,
   )
 
-/** Whoever has put finalizers on what is in a cluster that is being deleted. */
-export const awaitedFinalizers = (home: LogicalCluster, held: readonly Stored[]): ConditionState =>
+/** The condition for finalizers on objects in a terminating logical cluster. */
+export const waitingForFinalizers = (home: LogicalCluster, held: readonly Stored[]): ConditionState =>
   waitingFor(
     'WaitingForFinalizers',
     home.metadata.deletionTimestamp,
     `${some(held.map(finalizersOf))} at ${placeOf(home)}`,
   )
 
-/** Whoever has put finalizers on a workspace itself; `at` is the URL of its parent. */
-export function awaitedOnWorkspace({ metadata }: Workspace, at: string): ConditionState {
+/** The condition for finalizers on the Workspace itself; `at` is the URL of its parent. */
+export function waitingForWorkspaceFinalizers({ metadata }: Workspace, at: string): ConditionState {
   const { name = '', deletionTimestamp, finalizers = [] } = metadata
   const others = some(finalizers.filter(each => each !== workspaceFinalizer))
   return waitingFor(
