@@ -1,4 +1,4 @@
-import { Findings } from '../json/findings.ts'
+import { Findings } from '../json/json.ts'
 import { StatusError } from '../meta/errors.ts'
 import { printPath } from './fieldpath/fieldpath.ts'
 import { type FieldSet, pathsOf, sizeOf } from './fieldpath/fieldset.ts'

@@ -1,5 +1,7 @@
 import type { FieldError } from '../meta/errors.ts'
+import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject } from '../meta/object.ts'
+import { objectMetaSchema } from '../meta/objectmeta.ts'
 
 /** A decoded request body and what was wrong with it; the caller decides between drop, warn and refuse. */
 export interface Decoded {
@@ -38,4 +40,21 @@ export interface TableColumn {
   readonly priority: number
   /** The cell of one object: string, number, boolean or null. `now` is for ages. */
   cell(object: KubeObject, now: Date): string | number | boolean | null
+}
+
+type RawSchema = Readonly<Record<string, unknown>>
+
+const whole = new WeakMap<RawSchema, MergeSchema>()
+
+const text: MergeSchema = { type: 'string' }
+
+/** The published schema of a kind, with what every object has. Made once per schema. */
+export function wholeSchema(openapi: RawSchema): MergeSchema {
+  const known = whole.get(openapi)
+  if (known !== undefined) return known
+  const schema = openapi as MergeSchema
+  const own = { ...schema.properties, apiVersion: text, kind: text, metadata: objectMetaSchema }
+  const made = { ...schema, properties: own }
+  whole.set(openapi, made)
+  return made
 }

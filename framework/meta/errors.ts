@@ -1,6 +1,5 @@
-import { Findings } from '../json/findings.ts'
 import { goQuoted } from '../json/gotext.ts'
-import { formatJson } from '../json/json.ts'
+import { Findings, formatJson } from '../json/json.ts'
 import { groupResource } from './object.ts'
 
 /** One entry of `details.causes` (rules.md 2.18). */

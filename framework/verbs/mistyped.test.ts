@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Served } from '../contract/apis.ts'
 import type { KubeObject } from '../meta/object.ts'
-import { refuseMistyped } from './mistyped.ts'
+import { refuseMistyped } from './body.ts'
 
 const object: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }
 

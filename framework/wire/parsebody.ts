@@ -1,7 +1,6 @@
 import { jsonError, parseExact } from '../json/exactjson.ts'
-import { Findings } from '../json/findings.ts'
 import { goQuoted } from '../json/gotext.ts'
-import { maxDepth, survey } from '../json/json.ts'
+import { Findings, maxDepth, survey } from '../json/json.ts'
 import { unsupportedMediaType } from '../meta/errors.ts'
 import type { VerbRequest } from '../request/response.ts'
 import { parseProtobuf } from './protobuf/parse.ts'

@@ -1,5 +1,5 @@
 import { deepFreeze, isObject, type JsonObject } from '../../framework/formats/values.ts'
-import { Findings } from '../../framework/json/findings.ts'
+import { Findings } from '../../framework/json/json.ts'
 import { fieldErrorBody } from '../../framework/meta/errors.ts'
 import { child, formatPath, invalidValue, type PathStep } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'

@@ -1,5 +1,5 @@
-import { Findings } from '../../json/findings.ts'
 import { goText, goType } from '../../json/gotext.ts'
+import { Findings } from '../../json/json.ts'
 import {
   fieldElement,
   isList,
