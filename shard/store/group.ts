@@ -16,7 +16,8 @@ interface Waiter {
 
 const longestKey = 1_900
 
-const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
+export const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown))
 
 /**
  * Gathers commits, so that one transaction and one flush serve all of a turn. A commit is checked against those before
@@ -125,7 +126,7 @@ export class Group {
     try {
       if (commits.length > 0) await this.#medium.write(commits)
     } catch (thrown) {
-      return this.#fail(asError(thrown), waiters)
+      return this.fail(asError(thrown), waiters)
     }
     this.#writing = []
     for (const commit of commits) for (const event of commit.events) this.#settle(event)
@@ -139,7 +140,8 @@ export class Group {
     else if (pending !== undefined) pending.durable = value
   }
 
-  #fail(error: Error, waiters: readonly Waiter[]): void {
+  /** Refuses all commits that are not acknowledged yet, and all later ones. */
+  fail(error: Error, waiters: readonly Waiter[] = []): void {
     this.#failure = error
     this.#tellFailure(error)
     for (const waiter of [...waiters, ...this.#waiters]) waiter.reject(error)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdtemp, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open as lmdb } from 'lmdb'
@@ -108,6 +108,34 @@ describe('lmdb store', () => {
     const second = await open()
     assert.equal((await second.get('a'))?.value.toString(), '1')
     assert.equal(await second.commit(put('a', '2')), 2)
+  })
+
+  for (const [what, change] of [
+    ['removed', (path: string) => rm(path)],
+    ['moved away', (path: string) => rename(path, `${path}.old`)],
+    ['replaced', (path: string) => writeFile(`${path}.new`, '').then(() => rename(`${path}.new`, path))],
+  ] as const) {
+    it(`acknowledges no write after its file was ${what}`, async () => {
+      const store = await open()
+      await store.commit(put('a', '1'))
+      await change(join(directory, 'oriel.mdb'))
+      const lost = new Error(
+        `the store in ${directory} cannot be written: oriel.mdb was removed or replaced while it was in use. Restore it, and start again.`,
+      )
+      await assert.rejects(store.commit(put('a', '2')), lost)
+      await assert.rejects(store.commit(put('a', '3')), lost)
+      assert.deepEqual(await store.failed, lost)
+      assert.equal((await store.get('a'))?.value.toString(), '1')
+      assert.equal(store.revision, 1)
+    })
+  }
+
+  it('fails without a write when its folder was removed', async () => {
+    const store = await open()
+    await rm(directory, { recursive: true })
+    assert.match((await store.failed).message, /was removed or replaced while it was in use/)
+    await store.close()
+    assert.equal((await open()).revision, 0)
   })
 
   it('says so when the file is something else', async () => {

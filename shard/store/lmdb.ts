@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
-import { isDataFile } from './datafile.ts'
+import { isDataFile, samenessOf } from './datafile.ts'
 import { decodeCommit, decodeValue, encodeCommit, encodeValue, type History, LoggedStore } from './logged.ts'
 import type { Commit, Medium } from './medium.ts'
 import { isAlive, type Owner, thisProcess } from './owner.ts'
@@ -93,11 +93,13 @@ class LmdbMedium implements Medium {
   readonly #directory: string
   readonly #tables: Tables
   readonly #ticket: number
+  readonly #isThere: () => boolean
 
   private constructor(directory: string, tables: Tables, ticket: number) {
     this.#directory = directory
     this.#tables = tables
     this.#ticket = ticket
+    this.#isThere = samenessOf(join(directory, fileName))
     const state = parse<State>(tables.meta.getBinary('state')) ?? { revision: 0, compacted: 0 }
     const [newest = 0] = tables.log.getKeys({ reverse: true, limit: 1 })
     this.found = { revision: Math.max(newest, state.revision), compacted: state.compacted }
@@ -135,6 +137,13 @@ class LmdbMedium implements Medium {
   log(after: number, limit: number): readonly Commit[] {
     return this.#reading(({ log }) =>
       Array.from(log.getRange({ start: after + 1, limit }), ({ key, value }) => decodeCommit(key, value)),
+    )
+  }
+
+  problem(): Error | undefined {
+    if (this.#isThere()) return undefined
+    return new Error(
+      `the store in ${this.#directory} cannot be written: ${fileName} was removed or replaced while it was in use. Restore it, and start again.`,
     )
   }
 
@@ -187,6 +196,8 @@ class LmdbMedium implements Medium {
         throw await unwritable(this.#directory, error)
       })
     if (!done) throw new Error(`the store in ${this.#directory} was taken over by another process`)
+    const problem = this.problem()
+    if (problem !== undefined) throw problem
     root.resetReadTxn()
   }
 }

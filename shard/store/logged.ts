@@ -1,4 +1,4 @@
-import { Group } from './group.ts'
+import { asError, Group } from './group.ts'
 import type { Commit, Medium } from './medium.ts'
 import { Compacted, type Store, type StoreChange, type StoredValue, type StoreEvent } from './store.ts'
 import { type Before, corrected, undo } from './undo.ts'
@@ -11,6 +11,7 @@ export interface History {
 
 const defaultHistory: History = { seconds: 300, commits: 30_000 }
 const compactEvery = 10_000
+const checkEvery = 1_000
 const chunk = 1_000
 const tail = 500
 
@@ -19,7 +20,7 @@ export class LoggedStore implements Store {
   readonly #medium: Medium
   readonly #history: History
   readonly #group: Group
-  readonly #timer: NodeJS.Timeout
+  readonly #timers: readonly NodeJS.Timeout[]
   readonly #waiting = new Set<() => void>()
   /** The newest commits again, so that a watcher who keeps up never reads the medium. */
   #recent: Commit[] = []
@@ -34,7 +35,10 @@ export class LoggedStore implements Store {
     this.#revision = medium.found.revision
     this.#compacted = medium.found.compacted
     this.#group = new Group(medium, commits => this.#publish(commits))
-    this.#timer = setInterval(() => void this.#tidy(), compactEvery).unref()
+    this.#timers = [
+      setInterval(() => void this.#tidy(), compactEvery).unref(),
+      setInterval(() => this.#check(), checkEvery).unref(),
+    ]
   }
 
   get revision(): number {
@@ -110,9 +114,9 @@ export class LoggedStore implements Store {
 
   async close(): Promise<void> {
     if (this.#closed) return
-    clearInterval(this.#timer)
+    for (const timer of this.#timers) clearInterval(timer)
     await this.#group.close()
-    await this.#compacting
+    await this.#compacting.catch(() => undefined)
     this.#closed = true
     this.#wake()
     await this.#medium.close()
@@ -162,7 +166,12 @@ export class LoggedStore implements Store {
   async #tidy(): Promise<void> {
     const byCount = this.#revision - this.#history.commits
     const cutoff = Math.max(byCount, this.#newestBefore(Date.now() - this.#history.seconds * 1_000))
-    await this.compact(cutoff)
+    await this.compact(cutoff).catch(error => this.#group.fail(asError(error)))
+  }
+
+  #check(): void {
+    const problem = this.#medium.problem()
+    if (problem !== undefined) this.#group.fail(problem)
   }
 
   /** The newest commit made before a time. Revisions have no holes, so the log can be searched by halves. */

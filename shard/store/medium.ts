@@ -20,6 +20,8 @@ export interface Medium {
   scan(from: string, to: string, limit: number): readonly StoredValue[]
   /** At most `limit` commits with revision > after, in order. */
   log(after: number, limit: number): readonly Commit[]
+  /** Why nothing can be written any more: its files were removed or replaced. */
+  problem(): Error | undefined
   /** Applies and logs commits in one transaction; resolves when they are durable. */
   write(commits: readonly Commit[]): Promise<void>
   /** Drops the log up to and including `revision`, and remembers that. */

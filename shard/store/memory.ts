@@ -34,6 +34,10 @@ class MemoryMedium implements Medium {
     return this.#log.slice(start, start + limit)
   }
 
+  problem(): undefined {
+    return undefined
+  }
+
   async write(commits: readonly Commit[]): Promise<void> {
     for (const commit of commits) {
       for (const { key, value, previous } of commit.events) {
