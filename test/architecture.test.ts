@@ -131,8 +131,15 @@ const functionsWhere = (
     functions.filter(is).map(({ name, line, lines }) => `${path}:${line} ${name}: ${lines}`),
   )
 
-/** Folders whose comments still cite chapters of a text that the repository does not have. */
-const citing = ['shard', 'framework']
+/** Names of exported types, interfaces and classes that are declared in several files. */
+function repeatedTypes(sources: readonly SourceFile[]): readonly string[] {
+  const paths = new Map<string, string[]>()
+  for (const { path, types } of sources)
+    for (const name of types) paths.set(name, [...(paths.get(name) ?? []), path])
+  return [...paths]
+    .filter(([, { length }]) => length > 1)
+    .map(([name, found]) => `${name}: ${found.join(' ')}`)
+}
 
 /** Files with a pattern, except those that may have it. */
 const filesWith = (pattern: RegExp, may: (path: string) => boolean): readonly string[] =>
@@ -189,6 +196,8 @@ describe('architecture', () => {
   it(`gives functions at most ${budgets.parameters} parameters`, () =>
     assert.deepEqual(wideFunctions(sources, budgets.parameters), []))
 
+  it('exports no name of a type from two files', () => assert.deepEqual(repeatedTypes(sources), []))
+
   it(`keeps a view's index within ${budgets.viewIndex} lines`, () => {
     const long = sources.filter(
       s => /^virtual\/[^/]+\/index\.ts$/.test(s.path) && s.lines > budgets.viewIndex,
@@ -203,7 +212,7 @@ describe('architecture', () => {
 describe('the repository', () => {
   it('cites rules.md and upstream sources, no chapters of other texts', () =>
     assert.deepEqual(
-      filesWith(/\bchapters? \d/i, path => citing.includes(folderOf(path))),
+      filesWith(/\bchapters? \d/i, () => false),
       [],
     ))
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { allow, askedIn, deny, viewDecision } from '../../framework/contract/authorizer.ts'
+import { allow, clusterDecision, deny, viewDecision } from '../../framework/contract/authorizer.ts'
 import { silent } from '../../framework/contract/log.ts'
 import { defineVirtualWorkspace, type WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
@@ -19,7 +19,11 @@ const joint = defineVirtualWorkspace('joint', '/services/joint', ({ backend }) =
     explain: async ({ user: who, signal }) => ({
       ...viewDecision('virtual.joint', [
         { ...allow('open', 'virtual.joint.here'), cluster: 'ws' },
-        askedIn('other', 'virtual.joint.there', await backend.authorizer.authorize(who, asked, signal)),
+        clusterDecision(
+          'other',
+          'virtual.joint.there',
+          await backend.authorizer.authorize(who, asked, signal),
+        ),
       ]),
       cluster: 'ws',
     }),

@@ -3,7 +3,7 @@ import {
   type Authorizer,
   actionOf,
   allow,
-  askedIn,
+  clusterDecision,
   type Decision,
 } from '../../framework/contract/authorizer.ts'
 import { createContext, type Recorder, type RequestContext } from '../../framework/contract/context.ts'
@@ -112,7 +112,7 @@ async function decisionOf(
   if (isPrivileged(user) && workspace.guard === undefined)
     return { ...answer, effect: 'allow', trace: [allow('member of system:masters', 'AlwaysAllowGroups')] }
   if (answer.asked !== undefined)
-    return { ...answer, trace: [askedIn(cluster, `virtual.${workspace.name}`, answer)] }
+    return { ...answer, trace: [clusterDecision(cluster, `virtual.${workspace.name}`, answer)] }
   return answer.trace === undefined ? { ...answer, trace: [answer] } : answer
 }
 

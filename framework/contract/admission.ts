@@ -11,7 +11,7 @@ export interface KindVersions {
   convert(object: KubeObject, version: string): Promise<KubeObject>
 }
 
-/** A kind that is admitted in one version only: views admit what the client sent. */
+/** The attributes of a kind that is served in one version only, as views serve it. */
 export const inOneVersion = (version: string): Pick<AdmissionAttributes, 'version' | 'versions'> => ({
   version,
   versions: { served: [version], convert: async object => object },
@@ -19,8 +19,8 @@ export const inOneVersion = (version: string): Pick<AdmissionAttributes, 'versio
 
 /**
  * One write, after decoding and before storage (`Attributes` of `k8s.io/apiserver/pkg/admission`). The attributes name the
- * object, because the context is the client's request, which may name a view's. `old` is absent on CREATE and has its
- * resourceVersion, `object` is absent on DELETE.
+ * object to be stored; the context is the client's request, which may name an object of a view. `old` is absent on
+ * CREATE and has its resourceVersion; `object` is absent on DELETE.
  */
 export interface AdmissionAttributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
@@ -44,7 +44,7 @@ export interface AdmissionAttributes {
 /** The attributes of a CREATE or UPDATE. */
 export type WriteAttributes = AdmissionAttributes & { readonly object: KubeObject }
 
-/** `options` as admission sees them: patches are updates, or creations, to it. */
+/** The options of a write for admission: for a patch those of an update, or of a create if it creates the object. */
 export const optionsFor = (
   operation: AdmissionAttributes['operation'],
   sent: SentOptions | undefined,
@@ -54,7 +54,7 @@ export const optionsFor = (
   return { options: { ...sent, kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions' } }
 }
 
-/** What may change a write (`admission.MutationInterface`). */
+/** The functions of a plugin that change writes (`admission.MutationInterface` of `k8s.io/apiserver`). */
 export interface MutationInterface<P extends Params = Params> {
   /** Returns the object to store, changed or not. Not called for DELETE; called twice for a write that is reinvoked. */
   mutate?(
@@ -66,7 +66,7 @@ export interface MutationInterface<P extends Params = Params> {
   admitDeletion?(ctx: RequestContext<P>, attributes: AdmissionAttributes): Promise<void>
 }
 
-/** What may refuse a write that is complete (`admission.ValidationInterface`). */
+/** The function of a plugin that refuses writes after all changes (`admission.ValidationInterface` of `k8s.io/apiserver`). */
 export interface ValidationInterface<P extends Params = Params> {
   validate?(ctx: RequestContext<P>, attributes: AdmissionAttributes): void | Promise<void>
 }
@@ -75,17 +75,28 @@ export interface ValidationInterface<P extends Params = Params> {
 export interface Handles {
   readonly operations?: readonly AdmissionAttributes['operation'][]
   readonly resources?: readonly string[]
-  /** Whether there is anything to do for a write, such as policies in its logical cluster. From memory. */
+  /** Whether the plugin has work for a write, such as policies in its logical cluster. Must return from memory. */
   readonly when?: (attributes: AdmissionAttributes) => boolean
 }
 
-/** One rule, of a view or of a shard. Throws a `StatusError` to refuse, usually `forbidden`. */
+/**
+ * An admission plugin of a view or of a shard. Throws a `StatusError` to refuse a write, usually `forbidden`:
+ *
+ * ```ts
+ * const immutable: AdmissionPlugin = {
+ *   handles: { operations: ['UPDATE'], resources: ['widgets.example.com'] },
+ *   validate: (_ctx, { group, resource, key }) => {
+ *     throw forbidden({ group, resource, name: key.name }, 'widgets cannot be changed')
+ *   },
+ * }
+ * ```
+ */
 export interface AdmissionPlugin<P extends Params = Params>
   extends MutationInterface<P>,
     ValidationInterface<P> {
-  /** For plugins that remember something between the two passes of a write. */
+  /** Identifies the plugin in the `ReinvocationContext`. */
   readonly name?: string
-  /** The writes that it is called for; absent: all (`Handles` of `admission.Interface`, with resources). */
+  /** The writes for which the plugin is called; absent: all (`Handles` of `admission.Interface`, with resources). */
   readonly handles?: Handles
 }
 
@@ -130,17 +141,17 @@ export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionCh
   },
 })
 
-/** The name in the request: '' while it is to be generated, and where a collection is deleted. */
-export const askedName = ({ key, isOneOfMany }: AdmissionAttributes): string =>
+/** The name in the request: '' if the name will be generated, and for deletecollection. */
+export const requestedName = ({ key, isOneOfMany }: AdmissionAttributes): string =>
   isOneOfMany === true ? '' : key.name
 
 /** The name of the object in a refusal: its name, else generateName, else `Unknown` (rules.md 2.57). */
 export const refusedName = (attributes: AdmissionAttributes): string =>
-  askedName(attributes) || attributes.object?.metadata.generateName || 'Unknown'
+  requestedName(attributes) || attributes.object?.metadata.generateName || 'Unknown'
 
 /**
- * The passes of one write through mutating admission (`admission.ReinvocationContext` of `k8s.io/apiserver`). There is a
- * second pass when a webhook or policy has changed the object: it calls again those that want it, and is the last.
+ * The passes of one write through mutating admission (`admission.ReinvocationContext` of `k8s.io/apiserver`). If a
+ * webhook or policy changed the object, a second and last pass calls those with `reinvocationPolicy: IfNeeded` again.
  */
 export class ReinvocationContext {
   readonly #plugins = new Map<string, ReinvokedHooks>()
@@ -152,7 +163,7 @@ export class ReinvocationContext {
     return this.#isReinvoke
   }
 
-  /** Begins the second pass if a plugin wanted it; false when there is none. */
+  /** Begins the second pass if a plugin requested it; false without a second pass. */
   again(): boolean {
     const begins = this.#shouldReinvoke && !this.#isReinvoke
     this.#isReinvoke ||= begins
@@ -176,7 +187,7 @@ export class ReinvokedHooks {
   readonly #context: ReinvocationContext
   /** Called so far, with `reinvocationPolicy: IfNeeded`. */
   readonly #willing = new Set<string>()
-  /** To be called again, because the object has changed since. */
+  /** Called again in the second pass, because the object has changed since their call. */
   readonly #due = new Set<string>()
   #left: KubeObject | undefined
 
@@ -184,7 +195,7 @@ export class ReinvokedHooks {
     this.#context = context
   }
 
-  /** The object comes to the plugin: other plugins may have changed it since it left. */
+  /** Called before the plugin sees the object, which other plugins may have changed since `leave`. */
   enter(object: KubeObject): void {
     if (this.#context.isReinvoke && !isDeepStrictEqual(this.#left, object)) this.#recall()
   }
@@ -194,13 +205,13 @@ export class ReinvokedHooks {
     return !this.#context.isReinvoke || this.#due.has(key)
   }
 
-  /** A hook was called. `changed`: it changed the object; `willing`: it may be called again. */
+  /** Records the call of a hook. `changed`: it changed the object; `willing`: it may be called again. */
   asked(key: string, { changed, willing }: { readonly changed: boolean; readonly willing: boolean }): void {
     if (changed) this.changed()
     if (willing) this.#willing.add(key)
   }
 
-  /** The object was changed: all willing hooks so far are called again. */
+  /** Records a change of the object: all willing hooks so far are called again. */
   changed(): void {
     this.#recall()
     this.#context.setShouldReinvoke()

@@ -9,7 +9,7 @@ import type { ObjectSchema, TableColumn } from './schema.ts'
 import type { ResourceStorage } from './storage.ts'
 import type { Forwarding } from './upstream.ts'
 
-/** The names of a kind, as a CRD's `spec.names`. */
+/** The names of a resource, as in `spec.names` of a CustomResourceDefinition. */
 export interface ResourceNames {
   readonly plural: string
   readonly singular: string
@@ -19,10 +19,10 @@ export interface ResourceNames {
   readonly categories?: readonly string[]
 }
 
-/** Paths of fields, by the subresource that does not write them; '' is the object itself. */
+/** The paths of the fields that an endpoint does not write, by subresource; '' is the main resource. */
 export type ResetFields = Readonly<Record<string, readonly (readonly string[])[]>>
 
-/** `status`, `scale`, `token`, …: what is below an object's name. */
+/** A subresource, such as `status`, `scale` or `token`. */
 export interface Subresource<P extends Params = Params> {
   readonly name: string
   /** Differs from the parent for scale (`autoscaling/v1 Scale`) and token (`authentication.k8s.io/v1 TokenRequest`). */
@@ -32,20 +32,25 @@ export interface Subresource<P extends Params = Params> {
   readonly verbs: readonly Verb[]
   readonly storage: ResourceStorage<P>
   readonly schema: ObjectSchema
-  /** Answers itself, instead of reading and writing through `storage`: `proxy`, whose requests go to another server. */
+  /** Handles the requests instead of the verbs and `storage`, for subresources such as `proxy`. */
   readonly connect?: (ctx: RequestContext<P>, request: ConnectRequest) => Promise<Answer | Forwarding>
 }
 
-/** A request to a subresource that answers itself. */
+/** A request to a subresource with `connect`. */
 export interface ConnectRequest {
   readonly incoming: Incoming
-  /** What follows the subresource's name, percent-encoded; '' or starting with `/`. */
+  /** The path after the subresource's name, percent-encoded; '' or starting with `/`. */
   readonly rest: string
 }
 
 /**
- * One resource in one version, with everything a request needs precomputed. Routing, discovery and OpenAPI read the
- * same data: what `verbs` does not name is 405.
+ * One resource in one version. Routing, discovery and OpenAPI read the same data. Verbs that `verbs` does not list are
+ * answered with 405. A view usually takes a resource of `backend.apis()` and changes members of it:
+ *
+ * ```ts
+ * const secrets = backend.apis('*')?.find('', 'v1', 'secrets')
+ * const readable = secrets && { ...secrets, verbs: ['get', 'list', 'watch'] }
+ * ```
  */
 export interface ApiResource<P extends Params = Params> {
   readonly group: string
@@ -58,47 +63,54 @@ export interface ApiResource<P extends Params = Params> {
   /** Printer columns after `Name`. */
   readonly columns: readonly TableColumn[]
   readonly subresources: readonly Subresource<P>[]
-  /** For discovery: base64 of 8 bytes (chapter 40, rule 8.4). */
+  /** For discovery: 8 bytes in base64 (rules.md 8.4). */
   readonly storageVersionHash?: string
-  /** Custom resources keep kind and apiVersion on list items and refuse strategic merge patch (chapter 40, 4.2, 5.1). */
+  /** Custom resources have kind and apiVersion in list items and do not support strategic merge patch (rules.md 4.2, 5.1). */
   readonly custom: boolean
-  /** PUT without resourceVersion: last write wins, else 422 (chapter 40, rule 3.22). */
+  /** Whether PUT without resourceVersion overwrites; otherwise it is 422 (rules.md 3.22). */
   readonly unconditionalUpdate: boolean
-  /** PUT of a missing object creates it (chapter 40, rule 3.23). */
+  /** Whether PUT creates missing objects; otherwise it is 404 (rules.md 3.23). */
   readonly createOnUpdate: boolean
-  /** Fills in what no schema can say, such as a label with the object's own name; run after decoding. */
+  /** Sets defaults that a schema cannot express, such as a label with the object's name; called after decoding. */
   readonly complete?: (object: KubeObject) => KubeObject
-  /** DELETE answers with the object instead of a Status (chapter 40, rule 6.6). */
+  /** Whether DELETE returns the object instead of a Status (rules.md 6.6). */
   readonly deleteReturnsObject?: boolean
-  /** What an endpoint leaves as it is, where that is not what it is for custom resources (chapter 40, rule 5.51 k). */
+  /** The fields that endpoints do not write, if they differ from those of custom resources (rules.md 5.51). */
   readonly resetFields?: ResetFields
-  /** Field selectors besides metadata.name and metadata.namespace: field → value as a string, '' when absent. */
+  /** Field selectors besides metadata.name and metadata.namespace: the value of a field as text, '' when absent. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>
-  /** Sent as a warning with every request to a deprecated version (chapter 40, rule 7.44). */
+  /** The warning for every request to a deprecated version (rules.md 7.44). */
   readonly deprecationWarning?: string
-  /** The OpenAPI v3 schema that is published for this kind, unresolved; read by the OpenAPI documents only. */
+  /** The published OpenAPI v3 schema of the kind, with unresolved references; for OpenAPI documents only. */
   readonly openapi: Readonly<Record<string, unknown>>
 }
 
 /**
- * What one endpoint serves. Immutable and shared: the same object until something changes, so that discovery and
- * OpenAPI documents can be kept in a WeakMap by ApiSet.
+ * The resources of one endpoint. Immutable: return the same object until something changes, because discovery and
+ * OpenAPI documents are cached by ApiSet. `apiSetOf` makes one.
  */
 export interface ApiSet<P extends Params = Params> {
   /** Sorted by group, then version in Kubernetes' order, then plural. */
   readonly resources: readonly ApiResource<P>[]
+  /** undefined for an unknown resource. */
   find(group: string, version: string, plural: string): ApiResource<P> | undefined
-  /** Resources of which nothing but metadata may be read, in any version. */
+  /** Resources whose metadata only can be read, in any version. */
   findMetadata?(group: string, version: string, plural: string): ApiResource<P> | undefined
-  /** Discovery is not aggregated: clients of kcp compare what they then see, entry by entry. */
+  /** Discovery has no aggregated form, as in kcp. */
   readonly unaggregated?: true
-  /** The backend serves more than is known here: its discovery and its documents are whole. */
+  /** The backend serves more resources: discovery and OpenAPI requests are forwarded to it. */
   readonly isPartial?: true
-  /** Aborted when this set is replaced: watches on resources that are gone or changed end cleanly. */
+  /** Aborts when this set is replaced: watches of its resources then end without an error. */
   readonly replaced?: AbortSignal
 }
 
-/** An ApiSet of these resources, sorted, with a constant-time `find`. */
+/**
+ * Returns an ApiSet of resources. `replaced` aborts when the set is replaced.
+ *
+ * ```ts
+ * const apis = apiSetOf([{ ...configMaps, verbs: ['get', 'list', 'watch'] }])
+ * ```
+ */
 export function apiSetOf<P extends Params>(
   resources: readonly ApiResource<P>[],
   replaced?: AbortSignal,
@@ -121,7 +133,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const stages = { alpha: 1, beta: 2, '': 3 } as const
 
-/** Kubernetes' order, most preferred first: GA, beta, alpha; higher numbers first; others by name (chapter 40, rule 8.5). */
+/** Compares versions, the preferred one first: GA, beta, alpha; higher numbers first; others by name (rules.md 8.5). */
 export function compareVersions(a: string, b: string): number {
   const [x, y] = [rankOf(a), rankOf(b)]
   if (x === undefined || y === undefined)
@@ -136,12 +148,12 @@ function rankOf(version: string): { stage: number; major: number; minor: number 
   return { stage: stages[stage], major: Number(match[1]), minor: Number(match[3] ?? 0) }
 }
 
-/** What one request addresses: a resource or one of its subresources, with the same members for both. */
+/** The endpoint of a request: a resource or one of its subresources, with the same members for both. */
 export interface Served {
   readonly resource: ApiResource
   /** '' for the resource itself. */
   readonly subresource: string
-  /** Of the objects that are sent and received; differs from the resource's for `scale` and `token`. */
+  /** The group of the objects in request and response; differs from the resource's for `scale` and `token`. */
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -152,7 +164,7 @@ export interface Served {
 
 const itself = new WeakMap<ApiResource, Served>()
 
-/** Finds what is addressed; throws 404 for a subresource that there is not. */
+/** Returns the endpoint of a request. Throws 404 for an unknown subresource. */
 export function servedBy(resource: ApiResource, subresource: string, name: string): Served {
   const known = subresource === '' ? itself.get(resource) : undefined
   if (known !== undefined) return known
@@ -179,7 +191,7 @@ function findServed(resource: ApiResource, subresource: string, name: string): S
   }
 }
 
-/** What errors about the resource say. */
+/** The group, resource and name for errors. */
 export const aboutOf = ({ resource }: Served, name = ''): About => ({
   group: resource.group,
   resource: resource.names.plural,

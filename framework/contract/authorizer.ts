@@ -6,8 +6,8 @@ import type { UserInfo } from '../request/user.ts'
 import type { Selectors } from '../selectors/selectors.ts'
 
 /**
- * What somebody wants to do. A resource action names group and resource, and may be limited to some objects, for authorizers
- * that tell them apart: RBAC does not. Anything else is a path.
+ * The attributes of a request for authorization: a resource or a non-resource path (`authorizer.Attributes` of
+ * `k8s.io/apiserver`). RBAC does not evaluate the selectors.
  */
 export interface Action extends Selectors {
   readonly verb: string
@@ -20,70 +20,74 @@ export interface Action extends Selectors {
     readonly namespace: string
     readonly name: string
   }
-  /** Evaluates rules as if the user were already inside the logical cluster (chapter 30, section 2.8, deep SAR). */
+  /** Skips the checks of access to the workspace (kcp `pkg/authorization`, deep SubjectAccessReview). */
   readonly deep?: boolean
   /** For non-resource actions: the path below the view and cluster prefix, such as `/healthz` or `/`. */
   readonly path?: string
 }
 
-/** Who wants to do what. */
+/** A user and an action. */
 export interface Question {
   readonly user: UserInfo
   readonly action: Action
 }
 
-/** A verdict that carries its reasons as data, so that it can be explained. */
+/** The decision of an authorizer. `allow`, `deny` and `noOpinion` make one. */
 export interface Decision {
   readonly effect: 'allow' | 'deny' | 'no opinion'
-  /** What a client may read. */
+  /** For the client: the end of the message of a 403. */
   readonly reason: string
-  /** Who decided, for the trace: '05-local', 'virtual.apiexport.content'. */
+  /** The authorizer, for the trace: '05-local', 'virtual.apiexport.content'. */
   readonly authorizer?: string
-  /** The logical cluster whose objects decided, where a view asks several. */
+  /** The logical cluster whose rules decided, for views that evaluate several. */
   readonly cluster?: ClusterScope
-  /** It left the decision to those behind it in the trace, and `effect` is theirs. */
+  /** The authorizer delegated the decision to the later ones in the trace, whose `effect` this is. */
   readonly delegated?: true
-  /** What the user may know besides the reason: the same whatever exists that he cannot see. */
+  /** How to get the permission. Must not depend on objects that the user cannot read. */
   readonly hint?: string
-  /** The question, where somebody could explain it further. */
+  /** The user and action of the decision, if it can be explained further. */
   readonly asked?: Question
+  /** The decisions that led to this one, in order. */
   readonly trace?: readonly Decision[]
 }
 
-/** Says whether a user may do something. An authorizer that throws has not allowed: the server answers 500. */
+/** Decides whether a user may perform an action. If it throws, the request is denied with 500. */
 export interface Authorizer {
   authorize(user: UserInfo, action: Action, signal: AbortSignal): Promise<Decision>
-  /** The same at once, where it is decided from memory. */
+  /** The same without a promise, for authorizers that decide from memory. */
   readonly decide?: (user: UserInfo, action: Action) => Decision
 }
 
-/** Asks, at once where it is decided from memory: making a signal costs more than deciding. */
+/** The decision of an authorizer, without a promise if it decides from memory. */
 export const decisionBy = (
   authorizer: Authorizer,
   { user, action }: Question,
-  asker: { readonly signal: AbortSignal },
+  request: { readonly signal: AbortSignal },
 ): Awaitable<Decision> =>
-  authorizer.decide?.(user, action) ?? authorizer.authorize(user, action, asker.signal)
+  authorizer.decide?.(user, action) ?? authorizer.authorize(user, action, request.signal)
 
-/** An authorizer that asks nobody. */
+/** An authorizer that decides from memory. */
 export const fromMemory = (decide: Required<Authorizer>['decide']): Required<Authorizer> => ({
   decide,
   authorize: async (user, action) => decide(user, action),
 })
 
+/** A decision that allows the request. `authorizer`: the name for the audit log. */
 export const allow = (reason: string, authorizer?: string): Decision => decision('allow', reason, authorizer)
+/** A decision that denies the request with 403; `reason` is the end of its message. */
 export const deny = (reason: string, authorizer?: string): Decision => decision('deny', reason, authorizer)
+/** A decision that neither allows nor denies. If no authorizer allows a request, it is denied with 403. */
 export const noOpinion = (reason: string, authorizer?: string): Decision =>
   decision('no opinion', reason, authorizer)
 
 const decision = (effect: Decision['effect'], reason: string, authorizer?: string): Decision =>
   authorizer === undefined ? { effect, reason } : { effect, reason, authorizer }
 
-/** What a view wants to know before it answers; every answer must allow. */
+/** One check of a view's authorization. All checks of a request must allow it. */
 export type ViewStep = () => Decision | Promise<Decision>
 
-/** What was answered, up to the first refusal. */
-export async function untilRefused(steps: readonly ViewStep[]): Promise<readonly Decision[]> {
+/** Runs checks in order up to the first that does not allow; returns the decisions. */
+export async function decideUntilRefused(steps: readonly ViewStep[]): Promise<readonly Decision[]> {
   const trace: Decision[] = []
   for (const step of steps) {
     const decision = await step()
@@ -93,41 +97,44 @@ export async function untilRefused(steps: readonly ViewStep[]): Promise<readonly
   return trace
 }
 
-/** What is answered to all of them. */
-export const allAnswers = (steps: readonly ViewStep[]): Promise<readonly Decision[]> =>
+/** Runs all checks at the same time; returns the decisions in order. */
+export const decideAll = (steps: readonly ViewStep[]): Promise<readonly Decision[]> =>
   Promise.all(steps.map(async step => step()))
 
-/** A view's decision: its first refusal, or that nobody refused. */
+/**
+ * The decision of a view: the effect of the first check that does not allow, else `allow`. `authorizer`: the name of the
+ * view's authorizer, for the audit log.
+ */
 export function viewDecision(authorizer: string, trace: readonly Decision[]): Decision {
   const refusal = trace.find(({ effect }) => effect !== 'allow')
   const reason = refusal === undefined ? 'access granted' : 'access denied'
   return { effect: refusal?.effect ?? 'allow', reason, authorizer, trace }
 }
 
-/** What a logical cluster has answered, as a step of a view. */
-export function askedIn(cluster: string, authorizer: string, answer: Decision): Decision {
+/** The decision of the backend's authorizer in `cluster`, as a check of a view. */
+export function clusterDecision(cluster: string, authorizer: string, answer: Decision): Decision {
   const { effect, reason, hint } = answer
   return { effect, reason, authorizer, cluster, trace: [answer], ...(hint === undefined ? {} : { hint }) }
 }
 
-/** A request as an authorizer sees it. */
-export function actionOf(info: RequestInfo | ResourceWish, cluster: ClusterScope): Action {
+/** The action of a request in a logical cluster. */
+export function actionOf(info: RequestInfo | ResourceVerbRequest, cluster: ClusterScope): Action {
   if (!info.isResource) return { verb: info.verb, cluster, path: info.path }
   const { group, version, resource, subresource, namespace, name, selectors } = info
   const target = { group, version, resource, subresource, namespace, name }
   return { verb: info.verb, cluster, resource: target, ...selectors }
 }
 
-/** What is wanted of a resource, with verbs that no URL has: `impersonate`. */
-export type ResourceWish = Omit<ResourceRequest, 'verb'> & { readonly verb: string }
+/** A resource request with any verb, such as `impersonate`, which URLs do not have. */
+export type ResourceVerbRequest = Omit<ResourceRequest, 'verb'> & { readonly verb: string }
 
 /**
- * The 403 of chapter 40, section 2.3: who may not do what where, and the authorizer's reason if it has one. A hint is a
- * cause, which clients that know nothing of it read past.
+ * The 403 for a denied request: user, verb, resource and the authorizer's reason (rules.md 2.10). `hint` becomes a cause
+ * `MissingPermission` of the Status.
  */
 export function forbiddenTo(
   user: UserInfo,
-  info: RequestInfo | ResourceWish,
+  info: RequestInfo | ResourceVerbRequest,
   reason = '',
   hint?: string,
 ): StatusError {
@@ -136,7 +143,7 @@ export function forbiddenTo(
   return forbidden(info.isResource ? info : undefined, reason === '' ? why : `${why}: ${reason}`, causes)
 }
 
-function objectOf(info: RequestInfo | ResourceWish): string {
+function objectOf(info: RequestInfo | ResourceVerbRequest): string {
   if (!info.isResource) return `path ${JSON.stringify(info.path)}`
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
   const where = info.namespace === '' ? 'at the cluster scope' : `in the namespace "${info.namespace}"`

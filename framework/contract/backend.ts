@@ -8,39 +8,36 @@ import type { RequestContext } from './context.ts'
 import type { ResourceStorage } from './storage.ts'
 import type { Place } from './workspacetree.ts'
 
-/** One resource as a backend stores it. */
+/** A resource in a backend: group, version and plural name. */
 export interface ResourceRef {
   readonly group: string
   readonly version: string
   readonly resource: string
   readonly subresource?: string
-  /** For bound resources: the identity hash of the export whose objects these are (chapter 20, section 5.3). */
+  /** For bound resources: the identity hash of their APIExport (kcp `sdk/apis/apis/v1alpha1`, `APIExportStatus.identityHash`). */
   readonly identity?: string
 }
 
-/** A response that is passed on as it came. */
+/** A response of the backend to a forwarded request. */
 export interface RawResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body: AsyncIterable<Buffer>
 }
 
-/** Where the objects are. In process or in front of a remote shard, only this differs. */
+/** The source of objects: the embedded shard, or a client of a remote one. Views work with both. */
 export interface Backend {
   readonly authorizer: Authorizer
-  /** The same object for the same ref. Resources that nobody serves list as empty and stay silent on watch. */
+  /** Returns the same object for the same ref. Unknown resources have empty lists, and watches without events. */
   storage(resource: ResourceRef): ResourceStorage
-  /** What a logical cluster serves; undefined when there is no such cluster. `*`: built-in and system kinds. */
+  /** The resources of a logical cluster; undefined for an unknown cluster. `*`: built-in and system kinds. */
   apis(cluster: ClusterScope): ApiSet | undefined
   /** `root:org:team` → `k3x9…`; a cluster name resolves to itself when the cluster exists. */
   resolve(path: string): ClusterName | undefined
-  /**
-   * Where a path of workspaces leads, mounts and links included; undefined: nowhere. Without it there are no mounts, and
-   * `resolve` says it all.
-   */
+  /** Like `resolve`, with mounted and unavailable workspaces; undefined for unknown paths. Absent without mounts. */
   place?(path: string): Place | undefined
-  /** Why nobody may enter a logical cluster with such a request now, whatever his rights; undefined: nothing is the matter. */
+  /** The error for requests to a logical cluster that does not accept them now, from any user; undefined: it accepts them. */
   refusal?(cluster: ClusterScope, info: RequestInfo): StatusError | undefined
-  /** The escape hatch: bytes in, bytes out, as `ctx.actAs`. `request` has no credentials and no asserted identity. */
+  /** Forwards a request as `ctx.actAs`. `request` has no credentials and no impersonation headers. */
   forward(ctx: RequestContext, request: VerbRequest): Promise<RawResponse>
 }

@@ -5,7 +5,7 @@ const comma = 0x2c
 
 type Joined = Required<Pick<ItemBatch, 'bytes' | 'annotationsAt'>>
 
-/** Items from here and there, encoded: their bytes are copied together when somebody wants them so. */
+/** A batch of selected items. `bytes` copies them together on first use. */
 export class PickedBatch implements ItemBatch {
   readonly #items: readonly Item[]
   #joined: Joined | undefined
@@ -45,7 +45,7 @@ function joined(items: readonly Item[]): Joined {
   return { bytes: target.subarray(0, end), annotationsAt: isKnown ? at : undefined }
 }
 
-/** Every item changed; the same batch when none is. */
+/** Applies `change` to each item. Returns the same batch if it changes none. */
 export function mapBatch(batch: ItemBatch, change: (item: Item) => Item): ItemBatch {
   let isSame = true
   const items = Array.from(batch, item => {

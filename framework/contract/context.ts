@@ -5,53 +5,55 @@ import type { UserInfo } from '../request/user.ts'
 import type { Decision } from './authorizer.ts'
 import type { Logger } from './log.ts'
 
-/** What a request leaves behind besides its answer. Collecting never fails and never blocks. */
+/** Collects warnings, audit annotations and log lines of a request. Never fails and never blocks. */
 export interface Recorder {
-  /** Sent to the client as `Warning: 299 - "…"` while headers are open (chapter 40, rule 1.53). */
+  /** Sent to the client as `Warning: 299 - "…"` if the headers were not sent yet (rules.md 1.53). */
   warn(text: string): void
   /** An audit annotation. */
   annotate(key: string, value: string): void
-  /** What was decided, and why: of the request itself, or of a review that it asks for. For the audit log. */
+  /** A decision about the request, or about the one in an access review. For the audit log. */
   decided?(domain: DecisionDomain, decision: Decision): void
   readonly log: Logger
 }
 
-/** What a decision is about, as kcp's audit annotations name it. */
+/** The prefix of kcp's audit annotations for a decision: the request itself, or an access review. */
 export type DecisionDomain = 'request.auth.kcp.io' | 'sar.auth.kcp.io'
 
 /**
- * One request. Built once by the server, frozen, passed explicitly; there is no bag and no lookup by key. Changed by
- * `contextWith`: what spreads it has no signal.
+ * The context of one request: the user, the URL and the lifetime. Frozen. Do not spread it, because `signal` is an
+ * accessor.
  */
 export interface RequestContext<P extends Params = Params> {
-  /** The view that answers: 'apiexport'; '' is the plain `/clusters/…` endpoint. */
+  /** The name of the view, such as 'apiexport'; '' for the `/clusters/…` endpoint. */
   readonly workspace: string
+  /** The parameters of the view's path. */
   readonly params: P
+  /** The logical cluster in the URL, or `*`. */
   readonly cluster: ClusterScope
   readonly info: RequestInfo
-  /** Who asks. */
+  /** The user, after impersonation. */
   readonly user: UserInfo
-  /** Who really asks, where `user` is impersonated. */
+  /** The authenticated user, if `user` is impersonated. */
   readonly requestor?: UserInfo
-  /** Whose rights apply in the backend; `user` unless the view says otherwise. */
+  /** The user for requests to the backend: `user`, or the result of the view's `actAs`. */
   readonly actAs: UserInfo
-  /** Forwards so far (chapter 10, section 1.13). */
+  /** The number of servers that forwarded the request. */
   readonly hops: number
-  /** Asks an access review to look past what guards the workspace (chapter 30, section 2.8, deep SAR). */
+  /** Access reviews skip the checks of access to the workspace (kcp `pkg/authorization`, deep SubjectAccessReview). */
   readonly deepReview?: boolean
-  /** Aborted when the client is gone, the deadline passed, the definition was replaced, or the server stops. */
+  /** Aborts when the client disconnects, the deadline passes, the API definition is replaced, or the server stops. */
   readonly signal: AbortSignal
   readonly record: Recorder
 }
 
-/** Everything of a context but its signal, which is found by asking. */
+/** The members of a context, with the lifetime instead of the signal. */
 export type ContextParts = Omit<RequestContext, 'signal' | 'requestor'> & {
   readonly requestor: UserInfo | undefined
-  /** Its signal is made when somebody asks for it. */
+  /** Makes its signal on first use. */
   readonly lifetime: { readonly signal: AbortSignal }
 }
 
-/** A class, because the accessor of an object literal is made anew each time, which costs more than all the rest. */
+/** A class, because an object literal would make a new accessor for each request, which is slow. */
 class Context implements RequestContext {
   readonly workspace: string
   readonly params: Params
@@ -87,7 +89,7 @@ class Context implements RequestContext {
 
 export const createContext = (parts: ContextParts): RequestContext => new Context(parts)
 
-/** The same request with some things changed. Spreading a context would lose its signal. */
+/** A copy of a context with changed members, which keeps the signal. */
 export const contextWith = <P extends Params>(
   ctx: RequestContext<P>,
   changes: Partial<RequestContext<P>>,

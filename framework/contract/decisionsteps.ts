@@ -1,11 +1,11 @@
 import type { Decision } from './authorizer.ts'
 
-/** What one authorizer said, as it is printed. */
+/** The decision of one authorizer for output. */
 export interface DecisionStep {
   readonly authorizer: string
   readonly decision: 'Allowed' | 'Denied' | 'NoOpinion'
   readonly reason: string
-  /** The logical cluster in which it said so, where a view asks several. */
+  /** The logical cluster of the decision, for views that evaluate several. */
   readonly workspace?: string
 }
 
@@ -18,7 +18,7 @@ export const printStep = ({ authorizer = '', effect, reason, cluster }: Decision
   ...(cluster === undefined ? {} : { workspace: cluster }),
 })
 
-/** Everything that was said, in order; a view's question comes before those whom it asked. */
+/** All decisions of a trace, in order; a view's check comes before the authorizers that it evaluates. */
 export const stepsIn = (decision: Decision): readonly DecisionStep[] =>
   (decision.trace ?? [decision]).flatMap(step => {
     if (step.trace === undefined) return [printStep(step)]
@@ -29,6 +29,6 @@ export const stepsIn = (decision: Decision): readonly DecisionStep[] =>
       : [printStep(step), ...inner.map(each => ({ ...each, workspace: cluster }))]
   })
 
-/** Whether a view asked several logical clusters. */
+/** Whether a view evaluated several logical clusters. */
 export const isOfView = ({ trace = [] }: Decision): boolean =>
   trace.some(({ cluster }) => cluster !== undefined)

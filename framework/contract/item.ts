@@ -21,37 +21,37 @@ import {
 } from '../wire/relabel.ts'
 
 /**
- * The part of `metadata` that filters read. Kept beside the bytes, so that a filter never decodes the body. Members may
- * be computed when they are asked for: take what you need, and do not spread it.
+ * The part of `metadata` that filters read, without decoding the object. Members may be accessors: do not spread it.
  */
 export interface ObjectMeta extends ObjectKey {
   readonly uid: string
-  /** Decimal, no leading zeros (chapter 40, rule 3.28). */
+  /** A decimal number without leading zeros (rules.md 3.28). */
   readonly resourceVersion: string
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** One stored object. Bytes are the truth; `meta` is what filters need; `object` is decoded on first use. */
+/** One stored object, as JSON in `bytes`. `meta` and `object` are decoded on first use. */
 export interface Item {
   readonly key: ObjectKey
   readonly meta: ObjectMeta
-  /** The whole object as JSON on one line, without a trailing newline: what clients are sent. */
+  /** The object as JSON on one line, without a trailing newline, as it is sent to clients. */
   readonly bytes: Buffer
-  /** Where metadata lies in `bytes`, when they are canonical (`encode.ts`). */
+  /** The positions of metadata in `bytes`, if they are in the canonical encoding. */
   readonly offsets?: Offsets
   readonly object: KubeObject
-  /** Writes `bytes` into `target` without making them; returns how many. `length`: at most so many. */
+  /** Writes `bytes` into `target` at `start` and returns their number, at most `length`. */
   readonly copy?: (target: Buffer, start: number) => number
   readonly length?: number
 }
 
+/** The types of watch events of an object. */
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
 
 /**
- * One change. `previous` is the state before it (absent for ADDED and BOOKMARK). A DELETED item is the last state at
- * the deletion's resourceVersion. A BOOKMARK item has only apiVersion, kind, metadata.resourceVersion and, at the end
- * of initial events, its annotation (chapter 40, rules 4.52–4.55).
+ * A watch event. `previous` is the state before the change (absent for ADDED and BOOKMARK). The item of a DELETED event is
+ * the last state with the resourceVersion of the deletion. The item of a BOOKMARK event has only apiVersion, kind,
+ * metadata.resourceVersion and, at the end of initial events, an annotation (rules.md 4.52 to 4.55).
  */
 export interface ItemEvent {
   readonly type: EventType
@@ -59,20 +59,20 @@ export interface ItemEvent {
   readonly previous?: Item
 }
 
-/** Where the cluster of an object is written (chapter 20). */
+/** The annotation with the logical cluster of an object (kcp `sdk/apis/core`, `logicalcluster.AnnotationKey`). */
 export const clusterAnnotation = 'kcp.io/cluster'
 
-/** On a copy: the shard that has the original; kcp's cache server marks its copies the same way. */
+/** The annotation of copies with the shard of the original, as in kcp's cache server. */
 export const originAnnotation = 'kcp.io/shard'
 
-/** Is this a copy of what another shard has? */
+/** Whether an object is a copy of an object on another shard. */
 export const isCopied = ({ annotations }: Pick<ObjectMeta, 'annotations'>): boolean =>
   annotations[originAnnotation] !== undefined
 
-/** The annotation of the bookmark that ends the initial events (chapter 40, rule 4.55). */
+/** The annotation of the bookmark at the end of the initial events (rules.md 4.55). */
 export const initialEventsEnd = 'k8s.io/initial-events-end'
 
-/** Metadata in canonical bytes, read part by part when somebody asks. */
+/** Metadata in canonical bytes; each part is read on first use. */
 class EncodedMeta implements ObjectMeta {
   readonly cluster: ClusterName
   readonly namespace: string
@@ -154,7 +154,7 @@ class EncodedItem implements Item {
   }
 }
 
-/** An object that is encoded when somebody asks for bytes. */
+/** A decoded object; it is encoded on first use of the bytes. */
 class ObjectItem implements Item {
   readonly key: ObjectKey
   readonly object: KubeObject
@@ -178,7 +178,7 @@ class ObjectItem implements Item {
   }
 }
 
-/** An item with other labels or annotations. Sending it copies it once, from the old bytes to where it is sent from. */
+/** An item with other labels or annotations. `copy` writes the old bytes and the changes into the send buffer, in one pass. */
 class RelabeledItem implements Item {
   readonly #item: Item
   readonly #relabeling: Relabeling
@@ -216,7 +216,7 @@ class RelabeledItem implements Item {
     if (replacement === undefined) return this.bytes.copy(target, start)
     return writeReplaced(sourceOf(this.#item), replacement, target, start)
   }
-  /** undefined when the item has to be encoded anew. */
+  /** undefined if the whole item must be encoded. */
   #replaced(): Replacement | undefined {
     const { offsets } = this.#item
     if (this.#replacement === undefined && offsets !== undefined)
@@ -229,14 +229,14 @@ class RelabeledItem implements Item {
   }
 }
 
-/** At most so many bytes. */
+/** The upper bound of an item's encoded length, in bytes. */
 export const lengthOf = (item: Item): number => item.length ?? item.bytes.length
 
-/** What an item is copied from. */
+/** The source of the bytes of an item. */
 const sourceOf = (item: Item): Pick<EncodedSource, 'copy'> =>
   item.copy === undefined ? item.bytes : (item as EncodedSource)
 
-/** The metadata of a decoded object, as filters read it. */
+/** The part of a decoded object's metadata that filters read. */
 export const metaOf = (metadata: Metadata, key: ObjectKey): ObjectMeta => ({
   ...key,
   uid: metadata.uid ?? '',
@@ -245,35 +245,38 @@ export const metaOf = (metadata: Metadata, key: ObjectKey): ObjectMeta => ({
   annotations: metadata.annotations ?? {},
 })
 
-/** The key of a decoded object in `cluster`. */
+/** The key of a decoded object in a logical cluster; namespace and name are '' if absent. */
 export const keyOf = (object: KubeObject, cluster: ClusterName): ObjectKey => ({
   cluster,
   namespace: object.metadata.namespace ?? '',
   name: object.metadata.name ?? '',
 })
 
-/** An item from canonical bytes; nothing is decoded before somebody asks. Pass `meta` when it is known. */
+/** An item from canonical bytes, decoded on first use. `meta`: the metadata, if it is known. */
 export const itemFrom = (encoded: Encoded, key: ObjectKey, meta?: ObjectMeta): Item =>
   new EncodedItem(encoded, key, meta)
 
-/** An item from a decoded object; it is encoded when somebody asks for its bytes. */
+/** An item from a decoded object in a logical cluster, encoded on first use of its bytes. The object must not change later. */
 export const itemOf = (object: KubeObject, cluster: ClusterName): Item =>
   new ObjectItem(object, keyOf(object, cluster))
 
-/** The item with other labels or annotations; what is absent stays. Nothing is encoded before somebody asks. */
+/** An item with other labels or annotations, encoded on first use; absent members of `relabeling` change nothing. */
 export const relabeledItem = (item: Item, relabeling: Relabeling): Item => new RelabeledItem(item, relabeling)
 
-/** An item from any JSON, such as another server's. The cluster is the annotation's, else `cluster`. Throws `SyntaxError`. */
+/**
+ * An item from JSON, such as the response of another server. Its logical cluster is that of the annotation
+ * `kcp.io/cluster`, else `cluster`. Throws `SyntaxError`.
+ */
 export function decodeItem(bytes: Buffer, cluster: ClusterName = ''): Item {
   const object = decodeObject(bytes)
   return itemOf(object, object.metadata.annotations?.[clusterAnnotation] ?? cluster)
 }
 
-/** The canonical encoding of any item: its own bytes when they are canonical. */
+/** The canonical encoding of an item. */
 export const encodedOf = (item: Item): Encoded =>
   item.offsets === undefined ? encodeObject(item.object) : { bytes: item.bytes, offsets: item.offsets }
 
-/** A field of an object as field selectors compare it: its text, '' when it is absent (chapter 40, rule 4.33). */
+/** The value of a field as text for field selectors; '' if absent (rules.md 4.33). */
 export function fieldOf(item: Item, field: string): string {
   if (field === 'metadata.name') return item.key.name
   if (field === 'metadata.namespace') return item.key.namespace

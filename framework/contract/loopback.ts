@@ -5,7 +5,7 @@ import type { ResourceRef } from './backend.ts'
 import type { RequestContext } from './context.ts'
 import type { Logger } from './log.ts'
 
-/** What the server itself wants of one resource. */
+/** A request of the server itself for one resource. */
 export interface LoopbackRequest {
   readonly verb: Verb
   readonly resource: ResourceRef
@@ -14,7 +14,14 @@ export interface LoopbackRequest {
   readonly log: Logger
 }
 
-/** The context of a request that never was on a wire: the server's own, with all rights and no warnings to send. */
+/**
+ * The context of a request of the server itself, as `loopback`, for calls of a storage outside of a client's request:
+ *
+ * ```ts
+ * const ctx = loopbackContext({ verb: 'get', resource, cluster: 'root', signal, log })
+ * const item = await backend.storage(resource).get(ctx, { cluster: 'root', namespace: '', name: 'a' })
+ * ```
+ */
 export function loopbackContext({ verb, resource, cluster, signal, log }: LoopbackRequest): RequestContext {
   const { subresource = '', ...ref } = resource
   const info = { ...ref, isResource: true, verb, subresource, namespace: '', name: '', path: '' } as const

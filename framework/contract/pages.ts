@@ -1,4 +1,4 @@
 import type { Answer } from '../request/response.ts'
 
-/** Documents of the server that are read below every logical cluster, by path. Who may is decided as for every path. */
+/** Documents of the server below every logical cluster, by path; authorized as other non-resource paths. */
 export type Pages = ReadonlyMap<string, () => Promise<Answer>>

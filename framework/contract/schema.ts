@@ -3,42 +3,42 @@ import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { objectMetaSchema } from '../meta/objectmeta.ts'
 
-/** A decoded request body and what was wrong with it; the caller decides between drop, warn and refuse. */
+/** A decoded request body and its unknown fields, which are ignored, reported as warnings or refused (rules.md 2.38 to 2.47). */
 export interface Decoded {
   readonly object: KubeObject
-  /** Paths of unknown fields, sorted, those of embedded metadata last: `spec.foo`, `spec.items[0].bar` (chapter 40, rule 2.47). */
+  /** Paths of unknown fields, sorted, those of embedded metadata last: `spec.foo`, `spec.items[0].bar` (rules.md 2.47). */
   readonly unknown: readonly string[]
 }
 
 /**
- * The compiled schema of one kind in one version. The kernel declares it, `openapi/` implements it; compiled once per
- * content hash and shared by every logical cluster that serves it.
+ * The compiled schema of one kind in one version; implemented in `openapi/`. Logical clusters with the same schema share
+ * one.
  */
 export interface ObjectSchema {
-  /** Prunes unknown fields, drops nulls that may not be, applies defaults (chapter 40, section 7.3). Does not modify its
-   * input, and shares with it what stays. Throws 400 when metadata has fields of the wrong type, or on too deep nesting. */
+  /** Prunes unknown fields, removes nulls that are not allowed, applies defaults (rules.md 7.18 to 7.22). Does not modify its
+   * input, and shares unchanged parts with it. Throws 400 if metadata has fields of the wrong type, or on too deep nesting. */
   decode(object: KubeObject): Decoded
-  /** Schema errors of an already decoded object (chapter 40, section 7.4); with `old`, errors at unchanged values are
-   * dropped (ratcheting, section 7.5). Metadata is not looked at. */
+  /** The schema errors of a decoded object (rules.md 7.23 to 7.29); with `old`, without errors of unchanged values
+   * (ratcheting, KEP-4008). Metadata is not validated. */
   validate(object: KubeObject, old?: KubeObject, scope?: ValidationScope): readonly FieldError[]
 }
 
-/** What of an object is looked at: everything, unless it says less. */
+/** The part of an object that is validated; by default the whole object. */
 export interface ValidationScope {
-  /** The status and nothing else, but for rules and repeated items: paths in texts begin below it. */
+  /** Only the status, except for rules and repeated items; paths in messages begin below it. */
   readonly onlyStatus?: boolean
   /** Items of sets, and keys of lists of type map, may be repeated. */
   readonly mayRepeat?: boolean
 }
 
-/** One column of a Table (chapter 40, section 7.9). */
+/** One column of a Table (rules.md 7.51 to 7.58). */
 export interface TableColumn {
   readonly name: string
   readonly type: string
   readonly format: string
   readonly description: string
   readonly priority: number
-  /** The cell of one object: string, number, boolean or null. `now` is for ages. */
+  /** The cell of an object. `now` is the time for ages. */
   cell(object: KubeObject, now: Date): string | number | boolean | null
 }
 
@@ -48,7 +48,7 @@ const whole = new WeakMap<RawSchema, MergeSchema>()
 
 const text: MergeSchema = { type: 'string' }
 
-/** The published schema of a kind, with what every object has. Made once per schema. */
+/** The published schema of a kind, with apiVersion, kind and metadata. Cached by schema. */
 export function wholeSchema(openapi: RawSchema): MergeSchema {
   const known = whole.get(openapi)
   if (known !== undefined) return known

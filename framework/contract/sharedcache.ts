@@ -3,14 +3,14 @@ import type { Informers } from './informer.ts'
 import type { ResourceStorage } from './storage.ts'
 
 /**
- * Where shards put what all of them may read, kcp's cache server: the definitions of exports, and the objects that
- * ClusterCachedResources publish. In one process it is the shard itself.
+ * kcp's cache server, which has copies of the API definitions of all shards and of the objects that
+ * ClusterCachedResources publish. With one shard it is the shard itself.
  */
 export interface SharedCache {
   readonly informers: Informers
   /**
-   * Published objects, to be read in the logical cluster that they are from. `resource.identity` is the published
-   * resource's; `shard` is the name of the shard that they are on, '' when there is only one.
+   * Published objects in the logical cluster of the originals. `resource.identity` is that of the published resource;
+   * `shard` is the name of their shard, '' with one shard.
    */
   storage(resource: ResourceRef, shard: string): ResourceStorage
 }

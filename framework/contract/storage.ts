@@ -5,115 +5,119 @@ import type { FieldSelector, LabelSelector } from '../selectors/selectors.ts'
 import type { RequestContext } from './context.ts'
 import type { Item, ItemEvent } from './item.ts'
 
-/** A run of items in key order. `bytes`: the same items, encoded and comma-joined, when they lie together in memory,
- * so that an untouched batch is one write and no loop. */
+/** Items in key order. `bytes`: the same items as JSON, separated by commas, if they lie together in memory, so that an
+ * unchanged batch is sent without a loop. */
 export interface ItemBatch extends Iterable<Item> {
   readonly bytes?: Buffer
-  /** Where in `bytes` the member `annotations` of each item begins and ends, with its comma; twice the same where there
-   * is none. Not known of items that are not canonical, or where nothing else need follow in metadata. */
+  /** The positions in `bytes` where the member `annotations` of each item begins and ends, with its comma; twice the same
+   * for items without. undefined if an item is not in the canonical encoding. */
   readonly annotationsAt?: Uint32Array | undefined
   readonly length: number
 }
 
-/** The list's own metadata, known when the last batch has been yielded. */
+/** The metadata of a list, which a list returns after its last batch. */
 export interface ListMeta {
-  /** The snapshot's revision; a watch may start here (chapter 40, rule 4.4). */
+  /** The revision of the list; a watch can start here (rules.md 4.4). */
   readonly resourceVersion: string
   readonly continue?: string
   readonly remainingItemCount?: number
 }
 
+/** A list: yields batches, then returns the list's metadata. All batches are of one revision. */
 export type ItemList = AsyncGenerator<ItemBatch, ListMeta, undefined>
 
-/** Batches of events in resourceVersion order. The same array object may be handed to several watchers: its encoding
- * is then made once and shared. Ends without an error on timeout, shutdown and replaced definitions; throws
- * `expired` when the position was lost. */
+/** A watch: yields batches of events in the order of resourceVersions. Several watchers may get the same array, which is
+ * encoded once. Ends without an error at the deadline, on shutdown and when the API definition is replaced; throws
+ * `expired` if events were lost. */
 export type ItemWatch = AsyncGenerator<readonly ItemEvent[], void, undefined>
 
-/** What is listed: a scope, and optionally fewer objects of it. */
+/** The objects of a list or watch: a logical cluster or `*`, optionally a namespace and selectors. */
 export interface Selection {
   readonly cluster: ClusterScope
   /** '' or absent: all namespaces. */
   readonly namespace?: string
   readonly labels?: LabelSelector
   readonly fields?: FieldSelector
-  /** What of `labels` a view demands, whoever asks: all its clients may be served from the same selection. */
+  /** The requirements of `labels` that the view adds for all clients: a backend may share one watch between them. */
   readonly view?: LabelSelector
 }
 
+/** The options of a list (`metav1.ListOptions`). */
 export interface ListQuery extends Selection {
   readonly limit?: number
   readonly continue?: string
-  /** As sent; '' and absent mean the most recent state (chapter 40, table 4.7). */
+  /** As sent; '' and absent mean the most recent state (rules.md 4.7 to 4.11). */
   readonly resourceVersion?: string
   readonly match?: 'Exact' | 'NotOlderThan'
 }
 
+/** The options of a watch (`metav1.ListOptions`). */
 export interface WatchQuery extends Selection {
   readonly resourceVersion?: string
-  /** Synthetic ADDED events for the current state first, ended by the annotated bookmark (chapter 40, table 4.39). */
+  /** Begins with ADDED events for the current state and the annotated bookmark (rules.md 4.38, 4.39). */
   readonly initialEvents: boolean
   readonly bookmarks: boolean
-  /** When the watch will be ended, in milliseconds since the epoch: a last bookmark is sent shortly before. */
+  /** The end of the watch in milliseconds since the epoch; a last bookmark is sent shortly before. */
   readonly deadline?: number
-  /** To be called at once by a storage that asks somebody else, with a promise that resolves when nothing is refused any
-   * more: until then a failure is still the answer, not an event. */
+  /** For storages that start the watch on another server: call it immediately with a promise that resolves when that server
+   * has accepted the watch. Until then an error is the response, not an ERROR event. */
   readonly asking?: (begun: Promise<void>) => void
 }
 
-/** What a client has asked for besides the object, as admission sees it: `CreateOptions` and its like. Patches are
- * updates, or creations, to admission. */
+/** The options of a write as admission gets them: `CreateOptions`, `UpdateOptions` or `DeleteOptions`. */
 export type SentOptions = Readonly<Record<string, unknown>> & { readonly kind: string }
 
+/** The options of a create or update. */
 export interface WriteOptions {
   readonly dryRun: boolean
-  /** Who writes, for managedFields: query `fieldManager`, else the head of User-Agent (chapter 40, rule 5.19). */
+  /** The manager for managedFields: the query's `fieldManager`, else from the User-Agent (rules.md 5.19). */
   readonly fieldManager: string
-  /** For patches, where somebody else stores the object, who may know more of it and keeps the owners of its fields. */
+  /** The patch, for storages on another server, which applies it and updates managedFields. */
   readonly patch?: SentPatch
   readonly asSent?: SentOptions
 }
 
-/** What a client has sent to change an object. */
+/** The patch of a client. */
 export interface SentPatch {
-  /** A media type. */
+  /** The media type. */
   readonly type: string
-  /** Of what is applied: takes fields from other managers. */
+  /** For server-side apply: takes fields from other managers. */
   readonly force?: boolean
-  /** The patch, decoded, that makes what is to be stored: asked when that is known. undefined: none does, and the object
-   * is written as it is. */
+  /** The decoded patch, after the call of `change`; undefined if the result of `change` must be sent instead. */
   readonly body: () => unknown
 }
 
+/** The options of a delete (`metav1.DeleteOptions`). */
 export interface DeleteOptions {
   readonly dryRun: boolean
+  /** Preconditions: 409 if the object has another uid or resourceVersion. */
   readonly uid?: string
   readonly resourceVersion?: string
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
   readonly asSent?: SentOptions
 }
 
-/** The next object, computed from the current one; called again after a lost race. Throws a `StatusError` to refuse. A
- * `metadata.resourceVersion` in its result that differs from the current one is a conflict; none means last write wins. */
+/** Returns the new object for the current one; called again after a concurrent write. Throws a `StatusError` to refuse. If the
+ * result has a `metadata.resourceVersion` other than the current one, the update is a conflict; without one it overwrites. */
 export type Change = (current: Item) => KubeObject | Promise<KubeObject>
 
-/** Looks at the object that is about to be deleted; throws a `StatusError` to refuse. */
+/** Called with the object before its deletion; throws a `StatusError` to refuse. */
 export type Check = (current: Item) => void | Promise<void>
 
-/** `removed` is false while finalizers hold the object; `item` is then the terminating object. */
+/** The result of a delete. `removed` is false if finalizers remain; `item` is then the terminating object. */
 export interface Deletion {
   readonly item: Item
   readonly removed: boolean
 }
 
 /**
- * Where objects of one resource in one version are read and written. Six functions; shard, remote, view and
- * view-of-a-view are all this. Everything that fails throws a `StatusError`.
+ * Reads and writes the objects of one resource in one version: of a backend, or of a view over another storage. Errors
+ * are `StatusError`s: `get`, `update` and `delete` throw 404 for missing objects, `create` throws 409 for existing ones.
  *
- * Reads never authorize: the server has done that before. Writes validate and admit where the objects live.
+ * The functions do not authorize: the server does before. Admission runs in the storage of the backend.
  */
 export interface ResourceStorage<P extends Params = Params> {
-  /** From memory at once: then it throws at once, too. */
+  /** May return and throw without a promise. */
   readonly get: (ctx: RequestContext<P>, key: ObjectKey) => Awaitable<Item>
   readonly list: (ctx: RequestContext<P>, query: ListQuery) => ItemList
   readonly watch: (ctx: RequestContext<P>, query: WatchQuery) => ItemWatch

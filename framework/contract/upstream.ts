@@ -3,13 +3,13 @@ import type { Duplex } from 'node:stream'
 import type { Lifetime } from '../async/lifetime.ts'
 import type { HttpRequest, Incoming } from '../request/incoming.ts'
 
-/** A connection whose client asked for another protocol, and the bytes that followed the request. */
+/** The connection of an upgrade request, and the bytes after the request. */
 export interface Upgrade {
   readonly socket: Duplex
   readonly head: Buffer
 }
 
-/** The client's request and response, unread and unwritten. */
+/** The client's request with unread body, and the response with nothing sent. */
 export interface ClientSide {
   readonly request: HttpRequest
   readonly response: ServerResponse
@@ -26,7 +26,7 @@ export interface Forwarding {
   readonly forward: (client: ClientSide) => Promise<void>
 }
 
-/** Names and values as they are sent; several values are several lines. */
+/** Header names and values; several values are several header lines. */
 export type HeaderFields = Readonly<Record<string, string | readonly string[]>>
 
 /** A server outside this process. */

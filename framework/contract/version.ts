@@ -1,8 +1,8 @@
-/** `GET /version` (chapter 40, rule 8.15). */
+/** The response of `GET /version` (rules.md 8.15). */
 export interface VersionInfo {
   readonly major: string
   readonly minor: string
-  /** A semantic version with a leading `v`: clients parse it. */
+  /** A semantic version with a leading `v`. */
   readonly gitVersion: string
   readonly gitCommit: string
   readonly gitTreeState: string
@@ -12,17 +12,17 @@ export interface VersionInfo {
   readonly platform: string
 }
 
-/** What this build is: its own version, the commit it was made from and when (RFC 3339). */
+/** The version of the program, its commit, and the time of the commit (RFC 3339). */
 export interface Build {
   readonly version: string
   readonly commit: string
   readonly date: string
 }
 
-/** The Kubernetes minor version whose wire behaviour is served. */
+/** The Kubernetes minor version that this server is compatible with. */
 const minor = '36'
 
-/** Kubernetes' version first, because clients compare it with their own; ours is the build suffix. */
+/** The version info of a build. `gitVersion` is that of Kubernetes, which clients compare, with the build's version as suffix. */
 export const versionInfo = ({ version, commit, date }: Build): VersionInfo => ({
   major: '1',
   minor,

@@ -12,65 +12,66 @@ import type { Logger } from './log.ts'
 import type { SharedCache } from './sharedcache.ts'
 import type { Outbound } from './upstream.ts'
 
-/** Which objects' status lists this view's URLs, and what the list is. The kernel runs it; it never builds URLs itself. */
+/** Publishes the URLs of a view in the status of objects, such as `status.endpoints` of an APIExportEndpointSlice. */
 export interface UrlPublisher<P extends Params = Params> {
   /** The kind whose status carries the URLs. */
   readonly objects: ResourceRef
-  /** Kinds whose changes may change what is published. */
+  /** Other resources whose changes may change the published URLs. */
   readonly dependsOn: readonly ResourceRef[]
-  /** The views to publish on one object; undefined leaves its status alone. From memory. */
+  /** The path parameters of the views to publish in one object; undefined: do not change its status. Must return from memory. */
   views(object: KubeObject): readonly P[] | undefined
-  /** The object with the URLs in its status; the same object when nothing changes. */
+  /** Returns the object with the URLs in its status; the same object if nothing changes. */
   publish(object: KubeObject, urls: readonly string[]): KubeObject
 }
 
-/** What a view is given to build itself from. */
+/** The argument of a view's factory. */
 export interface Host {
   readonly backend: Backend
-  /** Local, indexed copies of backend objects, kept up to date; shared between views. */
+  /** Local copies of the backend's objects; shared between views. */
   readonly informers: Informers
   readonly log: Logger
-  /** What shards show each other; a view that needs it serves nothing without it. */
+  /** The objects that shards share; absent without a cache server. */
   readonly shared?: SharedCache
-  /** The way to servers outside; a view that needs one serves nothing without it. */
+  /** Requests to other servers; absent if the server makes none. */
   readonly outbound?: Outbound
 }
 
 /**
- * A view: an API endpoint computed over many logical clusters. Three members are required, everything else has a safe
- * default.
+ * A view: an API endpoint over many logical clusters. `name`, `path` and `apis` are required. `defineVirtualWorkspace`
+ * makes one.
  */
 export interface VirtualWorkspace<P extends Params = Params> {
   readonly name: string
-  /** Reads URLs and writes them: what is published is what is accepted. */
+  /** Parses and formats the URLs of the view. */
   readonly path: PathPattern<P>
-  /** Synchronous, from memory, the same object until something changes. undefined: 404. */
+  /** The served resources. Must return from memory, and the same object until something changes. undefined: 404. */
   apis(params: P, cluster: ClusterScope): ApiSet<P> | undefined
-  /** Default: ask the backend, for the action in `ctx.cluster`. */
+  /** Default: the backend's authorizer decides on the request in `ctx.cluster`. */
   authorize?(ctx: RequestContext<P>): Promise<Decision>
-  /** `authorize` for who wants to know why: asks everything, also behind a refusal. Default: the same. */
+  /** Like `authorize`, but runs all checks, for `oriel explain`. Default: `authorize`. */
   explain?(ctx: RequestContext<P>): Promise<Decision>
-  /** Refuses requests that nobody may make, privileged or not: throws a `StatusError`. Called after `authorize`. */
+  /** Throws a `StatusError` for requests that are refused for all users, privileged or not. Called after `authorize`. */
   guard?(ctx: RequestContext<P>): Promise<void>
-  /** Default: `ctx.user`. */
+  /** The user for requests to the backend. Default: `ctx.user`. */
   actAs?(ctx: Omit<RequestContext<P>, 'actAs'>): UserInfo
-  /** Requests that `apis()` does not cover. Default: 'not found'. */
+  /** The handling of requests for other resources and paths. Default: 'not found'. */
   readonly otherwise?: 'not found' | 'forward'
-  /** Run in order before the storage's own admission. */
+  /** Called in order, before the admission of the backend. */
   readonly admission?: readonly AdmissionPlugin<P>[]
   readonly publisher?: UrlPublisher<P>
-  /** Informers and controllers; requests are 503 until `ready()`. Returns when `signal` aborts. */
+  /** Runs controllers until `signal` aborts. Requests get 503 until it calls `ready`. */
   run?(ready: () => void, signal: AbortSignal): Promise<void>
 }
 
-/** Builds a view over a host. The menu in `virtual/index.ts` is a list of these. */
+/** Makes a view. `virtual/index.ts` lists those of this repository. */
 export type WorkspaceFactory<P extends Params = Params> = (host: Host) => VirtualWorkspace<P>
 
-/** Types `params` by the pattern: `'/services/apiexport/:path/:name'` gives `{ path, name }`. */
+/** The members of a view with the path pattern `S`, which gives the type of `params`: `/services/team/:team` gives `{ team: string }`. */
 export type WorkspaceDefinition<S extends string> = Omit<VirtualWorkspace<ParamsOf<S>>, 'name' | 'path'>
 
 /**
- * Defines a view. A whole one, which shows every cluster's ConfigMaps that are labelled for a team:
+ * Defines a view. `pattern` has literal segments and parameters, whose names are the members of `params`. Throws an
+ * `Error` for a malformed pattern. A view of the config maps of all logical clusters:
  *
  * ```ts
  * export const team = defineVirtualWorkspace('team', '/services/team/:team', ({ backend }) => {
@@ -80,8 +81,8 @@ export type WorkspaceDefinition<S extends string> = Omit<VirtualWorkspace<Params
  * })
  * ```
  *
- * `params` are typed by the pattern. The factory forgets that type again, because a server holds views of all
- * patterns: the params a view is given always come from parsing its own pattern.
+ * The type of the factory has no params, because a server has views of all patterns: the params of a view always come
+ * from its own pattern.
  */
 export function defineVirtualWorkspace<const S extends string>(
   name: string,

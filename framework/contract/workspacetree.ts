@@ -1,43 +1,43 @@
 import type { ClusterName, KubeObject } from '../meta/object.ts'
 import { isClusterPath } from '../request/path.ts'
 
-/** What stands in place of a logical cluster: a server elsewhere, or another workspace (chapter 30, section 4.7.1). */
+/** The target of a mount: another server, a redirect, or another workspace (`docs/mounts.md`). */
 export type MountType = 'URL' | 'Redirect' | 'Workspace'
 
-/** A path that ends in a logical cluster. */
+/** A path of a logical cluster. */
 export interface ClusterPlace {
   readonly kind: 'cluster'
   readonly cluster: ClusterName
 }
 
-/** A path that leads out of the tree. */
+/** A path of a workspace on another server. */
 export interface MountPlace {
   readonly kind: 'URL' | 'Redirect'
   readonly url: string
-  /** The logical cluster that has the mounted workspace: who may enter it may pass. */
+  /** The logical cluster of the mounted workspace object: requests need access to it. */
   readonly parent: ClusterName
-  /** For redirects, what follows the mounted workspace: `:child`, or ''. */
+  /** For redirects, the rest of the path after the mounted workspace: `:child`, or ''. */
   readonly rest: string
-  /** Aborts when the mount changes or is not ready any more. */
+  /** Aborts when the mount changes or becomes unready. */
   readonly changed: AbortSignal
 }
 
-/** A path with something on it that is out of order: a workspace, or links that lead in a circle. */
+/** A path with an unavailable workspace, or with a loop of mounts. */
 export interface ClosedPlace {
   readonly kind: 'unavailable' | 'loop'
 }
 
-/** Where a path of workspaces leads (chapter 20, section 1.5; chapter 30, sections 3.5 and 4.5). */
+/** The result of the look-up of a workspace path (kcp `pkg/index`). */
 export type Place = ClusterPlace | MountPlace | ClosedPlace
 
-/** All workspaces by parent and name, and a way through them. */
+/** An index of workspaces by parent and name (kcp `pkg/index`). */
 export interface WorkspaceTree {
   setWorkspace(parent: ClusterName, name: string, workspace: KubeObject | undefined): void
   /** Drops all workspaces of some parents. */
   forget(parents: ReadonlySet<ClusterName>): void
-  /** The first segment has to be a cluster that `exists`; each further one a workspace in the cluster reached so far. */
+  /** Looks up a path: the first segment is a cluster for which `exists` is true; each later one a workspace in the cluster before. */
   place(path: string, exists: (cluster: ClusterName) => boolean): Place | undefined
-  /** The logical cluster at the end of a path, whether its workspaces are available or not. */
+  /** The logical cluster of a path, also if its workspaces are unavailable. */
   resolve(path: string, exists: (cluster: ClusterName) => boolean): ClusterName | undefined
 }
 
@@ -53,7 +53,7 @@ interface Entry {
   readonly unavailable: boolean
 }
 
-/** `ownUrl`: what the URLs of workspaces start with, without `/clusters/`: a mount of such a URL is a link. */
+/** `ownUrl`: the prefix of workspace URLs, without `/clusters/`. A mount of such a URL is a link. */
 export function createWorkspaceTree(ownUrl = ''): WorkspaceTree {
   const children = new Map<string, Entry>()
   const placeOf = (parent: ClusterName, name: string): string => `${parent}/${name}`
@@ -109,13 +109,13 @@ function walk(by: Walk, start: string): Place | undefined {
 
 interface Stop {
   readonly place?: Place
-  /** Where to go on. */
+  /** The path to continue with. */
   readonly link?: string
-  /** Something on the way is not available. */
+  /** Whether a workspace of the path is unavailable. */
   readonly closed: boolean
 }
 
-/** As far as one path goes without following a link. */
+/** Follows a path up to the first link. */
 function walkTo(by: Walk, path: string): Stop | undefined {
   if (path.startsWith('system:')) return arrived(by, path, false)
   const [first = '', ...names] = path.split(':')
@@ -148,7 +148,7 @@ interface Crossing {
   readonly mount: Mount
 }
 
-/** A workspace of this tree is gone on from; what lies below a server elsewhere is unknown here. */
+/** A mount of a workspace of this server is a link; paths below a mount of another server are unknown. */
 function throughMount({ ownUrl }: Walk, { parent, rest, closed, mount }: Crossing): Stop | undefined {
   const { type, url, replaced } = mount
   const below = rest.map(name => `:${name}`).join('')
@@ -177,7 +177,7 @@ interface Workspace extends KubeObject {
   readonly status?: { readonly phase?: string }
 }
 
-/** Workspaces that are still being scheduled are not to be found, nor are mounts that do not lead anywhere yet. */
+/** undefined for workspaces that are not scheduled yet, and for mounts without a URL. */
 function entryOf(object: KubeObject): Entry | undefined {
   const { spec, status } = object as Workspace
   const phase = status?.phase ?? 'Scheduling'
@@ -189,7 +189,7 @@ function entryOf(object: KubeObject): Entry | undefined {
   return { unavailable, mount: { type: typeOf(spec.mount.type), url, replaced: new AbortController() } }
 }
 
-/** The proposal's default, `Cluster`, is none of its own values: it means a URL. */
+/** The default `Cluster`, which is not among the documented values, means a URL. */
 const typeOf = (type: string | undefined): MountType =>
   type === 'Redirect' || type === 'Workspace' ? type : 'URL'
 

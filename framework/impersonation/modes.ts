@@ -1,5 +1,5 @@
 import { parseServiceAccount } from '../authn/accountname.ts'
-import type { ResourceWish } from '../contract/authorizer.ts'
+import type { ResourceVerbRequest } from '../contract/authorizer.ts'
 import type { NonResourceRequest, RequestInfo } from '../request/requestinfo.ts'
 import { systemMasters } from '../request/user.ts'
 import type { RequestedIdentity } from './requestedidentity.ts'
@@ -65,14 +65,14 @@ export const impersonationChecks = (
   mode: ImpersonationMode,
   identity: RequestedIdentity,
   info: RequestInfo,
-): readonly (ResourceWish | NonResourceRequest)[] => [
+): readonly (ResourceVerbRequest | NonResourceRequest)[] => [
   ...(mode.on === undefined ? [] : [{ ...info, verb: mode.on + info.verb }]),
   ...partsOf(mode, identity).map(part => ({ ...nothing, verb: mode.verb, ...part })),
 ]
 
 const nothing = { isResource: true, version: 'v1', subresource: '', namespace: '', path: '' } as const
 
-type Part = Pick<ResourceWish, 'group' | 'resource' | 'name'> & Partial<ResourceWish>
+type Part = Pick<ResourceVerbRequest, 'group' | 'resource' | 'name'> & Partial<ResourceVerbRequest>
 
 function partsOf({ apiGroup: group }: ImpersonationMode, requested: RequestedIdentity): readonly Part[] {
   const { uid, groups, extra } = requested

@@ -1,25 +1,25 @@
 import type { ListQuery, SentOptions, WatchQuery, WriteOptions } from '../contract/storage.ts'
 import { badRequest, type FieldError, invalid, type StatusError } from '../meta/errors.ts'
 
-/** What a client may say about unknown and repeated fields in a body (chapter 40, section 2.9). */
+/** The values of `fieldValidation`, for unknown and duplicate fields in a body (rules.md 2.47). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
-/** The kinds of options that errors name (chapter 40, rule 2.33). */
+/** The kinds of options, for errors (rules.md 2.33). */
 export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions' | 'ListOptions'
 
-/** Everything a query says about a write. */
+/** The parsed query of a write. */
 export interface WriteRequest {
   readonly write: WriteOptions
   readonly fieldValidation: FieldValidation
 }
 
-/** Absent: false; `0` and `false`: false; everything else, the empty text too: true (chapter 40, rule 1.9). */
+/** A Boolean option; undefined if absent. `0` and `false` are false, everything else, also '', is true (rules.md 1.9). */
 export function booleanOf(query: URLSearchParams, name: string): boolean | undefined {
   const value = query.get(name)
   return value === null ? undefined : !/^(0|false)$/i.test(value)
 }
 
-/** A decimal integer; undefined when absent. Throws 400 in the words of Go's parser (chapter 40, rule 2.32). */
+/** A decimal integer; undefined when absent. Throws 400 with the text of Go's parser (rules.md 2.32). */
 export function integerOption(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name)
   if (value === null) return undefined
@@ -31,7 +31,7 @@ export function integerOption(query: URLSearchParams, name: string): number | un
 
 const maxRevision = 2n ** 64n - 1n
 
-/** Refuses a resourceVersion that is no decimal 64-bit number (chapter 40, rule 4.11). */
+/** Throws 400 for a resourceVersion that is not a decimal 64-bit number (rules.md 4.11). */
 export function checkResourceVersion(value: string): void {
   if (value === '' || (/^\d+$/.test(value) && BigInt(value) <= maxRevision)) return
   const quoted = JSON.stringify(value)
@@ -41,7 +41,7 @@ export function checkResourceVersion(value: string): void {
   )
 }
 
-/** 422 for options that parse but may not be (chapter 40, rule 2.33). */
+/** Throws 422 for invalid options (rules.md 2.33). */
 export function refuseOptions(kind: OptionsKind, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidOptions(kind, errors)
 }
@@ -66,13 +66,13 @@ export const unsupportedOption = (
   detail: `supported values: ${supported.map(text => JSON.stringify(text)).join(', ')}`,
 })
 
-/** The numbers in the query of a list or a watch, of which it may have no need: 400 for what is none. */
+/** Throws 400 for malformed numbers in the query of a list or watch, also for options that the verb ignores. */
 export function checkNumbers(query: URLSearchParams): void {
   integerOption(query, 'timeoutSeconds')
   integerOption(query, 'limit')
 }
 
-/** The query of a list, without its selectors and scope. Throws 422 (chapter 40, rules 4.7–4.11). */
+/** The query of a list, without its selectors and scope. Throws 422 (rules.md 4.7 to 4.11). */
 export function listOptions(
   query: URLSearchParams,
 ): Pick<ListQuery, 'limit' | 'continue' | 'resourceVersion' | 'match'> {
@@ -89,7 +89,7 @@ export function listOptions(
   }
 }
 
-/** The legacy rule makes a limited list at N exact (chapter 40, table 4.7 d). */
+/** Without `resourceVersionMatch`, a list with a limit and a resourceVersion is exact (rules.md 4.7). */
 function matchOf(match: string, resourceVersion: string, limited: boolean): ListQuery['match'] {
   if (match === 'Exact' || match === 'NotOlderThan') return match
   return limited && resourceVersion !== '' && resourceVersion !== '0' ? 'Exact' : undefined
@@ -118,14 +118,14 @@ function listErrors(query: URLSearchParams): readonly FieldError[] {
   return errors
 }
 
-/** The query of a watch, without its selectors and scope, and how long it may last, in seconds. */
+/** The query of a watch, without its selectors and scope, and its timeout. */
 export interface WatchOptions {
   readonly watch: Pick<WatchQuery, 'resourceVersion' | 'initialEvents' | 'bookmarks'>
-  /** 0: the server's choice (chapter 40, rule 1.41). */
+  /** In seconds; 0: the server chooses (rules.md 1.41). */
   readonly timeoutSeconds: number
 }
 
-/** Throws 422 (chapter 40, rules 4.36–4.39). */
+/** The query of a watch. Throws 422 (rules.md 4.36 to 4.39). */
 export function watchOptions(query: URLSearchParams): WatchOptions {
   const resourceVersion = query.get('resourceVersion') ?? ''
   const asked = booleanOf(query, 'sendInitialEvents')
@@ -141,7 +141,7 @@ export function watchOptions(query: URLSearchParams): WatchOptions {
   }
 }
 
-/** A watch of everything from now on is a list of what there is, too. */
+/** Whether a watch begins with initial events (KEP-3157). */
 const isWatchList = (query: URLSearchParams): boolean =>
   !query.has('sendInitialEvents') && ['', '0'].includes(query.get('resourceVersion') ?? '')
 
@@ -167,7 +167,7 @@ function watchErrors(query: URLSearchParams): readonly FieldError[] {
 
 const validations = ['', 'Ignore', 'Strict', 'Warn']
 
-/** The query of a create, update or patch. Throws 422 (chapter 40, rules 2.33–2.36). */
+/** The query of a create, update or patch. Throws 422 (rules.md 2.33 to 2.36). */
 export function writeOptions(kind: OptionsKind, query: URLSearchParams, userAgent: string): WriteRequest {
   const isForced = kind === 'PatchOptions' && query.has('force')
   refuseOptions(kind, [
@@ -177,13 +177,13 @@ export function writeOptions(kind: OptionsKind, query: URLSearchParams, userAgen
   return writeRequest(kind, query, managerOf(userAgent))
 }
 
-/** Everything a query says about an apply. */
+/** The parsed query of a server-side apply. */
 export interface ApplyRequest extends WriteRequest {
-  /** Takes fields from other managers instead of refusing. */
+  /** Takes fields from other managers instead of a conflict. */
   readonly force: boolean
 }
 
-/** The query of an apply, which must name its manager. Throws 422 (chapter 40, rule 2.37). */
+/** The query of a server-side apply. Throws 422, for example without a manager (rules.md 2.37). */
 export function applyOptions(query: URLSearchParams): ApplyRequest {
   const isNamed = (query.get('fieldManager') ?? '') !== ''
   const detail = 'is required for apply patch'
@@ -205,7 +205,7 @@ function writeErrors(query: URLSearchParams): readonly FieldError[] {
   ]
 }
 
-/** As admission sees the options (`meta.k8s.io/v1`). */
+/** The options for admission (`meta.k8s.io/v1`). */
 function sentOptions(kind: OptionsKind, query: URLSearchParams): SentOptions {
   const texts = ['fieldManager', 'fieldValidation'].flatMap(name =>
     query.get(name) ? [[name, query.get(name)] as const] : [],
@@ -230,7 +230,7 @@ function writeRequest(kind: OptionsKind, query: URLSearchParams, manager: string
   }
 }
 
-/** `All` is the only dry run there is (chapter 40, rule 2.34). */
+/** The errors of `dryRun` values other than `All` (rules.md 2.34). */
 export const dryRunErrors = (values: readonly string[]): readonly FieldError[] =>
   values.every(value => value === 'All') ? [] : [unsupportedOption('dryRun', values, ['All'])]
 
@@ -248,7 +248,7 @@ function managerErrors(manager: string): readonly FieldError[] {
   })
 }
 
-/** The program's name in a User-Agent, at most 128 bytes (chapter 40, rule 5.19). */
+/** The manager from a User-Agent: the text before the first `/`, at most 128 bytes (rules.md 5.19). */
 function managerOf(userAgent: string): string {
   const program = (userAgent.split('/', 1)[0] ?? '').replace(unprintable, '')
   const cut = Buffer.from(program)

@@ -32,7 +32,7 @@ interface ParsedSelectors {
 export function listQuery(call: CollectionCall): ListQuery {
   if (call.request.query.size === 0) return selectionOf(call, everything)
   const { selection, options } = queryOf(call, listOptions)
-  // Storage reads the continue token before it looks at the version.
+  // With a continue token, storage reports errors of the token before those of the version.
   if (options.continue === undefined) checkResourceVersion(options.resourceVersion ?? '')
   return { ...selection, ...options }
 }
@@ -44,7 +44,7 @@ export function watchQuery(call: CollectionCall): WatchOptions & { readonly sele
   return { selection, ...options }
 }
 
-/** Reports errors in upstream's order: malformed values, invalid options, then fields that this kind has no selector for. */
+/** Reports errors in Kubernetes' order: malformed values, invalid options, then unsupported field selectors. */
 function queryOf<T>(
   call: CollectionCall,
   read: (query: URLSearchParams) => T,
@@ -64,7 +64,7 @@ const parseSelectors = (query: URLSearchParams): ParsedSelectors => ({
   fields: parseFieldSelector(query.get('fieldSelector') ?? ''),
 })
 
-/** Throws 400 for fields that the resource has no selector for. */
+/** Throws 400 for unsupported field selectors. */
 function selectionOf({ ctx, info, served }: CollectionCall, selectors: ParsedSelectors): Selection {
   const { labels } = selectors
   const fields = namedFields(info.name, selectors.fields)

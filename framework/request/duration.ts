@@ -10,7 +10,7 @@ const units: Readonly<Record<string, number>> = {
 }
 const whole = /^[+-]?(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$/
 
-/** Milliseconds of a Go duration such as `1m30s`. Throws an `Error` in Go's words. */
+/** Milliseconds of a Go duration such as `1m30s`. Throws an `Error` with the text of Go's `time.ParseDuration`. */
 export function parseDuration(text: string): number {
   if (text === '0' || text === '+0' || text === '-0') return 0
   if (!whole.test(text)) {

@@ -9,29 +9,29 @@ import { badRequest, tooLarge } from '../meta/errors.ts'
 import type { Credentials } from './authenticator.ts'
 import type { VerbRequest } from './response.ts'
 
-/** A request as it came, read once. Nothing looks at the socket's request after this. */
+/** A received request. Later steps do not read Node's request. */
 export interface Incoming extends VerbRequest {
   /** Without the query, still percent-encoded. */
   readonly path: string
-  /** The query as it came, with its `?`; '' when there is none. */
+  /** The raw query with its `?`; '' without a query. */
   readonly search: string
-  /** For authentication only: `headers` have no credentials and no asserted identity any more. */
+  /** For authentication only: `headers` has no credentials and no impersonation headers. */
   readonly credentials: Credentials
-  /** A client certificate was presented that no configured authority has issued. */
+  /** Whether the client certificate was issued by an unknown authority. */
   readonly badCertificate: boolean
   readonly impersonates: boolean
   readonly auditId: string
-  /** Forwards so far; 4 is too many (chapter 10, section 1.13). */
+  /** The number of servers that forwarded the request; 4 is too many. */
   readonly hops: number
 }
 
 export type HttpRequest = IncomingMessage | Http2ServerRequest
 
-/** What a server reads its requests with. */
+/** The options for reading requests. */
 export interface Reading {
-  /** Headers, in lower case, that carry identities besides Kubernetes' own: nothing behind sees them. */
+  /** Further identity headers, in lower case, which are removed from `headers`. */
   readonly isIdentityHeader?: IsIdentity
-  /** Absent: bodies are worked at as they come. */
+  /** Limits the bodies that are decoded in one turn of the event loop; absent: no limit. */
   readonly turns?: Turns
 }
 
@@ -61,9 +61,9 @@ export function readRequest(
   }
 }
 
-/** Nobody writes to a request's query. */
+/** Shared, because queries are never modified. */
 const noQuery = new URLSearchParams()
-/** Clients send few different ones, again and again. */
+/** Clients send the same queries again and again. */
 const queries = new LRUCache<string, URLSearchParams>({ max: 500 })
 const longestKept = 256
 
@@ -76,13 +76,13 @@ function queryOf(search: string): URLSearchParams {
   return query
 }
 
-/** What headers and connection say. */
+/** The parts of a request that depend on headers and connection only. */
 interface Head
   extends Pick<Incoming, 'headers' | 'credentials' | 'badCertificate' | 'impersonates' | 'hops'> {
   readonly sentAuditId: string | undefined
 }
 
-/** Most requests on a connection have the very headers of the one before: then they are not read again. */
+/** Cached per connection, because most requests of a connection have the same headers as the one before. */
 function headOf(request: HttpRequest, isIdentity: IsIdentity): Head {
   const peer = peerOf(request)
   const { rawHeaders } = request
@@ -125,7 +125,7 @@ const isKnownIdentity: IsIdentity = name =>
   name.startsWith('x-remote-') ||
   name.startsWith('impersonate-')
 
-/** Most requests with a client certificate have nothing to take out, and keep the object they came with. */
+/** Returns the same object for requests without identity headers, such as most with a client certificate. */
 function withoutIdentity(headers: IncomingHttpHeaders, isOther: IsIdentity): IncomingHttpHeaders {
   const names = Object.keys(headers)
   const isIdentity: IsIdentity = name => isKnownIdentity(name) || isOther(name)
@@ -140,7 +140,7 @@ function impersonates(headers: IncomingHttpHeaders): boolean {
   return false
 }
 
-/** The client's own id if it is one that may be echoed and logged, else a new one (chapter 40, rule 1.47). */
+/** The client's audit ID (rules.md 1.47); undefined if absent, or if it has characters that must not be logged. */
 function sentAuditId(headers: IncomingHttpHeaders): string | undefined {
   const sent = headers['audit-id']
   return typeof sent === 'string' && /^[\x21-\x7e]{1,64}$/.test(sent) ? sent : undefined
@@ -157,13 +157,13 @@ function hopsOf(headers: IncomingHttpHeaders): number {
 interface Peer {
   readonly certificate?: PeerCertificate
   readonly isBad: boolean
-  /** What the last request on the connection said. */
+  /** The head of the last request of the connection. */
   last?: { readonly rawHeaders: readonly string[]; readonly isIdentity: IsIdentity; readonly head: Head }
 }
 
 const peers = new WeakMap<object, Peer>()
 
-/** Made once per connection, because taking a certificate apart costs more than a small request. */
+/** Cached per connection, because parsing a certificate takes longer than a small request. */
 function peerOf(request: HttpRequest): Peer {
   const connection = 'stream' in request ? request.stream.session : request.socket
   if (connection === undefined) return { isBad: false }
@@ -200,7 +200,7 @@ async function readBody(request: HttpRequest, limit: number): Promise<Buffer> {
   if (declared > limit) throw tooLarge(`limit is ${limit}`)
   const chunks: Buffer[] = []
   let size = 0
-  // Not `for await`: leaving it early would destroy the connection under the answer.
+  // Not `for await`: leaving it early would destroy the connection before the response.
   await new Promise<void>((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
       size += chunk.length

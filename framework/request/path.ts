@@ -1,30 +1,30 @@
 import { decodeSegment, encodeSegment } from './segments.ts'
 
-/** What a view's path captured, by name: `{ path: 'root:org', name: 'widgets' }`. */
+/** The path parameters of a view by name: `{ path: 'root:org', name: 'widgets' }`. */
 export type Params = Readonly<Record<string, string>>
 
-/** The params of a pattern such as `/services/apiexport/:path/:name`. */
+/** The type of the params of a pattern: `/services/apiexport/:path/:name` gives `{ path: string; name: string }`. */
 export type ParamsOf<S extends string> = S extends `${string}:${infer Name}/${infer Rest}`
   ? { readonly [K in Name]: string } & ParamsOf<Rest>
   : S extends `${string}:${infer Name}`
     ? { readonly [K in Name]: string }
     : Params
 
-/** A URL that belongs to a view, taken apart. */
+/** The parts of a URL of a view. */
 export interface ViewPath<P extends Params = Params> {
   readonly params: P
-  /** As written: a name, a colon path (plain endpoint only) or `*`. */
+  /** The cluster segment: a name, `*`, or for `/clusters/…` a workspace path. */
   readonly cluster: string
-  /** What follows the cluster segment, starting with `/`; '/' when nothing does. */
+  /** The path after the cluster segment, starting with `/`. */
   readonly rest: string
 }
 
-/** The shape of a view's URLs: `<pattern>/clusters/<cluster>/<kubernetes path>`. One value both reads and writes them. */
+/** Parses and formats the URLs of a view: `<pattern>/clusters/<cluster>/<kubernetes path>`. */
 export interface PathPattern<P extends Params = Params> {
   readonly pattern: string
-  /** undefined: not this view's URL, or malformed (chapter 10, section 1.3). Takes the path without its query, still percent-encoded. */
+  /** Parses a percent-encoded path without query; undefined for malformed paths and those of other views. */
   parse(path: string): ViewPath<P> | undefined
-  /** The URL path without `/clusters/…`, as it is published (chapter 10, section 9). Throws on values that would not parse back. */
+  /** The published URL path, without `/clusters/…`. Throws an `Error` for values that cannot be in a path. */
   format(params: P): string
 }
 
@@ -34,9 +34,9 @@ interface Part {
 }
 
 /**
- * Builds the pattern of a view: literal segments and `:params`, starting with `/` and not ending with it. The empty
- * pattern is the plain `/clusters/…` endpoint, the only one whose cluster segment may be a path such as
- * `root:org:team`. Throws an `Error` that names what is wrong with the pattern.
+ * Makes the pattern of a view: literal segments and `:params`, with `/` at the start and not at the end. The empty
+ * pattern is the `/clusters/…` endpoint, the only one whose cluster segment may be a workspace path such as
+ * `root:org:team`. Throws an `Error` for a malformed pattern.
  */
 export function pathPattern<const S extends string>(pattern: S): PathPattern<ParamsOf<S>> {
   const parts = partsOf(pattern)
@@ -49,7 +49,7 @@ export function pathPattern<const S extends string>(pattern: S): PathPattern<Par
   }
 }
 
-/** What every URL of the pattern that is written plainly begins with: others are told apart at one look. */
+/** The literal prefix of the pattern's URLs, for a fast check. */
 function startOf(pattern: string, parts: readonly Part[]): string {
   const param = parts.findIndex(part => part.isParam)
   return param < 0
@@ -60,7 +60,7 @@ function startOf(pattern: string, parts: readonly Part[]): string {
         .join('')}`
 }
 
-/** Could one URL belong to both? They need equally many segments that agree wherever both are literal. */
+/** Whether a URL can match both patterns: they have equally many segments, and the same literals where both have one. */
 export function overlaps(a: string, b: string): boolean {
   const left = partsOf(a)
   const right = partsOf(b)
@@ -121,10 +121,10 @@ function paramsIn(parts: readonly Part[], segments: readonly string[]): Params |
 
 const clusterPath = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(:[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/
 
-/** A cluster name or a path of workspaces, syntactically (chapter 20, section 1.1). `*` is neither. */
+/** Whether a text is a cluster name or a workspace path, such as `root:org` (kcp `logicalcluster.Path.IsValid`). `*` is neither. */
 export const isClusterPath = (text: string): boolean => clusterPath.test(text)
 
-/** A name needs no resolving: no colon, or a system cluster. */
+/** Whether a text is a cluster name: without a colon, or of a system cluster such as `system:admin`. */
 export const isClusterName = (text: string): boolean =>
   isClusterPath(text) && (!text.includes(':') || text.startsWith('system:'))
 

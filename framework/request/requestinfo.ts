@@ -3,36 +3,37 @@ import { readableSelectors } from '../selectors/parse.ts'
 import { type FieldSelector, requiredField, type Selectors } from '../selectors/selectors.ts'
 import { decodeSegment, isPathSegment } from './segments.ts'
 
-/** What a Kubernetes URL can ask for. */
+/** The verbs of Kubernetes resources. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
-/** A request for a resource: `/api/v1/…` or `/apis/<group>/<version>/…` with at least one more segment. */
+/** A resource request: `/api/v1/…` or `/apis/<group>/<version>/…` (`RequestInfo` of `k8s.io/apiserver/pkg/endpoints/request`). */
 export interface ResourceRequest {
   readonly isResource: true
   readonly verb: Verb
   readonly group: string
   readonly version: string
   readonly resource: string
-  /** From `widgets:<identityHash>` (chapter 20, section 6.3). */
+  /** The identity hash of an APIExport, from `widgets:<identityHash>` in the URL. */
   readonly identity?: string
   readonly subresource: string
   readonly namespace: string
   readonly name: string
   readonly path: string
-  /** Of verbs about several objects: what of the query can be read. */
+  /** For list, watch and deletecollection: the selectors that can be parsed. */
   readonly selectors?: Selectors
 }
 
-/** Everything else: discovery, OpenAPI, health, version. `verb` is the lower-case HTTP method. */
+/** Any other request: discovery, OpenAPI, health, version. `verb` is the HTTP method in lower case. */
 export interface NonResourceRequest {
   readonly isResource: false
   readonly verb: string
   readonly path: string
 }
 
+/** The parsed URL of a request. */
 export type RequestInfo = ResourceRequest | NonResourceRequest
 
-/** A request as HTTP has it: the method, the path below the view's prefix, still percent-encoded, and the query. */
+/** The method, the percent-encoded path below the cluster segment, and the query. */
 export interface KubernetesUrl {
   readonly method: string
   readonly path: string
@@ -40,9 +41,9 @@ export interface KubernetesUrl {
 }
 
 /**
- * Reads what a Kubernetes URL asks for (chapter 40, section 1.1). The only reader of paths below the cluster segment.
- * Throws a `StatusError`: 400 for a malformed path, 404 for empty segments and the removed `proxy` prefix, 405 for
- * methods that no resource has.
+ * Parses a Kubernetes URL (`k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`, rules.md 1.1 to 1.12). Throws a
+ * `StatusError`: 400 for a malformed path, 404 for empty segments and the removed `proxy` prefix, 405 for unsupported
+ * methods.
  */
 export function parseRequestInfo(url: KubernetesUrl): RequestInfo {
   const parts = decodeAll(url.path)
@@ -87,14 +88,14 @@ interface Target {
 
 /**
  * From part `at` on: `namespaces/<ns>/<resource>…` or `<resource>…`; `namespaces/<ns>[/status|finalize]` is the namespace
- * itself (rule 1.6).
+ * itself (rules.md 1.6).
  */
 function targetOf(parts: readonly string[], at: number): Target {
   const namespace = parts[at] === 'namespaces' ? (parts[at + 1] ?? '') : ''
   const third = parts[at + 2]
   const isItself = third === undefined || third === 'status' || third === 'finalize'
   const start = namespace !== '' && !isItself ? at + 2 : at
-  // What follows `proxy` is for the server behind it.
+  // The path after `proxy` is for the proxied server.
   if (parts.length > start + 3 && parts[start + 2] !== 'proxy') throw notServed()
   const written = parts[start] ?? ''
   const place = { name: parts[start + 1] ?? '', subresource: parts[start + 2] ?? '', namespace }
@@ -103,7 +104,7 @@ function targetOf(parts: readonly string[], at: number): Target {
   return { resource: written.slice(0, colon), identity: identityIn(written, colon), ...place }
 }
 
-/** `widgets:<identityHash>` (chapter 20, section 6.3). */
+/** The identity hash in `widgets:<identityHash>`. */
 function identityIn(segment: string, colon: number): string {
   const identity = segment.slice(colon + 1)
   if (identity === '') throw badRequest(`invalid resource "${segment}": missing identity`)
@@ -128,26 +129,26 @@ function verbOf(url: KubernetesUrl, group: string, { resource, name }: Target): 
   return url.method === 'GET' && isTrue(url.query.get('watch')) ? 'watch' : 'list'
 }
 
-/** `/api/v1/watch/…`: only old clients use it (rule 1.11). */
+/** `/api/v1/watch/…`, which is deprecated (rules.md 1.11). */
 function legacyWatch(method: string, group: string, { resource, name }: Target): Verb {
   if (method !== 'GET') throw methodNotSupported({ group, resource, name }, method.toLowerCase())
   return 'watch'
 }
 
-/** Kubernetes' lenient booleans: what is present and neither `0` nor `false` is true (chapter 40, rule 1.9). */
+/** A Boolean query parameter: true if it is present and neither `0` nor `false` (rules.md 1.9). */
 export const isTrue = (value: string | null): boolean =>
   value !== null && value !== '0' && value.toLowerCase() !== 'false'
 
 const isSelective = (verb: Verb): boolean =>
   verb === 'list' || verb === 'watch' || verb === 'deletecollection'
 
-/** What cannot be read the verb refuses, after authorization. */
+/** Without selectors that cannot be parsed: the verb refuses them, after authorization. */
 const selectorsIn = (query: URLSearchParams): Selectors | undefined =>
   query.has('fieldSelector') || query.has('labelSelector')
     ? readableSelectors(query.get('fieldSelector'), query.get('labelSelector'))
     : undefined
 
-/** A field selector that wants one name sets the name, so that authorization sees it (rule 1.10). */
+/** The name that a field selector requires, for authorization (rules.md 1.10). */
 function selectedName(selector: FieldSelector | undefined): string {
   const name = requiredField(selector, 'metadata.name')
   return name !== undefined && isPathSegment(name) ? name : ''

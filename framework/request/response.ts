@@ -1,24 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The parts of an HTTP request that verbs read; the body is read at most once, on demand. */
+/** The parts of an HTTP request that verbs read. The body is read on first use. */
 export interface VerbRequest {
   readonly method: string
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
-  /** The whole body. Throws `tooLarge` above `limit` bytes, before reading where Content-Length tells. */
+  /** Reads the whole body. Throws `tooLarge` above `limit` bytes, before reading if Content-Length is above. */
   body(limit: number): Promise<Buffer>
 }
 
 /**
- * What a verb answers. A stream is pulled with back-pressure: one chunk is written, and the next is asked for when the
- * socket has taken it. Its `return()` runs when the client leaves.
+ * A response. A streamed body is read with back-pressure: the next chunk is read when the socket has accepted the one
+ * before. `return()` of the stream is called when the client disconnects.
  */
 export interface Answer {
   readonly status: number
-  /** '' for answers without a body. */
+  /** '' without a body. */
   readonly contentType: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body: Buffer | AsyncIterable<Buffer>
-  /** Sends headers at once, before the first chunk exists (watch). */
+  /** Sends headers immediately, before the first chunk (for watches). */
   readonly flush?: boolean
 }

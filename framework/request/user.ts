@@ -1,6 +1,6 @@
 /**
- * Who asks. The Kubernetes `UserInfo`: what authentication found out, and all that authorization may look at.
- * Frozen once built; a view that acts for somebody else builds a new one.
+ * The user of a request (`user.Info` of `k8s.io/apiserver`): the result of authentication and the input of
+ * authorization. Never modified: a view that acts as another user returns a new object.
  */
 export interface UserInfo {
   readonly name: string
@@ -9,41 +9,44 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** The group that bypasses authorization (chapter 40, rule 9.8). */
+/** The group that bypasses authorization (rules.md 9.8). */
 export const systemMasters = 'system:masters'
+/** The group of all authenticated users (rules.md 9.4). */
 export const systemAuthenticated = 'system:authenticated'
+/** The group of the anonymous user (rules.md 9.4). */
 export const systemUnauthenticated = 'system:unauthenticated'
 
-/** The identity of a request without credentials (chapter 40, rule 9.4). */
+/** The user of requests without credentials: `system:anonymous` (rules.md 9.4). */
 export const anonymous: UserInfo = Object.freeze({
   name: 'system:anonymous',
   groups: [systemUnauthenticated],
 })
 
-/** The identity of the server's own controllers: a member of `system:masters` that never leaves the process. */
+/** The user of the server itself, a member of `system:masters`. No credentials authenticate as it. */
 export const loopback: UserInfo = Object.freeze({ name: 'system:apiserver', groups: [systemMasters] })
 
+/** Whether a user is in `system:masters`. */
 export const isPrivileged = (user: UserInfo): boolean => user.groups.includes(systemMasters)
 
-// Keys of `extra` (chapter 30, sections 1.7 and 1.8).
+// Keys of `extra` (kcp `pkg/authentication`, `pkg/authorization`; `k8s.io/apiserver/pkg/authentication/user`).
 
-/** The home of an identity: one logical cluster. */
+/** The logical cluster of a service account. */
 export const clusterNameKey = 'authentication.kcp.io/cluster-name'
-/** Where an identity may be used: `cluster:<name>` items, alternatives within one value; all values must hold. */
+/** The logical clusters in which a user is valid: `cluster:<name>`, alternatives separated by commas; all values must match. */
 export const scopesKey = 'authentication.kcp.io/scopes'
-/** More identities, as JSON, whose rights add to those of the user. */
+/** Further users, as JSON, whose permissions are added to those of the user. */
 export const warrantKey = 'authorization.kcp.io/warrant'
-/** Which credential was presented: `JTI=…`, `X509SHA256=…`. */
+/** The ID of the credential: `JTI=…`, `X509SHA256=…`. */
 export const credentialKey = 'authentication.kubernetes.io/credential-id'
 
 export const scopeOf = (cluster: string): string => `cluster:${cluster}`
 
 const serviceAccountPrefix = 'system:serviceaccount:'
 
-/** By its user name: `system:serviceaccount:<namespace>:<name>`. */
+/** Whether a user name is that of a service account: `system:serviceaccount:<namespace>:<name>`. */
 export const isServiceAccount = (user: string): boolean => user.startsWith(serviceAccountPrefix)
 
-/** `authentication.k8s.io/v1 UserInfo`: a user in answers and audit events. */
+/** `authentication.k8s.io/v1 UserInfo`: a user in responses and audit events. */
 export interface PrintedUser {
   readonly username: string
   readonly uid?: string

@@ -10,19 +10,19 @@ import { contentTypeOf, type Negotiated } from './negotiation.ts'
 
 const newline = 0x0a
 
-/** A list is sent in writes of at most this many bytes (design, section B.1). */
+/** The largest write of a list, in bytes. */
 const largestWrite = 256 * 1024
-/** Smaller pieces are copied together until they are about this long. */
+/** Smaller pieces are copied together up to about this many bytes. */
 const worthAWrite = 64 * 1024
-/** A chunk that has less room than this left is sent. */
+/** A chunk with less free space than this is sent. */
 const room = 4 * 1024
-/** Less room than this is not worth beginning a chunk in. */
+/** A new chunk needs at least this much free space in the buffer. */
 const worthAChunk = worthAWrite / 2
 
-/** Whether JSON on one line is wanted: then bytes can be passed on as they are. */
+/** Whether the format is JSON on one line: then stored bytes are sent unchanged. */
 const isPlain = ({ format, pretty }: Negotiated): boolean => format === 'json' && !pretty
 
-/** JSON on one line in the form that the client wants. */
+/** Converts JSON on one line to the negotiated format. */
 function finish(json: Buffer, how: Negotiated): Buffer {
   return isPlain(how) ? withNewline(json) : encodeValue(parseJson(json), how)
 }
@@ -34,7 +34,7 @@ function withNewline(json: Buffer): Buffer {
   return line
 }
 
-/** One object. */
+/** The response with one object. */
 export const itemAnswer = (item: Item, form: ObjectForm, how: Negotiated, status = 200): Answer => ({
   status,
   contentType: contentTypeOf(how),
@@ -42,8 +42,8 @@ export const itemAnswer = (item: Item, form: ObjectForm, how: Negotiated, status
 })
 
 /**
- * A list that leaves while it is read. What fails before the first batch is thrown here, so that it can still be
- * answered as an error.
+ * The response with a list, which is sent while it is read. Throws errors before the first batch, so that the response
+ * can be a Status.
  */
 export async function listAnswer(list: ItemList, form: ListForm, how: Negotiated): Promise<Answer> {
   const contentType = contentTypeOf(how)
@@ -51,7 +51,7 @@ export async function listAnswer(list: ItemList, form: ListForm, how: Negotiated
   const first = await list.next()
   const format = how.format === 'yaml' ? 'yaml' : 'json'
   const chunks = isPlain(how) ? listChunks(list, first, form) : listText(list, first, form, format)
-  // A short list is one write with a length; the next batch is only waited for as long as nobody else could run.
+  // A short list is one write with Content-Length; `soon` waits for the next batch within this turn of the event loop only.
   const begun = await chunks.next()
   const next = optional(chunks.next())
   const second = await soon(next)
@@ -79,15 +79,14 @@ async function* resumed(
   yield* rest
 }
 
-/** Chunks that are being filled, one behind the other in a buffer. Items are copied straight into it; large runs pass
- * beside it as they are. */
+/** A buffer of consecutive chunks. Items are copied into it; large batches are sent without it. */
 class Outbox {
   #buffer = Buffer.allocUnsafe(worthAWrite)
-  /** Where the chunk begins that is being filled. */
+  /** The start of the current chunk. */
   #from = 0
   #at = 0
 
-  /** Whether so many bytes more would still fit. */
+  /** Whether `length` more bytes fit. */
   fits(length: number): boolean {
     return this.#at + length <= this.#buffer.length
   }
@@ -111,7 +110,7 @@ class Outbox {
   }
   take(): Buffer {
     const chunk = this.#buffer.subarray(this.#from, this.#at)
-    // A new chunk begins in what is left, unless that is too little for one.
+    // The next chunk uses the rest of the buffer, unless that is too small.
     this.#from = this.#at = this.#at + worthAChunk <= this.#buffer.length ? this.#at : this.#buffer.length
     return chunk
   }
@@ -149,7 +148,7 @@ async function* listChunks(
   }
 }
 
-/** The items of one batch; what is left in the outbox is too little to be sent alone. */
+/** The items of one batch; a small rest stays in the outbox. */
 function* batchChunks(batch: ItemBatch, { element }: ListForm, outbox: Outbox): Generator<Buffer> {
   if (element === undefined && batch.bytes !== undefined) {
     yield* slices(batch.bytes, outbox)

@@ -5,7 +5,10 @@ const none: Readonly<Record<string, string>> = {}
 const end: Readonly<Record<string, string>> = { [initialEventsEnd]: 'true' }
 const key = { cluster: '', namespace: '', name: '' }
 
-/** "Everything up to this revision has been sent" (chapter 40, rule 4.54). */
+/**
+ * A BOOKMARK event of a kind: all events up to the revision were sent (rules.md 4.54). `endsInitialEvents` adds the
+ * annotation `k8s.io/initial-events-end` (rules.md 4.55).
+ */
 export function bookmark(
   kind: Pick<KubeObject, 'apiVersion' | 'kind'>,
   revision: number,

@@ -5,21 +5,21 @@ import { kindFields } from '../wire/protobuf/fields.ts'
 import { formatYaml } from '../wire/yaml.ts'
 import { contentTypeOf, type Negotiated } from './negotiation.ts'
 
-/** One decoded document as bytes with a trailing newline, in the negotiated format (chapter 40, rules 1.26, 1.30). */
+/** One decoded document as bytes with a trailing newline, in the negotiated format (rules.md 1.26, 1.30). */
 export function encodeValue(value: unknown, how: Negotiated): Buffer {
   if (how.format === 'protobuf') return encodeDocument(value as EnvelopeType)
   if (how.format === 'yaml') return Buffer.from(formatYaml(value))
   return Buffer.from(`${formatJson(value, how.pretty ? 2 : 0)}\n`)
 }
 
-/** Only a Status is ever asked for in protobuf. */
+/** Only for Status, the only document in protobuf. */
 function encodeDocument(document: EnvelopeType): Buffer {
   const group = document.apiVersion.includes('/') ? (document.apiVersion.split('/')[0] ?? '') : ''
   const fields = kindFields(group, document.kind) ?? new Map()
   return enveloped(document, encodeMessage(fields, { ...document }))
 }
 
-/** Answers with one document: a Status, discovery, a review. */
+/** The response with one document: a Status, discovery, a review. */
 export const documentAnswer = (value: object, how: Negotiated, status = 200): Answer => ({
   status,
   contentType: contentTypeOf(how),

@@ -14,11 +14,11 @@ const plain: ObjectForm = item => item.bytes
 const isTable = (transform: Transform | undefined): transform is Transform & { readonly kind: 'Table' } =>
   transform?.kind === 'Table'
 
-/** 406 for the object's form on a list and the other way round (chapter 40, rule 1.25). */
+/** The 406 for PartialObjectMetadata of a list, and for PartialObjectMetadataList of an object (rules.md 1.25). */
 const wrongForm = (requested: string, actual: string): StatusError =>
   new StatusError(406, 'NotAcceptable', `you requested ${requested}, but the requested object is ${actual}`)
 
-/** Throws 400 and 406 for what the client asks and lists do not have. */
+/** How a list is written. Throws 400 and 406 for forms that lists do not have. */
 export function listForm(
   served: Served,
   { format, transform }: Negotiated,
@@ -47,7 +47,7 @@ export function listForm(
 
 const plainLists = new WeakMap<Served, ListForm>()
 
-/** Whole objects in JSON: the same for every list of a resource. */
+/** Whole objects in JSON; cached by endpoint. */
 function plainList(served: Served): ListForm {
   const known = plainLists.get(served)
   if (known !== undefined) return known
@@ -60,7 +60,7 @@ function plainList(served: Served): ListForm {
   return form
 }
 
-/** Throws 400 and 406 for what the client asks and single objects do not have. */
+/** How an object is written. Throws 400 and 406 for forms that objects do not have. */
 export function objectForm(
   served: Served,
   { format, transform }: Negotiated,
@@ -79,8 +79,8 @@ export function objectForm(
 }
 
 /**
- * The objects of a watch; undefined: as they are stored. A Table defines its columns in the first event only (rules.md
- * 4.61).
+ * How the objects of a watch are written; undefined: as stored. Only the first event of a Table has column definitions
+ * (rules.md 4.61).
  */
 export function eventForm(
   served: Served,
@@ -119,7 +119,7 @@ const partialFields = messageFields('PartialObjectMetadata') ?? none
 const listMetaFields = messageFields('ListMeta') ?? none
 const partial = 'PartialObjectMetadata'
 
-/** Custom resources have no fields in protobuf; their metadata has, and a Scale is a Scale (chapter 40, rule 1.23). */
+/** What an endpoint can write in protobuf: of custom resources the metadata only, except for Scale (rules.md 1.23). */
 export function inProtobuf(served: Served): InProtobuf {
   const isBuiltin = !served.resource.custom || served.subresource === 'scale'
   return isBuiltin && fieldsOf(served) !== undefined ? 'objects' : 'metadata'
@@ -136,7 +136,7 @@ export function protobufObject(served: Served, transform: Transform | undefined)
   return ({ object }) => enveloped(type, encodeMessage(fields, object))
 }
 
-/** How lists are written in protobuf: at once, because a message begins with its length (rule 11.3). */
+/** How lists are written in protobuf: as a whole, because a message begins with its length (rules.md 11.3). */
 export function protobufList(served: Served, transform: Transform | undefined): ListForm {
   const { group, version, resource } = served
   const fields = transform === undefined ? (fieldsOf(served) ?? none) : partialFields
@@ -154,13 +154,13 @@ export function protobufList(served: Served, transform: Transform | undefined): 
 
 /** How a list is written: `head`, elements with commas between them, `],"metadata":{…}}`. */
 export interface ListForm {
-  /** Up to and with the opening bracket of the elements. */
+  /** The text up to the opening bracket of the elements, inclusive. */
   readonly head: string
-  /** One element; absent when elements are the items' bytes as they are. */
+  /** Writes one element; absent: the bytes of the item. */
   readonly element?: (item: Item) => Buffer
-  /** The list at once, in forms that begin with their length; then nothing else counts. */
+  /** Writes the whole list, for formats that begin with a length; `head` and `element` are then unused. */
   readonly whole?: (items: readonly Item[], meta: ListMeta) => Buffer
 }
 
-/** How one object is written, in an answer or in an event. */
+/** Writes one object, in a response or in an event. */
 export type ObjectForm = (item: Item) => Buffer

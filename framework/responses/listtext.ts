@@ -5,7 +5,7 @@ import { formatJson, parseJson } from '../json/json.ts'
 import { formatYaml } from '../wire/yaml.ts'
 import type { ListForm } from './forms.ts'
 
-/** A list piece by piece, in a format that a person reads. */
+/** The pieces of a list in indented JSON or YAML. */
 interface Pieces {
   readonly begin: string
   readonly between: string
@@ -16,7 +16,7 @@ interface Pieces {
 /** About this much text is sent at once. */
 const worthAWrite = 64 * 1024
 
-/** What a list has besides its elements, and what they are called: `items` or `rows`. */
+/** The fields of a list before its elements, and the name of the elements: `items` or `rows`. */
 function readHead(head: string): { readonly fields: Record<string, unknown>; readonly name: string } {
   const { ...fields } = parseJson(Buffer.from(`${head}]}`)) as Record<string, unknown>
   const name = Object.keys(fields).at(-1) ?? ''
@@ -38,7 +38,7 @@ function jsonPieces(head: string): Pieces {
   }
 }
 
-/** Keys are sorted, but that the metadata of a Table is known behind its rows only. */
+/** Keys are sorted, except that the metadata of a Table follows its rows, because it is known after them. */
 function yamlPieces(head: string): Pieces {
   const { fields, name } = readHead(head)
   const part = (isWanted: (key: string) => boolean, more: object = {}): string => {
@@ -54,7 +54,7 @@ function yamlPieces(head: string): Pieces {
   }
 }
 
-/** The list in indented JSON or in YAML: one write of text at a time, and others get their turn in between. */
+/** The list in indented JSON or in YAML, with a turn of the event loop after each write. */
 export async function* listText(
   list: ItemList,
   first: IteratorResult<ItemBatch, ListMeta>,

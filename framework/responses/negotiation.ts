@@ -2,27 +2,27 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { notAcceptable } from '../meta/errors.ts'
 
-/** What an answer is rewritten to before it is encoded (chapter 40, rule 1.23). */
+/** The kind into which a response is converted (rules.md 1.23). */
 export interface Transform {
   readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
   readonly version: 'v1' | 'v1beta1'
 }
 
-/** How to encode an answer. */
+/** The format of a response. */
 export interface Negotiated {
   readonly format: 'json' | 'yaml' | 'protobuf'
   readonly pretty: boolean
   readonly transform?: Transform
 }
 
-/** `objects`: transforms are allowed. `watch`: the same, as a stream. `documents`: discovery and errors, as they are. */
+/** `objects`: resources, with transforms. `watch`: the same as a stream. `documents`: discovery and errors, without transforms. */
 export type Endpoint = 'objects' | 'watch' | 'documents'
 
-/** What protobuf is there for: `objects`: all of it; `metadata`: PartialObjectMetadata; `nothing`. */
+/** What an endpoint can write in protobuf: whole objects, PartialObjectMetadata, or nothing. */
 export type InProtobuf = 'objects' | 'metadata' | 'nothing'
 
 /** The parts of a request that negotiation reads. */
-export interface Asker {
+export interface NegotiationRequest {
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
 }
@@ -42,7 +42,7 @@ const supported: Record<Endpoint, readonly string[]> = {
   watch: [`${jsonType};stream=watch`, `${protobufType};stream=watch`],
 }
 
-/** The clauses of an Accept header, most wanted first; those with `q=0` are left out (chapter 40, rule 1.20). */
+/** The clauses of an Accept header in the order of `q`, without those with `q=0` (rules.md 1.20). */
 export function parseAccept(header = ''): readonly AcceptClause[] {
   const clauses = header
     .split(',')
@@ -67,25 +67,29 @@ const quality = (q: string | undefined): number => {
   return Number.isNaN(value) ? 1 : value
 }
 
-/** What a clause leads to, on one line and for people to read. */
+/** The format of a clause, on one line and indented. */
 interface Choice {
   readonly plain: Negotiated
   readonly pretty: Negotiated
 }
 
-/** Clients send few different headers, again and again. */
+/** Clients send the same headers again and again. */
 const known = new LRUCache<string, Choice>({ max: 500 })
 
-/** Picks the first clause that this endpoint can answer; throws 406 when there is none (chapter 40, section 1.2). */
-export function negotiate(asker: Asker, endpoint: Endpoint, inProtobuf: InProtobuf = 'nothing'): Negotiated {
-  const { accept = '' } = asker.headers
+/** Chooses the format of the first clause that the endpoint supports; throws 406 without one (rules.md 1.20 to 1.27). */
+export function negotiate(
+  request: NegotiationRequest,
+  endpoint: Endpoint,
+  inProtobuf: InProtobuf = 'nothing',
+): Negotiated {
+  const { accept = '' } = request.headers
   const key = `${endpoint} ${inProtobuf} ${accept}`
   let choice = known.get(key)
   if (choice === undefined) {
     choice = choose(accept, endpoint, inProtobuf)
     known.set(key, choice)
   }
-  return wantsPretty(asker) ? choice.pretty : choice.plain
+  return wantsPretty(request) ? choice.pretty : choice.plain
 }
 
 function choose(accept: string, endpoint: Endpoint, inProtobuf: InProtobuf): Choice {
@@ -101,10 +105,10 @@ function choose(accept: string, endpoint: Endpoint, inProtobuf: InProtobuf): Cho
   throw notAcceptable(supported[endpoint])
 }
 
-/** For errors: like `documents`, and indented JSON when nothing else is acceptable (chapter 40, rule 1.27). */
-export function negotiateError(asker: Asker): Negotiated {
+/** The format of errors: as for documents, and indented JSON if no clause is supported (rules.md 1.27). */
+export function negotiateError(request: NegotiationRequest): Negotiated {
   try {
-    return negotiate(asker, 'documents', 'objects')
+    return negotiate(request, 'documents', 'objects')
   } catch {
     return { format: 'json', pretty: true }
   }
@@ -116,11 +120,11 @@ function formatOf(type: string, endpoint: Endpoint): Negotiated['format'] | unde
   return type === yamlType && endpoint !== 'watch' ? 'yaml' : undefined
 }
 
-/** Tables never are (chapter 40, rule 1.23). */
+/** Tables have no protobuf form (rules.md 1.23). */
 const isInProtobuf = (target: Transform | 'none', inProtobuf: InProtobuf): boolean =>
   target === 'none' ? inProtobuf === 'objects' : target.kind !== 'Table' && inProtobuf !== 'nothing'
 
-/** undefined: this clause asks for something that the endpoint does not have. */
+/** undefined: the endpoint does not support the clause. */
 function transformOf({ parameters }: AcceptClause, endpoint: Endpoint): Transform | 'none' | undefined {
   const { as: kind = '', g: group = '', v: version = '', stream = 'watch' } = parameters
   if (stream !== 'watch') return undefined
@@ -136,8 +140,8 @@ function transformOf({ parameters }: AcceptClause, endpoint: Endpoint): Transfor
 const truths = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 const terminals = /^(curl|Wget|Mozilla\/5\.0)/
 
-/** `?pretty` decides, else whether a person seems to read (chapter 40, rule 1.30). */
-function wantsPretty({ query, headers }: Asker): boolean {
+/** Whether JSON is indented: by `?pretty`, else by the User-Agent (rules.md 1.30). */
+function wantsPretty({ query, headers }: NegotiationRequest): boolean {
   const asked = query.get('pretty') ?? ''
   return asked === '' ? terminals.test(headers['user-agent'] ?? '') : truths.has(asked)
 }
@@ -148,5 +152,5 @@ const contentTypes = {
   protobuf: 'application/vnd.kubernetes.protobuf',
 } as const
 
-/** The Content-Type of an answer in the negotiated format. */
+/** The Content-Type of a response in the negotiated format. */
 export const contentTypeOf = ({ format }: Negotiated): string => contentTypes[format]

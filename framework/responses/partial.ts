@@ -1,8 +1,8 @@
 import { encodedOf, type Item } from '../contract/item.ts'
 
 /**
- * An item as PartialObjectMetadata, for list elements, rows and events (chapter 40, rule 1.29). Metadata lies together
- * in canonical bytes, so nothing is decoded.
+ * An item as PartialObjectMetadata, for list elements, rows and events (rules.md 1.29). The metadata is copied from the
+ * canonical bytes without decoding.
  */
 export function partialBytes(item: Item, version: string): Buffer {
   const { bytes, offsets } = encodedOf(item)

@@ -3,10 +3,10 @@ import type { TableColumn } from '../contract/schema.ts'
 import { badRequest } from '../meta/errors.ts'
 import { partialBytes } from './partial.ts'
 
-/** What the rows of a Table carry besides cells (chapter 40, rule 1.28). */
+/** The values of `includeObject`: the member `object` of a Table's rows (rules.md 1.28). */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
-/** What a Table is made with. */
+/** The options of a Table. */
 export interface TableForm {
   readonly version: string
   /** Printer columns after `Name`. */
@@ -14,7 +14,7 @@ export interface TableForm {
   readonly include: IncludeObject
 }
 
-/** Throws 400 for another value of the query's `includeObject`. */
+/** The query's `includeObject`. Throws 400 for other values. */
 export function includeObjectOf(query: URLSearchParams): IncludeObject {
   const value = query.get('includeObject') ?? ''
   if (value === '') return 'Metadata'
@@ -33,7 +33,7 @@ const nameColumn = {
   priority: 0,
 }
 
-/** `"columnDefinitions":[…]`, with `Name` in front (chapter 40, rule 7.51). */
+/** `"columnDefinitions":[…]`, with `Name` first (rules.md 7.51). */
 export function columnDefinitions({ columns }: TableForm): string {
   const definitions = columns.map(({ name, type, format, description, priority }) => ({
     name,
@@ -45,7 +45,7 @@ export function columnDefinitions({ columns }: TableForm): string {
   return `"columnDefinitions":${JSON.stringify([nameColumn, ...definitions])}`
 }
 
-/** One row as JSON: `{"cells":[…],"object":{…}}`; null for no object. */
+/** One row as JSON: `{"cells":[…],"object":{…}}`; `object` is null for `None`. */
 export function rowBytes(item: Item, form: TableForm, now: Date): Buffer {
   const { name } = item.meta
   const cells = [name, ...form.columns.map(column => column.cell(item.object, now))]
@@ -55,7 +55,7 @@ export function rowBytes(item: Item, form: TableForm, now: Date): Buffer {
   return Buffer.concat([Buffer.from(`${head},"object":`), object, closing])
 }
 
-/** The bookmark that ends initial events is told by its annotation: it always has its metadata (chapter 40, rule 4.61). */
+/** The bookmark at the end of initial events always has metadata, for its annotation (rules.md 4.61). */
 function rowObject(item: Item, { include, version }: TableForm): Buffer | undefined {
   if (include === 'Object') return item.bytes
   const isEnd = include === 'None' && Object.hasOwn(item.meta.annotations, initialEventsEnd)

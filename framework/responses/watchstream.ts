@@ -7,22 +7,21 @@ import { messageFields } from '../wire/protobuf/fields.ts'
 import { lengthDelimited } from '../wire/protobuf/wire.ts'
 import type { ObjectForm } from './forms.ts'
 
-/** Time between two writes to one watcher while events keep coming, in milliseconds: the cost is the write, not the event. */
+/** The shortest time between two writes to one watcher, in milliseconds: events between them are sent in one write. */
 const pace = 8
 
-/** Frames of batches that several watchers are handed alike, made once. */
+/** The frames of batches that several watchers share. */
 const shared = new WeakMap<Framing, WeakMap<readonly ItemEvent[], Buffer>>()
 
-/** Larger batches, such as initial events, are sent in parts: what waits for a slow reader stays small. */
+/** Larger batches, such as initial events, are sent in parts, to limit the memory for slow clients. */
 const mostEvents = 256
 
 /** How events are sent. */
 export interface Encoding {
   readonly framing: Framing
-  /** How objects are written. */
-  /** Absent: as they are stored. */
+  /** How objects are written; absent: as stored. */
   readonly form?: ObjectForm | undefined
-  /** Whether all watchers of a batch are sent the same, so that it is encoded once. */
+  /** Whether all watchers of a batch get the same bytes, so that it is encoded once. */
   readonly isShared: boolean
 }
 
@@ -35,10 +34,10 @@ export function encodeEvents(events: readonly ItemEvent[], { framing, form, isSh
   return bytes
 }
 
-/** What a watch is sent with. */
+/** The parts of a watch response. */
 export interface WatchStream {
   readonly watch: ItemWatch
-  /** The first pull, already begun. */
+  /** The first batch. */
   readonly first: Promise<IteratorResult<readonly ItemEvent[], void>>
   readonly encoding: Encoding
   /** Ends the watch without an error. */
@@ -47,8 +46,8 @@ export interface WatchStream {
 }
 
 /**
- * The body of a watch: at once when it was idle, then at most every few milliseconds, with all that has come meanwhile.
- * A watch that fails sends one ERROR event and ends (chapter 40, rules 4.45, 4.57).
+ * The body of a watch response. An event after a pause is sent immediately, later ones together after a few
+ * milliseconds. A watch that fails sends one ERROR event and ends (rules.md 4.45, 4.57).
  */
 export async function* watchStream(stream: WatchStream): AsyncGenerator<Buffer, void> {
   const { watch, signal, encoding } = stream
@@ -89,10 +88,10 @@ function statusOf(error: unknown, log: Logger): Status {
   return internalError('the watch failed').status
 }
 
-/** How the events of a watch follow each other on the wire. */
+/** The framing of watch events. */
 export interface Framing {
   readonly contentType: string
-  /** One event, in pieces. */
+  /** The pieces of one event. */
   event(event: ItemEvent, form: ObjectForm | undefined): readonly Buffer[]
   error(status: Status): Buffer
 }
@@ -113,7 +112,7 @@ export const jsonFrames: Framing = {
   error: status => Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`),
 }
 
-/** Messages, each behind its length in four bytes (chapter 40, rule 11.5). */
+/** Messages, each after its length in four bytes (rules.md 11.5). */
 export const protobufFrames: Framing = {
   contentType: 'application/vnd.kubernetes.protobuf;stream=watch',
   event: ({ type, item }, form) => frame(type, form === undefined ? item.bytes : form(item)),

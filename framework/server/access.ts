@@ -23,7 +23,7 @@ export interface AuthenticationScope {
   readonly path: string
 }
 
-/** The user of a request. Bad credentials never become anonymous (rules.md 9.2); the reason is logged, not answered. */
+/** The user of a request. Throws 401 for invalid credentials (rules.md 9.2); the reason is logged and not sent. */
 export const userOf = (
   authenticator: Authenticator,
   { incoming, record }: Exchange,
@@ -31,7 +31,7 @@ export const userOf = (
 ): Awaitable<UserInfo> =>
   attempt(
     () => {
-      if (incoming.badCertificate) throw unauthorized('a certificate that no client authority has issued')
+      if (incoming.badCertificate) throw unauthorized('client certificate signed by an unknown authority')
       const found = authenticator.authenticate(incoming.credentials, cluster)
       return after(found, user => user ?? unknown(authenticator, path))
     },
@@ -44,18 +44,18 @@ export const userOf = (
 
 function unknown(authenticator: Authenticator, path: string): UserInfo {
   if (authenticator.admitsAnonymous?.(path) === false)
-    throw unauthorized('nobody is let in without credentials')
+    throw unauthorized('requests without credentials are not accepted')
   return anonymous
 }
 
-/** Throws 403 for impersonation headers: to ignore them would grant the requestor's own rights. */
+/** Throws 403 for impersonation headers on endpoints without impersonation. */
 export function refuseImpersonation({ impersonates }: Incoming): void {
   if (impersonates) throw forbidden(undefined, 'impersonation is not allowed for the requestor')
 }
 
 /**
- * Lets a request pass or throws 403. In this order: `system:masters`, the view's own authorizer or, without one,
- * the backend. Whatever else is thrown has not allowed: it ends as a 500.
+ * Throws 403 unless the user is in `system:masters`, or the view's `authorize` or, without one, the backend's authorizer
+ * allows the request. Other errors of authorizers become 500.
  */
 export function authorize(
   ctx: RequestContext,

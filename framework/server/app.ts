@@ -5,8 +5,8 @@ import { answerRequest, type Pipeline } from './pipeline.ts'
 import { type Handler, type Service, serve } from './serve.ts'
 
 /**
- * Everything but the views: @koa/router has the fixed paths. Answers are written by `respond`. The only place that knows
- * Koa. It is loaded with the first request: it and what it needs would be a good part of a start.
+ * Handles requests outside of views: @koa/router has the fixed paths. Koa is loaded on the first such request, because
+ * loading takes a large part of the start time.
  */
 export function appOnDemand(service: Service, pipeline: Pipeline): RequestListener {
   let app: RequestListener | undefined
@@ -24,7 +24,7 @@ export function appOnDemand(service: Service, pipeline: Pipeline): RequestListen
 async function loadApp(service: Service, pipeline: Pipeline): Promise<RequestListener> {
   const [{ default: Koa }, { default: Router }] = await Promise.all([import('koa'), import('@koa/router')])
   const app = new Koa()
-  // Clients that leave are not errors of ours, and whatever else fails has been answered and logged by `serve`.
+  // Disconnected clients are not errors, and `serve` has logged all other errors.
   app.on('error', () => undefined)
   const answering =
     (handler: Handler): Koa.Middleware =>

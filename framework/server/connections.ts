@@ -15,13 +15,13 @@ const statuses: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
-/** Refuses what is no request as Node does, and logs it: nobody else gets to see it. */
+/** Refuses malformed requests with Node's status, and logs them. */
 export function refuseBroken(server: EventEmitter, log: Logger): void {
   server.on('request', begin)
   server.on('clientError', (error: ParseError, socket: Socket) => {
     const { code = '' } = error
     log.debug({ error: code || error.message, from: socket.remoteAddress }, 'not a request')
-    // In the middle of an answer, a second one would be taken for a part of it.
+    // During a response, clients would take a second one for a part of it.
     if (!socket.writable || running.get(socket)?.count) socket.destroy(error)
     else socket.end(`HTTP/1.1 ${statuses[code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`)
   })
@@ -32,11 +32,11 @@ interface InProgress {
   count: number
 }
 
-/** Kept as long as the connection: to come and go with each answer would cost more than the rest. */
+/** Kept per connection, because an entry per response is slower. */
 const running = new WeakMap<Socket, InProgress>()
 
 function begin(request: IncomingMessage | Http2ServerRequest, response: ServerResponse): void {
-  // A stream of HTTP/2 breaks by itself, and not with the connection.
+  // An error of an HTTP/2 stream does not concern the connection.
   if ('stream' in request) return
   const { socket } = request
   const known = running.get(socket)
@@ -72,7 +72,7 @@ function track<T extends Socket | ServerHttp2Session>(set: Set<T>, member: T): v
 
 export interface RunningRequests {
   readonly count: number
-  /** What runs until it is closed. */
+  /** Counts a request until `close`. */
   follow(one: { on(event: 'close', done: () => void): void }): void
   /** Resolves when no request is running. */
   none(): Promise<void>
@@ -87,7 +87,7 @@ export function trackRequests(server: NodeServer): RunningRequests {
   }
   const follow: RunningRequests['follow'] = one => {
     count++
-    // It closes once. `once` would make a function for each.
+    // Not `once`, which allocates; `close` is emitted once.
     one.on('close', done)
   }
   server.on('request', (_request: unknown, response: ServerResponse) => follow(response))
@@ -111,7 +111,7 @@ export async function drain(
   const closed = new Promise(resolve => void server.close(resolve))
   for (const session of sessions) session.close()
   await within(milliseconds, running.none())
-  // Graceful: what has been written leaves before the connection does.
+  // `end` sends what was written before it closes the connection.
   for (const socket of sockets) socket.end()
   await within(lastFlush, closed)
   for (const socket of sockets) socket.destroy()

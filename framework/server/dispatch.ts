@@ -23,7 +23,7 @@ import { type HealthCheck, healthAnswer } from './health.ts'
 import type { Target } from './routes.ts'
 import type { Exchange } from './serve.ts'
 
-/** What answers are made from. */
+/** The sources of responses. */
 export interface Sources {
   readonly backend: Backend
   readonly documents: OpenApiDocuments
@@ -34,13 +34,13 @@ export interface Sources {
   readonly address: string
 }
 
-/** An exchange whose request is authorized. */
+/** The exchange of an authorized request. */
 export interface Authorized extends Exchange {
   readonly target: Target
   readonly ctx: RequestContext
 }
 
-/** Answers a request that has passed authorization. Throws a `StatusError` for what is not there. */
+/** Answers an authorized request. Throws a `StatusError`, such as 404 for unknown resources and paths. */
 export function dispatch(sources: Sources, exchange: Authorized): Awaitable<Answer | Forwarding> {
   const { info } = exchange.ctx
   return info.isResource ? resourceAnswer(sources, exchange, info) : pathAnswer(sources, exchange, info.path)
@@ -80,7 +80,7 @@ const findResource = (
   version = info.version,
 ): ApiResource | undefined => apis?.find(info.group, version, pluralOf(info))
 
-/** What is asked for: the resource itself or something below it; undefined when there is no such thing. */
+/** The requested resource or subresource; undefined for unknown subresources. */
 const partOf = (
   resource: ApiResource,
   { subresource }: ResourceRequest,
@@ -89,7 +89,7 @@ const partOf = (
 
 const resourceItself = {}
 
-/** What a verb may ask of the view around its resource, which few do. */
+/** The view of a request, for the verbs that need more than the resource. */
 class ViewScope implements VerbScope {
   readonly #sources: Sources
   readonly #exchange: Authorized
@@ -119,7 +119,7 @@ class ViewScope implements VerbScope {
   }
 }
 
-/** Who wants nothing but metadata may read across definitions (chapter 20, section 6.4). */
+/** The resource for requests of metadata only, which may read all definitions of a resource (kcp partial metadata requests). */
 function metadataOnly(
   apis: ApiSet | undefined,
   { group, version, resource, subresource, identity, verb }: ResourceRequest,
@@ -132,7 +132,7 @@ function metadataOnly(
   return transform?.kind.startsWith('PartialObjectMetadata') ? found : undefined
 }
 
-/** The raw path behind `…/<resource>/<name>/<subresource>`. */
+/** The raw path after `…/<resource>/<name>/<subresource>`. */
 function restBehind(workspace: VirtualWorkspace, { path }: Incoming, info: ResourceRequest): string {
   const inCluster = workspace.path.parse(path)?.rest ?? path
   const segments = (info.group === '' ? 2 : 3) + (info.namespace === '' ? 0 : 2) + 3
@@ -140,7 +140,7 @@ function restBehind(workspace: VirtualWorkspace, { path }: Incoming, info: Resou
   return rest.map(segment => `/${segment}`).join('')
 }
 
-/** Only lists and watches reach over logical clusters (chapter 20, section 1.6). */
+/** The 405 for verbs other than list and watch in the `*` logical cluster. */
 function notInWildcard(info: ResourceRequest): StatusError {
   const { message, details } = methodNotSupported(info, info.verb).status
   return new StatusError(405, 'MethodNotAllowed', `${message} in the \`*\` logical cluster`, details)
@@ -153,7 +153,7 @@ async function pathAnswer(sources: Sources, exchange: Authorized, path: string):
   return answer ?? elsewhere(sources, exchange)
 }
 
-/** Answers from what the server knows; undefined when the path is none of its own. */
+/** Answers a non-resource path of the server; undefined for other paths. */
 function localAnswer(
   sources: Sources,
   exchange: Authorized,
@@ -178,7 +178,7 @@ function localAnswer(
   return undefined
 }
 
-/** The index at `/`, sorted (chapter 40, rule 1.18). */
+/** The sorted index at `/` (rules.md 1.18). */
 function pathsOf(apis: ApiSet): readonly string[] {
   const groups = apis.resources.flatMap(({ group, version }) =>
     group === '' ? [`/api/${version}`] : [`/apis/${group}`, `/apis/${group}/${version}`],
@@ -186,7 +186,7 @@ function pathsOf(apis: ApiSet): readonly string[] {
   return [...new Set(['/api', '/apis', '/openapi/v2', '/openapi/v3', '/version', ...groups])].sort()
 }
 
-/** What a view does not serve itself is the backend's, or nobody's. */
+/** Forwards requests for other resources and paths to the backend, for views with `otherwise: 'forward'`; else throws 404. */
 async function elsewhere({ backend }: Sources, { ctx, target, incoming }: Authorized): Promise<Answer> {
   if (target.workspace.otherwise !== 'forward') throw notServed()
   const { status, headers, body } = await backend.forward(ctx, incoming)

@@ -11,8 +11,8 @@ import type { Pipeline } from './pipeline.ts'
 import type { Handler } from './serve.ts'
 
 /**
- * The server's own endpoints, outside every logical cluster: metrics for few, health and version for everybody, but for
- * those whose credentials are wrong.
+ * The endpoints outside of logical clusters: health and version for all users, metrics for privileged users. Invalid
+ * credentials are 401.
  */
 export function fixedEndpoints(pipeline: Pipeline, metrics: Metrics): ReadonlyMap<string, Handler> {
   const forAll =
@@ -31,7 +31,7 @@ export function fixedEndpoints(pipeline: Pipeline, metrics: Metrics): ReadonlyMa
   ])
 }
 
-/** Metrics tell about all tenants: for the privileged, and for whom the root cluster's policy lets read them. */
+/** Metrics cover all tenants: for privileged users, and for users with `get` on `/metrics` in the root workspace. */
 const metricsHandler =
   ({ authenticator, backend }: Pipeline, metrics: Metrics): Handler =>
   async (exchange): Promise<Answer> => {

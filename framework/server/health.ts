@@ -1,18 +1,18 @@
 import { notServed } from '../meta/errors.ts'
 import type { Answer } from '../request/response.ts'
 
-/** One named condition of the server. */
+/** A named health check of the server. */
 export interface HealthCheck {
   readonly name: string
-  /** Failing means that only a restart helps: `/livez` and `/healthz` look at it too. */
+  /** Whether a failure requires a restart: `/livez` and `/healthz` include the check, too. */
   readonly live?: boolean
-  /** Throwing is failing. */
+  /** An error means failed. */
   healthy(): boolean | Promise<boolean>
 }
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
 
-/** `/healthz`, `/livez`, `/readyz` and one check of them, `/readyz/<name>` (chapter 40, section 8.6). */
+/** The response of `/healthz`, `/livez`, `/readyz` and `/readyz/<name>` (rules.md 8.28 to 8.30). */
 export async function healthAnswer(
   checks: readonly HealthCheck[],
   path: string,
@@ -55,7 +55,7 @@ const warningsOf = (names: readonly string[]): readonly string[] =>
         `warn: some health checks cannot be excluded: no matches for ${names.map(n => JSON.stringify(n)).join(', ')}\n`,
       ]
 
-/** Plain text that no browser takes for anything else. */
+/** A response in plain text, with the header against content sniffing. */
 export const text = (status: number, body: string): Answer => ({
   status,
   contentType: 'text/plain; charset=utf-8',

@@ -3,25 +3,25 @@ import type { Answer } from '../request/response.ts'
 import { isPrivileged, type UserInfo } from '../request/user.ts'
 import { text } from './health.ts'
 
-/** How many requests may be under way at the same time, besides long-running ones; 0: any number. */
+/** The limits of concurrent requests, without long-running ones; 0: no limit. */
 export interface InflightLimits {
   readonly reading: number
   readonly mutating: number
 }
 
-/** Kubernetes' (chapter 40, rule 1.50). */
+/** Kubernetes' defaults: `--max-requests-inflight`, `--max-mutating-requests-inflight` (rules.md 1.50). */
 export const defaultInflight: InflightLimits = { reading: 400, mutating: 200 }
 
-/** Places of requests that are under way. */
+/** Counts concurrent requests. */
 export interface Inflight {
-  /** Takes a place, to be left by calling what it returns; undefined: there is none left. */
+  /** Counts a request until the returned function is called; undefined at the limit. */
   enter(user: UserInfo, info: RequestInfo): (() => void) | undefined
 }
 
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head', 'options'])
 const leaveNothing = (): void => undefined
 
-/** The privileged always get in: how else would anybody look after a server that is overrun? */
+/** Privileged users have no limit, so that an overloaded server can be administered. */
 export function createInflight(limits: InflightLimits): Inflight {
   const running = { reading: 0, mutating: 0 }
   const leave = { reading: () => void running.reading--, mutating: () => void running.mutating-- }

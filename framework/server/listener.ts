@@ -12,42 +12,45 @@ import type { Logger } from '../contract/log.ts'
 import type { Upgrade } from '../contract/upstream.ts'
 import { drain, type NodeServer, refuseBroken, trackConnections, trackRequests } from './connections.ts'
 
+/** The certificates of a port. */
 export interface TlsOptions {
   /** PEM. */
   readonly cert: string
+  /** PEM. */
   readonly key: string
-  /** PEM bundle: client certificates of these authorities are believed. Without it none is asked for. */
+  /** PEM bundle of the authorities of client certificates. Without it the server requests no client certificates. */
   readonly clientCA?: string
 }
 
+/** The options of a port. */
 export interface ListenOptions {
   /** The address to bind. */
   readonly host: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
-  /** Without it the server speaks plain HTTP/1.1: for loopback only. */
+  /** Without it the server uses HTTP/1.1 without TLS, for loopback addresses only. */
   readonly tls?: TlsOptions
-  /** Told of what is no request. */
+  /** Logs malformed requests. */
   readonly log?: Logger
 }
 
 /** An open port. */
 export interface Listener {
   readonly port: number
-  /** Serves new connections with what has changed; open ones stay. Throws, and changes nothing, on what is none. */
+  /** Changes the certificates for new connections. Throws, without a change, for invalid certificates. */
   useCertificate(changed: Partial<TlsOptions>): void
-  /** Hands later requests to other handlers. */
+  /** Changes the handlers for later requests. */
   replaceHandlers(by: Answering): void
-  /** Accepts nothing more, lets running answers complete for so many milliseconds, then closes every connection. */
+  /** Stops accepting connections, waits up to `milliseconds` for running requests, then closes all connections. */
   drain(milliseconds: number): Promise<void>
 }
 
-/** A request that asks for another protocol comes with its connection, and may be answered as any other. */
+/** Handles an upgrade request: by a response, or on its connection. */
 export type UpgradeListener = (request: IncomingMessage, response: ServerResponse, upgrade: Upgrade) => void
 
 /**
- * Opens a port for HTTP/2 and HTTP/1.1 over TLS. Rejects when it is taken. Without an upgrade listener, requests for
- * other protocols are requests like others.
+ * Opens a port for HTTP/2 and HTTP/1.1 over TLS. Rejects if it is in use. Without `onUpgrade`, upgrade requests are
+ * handled by `listener`.
  */
 export async function listen(
   options: ListenOptions,
@@ -89,7 +92,7 @@ export async function listen(
   }
 }
 
-/** Idle connections are kept longer than Go's clients keep them, so that it is the client who closes. */
+/** Longer than the idle timeout of Go's clients, so that the client closes idle connections. */
 const keepAliveTimeout = 120_000
 
 function createNodeServer(tls: TlsOptions | undefined): NodeServer {
@@ -97,7 +100,7 @@ function createNodeServer(tls: TlsOptions | undefined): NodeServer {
   const server = createSecureServer({
     ...contextOf(tls),
     allowHTTP1: true,
-    // HTTP/2 sets it by itself. Without it an event waits until the client has acknowledged the one before.
+    // For HTTP/1.1 (HTTP/2 sets it). Without it an event waits until the client has acknowledged the one before.
     noDelay: true,
     requestCert: tls.clientCA !== undefined,
     // A bad certificate is answered with 401, not with a broken handshake.
@@ -114,9 +117,9 @@ const contextOf = ({ cert, key, clientCA }: TlsOptions): SecureContextOptions =>
   ...(clientCA !== undefined && { ca: clientCA }),
 })
 
-/** Node hands a connection over with its upgrade request; most such requests get an ordinary answer, the last on it. */
+/** The response for an upgrade request that is answered without an upgrade; it closes the connection. */
 function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
-  // Whoever leaves early is no error of ours.
+  // A disconnected client is not an error.
   socket.on('error', () => undefined)
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
@@ -128,13 +131,13 @@ function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
   return response
 }
 
-/** Answers the requests of a port. */
+/** The handlers of a port. */
 export interface Answering {
   readonly request: RequestListener
   readonly upgrade: UpgradeListener
 }
 
-/** A port that is open before the server behind it is ready: requests wait for `answer`. */
+/** A port that is open before its server is ready: requests wait for `answer`. */
 export interface Port extends Listener {
   /** `127.0.0.1:6443`: host and port. */
   readonly address: string
@@ -144,7 +147,7 @@ export interface Port extends Listener {
   answer(answering: Answering): void
 }
 
-/** Opens a port. Rejects when it is taken. */
+/** Opens a port. Rejects if it is in use. */
 export async function openPort(options: ListenOptions): Promise<Port> {
   let waiting: ((by: Answering) => void)[] = []
   const listener = await listen(

@@ -8,29 +8,37 @@ import { clusterOf } from './routes.ts'
 
 type Directory = Pick<Backend, 'authorizer' | 'resolve'>
 
-/** Who asks what, for as long as they wait for it. */
-export interface Asker {
+/** The user, URL and lifetime of a request whose logical cluster is looked up. */
+interface LocateRequest {
   readonly user: UserInfo
   readonly info: RequestInfo
-  /** Its signal is made when somebody asks for it. */
+  /** Makes its signal on first use. */
   readonly lifetime: { readonly signal: AbortSignal }
 }
 
 /**
- * The logical cluster that a URL names. Where there is none, those who may see that in the workspace above read 404.
- * For everybody else it is like a workspace that is not for them: 403.
+ * The logical cluster in a URL. For an unknown one it throws 404 to users who can get workspaces in the parent, and 403
+ * to others, as for workspaces without access.
  */
-export async function locate(backend: Directory, written: string, asker: Asker): Promise<ClusterScope> {
+export async function locate(
+  backend: Directory,
+  written: string,
+  request: LocateRequest,
+): Promise<ClusterScope> {
   try {
     return clusterOf(written, path => backend.resolve(path))
   } catch (error) {
     const isMissing = error instanceof StatusError && error.code === 404
-    if (!isMissing || (await mayKnow(backend, written, asker))) throw error
-    throw forbiddenTo(asker.user, asker.info, 'access denied')
+    if (!isMissing || (await mayKnow(backend, written, request))) throw error
+    throw forbiddenTo(request.user, request.info, 'access denied')
   }
 }
 
-async function mayKnow(backend: Directory, path: string, { user, lifetime }: Asker): Promise<boolean> {
+async function mayKnow(
+  backend: Directory,
+  path: string,
+  { user, lifetime }: LocateRequest,
+): Promise<boolean> {
   if (isPrivileged(user)) return true
   const above = lastKnown(backend, path)
   if (above === undefined) return false
@@ -45,7 +53,7 @@ async function mayKnow(backend: Directory, path: string, { user, lifetime }: Ask
   return decision.effect === 'allow'
 }
 
-/** The deepest workspace of a path that exists, and the name that is not in it. */
+/** The deepest existing workspace of a path, and the name of the missing child. */
 function lastKnown(
   backend: Directory,
   path: string,

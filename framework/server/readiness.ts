@@ -10,11 +10,11 @@ export interface RunningViews {
   readonly starting: ReadonlySet<string>
   /** One per view that has controllers, by its name. */
   readonly checks: readonly HealthCheck[]
-  /** Resolves after the signal has aborted and all that were ready have returned. */
+  /** Resolves after the signal has aborted and `run` of all ready views has returned. */
   readonly stopped: Promise<void>
 }
 
-/** Runs what views run until `signal` aborts. One that fails is not ready, and is started again after a while. */
+/** Runs the controllers of views until `signal` aborts. A view whose `run` fails is unready, and is restarted with back-off. */
 export function runViews(
   workspaces: readonly VirtualWorkspace[],
   log: Logger,
@@ -43,7 +43,7 @@ async function keepRunning(
   while (workspace.run !== undefined && !signal.aborted) {
     try {
       const running = workspace.run(() => waiting.delete(workspace.name), signal)
-      // What has not got ready waits for somebody else, perhaps for ever, and has nothing to end.
+      // A view that is not ready may wait for another server for ever; it is not waited for.
       const ended = aborted(signal).then(() => (waiting.has(workspace.name) ? undefined : running))
       await Promise.race([running, ended])
       return

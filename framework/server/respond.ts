@@ -5,7 +5,7 @@ import { turn } from '../async/awaitable.ts'
 import type { Lifetime } from '../async/lifetime.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
 
-/** Headers that belong to one connection: forwarded answers must not carry them, and HTTP/2 forbids them. */
+/** Headers of one connection: not forwarded, and forbidden in HTTP/2. */
 const connectionHeaders = new Set([
   'connection',
   'keep-alive',
@@ -15,19 +15,19 @@ const connectionHeaders = new Set([
   'trailer',
 ])
 
-/** Answers to one request; `sent` is told what leaves, chunk by chunk. */
+/** A response to send; `sent` is called with each chunk. */
 export interface Reply {
   readonly answer: Answer
-  /** Headers of every answer; the answer's own win. */
+  /** Common headers; those of the answer take precedence. */
   readonly headers: OutgoingHttpHeaders
   readonly isHead: boolean
   readonly sent?: { sent(chunk: Buffer): void }
 }
 
 /**
- * Writes an answer with back-pressure. Resolves when it has been handed over or the client is gone. A stream that fails
- * before its first chunk throws, and can still be answered with an error; one that fails later is cut off, so that no
- * client takes half an answer for a whole one.
+ * Writes a response with back-pressure. Resolves when all is written or the client disconnects. Throws if a stream fails
+ * before its first chunk, so that an error can be sent; a stream that fails later is cut off, so that clients notice the
+ * incomplete response.
  */
 export function respond(response: ServerResponse, reply: Reply, lifetime: Lifetime): void | Promise<void> {
   const { body } = reply.answer
@@ -37,7 +37,7 @@ export function respond(response: ServerResponse, reply: Reply, lifetime: Lifeti
   return writeStream(response, reply, lifetime)
 }
 
-/** Those of the reply, which is nobody else's, with the answer's own. */
+/** The common headers, which are modified, with those of the answer. */
 function headersOf({ answer, headers }: Reply): OutgoingHttpHeaders {
   const all = headers
   if (answer.contentType !== '') all['content-type'] = answer.contentType
@@ -59,8 +59,8 @@ function writeWhole(response: ServerResponse, reply: Reply, body: Buffer): void 
 }
 
 /**
- * Over HTTP/1.1 the end of a large body waits until the rest has left. Node pauses a connection whose next request
- * comes while much is still waiting to be sent, and its parser then fails on what that request brings along.
+ * Over HTTP/1.1 the end of a large body waits until the rest is sent. If the next request comes while much is waiting,
+ * Node pauses the connection, and its parser then fails on the body of that request.
  */
 function endWith(response: ServerResponse, body: Buffer): void {
   if ('stream' in response || body.length < response.writableHighWaterMark) response.end(body)
@@ -74,7 +74,7 @@ function writeHeadOnly(response: ServerResponse, reply: Reply): void {
 
 async function writeStream(response: ServerResponse, reply: Reply, lifetime: Lifetime): Promise<void> {
   const chunks = chunksOf(reply.answer.body)
-  // A generator that waits for its source ends by the request's signal; this reaches the one that waits for us.
+  // The request's signal ends a generator that waits for its source; `return` ends one that is suspended at a `yield`.
   const leave = (): void => void chunks.return?.().then(undefined, ignore)
   lifetime.onEnd(leave)
   try {
@@ -102,14 +102,14 @@ interface Pumping extends Reply {
   readonly first: IteratorResult<Buffer>
 }
 
-/** Bytes of a list that may wait to be sent: enough to keep a fast reader busy while the next are made. */
+/** The largest number of unsent bytes of a list: fast clients then never wait for the next chunk. */
 const mostWaiting = 256 * 1024
 
-/** Bytes of one answer after which everybody else has a turn: a fast reader takes megabytes without any wait. */
+/** The number of bytes after which other requests get a turn of the event loop: fast clients read megabytes without a wait. */
 const mostInOneTurn = 256 * 1024
 
 async function pump(response: ServerResponse, from: Pumping, lifetime: Lifetime): Promise<void> {
-  // A watch is quiet most of the time, and there may be thousands whose readers have stopped.
+  // Thousands of watch clients may be slow or stopped, so their buffers are kept small.
   const most = from.answer.flush ? 0 : mostWaiting
   let next = from.first
   let inThisTurn = 0
@@ -132,13 +132,13 @@ function finish(response: ServerResponse, lifetime: Lifetime): void {
   else response.end()
 }
 
-/** HTTP/2 tells a broken stream from a finished one by the error code, which Node derives from there being an error. */
+/** HTTP/2 needs an error, from which Node makes the error code of a broken stream. */
 function cutOff(response: ServerResponse): void {
   if ('stream' in response) response.destroy(new Error('the answer was cut off'))
   else response.destroy()
 }
 
-/** Resolves when the socket takes more, or never will. */
+/** Resolves when the socket accepts more, or is closed. */
 function drained(response: ServerResponse, { signal }: Lifetime): Promise<void> {
   return new Promise(resolve => {
     const done = (): void => {
@@ -158,7 +158,7 @@ const ignore = (): undefined => undefined
 const chunksOf = (body: Answer['body']): AsyncIterator<Buffer> =>
   (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
 
-/** Nobody will read this body: its source may clean up. */
+/** Ends the source of an unread body. */
 async function abandon(body: Answer['body']): Promise<void> {
   if (!Buffer.isBuffer(body)) await chunksOf(body).return?.()
 }
@@ -166,10 +166,10 @@ async function abandon(body: Answer['body']): Promise<void> {
 const worthwhile = 128 * 1024
 const zip = promisify(gzip)
 
-// Documents with an ETag are the same Buffer for every client: compressed once.
+// Documents with an ETag are the same Buffer for all clients.
 const zipped = new WeakMap<Buffer, Promise<Buffer>>()
 
-/** Large whole bodies compressed for clients that want it (chapter 40, rule 1.43). Streams and watches stay as they are. */
+/** Compresses large bodies for clients that accept gzip (rules.md 1.43). Streams and watches are not compressed. */
 export function compressed(
   answer: Answer,
   { headers }: Pick<VerbRequest, 'headers'>,

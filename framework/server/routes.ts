@@ -9,14 +9,14 @@ import { isClusterName, isClusterPath, overlaps, type Params, pathPattern } from
 import { type KubernetesUrl, parseRequestInfo, type RequestInfo } from '../request/requestinfo.ts'
 import { clusterNameKey, isServiceAccount, type UserInfo } from '../request/user.ts'
 
-/** What URLs ask for. Throws a 4xx `StatusError` for those that nothing could answer. */
+/** Finds the view of a URL and parses the rest. Throws a 4xx `StatusError` for malformed URLs. */
 export type Routes = (incoming: Pick<Incoming, 'method' | 'path' | 'search' | 'query'>) => Target | Unresolved
 
-/** So many for each method; clients ask for the same again and again. */
+/** The number of cached URLs for each method. */
 const most = 500
 const longestKept = 512
 
-/** Reads URLs, and remembers what it has read: that depends on method and URL, and on nothing else. */
+/** Routes with a cache, because the result depends on method and URL only. */
 export function createRoutes(workspaces: readonly VirtualWorkspace[]): Routes {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
   const known = new Map(methods.map(m => [m, new LRUCache<string, Target | Unresolved>({ max: most })]))
@@ -32,25 +32,25 @@ export function createRoutes(workspaces: readonly VirtualWorkspace[]): Routes {
   }
 }
 
-/** A request that a view answers, before anything is known about who asks. */
+/** The view and parsed URL of a request. */
 export interface Target {
   readonly workspace: VirtualWorkspace
   readonly params: Params
-  /** As written; undefined for URLs without `/clusters/…`. */
+  /** The cluster segment; undefined for URLs without `/clusters/…`. */
   readonly cluster: string | undefined
-  /** The same where it needs no resolving. */
+  /** The same if it is a cluster name or `*`. */
   readonly scope: ClusterScope | undefined
   readonly info: RequestInfo
 }
 
-/** A URL that is nobody's. */
+/** A URL of no view. */
 export interface Unresolved {
   readonly workspace: undefined
   readonly cluster?: undefined
   readonly info: RequestInfo
 }
 
-/** Throws an `Error` of one sentence when two views have the same name, or URLs that could belong to both. */
+/** Throws an `Error` if two views have the same name, or patterns that match the same URL. */
 export function checkViews(workspaces: readonly VirtualWorkspace[]): void {
   for (const [i, workspace] of workspaces.entries()) {
     for (const other of workspaces.slice(i + 1)) {
@@ -64,7 +64,7 @@ export function checkViews(workspaces: readonly VirtualWorkspace[]): void {
   }
 }
 
-/** Finds the view of a URL and reads the rest of it. Throws a 4xx `StatusError` for URLs that nothing could answer. */
+/** Finds the view of a URL and parses the rest. Throws a 4xx `StatusError` for malformed URLs. */
 export function resolveUrl(workspaces: readonly VirtualWorkspace[], url: KubernetesUrl): Target | Unresolved {
   const { method, query } = url
   for (const workspace of workspaces) {
@@ -81,7 +81,7 @@ export function resolveUrl(workspaces: readonly VirtualWorkspace[], url: Kuberne
   return target({ workspace: plain, params: {}, cluster: undefined, scope: undefined, info })
 }
 
-/** Requests for the same URL share it. */
+/** Frozen, because requests for the same URL share it. */
 function target(read: Target): Target {
   Object.freeze(read.params)
   Object.freeze(read.info)
@@ -91,10 +91,10 @@ function target(read: Target): Target {
 const scopeIn = (written: string): ClusterScope | undefined =>
   written === '*' || isClusterName(written) ? written : undefined
 
-/** The cluster of URLs without one: only the privileged reach it that way. */
+/** The cluster of URLs without one, for privileged users only. */
 export const shardCluster = 'system:admin'
 
-/** The one logical cluster that a URL names, as far as that can be said before it is known who asks. */
+/** The logical cluster in a URL, if it can be found before authentication. */
 export function namedCluster(
   backend: Pick<Backend, 'resolve'>,
   target: Target | Unresolved,
@@ -106,8 +106,8 @@ export function namedCluster(
 }
 
 /**
- * Clients inside workspaces know no prefix: a service account that names no cluster means its own (chapter 20, section
- * 1.4). Decided by who it is found to be, never by what its token says unverified.
+ * Requests of a service account without a cluster in the URL are for its own logical cluster (kcp
+ * `pkg/server/filters`, `WithClusterScope`). The cluster is that of the authenticated user.
  */
 export function homeOf(target: Target, { name, extra }: UserInfo): Target {
   if (target.cluster !== undefined || !isServiceAccount(name)) return target
@@ -117,7 +117,7 @@ export function homeOf(target: Target, { name, extra }: UserInfo): Target {
     : { ...target, cluster: home, scope: home }
 }
 
-/** The logical cluster that is meant. Paths of workspaces are resolved; names are taken as they are (chapter 20, section 1.5). */
+/** The logical cluster of a cluster segment: workspace paths are resolved, cluster names are not checked. */
 export function clusterOf(written: string, resolve: (path: string) => string | undefined): ClusterScope {
   const scope = scopeIn(written)
   if (scope !== undefined) return scope

@@ -14,32 +14,32 @@ import { text } from './health.ts'
 import type { Answering } from './listener.ts'
 import { compressed, respond } from './respond.ts'
 
-/** One request on its way through the server. */
+/** One request and its state in the server. */
 export interface Exchange {
   readonly incoming: Incoming
   readonly lifetime: Lifetime
   readonly record: Recording
-  /** As what the request is counted. */
+  /** The metrics of the request. */
   readonly measured: Measured
-  /** Only where requests are audited. */
+  /** Only if requests are audited. */
   readonly audit?: RequestAudit
 }
 
-/** What can be answered from memory is answered at once. */
+/** Answers a request, without a promise if the answer is in memory. */
 export type Handler = (exchange: Exchange) => Awaitable<Answer | Forwarding>
 
-/** What all requests share. */
+/** What all requests have in common. */
 export interface Service extends Reading {
   readonly log: Logger
   readonly metrics: Metrics
-  /** Milliseconds that a request may take which is not long-running. */
+  /** The timeout of requests that are not long-running, in milliseconds. */
   readonly requestTimeout: number
   readonly auditor?: Auditor
   /** Aborted when the server stops: later requests get 429. */
   readonly stopping: AbortSignal
 }
 
-/** The two ends of one request, as Node has them. */
+/** Node's objects of one request. */
 export interface Ends {
   readonly request: HttpRequest
   readonly response: ServerResponse
@@ -66,7 +66,7 @@ export function answeringWith(service: Service, handler: Handler, app: RequestLi
   }
 }
 
-/** Answers one request: reads it, runs its handler against the deadline, and writes what comes out. Never throws. */
+/** Answers one request: reads it, calls its handler with the deadline, and writes the response. Never throws. */
 export function serve(service: Service, ends: Ends, handler: Handler): Awaitable<void> {
   const exchange = open(service, ends.request)
   const answer = service.stopping.aborted ? shuttingDown : answerOf(exchange, ends, handler)
@@ -84,7 +84,7 @@ function open(service: Service, request: HttpRequest): Exchange {
   return { incoming, lifetime, measured, audit, record: createRecording(service.log, incoming, audit) }
 }
 
-/** What the handler answers, or what its failure is to the client. */
+/** The answer of the handler, or that for its error. */
 const answerOf = (exchange: Exchange, ends: Ends, handler: Handler): Awaitable<Answer | Forwarding> =>
   attempt(
     () => {
@@ -99,7 +99,7 @@ function failed({ incoming, record, audit }: Exchange, error: unknown): Answer {
   return failureAnswer(error, incoming, record.log)
 }
 
-/** Rejects early when the request is not to be waited for any more. What may end well is left to end by itself. */
+/** Rejects early when the request ends, for example at the deadline. Watches that end without an error are not rejected. */
 function unlessCutShort<T>(lifetime: Lifetime, ends: Ends, answer: Promise<T>): Promise<T> {
   awaitEnd(lifetime, ends)
   return new Promise((resolve, reject) => {
@@ -116,7 +116,7 @@ function awaitEnd(lifetime: Lifetime, { response }: Ends): void {
   lifetime.await()
 }
 
-/** Hands the answer over, or what went wrong before its first chunk, and closes the books on the request. */
+/** Sends the answer, or an error before its first chunk; then ends metrics, audit and log of the request. */
 function deliver(
   service: Service,
   ends: Ends,
@@ -156,7 +156,7 @@ function write(
 ): void | Promise<void> {
   const { incoming, measured, lifetime } = exchange
   const headers = commonHeaders(exchange)
-  // HTTP/2 has no such header: there the session is told to close.
+  // HTTP/2 has no such header: `drain` closes the sessions.
   if (service.stopping.aborted && !('stream' in response)) headers.connection = 'close'
   return respond(response, { answer, headers, isHead: incoming.method === 'HEAD', sent: measured }, lifetime)
 }
@@ -190,38 +190,38 @@ function logRequest(log: Logger, { incoming, record, measured }: Exchange, code:
   log.debug({ audit, method, path, code, milliseconds, ...record.annotations() }, 'request')
 }
 
-/** What one request has left behind, for the answer's headers and for the log. */
+/** The warnings and annotations of one request, for the response's headers and the log. */
 export interface Recording extends Recorder {
   /** The values of the `Warning` headers, in the order of their first appearance. */
   warnings(): readonly string[]
   annotations(): Readonly<Record<string, string>>
 }
 
-/** All warnings of one answer together, and one warning once they are over that, in code points (chapter 40, rule 1.53). */
+/** The most characters of all warnings of a response, and of one warning if there are more (rules.md 1.53). */
 const budget = 4096
 const shortened = 256
 
-/** Who wants to know of decisions: the audit log, where there is one. */
-export type Listener = Pick<Required<Recorder>, 'decided'>
+/** The part of the audit log that records decisions. */
+type DecisionRecorder = Pick<Required<Recorder>, 'decided'>
 
-/** `log`: the server's. Lines of the request have its id. */
+/** `log`: the server's logger. Lines of the request have its audit ID. */
 export const createRecording = (
   log: Logger,
   request: { readonly auditId: string },
-  audit?: Listener,
+  audit?: DecisionRecorder,
 ): Recording => new RequestRecording(log, request, audit)
 
-/** A class, because there is one for every request and closures would be made anew each time. */
+/** A class, because closures would be allocated for each request. */
 class RequestRecording implements Recording {
   readonly #serverLog: Logger
   readonly #request: { readonly auditId: string }
-  readonly #audit: Listener | undefined
-  /** Made on first use: most requests log nothing of their own. */
+  readonly #audit: DecisionRecorder | undefined
+  /** Made on first use: most requests log nothing. */
   #log: Logger | undefined
   #texts: Set<string> | undefined
   #annotations: Record<string, string> | undefined
 
-  constructor(log: Logger, request: { readonly auditId: string }, audit: Listener | undefined) {
+  constructor(log: Logger, request: { readonly auditId: string }, audit: DecisionRecorder | undefined) {
     this.#serverLog = log
     this.#request = request
     this.#audit = audit

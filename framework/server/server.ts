@@ -22,61 +22,63 @@ import { runViews } from './readiness.ts'
 import { checkViews, createRoutes } from './routes.ts'
 import { answeringWith } from './serve.ts'
 
+/** The options of a server. */
 export interface ServerOptions {
-  /** In the order in which they are asked. The plain `/clusters/…` endpoint is the one with an empty pattern. */
+  /** The views. That with an empty pattern is the `/clusters/…` endpoint. */
   readonly workspaces: readonly VirtualWorkspace[]
   readonly backend: Backend
-  /** For publishing URLs. */
+  /** For publishers of URLs. */
   readonly informers: Informers
   readonly authenticator: Authenticator
-  /** Headers, in lower case, that carry identities besides Kubernetes' own. */
+  /** Whether a header, in lower case, has an identity, besides those of Kubernetes. */
   readonly isIdentityHeader?: IsIdentity
-  /** Without one, nothing is audited. */
+  /** Without it, requests are not audited. */
   readonly auditor?: Auditor
   readonly documents: OpenApiDocuments
   readonly version: VersionInfo
   readonly log: Logger
   readonly metrics: Metrics
-  /** Besides `ping`, `shutdown` and one for each view with controllers. */
+  /** Further checks besides `ping`, `shutdown` and one for each view with controllers. */
   readonly checks: readonly HealthCheck[]
   readonly pages?: Pages
-  /** What clients call this server, without a trailing slash; default: the server's own URL. */
+  /** The URL of the server for clients, without a trailing slash; default: that of its port. */
   readonly publicUrl?: string
-  /** What the published URLs of views start with; default: `publicUrl`. */
+  /** The prefix of the published URLs of views; default: `publicUrl`. */
   readonly viewUrls?: ViewUrls
-  /** The way to mounted servers; without it mounts of such are not served. */
+  /** Forwards requests to mounted servers; without it such mounts are not served. */
   readonly outbound?: Outbound
-  /** Milliseconds that a request may take which is not a watch; default 60,000. */
+  /** The timeout of requests that are not long-running, in milliseconds; default 60,000. */
   readonly requestTimeout?: number
   /** Default: Kubernetes' own limits. */
   readonly inflight?: InflightLimits
 }
 
+/** A running server. */
 export interface Server {
   readonly port: number
-  /** `https://127.0.0.1:6443`: where it listens. */
+  /** The URL of its port: `https://127.0.0.1:6443`. */
   readonly url: string
-  /** Serves new connections with what has changed; open ones stay. Throws, and changes nothing, on what is none. */
+  /** Changes the certificates for new connections. Throws, without a change, for invalid certificates. */
   readonly useCertificate: Listener['useCertificate']
   /**
-   * Stops: `/readyz` fails, watches end, running answers complete for up to `grace` milliseconds, connections close,
-   * and the views' controllers return.
+   * Stops the server: `/readyz` fails, watches end, running requests have up to `grace` milliseconds, connections close,
+   * and the controllers of views stop.
    */
   close(grace: number): Promise<void>
 }
 
-/** Opens a port and serves views on it. Rejects with one sentence when they contradict each other or the port is taken. */
+/** Opens a port and serves views on it. Rejects with an `Error` if names or paths of views clash, or if the port is in use. */
 export async function createServer(options: ServerOptions & ListenOptions): Promise<Server> {
   checkViews(options.workspaces)
   return serveOn(await openPort(options), options)
 }
 
-/** Serves a list of views on an open port. Throws one sentence when they contradict each other. */
+/** Serves views on an open port. Throws an `Error` if names or paths of views clash. */
 export function serveOn(port: Port, options: ServerOptions): Server {
   checkViews(options.workspaces)
   const stopping = new AbortController()
   const controllers = new AbortController()
-  // Every view and every publisher listens.
+  // Every view and every publisher adds a listener.
   setMaxListeners(0, controllers.signal)
   const views = runViews(options.workspaces, options.log, controllers.signal)
   const requestTimeout = options.requestTimeout ?? 60_000

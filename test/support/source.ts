@@ -36,6 +36,8 @@ export interface SourceFile {
   readonly lines: number
   readonly imports: readonly Import[]
   readonly functions: readonly MeasuredFunction[]
+  /** The names of the exported types, interfaces and classes that the file declares. */
+  readonly types: readonly string[]
 }
 
 /** All TypeScript files below those of these folders that exist, tests included, parsed. */
@@ -78,8 +80,19 @@ function readSource(path: string): SourceFile {
     lines: text.split('\n').length - (text.endsWith('\n') ? 1 : 0),
     imports: importsOf(path, module, text),
     functions: functionsOf(program, text, lineAt),
+    types: typesOf(program),
   }
 }
+
+const typeDeclarations = new Set(['TSTypeAliasDeclaration', 'TSInterfaceDeclaration', 'ClassDeclaration'])
+
+const typesOf = ({ body }: Program): readonly string[] =>
+  body.flatMap(statement => {
+    const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : null
+    return declared && typeDeclarations.has(declared.type) && 'id' in declared
+      ? ((declared.id as { name?: string } | null)?.name ?? [])
+      : []
+  })
 
 /** What is imported by a name that is only known when it runs is no part of the program. */
 const literal = (expression: string): readonly string[] =>

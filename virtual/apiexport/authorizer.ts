@@ -1,10 +1,11 @@
 import { bindingUser } from '../../authz/index.ts'
 import {
   actionOf,
-  allAnswers,
   allow,
-  askedIn,
+  clusterDecision,
   type Decision,
+  decideAll,
+  decideUntilRefused,
   decisionBy,
   deny,
   type Host,
@@ -13,7 +14,6 @@ import {
   type RequestContext,
   type ResourceRequest,
   type UserInfo,
-  untilRefused,
   type ViewStep,
   viewDecision,
 } from '../../framework/index.ts'
@@ -50,7 +50,7 @@ const contentStep = `${self}.content`
  */
 export function exportAuthorizer(host: Host, exports: Exports): ExportAuthorizer {
   const content = async (ctx: Context): Promise<Decision> =>
-    askedIn(ctx.params.provider, contentStep, await mayUseContent(host, ctx, ctx.params))
+    clusterDecision(ctx.params.provider, contentStep, await mayUseContent(host, ctx, ctx.params))
   const stepsFor = (ctx: Context): readonly ViewStep[] => {
     const object = exports.find(ctx.params)
     const { provider: cluster } = ctx.params
@@ -64,14 +64,14 @@ export function exportAuthorizer(host: Host, exports: Exports): ExportAuthorizer
   }
   return {
     async authorize(ctx) {
-      const answers = await untilRefused(stepsFor(ctx))
+      const answers = await decideUntilRefused(stepsFor(ctx))
       const decision = viewDecision(self, answers)
       if (decision.effect === 'allow') return decision
       const asked = answers.find(({ authorizer }) => authorizer === contentStep)
       return { ...decision, ...hintFrom(asked ?? (await content(ctx))) }
     },
     explain: async ctx => ({
-      ...viewDecision(self, await allAnswers(stepsFor(ctx))),
+      ...viewDecision(self, await decideAll(stepsFor(ctx))),
       cluster: ctx.params.provider,
     }),
   }
@@ -154,7 +154,8 @@ async function maximalPermissions(
     if ((provider as APIExport).spec?.maximalPermissionPolicy?.local === undefined) continue
     const action = { ...actionOf(info, key.cluster), deep: true }
     const decision = await decisionBy(host.backend.authorizer, { user: policyUser(user), action }, ctx)
-    if (decision.effect !== 'allow') return askedIn(key.cluster, by, { ...decision, effect: 'no opinion' })
+    if (decision.effect !== 'allow')
+      return clusterDecision(key.cluster, by, { ...decision, effect: 'no opinion' })
   }
   return allow('all claimed API exports granted access', by)
 }
@@ -169,7 +170,7 @@ async function inCluster(ctx: Context, { backend }: Host): Promise<Decision> {
   if (cluster === '*' || !info.isResource) return allow('not about one logical cluster', by)
   const question = { user: actAs(ctx, loopback), action: actionOf(info, cluster) }
   const decision = await decisionBy(backend.authorizer, question, ctx)
-  return askedIn(cluster, by, decision)
+  return clusterDecision(cluster, by, decision)
 }
 
 /**

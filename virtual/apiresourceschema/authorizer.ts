@@ -1,5 +1,5 @@
 import {
-  askedIn,
+  clusterDecision,
   type Decision,
   deny,
   type Host,
@@ -25,5 +25,5 @@ async function answerTo({ backend }: Host, ctx: RequestContext): Promise<Decisio
     return deny('write access to the schemas that a workspace has bound is not allowed', authorizer)
   const resource = { ...resources.apiBindings, subresource: '', namespace: '', name: '' }
   const decision = await backend.authorizer.authorize(user, { verb: 'get', cluster, resource }, signal)
-  return askedIn(cluster, authorizer, decision)
+  return clusterDecision(cluster, authorizer, decision)
 }

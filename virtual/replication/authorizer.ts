@@ -1,12 +1,12 @@
 import {
-  allAnswers,
   allow,
-  askedIn,
+  clusterDecision,
   type Decision,
+  decideAll,
+  decideUntilRefused,
   deny,
   type Host,
   type RequestContext,
-  untilRefused,
   type ViewStep,
   viewDecision,
 } from '../../framework/index.ts'
@@ -25,9 +25,9 @@ type Context = RequestContext<SliceParams>
 export function sliceAuthorizer(host: Host, slices: Slices) {
   return {
     authorize: async (ctx: Context): Promise<Decision> =>
-      concluded(await untilRefused(stepsFor(host, slices, ctx))),
+      concluded(await decideUntilRefused(stepsFor(host, slices, ctx))),
     explain: async (ctx: Context): Promise<Decision> => ({
-      ...concluded(await allAnswers(stepsFor(host, slices, ctx))),
+      ...concluded(await decideAll(stepsFor(host, slices, ctx))),
       cluster: ctx.params.provider,
     }),
   }
@@ -47,7 +47,8 @@ function stepsFor(host: Host, slices: Slices, ctx: Context): readonly ViewStep[]
   return [
     () => onlyReads(ctx),
     () => bound(slices, ctx, found),
-    async () => askedIn(found.export.provider, authorizer, await mayUseContent(host, ctx, found.export)),
+    async () =>
+      clusterDecision(found.export.provider, authorizer, await mayUseContent(host, ctx, found.export)),
   ]
 }
 

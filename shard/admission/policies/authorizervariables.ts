@@ -5,7 +5,7 @@ import {
   authorizerValue,
   resourceCheckValue,
 } from '../../../cel/library/authorizer.ts'
-import { askedName } from '../../../framework/contract/admission.ts'
+import { requestedName } from '../../../framework/contract/admission.ts'
 import type { Action, Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../../framework/request/user.ts'
 import { readableSelectors } from '../../../framework/selectors/parse.ts'
@@ -33,7 +33,7 @@ export class Decisions {
     this.#authorizer = authorizer
     this.#subject = subject
     const { group, resource, subresource, key } = subject.request
-    const name = askedName(subject.request)
+    const name = requestedName(subject.request)
     const own = { group, resource, subresource, namespace: key.namespace, name }
     this.variables = {
       authorizer: authorizerValue(this.#ask),

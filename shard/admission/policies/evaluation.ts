@@ -2,7 +2,7 @@ import { type CompiledExpression, type CostBudget, OutOfBudget } from '../../../
 import { adaptDynamic } from '../../../cel/schema/adapt.ts'
 import { newEffort } from '../../../cel/values/costtracker.ts'
 import { CelError, type CelValue, type MapValue } from '../../../cel/values/value.ts'
-import { askedName } from '../../../framework/contract/admission.ts'
+import { requestedName } from '../../../framework/contract/admission.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { namespaceDeclaration, requestDeclaration } from '../../../openapi/expressions/admission.ts'
 import type { Subject } from './matching.ts'
@@ -37,7 +37,7 @@ export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
   const kind = kindOf(request.object ?? request.old)
   const resourceIn = (version: string) => ({ group: request.group, version, resource: request.resource })
   const { namespace } = request.key
-  const name = askedName(request)
+  const name = requestedName(request)
   return {
     kind,
     resource: resourceIn(subject.version ?? request.version),

@@ -1,4 +1,4 @@
-import { type AdmissionAttributes, askedName } from '../../../framework/contract/admission.ts'
+import { type AdmissionAttributes, requestedName } from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
@@ -59,7 +59,7 @@ function matchesRule(rule: Rule, { request }: Subject, version: string): boolean
     coversResource(rule, request) &&
     includes(rule.apiVersions, version) &&
     (scope === '*' || (scope === 'Namespaced') === isNamespaced) &&
-    (resourceNames.length === 0 || resourceNames.includes(askedName(request)))
+    (resourceNames.length === 0 || resourceNames.includes(requestedName(request)))
   )
 }
 

@@ -10,7 +10,7 @@ const ref = (resource: string) => ({ group: 'admissionregistration.k8s.io', vers
 /** The logical cluster whose policies and webhooks are asked about a write. */
 export type PolicyCluster = (request: AdmissionAttributes) => ClusterName
 
-/** For a bound resource that of its export, for all others the object's own: never both (chapter 20, section 5.10). */
+/** For a bound resource the logical cluster of its APIExport, else that of the object (kcp `pkg/admission/validatingadmissionpolicy`). */
 export function policyClusters(informers: Informers): PolicyCluster {
   const bindings = informers.for(resources.apiBindings)
   return ({ group, resource, key }) => {

@@ -3,7 +3,7 @@ import {
   actionOf,
   allow,
   anonymous,
-  askedIn,
+  clusterDecision,
   type Decision,
   deny,
   forbiddenTo,
@@ -114,7 +114,7 @@ function refusalBy(
 /** Whether the authorizer of the workspace allows the request. */
 async function inside({ host, stage }: Entry, { cluster, info, actAs, signal }: Content): Promise<Check> {
   const answer = await host.backend.authorizer.authorize(actAs, actionOf(info, cluster), signal)
-  const decision = askedIn(cluster, `${authorizerOf(stage)}.cluster`, answer)
+  const decision = clusterDecision(cluster, `${authorizerOf(stage)}.cluster`, answer)
   return answer.effect === 'allow'
     ? { decision }
     : { decision, refusal: forbiddenTo(actAs, info, answer.reason) }

@@ -1,8 +1,8 @@
 import {
   aborted,
-  allAnswers,
-  askedIn,
+  clusterDecision,
   type Decision,
+  decideAll,
   deny,
   type Host,
   type KubeObject,
@@ -65,7 +65,7 @@ async function mayAct(
   const resource = exportedResources.workspaceTypes
   const target = { ...resource, subresource: '', namespace: '', name }
   const decision = await backend.authorizer.authorize(user, { verb, cluster, resource: target }, signal)
-  return askedIn(cluster, by, decision)
+  return clusterDecision(cluster, by, decision)
 }
 
 function actingDecision(stage: Stage, acting: Decision): Decision {
@@ -76,7 +76,7 @@ function actingDecision(stage: Stage, acting: Decision): Decision {
 /** The decision, and the checks of content requests. */
 async function explained(entry: Entry, ctx: RequestContext<LifecycleParams>): Promise<Decision> {
   const act = (): Promise<Decision> => mayAct(entry.host, entry.stage, ctx)
-  const trace = await allAnswers([act, ...entranceSteps(entry, ctx)])
+  const trace = await decideAll([act, ...entranceSteps(entry, ctx)])
   return { ...viewDecision(authorizerOf(entry.stage), trace), cluster: typeOf(ctx.params)?.cluster ?? '' }
 }
 
