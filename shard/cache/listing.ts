@@ -116,6 +116,8 @@ function metaOf(source: ListSource, query: ListQuery, start: Start, last: CacheI
 /** One resource of the watch cache, as lists and watches read it. */
 export interface ListSource extends WatchSource {
   readonly resource: StoredResource
+  /** The newest revision of the store, which the cache may not have reached yet. */
+  readonly newest: number
   /** How long a reader waits for a version that the cache has not reached, in milliseconds. */
   readonly patience: number
   snapshot(): Snapshot

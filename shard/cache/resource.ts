@@ -15,7 +15,8 @@ import { watch } from './watching.ts'
 export type CacheHandler = (event: CacheEvent<CachedItem>) => void
 
 /** What all resources of a cache share. */
-export interface CacheContext extends Pick<ListSource, 'ticker' | 'bookmarkEvery' | 'patience' | 'closed'> {
+export interface CacheContext
+  extends Pick<ListSource, 'newest' | 'ticker' | 'bookmarkEvery' | 'patience' | 'closed'> {
   readonly builder: Builder
   readonly progress: RevisionProgress
   readonly bounds: RingBounds
@@ -51,6 +52,9 @@ export class ResourceCache implements ListSource {
 
   get revision(): number {
     return this.#context.progress.revision
+  }
+  get newest(): number {
+    return this.#context.newest
   }
   get ticker(): ListSource['ticker'] {
     return this.#context.ticker

@@ -92,6 +92,10 @@ class LiveCache implements WatchCache, CacheContext {
     return this.progress.revision
   }
 
+  get newest(): number {
+    return this.#store.revision
+  }
+
   get closed(): AbortSignal {
     return this.#closing.signal
   }

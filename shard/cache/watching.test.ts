@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import type { WatchQuery } from '../../framework/contract/storage.ts'
 import { parseFieldSelector, parseLabelSelector } from '../../framework/selectors/parse.ts'
-import { configMap, events, type Fixture, forever, open } from './testing/fixture.ts'
+import { encodeStored, storageKey } from './codec.ts'
+import {
+  configMap,
+  configMaps,
+  events,
+  type Fixture,
+  forever,
+  keyOf,
+  objectOf,
+  open,
+} from './testing/fixture.ts'
 
 describe('watching', () => {
   let fixture: Fixture
@@ -35,14 +45,31 @@ describe('watching', () => {
     assert.equal((await watched.next()).done, true)
   })
 
-  it('goes on after a version, also after one that has not come', async () => {
+  it('goes on after a version', async () => {
     await fixture.write('a/n/x', '1')
     await fixture.write('a/n/x', '2')
     assert.deepEqual(await events(watch({ resourceVersion: '1' }), 1), ['MODIFIED a/n/x=2@2'])
-    const later = events(watch({ resourceVersion: '3' }), 1)
-    await fixture.write('a/n/x', '3')
-    await fixture.write('a/n/x', '4')
-    assert.deepEqual(await later, ['MODIFIED a/n/x=4@4'])
+  })
+
+  it('from a version that the store never had is expired', async () => {
+    await fixture.write('a/n/x', '1')
+    await assert.rejects(refused({ resourceVersion: '2' }), {
+      code: 410,
+      reason: 'Expired',
+      message: 'too new resource version: 2 (1)',
+    })
+  })
+
+  it('from the version of a commit waits until the cache has it', async () => {
+    const object = {
+      key: storageKey(configMaps, keyOf('a/n/x')),
+      value: encodeStored(objectOf('a/n/x', '1')),
+    }
+    const [first, second] = [fixture.store.commit([object]), fixture.store.commit([object])]
+    assert.equal(await first, 1)
+    const watched = events(watch({ resourceVersion: '1' }), 1)
+    await second
+    assert.deepEqual(await watched, ['MODIFIED a/n/x=1@2'])
   })
 
   it('begins with the state when that is asked for, and marks its end', async () => {

@@ -21,7 +21,10 @@ const now = (source: ListSource, initial: boolean): Start => ({
   position: source.ring.line.end,
 })
 
-/** The start of a watch by its resourceVersion and sendInitialEvents (rules.md 4.39). */
+/**
+ * The start of a watch by its resourceVersion and sendInitialEvents (rules.md 4.39). Throws 410 for a revision that the
+ * store never had: the client has it from changes that a restore of a backup took back (rules.md 4.42).
+ */
 async function startOf(source: ListSource, query: WatchQuery, signal: AbortSignal): Promise<Start> {
   const asked = parseVersion(query.resourceVersion) ?? 0
   if (query.initialEvents) {
@@ -29,6 +32,7 @@ async function startOf(source: ListSource, query: WatchQuery, signal: AbortSigna
     return now(source, true)
   }
   if (asked === 0) return now(source, false)
+  if (asked > source.newest) throw expired(`too new resource version: ${asked} (${source.newest})`)
   await source.reached(asked, signal)
   if (!source.ring.reaches(asked)) throw expired(tooOld(asked, source.ring))
   return { initial: undefined, revision: asked, position: source.ring.positionAfter(asked) }

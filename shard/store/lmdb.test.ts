@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open as lmdb } from 'lmdb'
 import { storeContract } from '../../test/contract/store/contract.suite.ts'
 import { openLmdbStore } from './lmdb.ts'
-import type { Store } from './store.ts'
+import { Compacted, type Store } from './store.ts'
 
 const newDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'oriel-store-'))
 
@@ -136,6 +136,60 @@ describe('lmdb store', () => {
     assert.match((await store.failed).message, /was removed or replaced while it was in use/)
     await store.close()
     assert.equal((await open()).revision, 0)
+  })
+
+  describe('that is older than its clients', () => {
+    const backup = (): string => join(directory, 'backup')
+    const file = (): string => join(directory, 'oriel.mdb')
+    /** The time of the last change of a file tells more than its inode, which may be used again. */
+    const later = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 2_500))
+    const putBack = [
+      [
+        'copied to a new file',
+        () => copyFile(backup(), `${file()}.new`).then(() => rename(`${file()}.new`, file())),
+      ],
+      ['copied over the file', () => later().then(() => copyFile(backup(), file()))],
+    ] as const
+    for (const [what, restore] of putBack) {
+      it(`because a backup was ${what} goes on at revisions that it never had, and ends what began before`, async () => {
+        const before = await open()
+        await before.commit(put('a', '1'))
+        await before.close()
+        await copyFile(file(), backup())
+        const lost = await open()
+        for (let i = 2; i <= 9; i++) await lost.commit(put('a', `${i}`))
+        await lost.close()
+        await restore()
+        const after = await open()
+        const first = after.revision
+        assert.ok(first > 1_000_000_000, `revision ${first}`)
+        assert.equal(after.compacted, first)
+        assert.equal((await after.get('a'))?.value.toString(), '1')
+        for (const revision of [1, 5, 9])
+          await assert.rejects(after.watch('', revision, new AbortController().signal).next(), Compacted)
+        assert.equal(await after.commit([{ key: 'a', value: Buffer.from('2'), expected: 1 }]), first + 1)
+        await after.close()
+        const again = await open()
+        assert.deepEqual([again.revision, again.compacted], [first + 1, first])
+        await again.close()
+        await later()
+        await copyFile(backup(), file())
+        assert.ok((await open()).revision > first + 1, 'a second restore differs from the first one')
+      })
+    }
+
+    it('because its file system was set back goes on at revisions that it never had', async () => {
+      const before = await open()
+      await before.commit(put('a', '1'))
+      await before.close()
+      const { now } = Date
+      Date.now = () => now() + 301_000
+      try {
+        assert.ok((await open()).compacted > 1_000_000_000)
+      } finally {
+        Date.now = now
+      }
+    })
   })
 
   it('says so when the file is something else', async () => {

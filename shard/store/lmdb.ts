@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto'
+import { type Stats, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { isDataFile, samenessOf } from './datafile.ts'
+import { type LastWrite, mayBeRestored, nextEpoch } from './epoch.ts'
 import { decodeCommit, decodeValue, encodeCommit, encodeValue, type History, LoggedStore } from './logged.ts'
 import type { Commit, Medium } from './medium.ts'
 import { isAlive, type Owner, thisProcess } from './owner.ts'
@@ -14,6 +16,15 @@ const perTransaction = 1_000
 
 const foreign = (directory: string, why: string): Error =>
   new Error(`the store in ${directory} is damaged, or is not Oriel's: ${why}`)
+
+/** Reads; throws one sentence for what cannot be read. */
+function reading<T>(directory: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw foreign(directory, error instanceof Error ? error.message : String(error))
+  }
+}
 
 /** LMDB says only in a promise beside its error what the system has said. */
 async function unwritable(directory: string, error: unknown): Promise<Error> {
@@ -31,6 +42,7 @@ async function unwritable(directory: string, error: unknown): Promise<Error> {
 export async function openLmdbStore(directory: string, history?: Partial<History>): Promise<Store> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, fileName)
+  const file = statSync(path, { throwIfNoEntry: false })
   if (!(await isDataFile(path))) throw foreign(directory, `${fileName} is not a data file`)
   // A commit resolves when it is on the disk: with overlappingSync it would be visible before, and slower alone.
   const root: RootDatabase<Buffer, string> = open({
@@ -42,7 +54,7 @@ export async function openLmdbStore(directory: string, history?: Partial<History
     overlappingSync: false,
   })
   try {
-    return new LoggedStore(await LmdbMedium.open(directory, root), history)
+    return new LoggedStore(await LmdbMedium.open(directory, root, file), history)
   } catch (error) {
     await root.close()
     throw error
@@ -60,7 +72,7 @@ interface Tables {
   readonly current: Database<Buffer, string>
   /** Commits by revision. */
   readonly log: Database<Buffer, number>
-  /** Format, owner, and where the log begins. */
+  /** Format, owner, last transaction, and where the log begins. */
   readonly meta: Database<Buffer, string>
 }
 
@@ -77,15 +89,49 @@ function openTables(root: RootDatabase<Buffer, string>): Tables {
 const parse = <T>(bytes: Buffer | undefined): T | undefined =>
   bytes === undefined ? undefined : JSON.parse(bytes.toString())
 
+function stateOf({ meta, log }: Tables): State {
+  const { revision, compacted } = parse<State>(meta.getBinary('state')) ?? { revision: 0, compacted: 0 }
+  const [newest = 0] = log.getKeys({ reverse: true, limit: 1 })
+  return { revision: Math.max(newest, revision), compacted }
+}
+
+/** The last transaction: commits are in the log with their time, others are in `written`. */
+function lastWrite({ meta, log }: Tables): LastWrite | undefined {
+  const written = parse<LastWrite>(meta.getBinary('written'))
+  const [commit] = log.getRange({ reverse: true, limit: 1 })
+  const committed = commit === undefined ? 0 : decodeCommit(commit.key, commit.value).time
+  return written && { ...written, time: Math.max(written.time, committed) }
+}
+
+const put = (meta: Tables['meta'], key: string, value: object, version = 1): Promise<boolean> =>
+  meta.put(key, Buffer.from(JSON.stringify(value)), version)
+
 /** Makes this process the owner, by a number that every later transaction demands; undefined when another one was
- * faster. */
-async function own(meta: Tables['meta']): Promise<number | undefined> {
+ * faster. `state`: the new state of a restored store. */
+async function own(
+  meta: Tables['meta'],
+  written: LastWrite,
+  state: State | undefined,
+): Promise<number | undefined> {
   const owner = meta.getEntry('owner')
   const ticket = randomInt(1, 2 ** 47)
-  const put = (): void => void meta.put('owner', Buffer.from(JSON.stringify(thisProcess())), ticket)
+  const take = (): void => {
+    void put(meta, 'owner', thisProcess(), ticket)
+    void put(meta, 'written', written)
+    if (state !== undefined) void put(meta, 'state', state)
+  }
   const first = owner?.version === undefined
-  const done = first ? meta.ifNoExists('owner', put) : meta.ifVersion('owner', owner.version ?? 0, put)
+  const done = first ? meta.ifNoExists('owner', take) : meta.ifVersion('owner', owner.version ?? 0, take)
   return (await done) ? ticket : undefined
+}
+
+/** Becomes the owner; a restored store begins a new epoch in the same transaction. */
+async function take(tables: Tables, directory: string, file: Stats | undefined): Promise<number | undefined> {
+  const [state, last] = reading(directory, () => [stateOf(tables), lastWrite(tables)])
+  const isRestored = file !== undefined && mayBeRestored(last, file)
+  const revision = nextEpoch(state.revision)
+  const written = { time: Date.now(), inode: statSync(join(directory, fileName)).ino }
+  return own(tables.meta, written, isRestored ? { revision, compacted: revision } : undefined)
 }
 
 class LmdbMedium implements Medium {
@@ -93,19 +139,25 @@ class LmdbMedium implements Medium {
   readonly #directory: string
   readonly #tables: Tables
   readonly #ticket: number
+  readonly #inode: number
   readonly #isThere: () => boolean
 
   private constructor(directory: string, tables: Tables, ticket: number) {
     this.#directory = directory
     this.#tables = tables
     this.#ticket = ticket
-    this.#isThere = samenessOf(join(directory, fileName))
-    const state = parse<State>(tables.meta.getBinary('state')) ?? { revision: 0, compacted: 0 }
-    const [newest = 0] = tables.log.getKeys({ reverse: true, limit: 1 })
-    this.found = { revision: Math.max(newest, state.revision), compacted: state.compacted }
+    const path = join(directory, fileName)
+    this.#inode = statSync(path).ino
+    this.#isThere = samenessOf(path)
+    this.found = stateOf(tables)
   }
 
-  static async open(directory: string, root: RootDatabase<Buffer, string>): Promise<LmdbMedium> {
+  /** `file`: what was found before it was opened. */
+  static async open(
+    directory: string,
+    root: RootDatabase<Buffer, string>,
+    file: Stats | undefined,
+  ): Promise<LmdbMedium> {
     const names = [...root.getKeys()]
     if (names.length > 0 && !names.includes('meta')) throw foreign(directory, `it has the tables ${names}`)
     const tables = openTables(root)
@@ -113,7 +165,8 @@ class LmdbMedium implements Medium {
     if (found === undefined) await tables.meta.put('format', Buffer.from(format), 1)
     else if (found !== format) throw foreign(directory, `its format is '${found}', not '${format}'`)
     const owner = parse<Owner>(tables.meta.getBinary('owner'))
-    const ticket = owner !== undefined && isAlive(owner) ? undefined : await own(tables.meta)
+    const isTaken = owner !== undefined && isAlive(owner)
+    const ticket = isTaken ? undefined : await take(tables, directory, file)
     if (ticket !== undefined) return new LmdbMedium(directory, tables, ticket)
     const who = owner === undefined ? 'another process' : `process ${owner.pid}`
     throw new Error(`the store in ${directory} is in use by ${who}: only one process may open it`)
@@ -161,26 +214,30 @@ class LmdbMedium implements Medium {
   async forget(revision: number): Promise<void> {
     const { log } = this.#tables
     const state: State = { revision, compacted: revision }
-    await this.#transaction(({ meta }) => [meta.put('state', Buffer.from(JSON.stringify(state)), 1)])
+    await this.#transaction(({ meta }) => [put(meta, 'state', state), this.#stamp()])
     for (;;) {
       const old = Array.from(log.getKeys({ end: revision + 1, limit: perTransaction }))
       if (old.length === 0) return
-      await this.#transaction(() => old.map(key => log.remove(key)))
+      await this.#transaction(() => [...old.map(key => log.remove(key)), this.#stamp()])
     }
   }
 
   async close(): Promise<void> {
     const { meta, root } = this.#tables
-    await meta.ifVersion('owner', this.#ticket, () => meta.remove('owner'))
+    await meta.ifVersion('owner', this.#ticket, () => {
+      meta.remove('owner')
+      void this.#stamp()
+    })
     await root.close()
   }
 
+  /** Remembers the time of a transaction that is no commit. */
+  #stamp(): Promise<boolean> {
+    return put(this.#tables.meta, 'written', { time: Date.now(), inode: this.#inode })
+  }
+
   #reading<T>(read: (tables: Tables) => T): T {
-    try {
-      return read(this.#tables)
-    } catch (error) {
-      throw foreign(this.#directory, error instanceof Error ? error.message : String(error))
-    }
+    return reading(this.#directory, () => read(this.#tables))
   }
 
   /** Everything that `write` does, or nothing when another process has become the owner. Resolves when durable. */

@@ -1,0 +1,31 @@
+import type { Stats } from 'node:fs'
+
+/** The last transaction of a store. */
+export interface LastWrite {
+  /** In milliseconds since 1970. */
+  readonly time: number
+  /** The inode of the file; absent in stores of earlier versions. */
+  readonly inode?: number
+}
+
+/** Milliseconds from the start of a transaction to its last change of the file, unless the disk stalls. */
+const longestWrite = 2_000
+
+/** Milliseconds after which watches cannot be resumed anyway. */
+const longestBreak = 300_000
+
+/**
+ * Whether a file may be older than what clients have seen: it was copied, moved to another file system, or changed by
+ * another program after its last transaction; or that transaction is so old that a snapshot may have been rolled back.
+ */
+export function mayBeRestored(last: LastWrite | undefined, file: Stats): boolean {
+  if (last?.inode === undefined) return false
+  const isOther = file.ino !== last.inode || file.ctimeMs > last.time + longestWrite
+  return isOther || Date.now() > last.time + longestBreak
+}
+
+/**
+ * The revision at which a restored store goes on. It is above all revisions of the lost changes, because no store makes
+ * 1000 commits in a millisecond (`etcdutl snapshot restore --bump-revision --mark-compacted`).
+ */
+export const nextEpoch = (revision: number): number => Math.max(revision + 1e9, Date.now() * 1_000)
