@@ -88,7 +88,8 @@ function errorsOf(compiled: Compiled, versions: Versions, scope: ValidationScope
     ...(scope.onlyStatus === true ? statusErrors(compiled, versions) : wholeErrors(compiled, versions)),
     ...(scope.mayRepeat === true ? [] : repetitionErrors(compiled, versions)),
   ]
-  const errors = [...shape, ...ruleErrors(compiled.rules, shape, versions)]
+  const rules = scope.withoutRules === true ? undefined : compiled.rules
+  const errors = [...shape, ...ruleErrors(rules, shape, versions)]
   return errors.length > maxErrors ? errors.slice(0, maxErrors) : errors
 }
 

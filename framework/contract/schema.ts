@@ -29,6 +29,8 @@ export interface ValidationScope {
   readonly onlyStatus?: boolean
   /** Items of sets, and keys of lists of type map, may be repeated. */
   readonly mayRepeat?: boolean
+  /** CEL rules are not evaluated. */
+  readonly withoutRules?: boolean
 }
 
 /** One column of a Table (rules.md 7.51 to 7.58). */

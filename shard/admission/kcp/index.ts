@@ -9,6 +9,7 @@ import {
   endpointSliceAdmission,
   type SchemaCheck,
 } from './exports.ts'
+import { fieldTypes } from './fieldtypes.ts'
 import { logicalClusterAdmission } from './logicalcluster.ts'
 import { type ObjectCountDeps, objectCountLimit } from './objectcount.ts'
 import type { ExportRules } from './permission.ts'
@@ -25,7 +26,7 @@ export interface KcpAdmissionDeps
   readonly schemaErrors: SchemaCheck
 }
 
-/** kcp's plugins in kcp's order (`pkg/admission/plugins.go`). */
+/** kcp's plugins in kcp's order (`pkg/admission/plugins.go`), after the check of the types that they read. */
 export const kcpAdmission = ({
   directory,
   authorizer,
@@ -34,6 +35,7 @@ export const kcpAdmission = ({
   apis,
   limit,
 }: KcpAdmissionDeps): readonly RegistryPlugin[] => [
+  fieldTypes,
   apiResourceSchemaAdmission(schemaErrors),
   workspaceAdmission(directory),
   mountAdmission,

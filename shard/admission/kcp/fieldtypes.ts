@@ -1,0 +1,44 @@
+import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
+import { invalid } from '../../../framework/meta/errors.ts'
+import { groupResource, type KubeObject, versionOf } from '../../../framework/meta/object.ts'
+import { compileCached } from '../../../openapi/compile.ts'
+import { kcpKinds } from '../../../openapi/definitions/kcp/index.ts'
+import type { RegistryPlugin } from '../chain.ts'
+
+const kinds = new Map(kcpKinds.map(kind => [groupResource(kind.group, kind.names.plural), kind]))
+
+/**
+ * Refuses values of the wrong type in the kinds of kcp before other plugins read them: 422, with the errors of schema
+ * validation. kcp's plugins decode into Go types instead, and answer 500 (`runtime.DefaultUnstructuredConverter`).
+ */
+export const fieldTypes: RegistryPlugin = {
+  name: 'kcp.io/FieldTypes',
+  handles: { operations: ['CREATE', 'UPDATE'], resources: [...kinds.keys()] },
+  mutate(_ctx, request) {
+    checkTypes(request, request.object)
+    return request.object
+  },
+  /** After webhooks and policies, before `complete`. */
+  async permit(_ctx, request) {
+    if (request.object !== undefined) checkTypes(request, request.object)
+  },
+}
+
+function checkTypes(request: AdmissionAttributes, object: KubeObject): void {
+  const kind = kinds.get(groupResource(request.group, request.resource))
+  const version = kind?.versions.find(({ name }) => name === versionOf(object.apiVersion))
+  if (kind === undefined || version === undefined) return
+  const schema = compileCached(version.schema)
+  const decoded = schema.decode(written(request, version.status, object)).object
+  const errors = schema.validate(decoded, request.old, { withoutRules: true })
+  if (!errors.some(({ type }) => type === 'FieldValueTypeInvalid')) return
+  const { name = '' } = object.metadata
+  throw invalid(kind.names.kind, kind.group, name, schema.validate(decoded, request.old))
+}
+
+/** The object without the status that a create drops. */
+function written({ operation }: AdmissionAttributes, hasStatus: boolean, object: KubeObject): KubeObject {
+  if (operation !== 'CREATE' || !hasStatus) return object
+  const { status: _, ...rest } = object
+  return rest as KubeObject
+}
