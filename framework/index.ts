@@ -1,56 +1,72 @@
-// The public surface of the kernel: what views, backends and servers are made of.
+// The public surface: at most 80 names, which authors of views and backends use. `docs/reference.md` is made of the
+// groups below and of the docstrings.
 
-export type { Awaitable } from './async/awaitable.ts'
-export { aborted } from './async/awaitable.ts'
-export { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } from './authn/index.ts'
-export type { AdmissionAttributes, AdmissionPlugin } from './contract/admission.ts'
+// Views
+
 export {
-  type ApiResource,
-  type ApiSet,
-  apiSetOf,
-  type ConnectRequest,
-  compareVersions,
-  type ResourceNames,
-  type Subresource,
-} from './contract/apis.ts'
+  defineVirtualWorkspace,
+  type Host,
+  type UrlPublisher,
+  type VirtualWorkspace,
+  type WorkspaceDefinition,
+  type WorkspaceFactory,
+} from './contract/workspace.ts'
+export type { Params } from './request/path.ts'
+
+// Resources
+
+export { type ApiResource, type ApiSet, apiSetOf, type Subresource } from './contract/apis.ts'
+export type { ObjectSchema, TableColumn } from './contract/schema.ts'
+
+// Lenses
+
+export { annotator } from './lens/annotate.ts'
+export { type Lens, readOnly, type View, viewOf } from './lens/view.ts'
+
+// Selectors
+
+export {
+  andFields,
+  andLabels,
+  type FieldSelector,
+  fieldEquals,
+  type LabelSelector,
+  labelEquals,
+  matchesFields,
+  matchesLabels,
+} from './selectors/selectors.ts'
+
+// Requests and users
+
+export type { Recorder, RequestContext } from './contract/context.ts'
+export { loopbackContext } from './contract/loopback.ts'
+export type { RequestInfo, ResourceRequest, Verb } from './request/requestinfo.ts'
+export { loopback, type UserInfo } from './request/user.ts'
+
+// Authorization
+
 export {
   type Action,
   type Authorizer,
-  actionOf,
   allow,
-  clusterDecision,
   type Decision,
   decideAll,
-  decideUntilRefused,
-  decisionBy,
   deny,
-  forbiddenTo,
-  noOpinion,
-  type ViewStep,
   viewDecision,
 } from './contract/authorizer.ts'
-export type { Backend, RawResponse, ResourceRef } from './contract/backend.ts'
-export type { Recorder, RequestContext } from './contract/context.ts'
-export type { Document, OpenApiDocuments } from './contract/documents.ts'
-export type { IndexFn, Informer, Informers } from './contract/informer.ts'
-export {
-  clusterAnnotation,
-  decodeItem,
-  type EventType,
-  encodedOf,
-  type Item,
-  type ItemEvent,
-  initialEventsEnd,
-  itemFrom,
-  itemOf,
-  keyOf,
-  metaOf,
-  type ObjectMeta,
-} from './contract/item.ts'
-export { createLogger, type Logger, silent } from './contract/log.ts'
-export { type LoopbackRequest, loopbackContext } from './contract/loopback.ts'
-export type { Decoded, ObjectSchema, TableColumn } from './contract/schema.ts'
-export type { SharedCache } from './contract/sharedcache.ts'
+
+// Admission
+
+export type { AdmissionAttributes, AdmissionPlugin } from './contract/admission.ts'
+
+// Backends and informers
+
+export type { Backend, ResourceRef } from './contract/backend.ts'
+export type { Informer, Informers } from './contract/informer.ts'
+export type { Logger } from './contract/log.ts'
+
+// Storage
+
 export type {
   Change,
   Check,
@@ -66,116 +82,23 @@ export type {
   WatchQuery,
   WriteOptions,
 } from './contract/storage.ts'
-export type {
-  Forwarding,
-  HeaderFields,
-  Outbound,
-  UpstreamEndpoint,
-  UpstreamRequest,
-  UpstreamResponse,
-} from './contract/upstream.ts'
-export { type Build, type VersionInfo, versionInfo } from './contract/version.ts'
+export { bookmark } from './responses/bookmark.ts'
+
+// Objects
+
+export { decodeItem, type Item, type ItemEvent, itemOf, type ObjectMeta } from './contract/item.ts'
+export type { ClusterName, ClusterScope, KubeObject, ObjectKey } from './meta/object.ts'
+
+// Errors
+
 export {
-  defineVirtualWorkspace,
-  type Host,
-  type UrlPublisher,
-  type VirtualWorkspace,
-  type WorkspaceDefinition,
-  type WorkspaceFactory,
-} from './contract/workspace.ts'
-export { type CrossClusterSource, crossClusterRead } from './informers/crossclusterread.ts'
-export { createInformers } from './informers/informers.ts'
-export { type Annotator, annotator } from './lens/annotate.ts'
-export { type Lens, readOnly, type View, viewOf } from './lens/view.ts'
-export {
-  type About,
-  alreadyExists,
   badRequest,
   conflict,
   expired,
   type FieldError,
-  type FieldErrorType,
-  fieldErrorBody,
   forbidden,
-  internalError,
   invalid,
-  methodNotSupported,
-  modified,
-  notAcceptable,
   notFound,
-  notServed,
-  type Status,
-  type StatusCause,
-  type StatusDetails,
   StatusError,
   serviceUnavailable,
-  timeout,
-  tooLarge,
-  tooManyRequests,
-  unauthorized,
-  unsupportedMediaType,
 } from './meta/errors.ts'
-export {
-  apiVersionOf,
-  type ClusterName,
-  type ClusterScope,
-  type GroupVersionResource,
-  groupResource,
-  type Json,
-  type KubeObject,
-  type Metadata,
-  type ObjectKey,
-  type OwnerReference,
-  timestamp,
-} from './meta/object.ts'
-export { createMetrics, type Metrics } from './metrics/metrics.ts'
-export { readTenantKubeconfig } from './net/kubeconfig.ts'
-export { withoutVersion } from './publishing/publisher.ts'
-export type { Authenticator, Credentials } from './request/authenticator.ts'
-export type { Params } from './request/path.ts'
-export {
-  isClusterName,
-  isClusterPath,
-  type ParamsOf,
-  type PathPattern,
-  pathPattern,
-  type ViewPath,
-} from './request/path.ts'
-export {
-  isTrue,
-  type NonResourceRequest,
-  parseRequestInfo,
-  type RequestInfo,
-  type ResourceRequest,
-  type Verb,
-} from './request/requestinfo.ts'
-export type { Answer, VerbRequest } from './request/response.ts'
-export {
-  anonymous,
-  isPrivileged,
-  loopback,
-  systemAuthenticated,
-  systemMasters,
-  systemUnauthenticated,
-  type UserInfo,
-} from './request/user.ts'
-export { bookmark } from './responses/bookmark.ts'
-export { parseFieldSelector, parseLabelSelector } from './selectors/parse.ts'
-export {
-  andFields,
-  andLabels,
-  type FieldRequirement,
-  type FieldSelector,
-  fieldEquals,
-  formatFieldSelector,
-  formatLabelSelector,
-  type LabelRequirement,
-  type LabelSelector,
-  labelEquals,
-  matchesFields,
-  matchesLabels,
-  requiredField,
-} from './selectors/selectors.ts'
-export type { HealthCheck } from './server/health.ts'
-export type { ListenOptions, TlsOptions } from './server/listener.ts'
-export { createServer, type Server, type ServerOptions } from './server/server.ts'

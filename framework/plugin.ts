@@ -1,11 +1,11 @@
 import type { WorkspaceFactory } from './contract/workspace.ts'
 import type * as index from './index.ts'
 
-/** Everything that the framework's index exports. */
+/** The public surface: all exports of `framework/index.ts`, which `docs/reference.md` describes. */
 export type Framework = typeof index
 
 /**
- * What the default export of a module is to be for `--view` to load it: a function that is given the framework, and
- * returns a view or several. The framework is given and not imported, so that there is only one: the server's.
+ * The type of the default export of a module for `--view`: a function that gets the framework and returns a view or
+ * several. The framework is an argument, because a module that imported it would have a second copy.
  */
 export type ViewPlugin = (framework: Framework) => WorkspaceFactory | readonly WorkspaceFactory[]

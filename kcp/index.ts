@@ -1,7 +1,7 @@
 // kcp's vocabulary, for views. Append; one export per line of origin.
 
 export { clusterAnnotation, ownerAnnotation, pathAnnotation } from './annotations.ts'
-export { apisGroup, cacheGroup, coreGroup, migrationGroup, mountsGroup, tenancyGroup } from './apigroups.ts'
+export { apisGroup, cacheGroup, coreGroup, tenancyGroup } from './apigroups.ts'
 export type { APIBinding, APIExport, APIExportEndpointSlice, ExportedResource } from './apis.ts'
 export type { ClusterCachedResource, ClusterCachedResourceEndpointSlice } from './cache.ts'
 export type {
@@ -22,10 +22,9 @@ export {
   reflexiveClaimValue,
   terminatorLabel,
 } from './labels.ts'
-export { localAdminCluster, logicalClusterName, rootCluster } from './logicalclusters.ts'
+export { localAdminCluster, rootCluster } from './logicalclusters.ts'
 export type { ExportReference } from './references.ts'
 export { exportedResources, resources } from './resources.ts'
-export { requirementsOf } from './selector.ts'
 export type { VirtualWorkspaceUrl, Workspace, WorkspaceType } from './tenancy.ts'
 export {
   clusterNameKey,

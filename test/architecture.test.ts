@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { allowedFolders, allowedPackages, beside, budgets, folders, layers } from './support/house.ts'
+import {
+  allowedFolders,
+  allowedPackages,
+  beside,
+  budgets,
+  folders,
+  layers,
+  roomsForViews,
+} from './support/house.ts'
 import {
   type Import,
   type MeasuredFunction,
@@ -28,6 +36,9 @@ const median = (numbers: readonly number[]): number =>
 const isView = (folder: string | undefined): boolean =>
   folder !== undefined && existsSync(join(root, 'virtual', folder, 'index.ts'))
 
+const isRoomForViews = (target: string): boolean =>
+  roomsForViews.some(room => roomOf(target) === `framework/${room}`)
+
 /** What is wrong with one import, or nothing. */
 function problemOf({ path }: SourceFile, { specifier, target }: Import): string | undefined {
   if (specifier.startsWith('node:')) return undefined
@@ -38,8 +49,8 @@ function problemOf({ path }: SourceFile, { specifier, target }: Import): string 
   const [from, to] = [folderOf(path), folderOf(target)]
   if (from !== to) {
     if (!allowedFolders[from]?.includes(to)) return `${path} imports ${target}: ${from} may not import ${to}`
-    if (from === 'virtual' && !target.endsWith('/index.ts'))
-      return `${path} imports ${target}: only the index`
+    if (from === 'virtual' && !target.endsWith('/index.ts') && !isRoomForViews(target))
+      return `${path} imports ${target}: views import indexes, and rooms of roomsForViews`
   }
   const isInView = from === 'virtual' && viewOf(path) !== undefined
   if (isInView && to === 'virtual' && viewOf(target) !== viewOf(path) && isView(viewOf(target)))

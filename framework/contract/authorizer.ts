@@ -32,7 +32,7 @@ export interface Question {
   readonly action: Action
 }
 
-/** The decision of an authorizer. `allow`, `deny` and `noOpinion` make one. */
+/** The decision of an authorizer. `allow` and `deny` make one. */
 export interface Decision {
   readonly effect: 'allow' | 'deny' | 'no opinion'
   /** For the client: the end of the message of a 403. */

@@ -51,12 +51,21 @@ export interface Lens {
   accept?(object: KubeObject, current?: KubeObject): KubeObject
 }
 
-/** Computes the lens of a request. The lens is applied to all objects of the request. */
+/** Returns the lens of a request, which is applied to all of its objects. Called once for each storage call. */
 export type View<P extends Params = Params> = (ctx: RequestContext<P>) => Lens
 
 export type { ListQuery, Relabeling }
 
-/** The storage through a view. Objects that the lens does not change are passed as the same arrays and bytes. */
+/**
+ * A storage that shows the objects of another one through the lenses of a view. Unchanged objects are passed as the same
+ * arrays and bytes. Hidden objects are 404; writes through a read-only lens are 405.
+ *
+ * ```ts
+ * const storage = viewOf(configMaps.storage, ({ params }) => ({
+ *   narrow: query => ({ ...query, labels: andLabels(query.labels, labelEquals('team', params.team)) }),
+ * }))
+ * ```
+ */
 export function viewOf<P extends Params>(storage: ResourceStorage<P>, view: View<P>): ResourceStorage<P> {
   return {
     get(ctx, key) {

@@ -9,6 +9,7 @@ export interface StatusCause {
   readonly field?: string
 }
 
+/** `details` of a Status. `kind` is the plural name of the resource, except for 422. */
 export interface StatusDetails {
   readonly name?: string
   readonly group?: string
@@ -30,9 +31,17 @@ export interface Status {
   readonly code?: number
 }
 
-/** The only error that clients see. Other errors become a logged 500 with an ID. */
+/**
+ * The error that clients get as its Status. Other errors are logged, and clients get 500 with an ID. Functions such as
+ * `notFound` make the usual ones; others are made by the constructor:
+ *
+ * ```ts
+ * throw new StatusError(422, 'Invalid', 'the quota is exceeded')
+ * ```
+ */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
+  /** The Status that is sent. */
   readonly status: Status & { readonly code: number }
   constructor(code: number, reason: string, message: string, details?: StatusDetails) {
     super(message)
@@ -47,9 +56,11 @@ export class StatusError extends Error {
       code,
     }
   }
+  /** The HTTP status. */
   get code(): number {
     return this.status.code
   }
+  /** The reason, such as `NotFound`; '' without one. */
   get reason(): string {
     return this.status.reason ?? ''
   }
@@ -70,11 +81,17 @@ const detailsOf = ({ group, resource, name }: About): StatusDetails => ({
 
 const gr = (about: About): string => groupResource(about.group, about.resource)
 
-/** The constructors of `apimachinery/pkg/api/errors`, one for each reason (rules.md 2.1 to 2.9). */
+// The constructors of `apimachinery/pkg/api/errors`, one for each reason (rules.md 2.1 to 2.9).
+
+/** 400 `BadRequest`, with the message. */
 export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message)
-/** `why` is logged only: clients learn nothing about credentials. */
+/** 401 `Unauthorized`. `why` is logged and not sent. */
 export const unauthorized = (why?: string): StatusError =>
   Object.assign(new StatusError(401, 'Unauthorized', 'Unauthorized'), why === undefined ? {} : { cause: why })
+/**
+ * 403 `Forbidden`: `<resource> "<name>" is forbidden: <why>`, for a denied request or a write that admission refuses.
+ * `about`: the resource; undefined for non-resource requests.
+ */
 export function forbidden(
   about: About | undefined,
   why: string,
@@ -85,10 +102,19 @@ export function forbidden(
   const details = causes === undefined ? detailsOf(about) : { ...detailsOf(about), causes }
   return new StatusError(403, 'Forbidden', `${subject} is forbidden: ${why}`, details)
 }
+/**
+ * 404 `NotFound`: `<resource> "<name>" not found`.
+ *
+ * ```ts
+ * throw notFound({ group: 'example.com', resource: 'widgets', name: key.name })
+ * ```
+ */
 export const notFound = (about: About): StatusError =>
   new StatusError(404, 'NotFound', `${gr(about)} "${about.name ?? ''}" not found`, detailsOf(about))
+/** 404 `NotFound` for unknown paths and resources. */
 export const notServed = (): StatusError =>
   new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
+/** 405 `MethodNotAllowed` for a verb that the resource does not support. */
 export const methodNotSupported = (about: About, verb: string): StatusError =>
   new StatusError(
     405,
@@ -104,8 +130,10 @@ export const methodNotAllowed = (): StatusError =>
     'the server does not allow this method on the requested resource',
     {},
   )
+/** 406 `NotAcceptable`, with the supported media types. */
 export const notAcceptable = (accepted: readonly string[]): StatusError =>
   new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
+/** 409 `AlreadyExists`: `<resource> "<name>" already exists`. */
 export const alreadyExists = (about: About, prefix = ''): StatusError =>
   new StatusError(
     409,
@@ -113,6 +141,7 @@ export const alreadyExists = (about: About, prefix = ''): StatusError =>
     `${prefix}${gr(about)} "${about.name}" already exists`,
     detailsOf(about),
   )
+/** 409 `Conflict`: `Operation cannot be fulfilled on <resource> "<name>": <why>`. Clients read the object again and retry. */
 export const conflict = (about: About, why: string): StatusError =>
   new StatusError(
     409,
@@ -126,24 +155,32 @@ export const modified = (about: About): StatusError =>
     about,
     'the object has been modified; please apply your changes to the latest version and try again',
   )
-/** With `continueToken`, the client can continue the list at the newest revision (rules.md 4.21). */
+/**
+ * 410 `Expired`: events or the snapshot of a list were lost; clients list again. With `continueToken` they can continue the
+ * list at the newest revision (rules.md 4.21).
+ */
 export function expired(message: string, continueToken?: string): StatusError {
   const error = new StatusError(410, 'Expired', message)
   if (continueToken === undefined) return error
   return Object.assign(error, { status: { ...error.status, metadata: { continue: continueToken } } })
 }
+/** 413 `RequestEntityTooLarge`. */
 export const tooLarge = (why: string): StatusError =>
   new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`)
+/** 415 `UnsupportedMediaType`, with the supported media types. */
 export const unsupportedMediaType = (accepted: readonly string[]): StatusError =>
   new StatusError(
     415,
     'UnsupportedMediaType',
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
   )
+/** 429 `TooManyRequests`; clients retry after the seconds. */
 export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
   new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds })
+/** 500 `InternalError`, whose message clients see. */
 export const internalError = (why: string): StatusError =>
   new StatusError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] })
+/** 503 `ServiceUnavailable`, with the message; clients retry after the seconds, if given. */
 export const serviceUnavailable = (message: string, retryAfterSeconds?: number): StatusError =>
   new StatusError(
     503,
@@ -151,6 +188,7 @@ export const serviceUnavailable = (message: string, retryAfterSeconds?: number):
     message,
     retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
   )
+/** 504 `Timeout`; clients may retry. */
 export const timeout = (why: string, details: StatusDetails = {}): StatusError =>
   new StatusError(504, 'Timeout', `Timeout: ${why}`, details)
 
@@ -219,7 +257,14 @@ export function fieldErrorBody(error: FieldError): string {
 export const fieldErrorText = (error: FieldError): string =>
   `${error.field === '' ? '<nil>' : error.field}: ${fieldErrorBody(error)}`
 
-/** 422 for an object with its field errors (rules.md 2.18). `kind` is a kind, not a resource. */
+/**
+ * 422 `Invalid` for the field errors of an object (rules.md 2.18). `kind` is a kind, not a resource.
+ *
+ * ```ts
+ * const tooSmall = { type: 'FieldValueInvalid', field: 'spec.size', value: 0, detail: 'must be positive' } as const
+ * throw invalid('Widget', 'example.com', 'a', [tooSmall])
+ * ```
+ */
 export function invalid(kind: string, group: string, name: string, all: readonly FieldError[]): StatusError {
   const errors = Findings.of(all, fieldErrorText)
   const texts = [...new Set(errors.map(fieldErrorText))]

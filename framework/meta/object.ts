@@ -35,7 +35,7 @@ export interface Metadata {
   readonly managedFields?: readonly Json[]
 }
 
-/** Any Kubernetes object. Kinds with a known schema extend it with `spec` and `status`. */
+/** A decoded Kubernetes object. Immutable: code that changes an object copies it. Interfaces of kinds add `spec` and `status`. */
 export interface KubeObject {
   readonly apiVersion: string
   readonly kind: string

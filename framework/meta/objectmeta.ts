@@ -29,11 +29,8 @@ export interface MetaField {
   readonly mergeKey?: string
   /** Server-side apply does not track it: `stripMeta` of `apimachinery/pkg/util/managedfields`. */
   readonly isUntracked?: true
-  /**
-   * Who sets the field if not the client. `cleared`: `rest.WipeObjectMetaSystemFields` clears it in new objects, and updates
-   * keep the stored value. `computed`: the registry computes it at each write.
-   */
-  readonly system?: 'cleared' | 'computed'
+  /** `rest.WipeObjectMetaSystemFields` clears the field in new objects; updates keep the stored value. */
+  readonly isCleared?: true
   /** Decoders accept any value and drop it. */
   readonly isDropped?: true
 }
@@ -56,7 +53,7 @@ const field = (number: number, type: MetaType, description: string, options: Opt
 })
 
 const untracked = { isUntracked: true } as const
-const cleared = { system: 'cleared' } as const
+const cleared = { isCleared: true } as const
 const pointer = { isPointer: true } as const
 const required = { isRequired: true } as const
 
@@ -73,11 +70,9 @@ const objectMeta = {
   uid: field(5, 'string', 'Unique ID of the object. Set by the server.', { ...untracked, ...cleared }),
   resourceVersion: field(6, 'string', 'Opaque version of the object, changed by each write.', {
     ...untracked,
-    system: 'computed',
   }),
   generation: field(7, 'int64', 'Generation of the desired state. Set by the server.', {
     ...untracked,
-    system: 'computed',
   }),
   creationTimestamp: field(8, 'v1.Time', 'Time when the object was created. Set by the server.', {
     ...untracked,
@@ -158,7 +153,7 @@ const fieldsWhere = (is: (field: MetaField) => boolean): readonly ObjectMetaFiel
   (Object.keys(objectMeta) as ObjectMetaField[]).filter(name => is(objectMeta[name]))
 
 /** What `rest.WipeObjectMetaSystemFields` clears in new objects, before admission. */
-export const clearedFields = fieldsWhere(({ system }) => system === 'cleared')
+export const clearedFields = fieldsWhere(({ isCleared }) => isCleared === true)
 
 /** A new object without the fields that only the server sets (`rest.WipeObjectMetaSystemFields`; rules.md 3.1). */
 export function withoutSystemFields(object: KubeObject): KubeObject {
@@ -168,9 +163,6 @@ export function withoutSystemFields(object: KubeObject): KubeObject {
   const kept = Object.entries(metadata).filter(([name]) => !isCleared.has(name))
   return { ...object, metadata: Object.fromEntries(kept) }
 }
-
-/** What no client may set: the cleared fields and those that the registry computes. */
-export const systemFields = fieldsWhere(({ system }) => system !== undefined)
 
 /** What server-side apply does not track. */
 export const untrackedFields = fieldsWhere(({ isUntracked }) => isUntracked === true)

@@ -19,6 +19,7 @@ export interface FieldRequirement {
   readonly value: string
 }
 
+/** All requirements must match; without requirements it selects everything. */
 export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[]
 }
@@ -80,11 +81,12 @@ export const matchesFields = (
     ({ field, operator, value }) => (textOf(field) === value) === (operator === '='),
   )
 
-/** A selector that requires both. */
+/** A label selector that requires both; undefined selects everything. */
 export const andLabels = (a: LabelSelector | undefined, b: LabelSelector | undefined): LabelSelector => ({
   requirements: [...(a?.requirements ?? []), ...(b?.requirements ?? [])],
 })
 
+/** A field selector that requires both; undefined selects everything. */
 export const andFields = (a: FieldSelector | undefined, b: FieldSelector | undefined): FieldSelector => ({
   requirements: [...(a?.requirements ?? []), ...(b?.requirements ?? [])],
 })

@@ -25,6 +25,18 @@ export const allowedFolders: Readonly<Record<string, readonly string[]>> = {
   cmd: folders,
 }
 
+/** The rooms of `framework/` that views may import besides its index, for what authors of other views do not need. */
+export const roomsForViews = [
+  'async',
+  'contract',
+  'informers',
+  'meta',
+  'net',
+  'publishing',
+  'request',
+  'selectors',
+] as const
+
 /** The rooms of the large folders in layers, from the lowest: a room imports rooms of lower layers only. */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   framework: [

@@ -1,13 +1,12 @@
+import { clusterAnnotation } from '../../framework/contract/item.ts'
 import {
   type ApiResource,
   type ApiSet,
   type Authorizer,
   allow,
-  alreadyExists,
   apiSetOf,
   type Backend,
   type ClusterScope,
-  clusterAnnotation,
   deny,
   expired,
   type Item,
@@ -17,12 +16,12 @@ import {
   type KubeObject,
   matchesLabels,
   notFound,
-  notServed,
   type ObjectKey,
   type ResourceStorage,
   type Selection,
   type WatchQuery,
 } from '../../framework/index.ts'
+import { alreadyExists, notServed } from '../../framework/meta/errors.ts'
 
 /** The smallest backend that is one: objects in a Map, a revision, and watchers that are told everything. */
 export interface TinyShard extends Backend {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { admissionChain, inOneVersion, type WriteAttributes } from '../../framework/contract/admission.ts'
+import { silent } from '../../framework/contract/log.ts'
 import type { KubeObject, RequestContext } from '../../framework/index.ts'
-import { silent } from '../../framework/index.ts'
 import type {
   AcceptablePermissionClaim,
   APIBinding,

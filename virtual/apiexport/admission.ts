@@ -3,10 +3,10 @@ import {
   type AdmissionPlugin,
   forbidden,
   type KubeObject,
-  type LabelRequirement,
   matchesLabels,
   type RequestContext,
 } from '../../framework/index.ts'
+import type { LabelRequirement } from '../../framework/selectors/selectors.ts'
 import type { AcceptablePermissionClaim, APIBinding, PermissionClaimSelector } from '../../kcp/index.ts'
 import type { ExportParams, Exports } from '../shared/exports/exports.ts'
 import { claimedGroup, sameClaim } from './claims.ts'

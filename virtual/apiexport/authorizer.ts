@@ -1,20 +1,22 @@
 import { bindingUser } from '../../authz/index.ts'
 import {
   actionOf,
-  allow,
   clusterDecision,
-  type Decision,
-  decideAll,
   decideUntilRefused,
   decisionBy,
+  noOpinion,
+  type ViewStep,
+} from '../../framework/contract/authorizer.ts'
+import {
+  allow,
+  type Decision,
+  decideAll,
   deny,
   type Host,
   loopback,
-  noOpinion,
   type RequestContext,
   type ResourceRequest,
   type UserInfo,
-  type ViewStep,
   viewDecision,
 } from '../../framework/index.ts'
 import {

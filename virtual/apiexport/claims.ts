@@ -1,4 +1,5 @@
-import type { LabelRequirement, Lens, Selection } from '../../framework/index.ts'
+import type { Lens, Selection } from '../../framework/index.ts'
+import type { LabelRequirement } from '../../framework/selectors/selectors.ts'
 import {
   apisGroup,
   type ClaimedResource,

@@ -1,4 +1,5 @@
-import { aborted, defineVirtualWorkspace, loopback } from '../../framework/index.ts'
+import { aborted } from '../../framework/async/awaitable.ts'
+import { defineVirtualWorkspace, loopback } from '../../framework/index.ts'
 import { watchExports } from '../shared/exports/exports.ts'
 import { selectorAdmission } from './admission.ts'
 import { exportApis } from './apis.ts'

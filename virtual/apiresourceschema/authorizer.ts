@@ -1,11 +1,5 @@
-import {
-  clusterDecision,
-  type Decision,
-  deny,
-  type Host,
-  type RequestContext,
-  viewDecision,
-} from '../../framework/index.ts'
+import { clusterDecision } from '../../framework/contract/authorizer.ts'
+import { type Decision, deny, type Host, type RequestContext, viewDecision } from '../../framework/index.ts'
 import { resources } from '../../kcp/index.ts'
 
 const authorizer = 'virtual.apiresourceschema'

@@ -1,6 +1,6 @@
+import { aborted } from '../../framework/async/awaitable.ts'
 import {
   type ApiSet,
-  aborted,
   apiSetOf,
   defineVirtualWorkspace,
   type Host,

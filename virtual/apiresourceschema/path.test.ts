@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { pathPattern } from '../../framework/index.ts'
+import { pathPattern } from '../../framework/request/path.ts'
 import { ofConsumer } from './path.ts'
 
 const path = ofConsumer(pathPattern('/services/apiresourceschema/:consumer'))

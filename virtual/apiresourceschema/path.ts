@@ -1,4 +1,4 @@
-import { isClusterName, type PathPattern } from '../../framework/index.ts'
+import { isClusterName, type PathPattern } from '../../framework/request/path.ts'
 
 /** The end of `/services/apiresourceschema/<consumer>` where `/clusters/…` is missing. */
 const short = /^((?:\/[^/]*){3})(?=\/(?!clusters\/)|$)/

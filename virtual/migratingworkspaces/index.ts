@@ -3,11 +3,11 @@ import {
   type Decision,
   defineVirtualWorkspace,
   deny,
-  notServed,
-  type PathPattern,
   type UserInfo,
   type WorkspaceFactory,
 } from '../../framework/index.ts'
+import { notServed } from '../../framework/meta/errors.ts'
+import type { PathPattern } from '../../framework/request/path.ts'
 import { externalLogicalClusterAdmin } from '../../kcp/index.ts'
 
 const dumps = '/apis/migration.kcp.io/v1alpha1/logicalclusterdumps'

@@ -1,11 +1,9 @@
+import type { ConnectRequest } from '../../framework/contract/apis.ts'
+import type { Forwarding, HeaderFields, Outbound } from '../../framework/contract/upstream.ts'
 import {
   type ApiSet,
   apiSetOf,
-  type ConnectRequest,
-  type Forwarding,
-  type HeaderFields,
   type Host,
-  type Outbound,
   type RequestContext,
   type ResourceRef,
   serviceUnavailable,

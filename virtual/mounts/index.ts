@@ -1,4 +1,5 @@
-import { actionOf, defineVirtualWorkspace, type Host, type RequestContext } from '../../framework/index.ts'
+import { actionOf } from '../../framework/contract/authorizer.ts'
+import { defineVirtualWorkspace, type Host, type RequestContext } from '../../framework/index.ts'
 import { definitionOf } from '../../openapi/index.ts'
 import { mountApis } from './apis.ts'
 import { watchMounts } from './mounts.ts'

@@ -1,5 +1,6 @@
+import type { UpstreamEndpoint } from '../../framework/contract/upstream.ts'
 import type { Item } from '../../framework/index.ts'
-import { readTenantKubeconfig, type UpstreamEndpoint } from '../../framework/index.ts'
+import { readTenantKubeconfig } from '../../framework/net/kubeconfig.ts'
 import { claimLabelKey, claimLabelValue } from '../../kcp/index.ts'
 
 import type { Health } from './status.ts'

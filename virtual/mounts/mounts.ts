@@ -1,13 +1,13 @@
+import type { Outbound } from '../../framework/contract/upstream.ts'
 import {
   type Host,
   type Item,
   type Logger,
   loopbackContext,
-  type Outbound,
   type ResourceRef,
   StatusError,
-  withoutVersion,
 } from '../../framework/index.ts'
+import { withoutVersion } from '../../framework/publishing/publisher.ts'
 import { MountedCluster } from './mount.ts'
 import { statusOf } from './status.ts'
 import type { KubeCluster } from './types.ts'

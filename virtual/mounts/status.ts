@@ -1,4 +1,5 @@
-import { type ResourceRef, timestamp, type UrlPublisher } from '../../framework/index.ts'
+import type { ResourceRef, UrlPublisher } from '../../framework/index.ts'
+import { timestamp } from '../../framework/meta/object.ts'
 import type { KubeCluster, MountCondition, MountPhase } from './types.ts'
 
 /** What is known of a cluster that can be mounted. */

@@ -1,4 +1,6 @@
-import { type ApiResource, crossClusterRead, type SharedCache } from '../../framework/index.ts'
+import type { SharedCache } from '../../framework/contract/sharedcache.ts'
+import type { ApiResource } from '../../framework/index.ts'
+import { crossClusterRead } from '../../framework/informers/crossclusterread.ts'
 import type { ClusterCachedResource } from '../../kcp/index.ts'
 import { definitionOf, readOnlyResourcesOf } from '../../openapi/index.ts'
 import { KeptApis } from '../shared/exports/keptapis.ts'

@@ -1,13 +1,12 @@
+import type { ViewStep } from '../../framework/contract/authorizer.ts'
+import { clusterDecision, decideUntilRefused } from '../../framework/contract/authorizer.ts'
 import {
   allow,
-  clusterDecision,
   type Decision,
   decideAll,
-  decideUntilRefused,
   deny,
   type Host,
   type RequestContext,
-  type ViewStep,
   viewDecision,
 } from '../../framework/index.ts'
 import type { APIBinding } from '../../kcp/index.ts'

@@ -1,4 +1,5 @@
-import { aborted, defineVirtualWorkspace, deny, loopback } from '../../framework/index.ts'
+import { aborted } from '../../framework/async/awaitable.ts'
+import { defineVirtualWorkspace, deny, loopback } from '../../framework/index.ts'
 import { sliceApis } from './apis.ts'
 import { sliceAuthorizer } from './authorizer.ts'
 import { slicePublisher } from './publisher.ts'

@@ -1,4 +1,5 @@
-import type { Host, Informer, Item, SharedCache } from '../../framework/index.ts'
+import type { SharedCache } from '../../framework/contract/sharedcache.ts'
+import type { Host, Informer, Item } from '../../framework/index.ts'
 import {
   type APIExport,
   type ClusterCachedResource,

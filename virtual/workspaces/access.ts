@@ -1,11 +1,5 @@
-import {
-  type Host,
-  type Item,
-  type ItemEvent,
-  isPrivileged,
-  type ResourceRef,
-  type UserInfo,
-} from '../../framework/index.ts'
+import type { Host, Item, ItemEvent, ResourceRef, UserInfo } from '../../framework/index.ts'
+import { isPrivileged } from '../../framework/request/user.ts'
 import {
   exportedResources,
   localAdminCluster,

@@ -1,13 +1,6 @@
-import {
-  type Awaitable,
-  type Decision,
-  decisionBy,
-  type Host,
-  type Informer,
-  type Item,
-  type KubeObject,
-  type RequestContext,
-} from '../../../framework/index.ts'
+import type { Awaitable } from '../../../framework/async/awaitable.ts'
+import { decisionBy } from '../../../framework/contract/authorizer.ts'
+import type { Decision, Host, Informer, Item, KubeObject, RequestContext } from '../../../framework/index.ts'
 import {
   type APIBinding,
   type APIExport,

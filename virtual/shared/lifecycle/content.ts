@@ -1,23 +1,21 @@
 import { type PolicyRule, ruleAllows } from '../../../authz/index.ts'
+import type { ViewStep } from '../../../framework/contract/authorizer.ts'
+import { actionOf, clusterDecision, forbiddenTo } from '../../../framework/contract/authorizer.ts'
 import {
-  actionOf,
   allow,
-  anonymous,
-  clusterDecision,
   type Decision,
   deny,
-  forbiddenTo,
   type Host,
-  internalError,
   type RequestContext,
   type RequestInfo,
   type ResourceRequest,
   StatusError,
   serviceUnavailable,
   type UserInfo,
-  type ViewStep,
   viewDecision,
 } from '../../../framework/index.ts'
+import { internalError } from '../../../framework/meta/errors.ts'
+import { anonymous } from '../../../framework/request/user.ts'
 import { coreGroup, type LogicalCluster, warrantKey } from '../../../kcp/index.ts'
 
 import type { Clusters } from './clusters.ts'

@@ -1,4 +1,5 @@
-import type { LabelRequirement, ResourceStorage } from '../../../framework/index.ts'
+import type { ResourceStorage } from '../../../framework/index.ts'
+import type { LabelRequirement } from '../../../framework/selectors/selectors.ts'
 import type { LogicalCluster } from '../../../kcp/index.ts'
 
 /** The params of both views' paths: the initializer or terminator, `<logical cluster>:<type>` or `system:…`. */

@@ -1,6 +1,6 @@
+import { aborted } from '../../../framework/async/awaitable.ts'
+import { clusterDecision } from '../../../framework/contract/authorizer.ts'
 import {
-  aborted,
-  clusterDecision,
   type Decision,
   decideAll,
   deny,
