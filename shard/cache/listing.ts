@@ -1,6 +1,6 @@
 import type { WatchSource } from '../../framework/cache/following.ts'
 import type { CacheItem } from '../../framework/cache/page.ts'
-import type { Snapshot } from '../../framework/cache/pages.ts'
+import type { IdRange, Snapshot } from '../../framework/cache/pages.ts'
 import {
   behind,
   isFiltered,
@@ -85,6 +85,7 @@ export async function* list(
   const matches = matcherOf(query, kind)
   const start = await startOf(source, query, signal)
   const whole = rangeOf(query)
+  source.checkIntact(whole, isFiltered(query))
   const range = start.after === undefined ? whole : behind(whole, start.after)
   let missing = start.limit === 0 ? Number.POSITIVE_INFINITY : start.limit
   let last: CacheItem | undefined
@@ -118,6 +119,8 @@ export interface ListSource extends WatchSource {
   readonly resource: StoredResource
   /** The newest revision of the store, which the cache may not have reached yet. */
   readonly newest: number
+  /** Throws 500 when an object in this range is damaged; `isFiltered`: it may be one that the reader may not see. */
+  checkIntact(range: IdRange, isFiltered: boolean): void
   /** How long a reader waits for a version that the cache has not reached, in milliseconds. */
   readonly patience: number
   snapshot(): Snapshot

@@ -1,9 +1,10 @@
 import { idOf, pageBytes, pageSize } from '../../framework/cache/page.ts'
-import { idsUnder, PageMap, type Snapshot } from '../../framework/cache/pages.ts'
+import { type IdRange, idsUnder, PageMap, type Snapshot } from '../../framework/cache/pages.ts'
 import type { RevisionProgress } from '../../framework/cache/reader.ts'
 import { CacheEvent, Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { ItemList, ItemWatch, ListQuery, WatchQuery } from '../../framework/contract/storage.ts'
+import { internalError } from '../../framework/meta/errors.ts'
 import type { ClusterScope, ObjectKey } from '../../framework/meta/object.ts'
 import type { StoredValue } from '../store/store.ts'
 import { Arena, type StoredResource } from './codec.ts'
@@ -22,6 +23,8 @@ export interface CacheContext
   readonly bounds: RingBounds
   /** The oldest revision whose changes the cache knows. */
   readonly floor: number
+  /** Logs a stored object that is damaged. */
+  damaged(stored: StoredValue): void
   /** Tells the resource's own handlers, then those of the whole cache. */
   changed(cache: ResourceCache, event: CacheEvent<CachedItem>, handlers: Iterable<CacheHandler>): void
 }
@@ -41,6 +44,8 @@ export class ResourceCache implements ListSource {
   readonly #items = new PageMap<CachedItem>()
   readonly #handlers = new Set<CacheHandler>()
   readonly #kept = new Map<number, Snapshot<CachedItem>>()
+  /** The revisions of damaged objects by id: they are not in the items. */
+  readonly #damaged = new Map<string, number>()
   readonly #loading: Loaded[] = []
   #loadingBytes = 0
 
@@ -76,8 +81,23 @@ export class ResourceCache implements ListSource {
   readonly find = (cluster: string, namespace: string, name: string): CachedItem | undefined =>
     this.get({ cluster, namespace, name })
 
+  /** Throws 500 for a damaged object. */
   get(key: ObjectKey): CachedItem | undefined {
-    return this.#items.get(idOf(key))
+    const id = idOf(key)
+    if (this.#damaged.size > 0) this.checkIntact({ from: id, to: `${id}\0` }, false)
+    return this.#items.get(id)
+  }
+
+  checkIntact({ from, to }: IdRange, isFiltered: boolean): void {
+    const { resource } = this.resource
+    for (const [id, revision] of this.#damaged) {
+      if (id < from || id >= to) continue
+      throw internalError(
+        isFiltered
+          ? `a stored object of ${resource} is damaged, the log names it`
+          : `the stored object ${id} of ${resource} is damaged (revision ${revision})`,
+      )
+    }
   }
 
   /** The objects of one cluster, or of all, as they are now. */
@@ -137,8 +157,11 @@ export class ResourceCache implements ListSource {
 
   /** Adds one stored value of before the ring begins. Call `loaded` after the last one. */
   load(key: ObjectKey, stored: StoredValue): void {
-    this.#loading.push({ key, stored })
-    this.#loadingBytes += stored.value.length
+    if (stored.damaged) this.#isolate(key, stored)
+    else {
+      this.#loading.push({ key, stored })
+      this.#loadingBytes += stored.value.length
+    }
     if (this.#loading.length === pageSize || this.#loadingBytes >= pageBytes) this.loaded()
   }
 
@@ -163,13 +186,22 @@ export class ResourceCache implements ListSource {
 
   /** Applies one change; `value` is absent when the object was deleted at `revision`. */
   apply(key: ObjectKey, value: StoredValue | undefined, revision: number): void {
+    this.#damaged.delete(idOf(key))
     const previous = this.get(key)
-    if (value !== undefined) {
+    if (value?.damaged) this.#isolate(key, value)
+    else if (value !== undefined) {
       const item = this.#build({ key: previous ?? this.#shareTexts(key), stored: value })
       this.#record(new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', item, previous))
     } else if (previous !== undefined) {
       this.#record(new CacheEvent('DELETED', previous.at(revision), previous))
     }
+  }
+
+  #isolate(key: ObjectKey, stored: StoredValue): void {
+    const id = idOf(key)
+    this.#items.remove(id)
+    this.#damaged.set(id, stored.modified)
+    this.#context.damaged(stored)
   }
 
   #build(loaded: Loaded, arena?: Arena): CachedItem {

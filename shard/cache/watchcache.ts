@@ -4,7 +4,7 @@ import { RevisionProgress } from '../../framework/cache/reader.ts'
 import { defaultRing, type Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
-import { Compacted, type Store, type StoreEvent } from '../store/store.ts'
+import { Compacted, type Store, type StoredValue, type StoreEvent } from '../store/store.ts'
 import { type ParsedKey, parseStorageKey, registryPrefix } from './codec.ts'
 import { Builder, type Decorator, type WatchCacheEvent } from './item.ts'
 import { type CacheContext, type CacheHandler, ResourceCache } from './resource.ts'
@@ -90,6 +90,13 @@ class LiveCache implements WatchCache, CacheContext {
 
   get revision(): number {
     return this.progress.revision
+  }
+
+  damaged({ key, modified }: StoredValue): void {
+    this.#options.log.error(
+      { key, revision: modified },
+      'a stored object is damaged: restore it from a backup',
+    )
   }
 
   get newest(): number {

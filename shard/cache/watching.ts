@@ -1,7 +1,7 @@
 import { bookmarks, follow, initialEvents } from '../../framework/cache/following.ts'
 import type { Snapshot } from '../../framework/cache/pages.ts'
 import { RingReader, tooOld } from '../../framework/cache/reader.ts'
-import type { ServedKind } from '../../framework/cache/selection.ts'
+import { isFiltered, rangeOf, type ServedKind } from '../../framework/cache/selection.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
 import { expired } from '../../framework/meta/errors.ts'
 import { bookmark } from '../../framework/responses/bookmark.ts'
@@ -29,6 +29,7 @@ async function startOf(source: ListSource, query: WatchQuery, signal: AbortSigna
   const asked = parseVersion(query.resourceVersion) ?? 0
   if (query.initialEvents) {
     await waitFor(source, asked, signal)
+    source.checkIntact(rangeOf(query), isFiltered(query))
     return now(source, true)
   }
   if (asked === 0) return now(source, false)

@@ -38,6 +38,10 @@ describe('lmdb store', () => {
     return store
   }
 
+  /** Opens the file without the store. */
+  const rawStore = () =>
+    lmdb({ path: join(directory, 'oriel.mdb'), noSubdir: true, encoding: 'binary', cache: false })
+
   const put = (key: string, value: string) => [{ key, value: Buffer.from(value) }]
 
   it('is in a folder that only its owner may enter', async () => {
@@ -92,12 +96,7 @@ describe('lmdb store', () => {
   it('stops writing when another process has become the owner', async () => {
     const first = await open()
     await first.commit(put('a', '1'))
-    const root = lmdb({
-      path: join(directory, 'oriel.mdb'),
-      noSubdir: true,
-      encoding: 'binary',
-      cache: false,
-    })
+    const root = rawStore()
     const meta = root.openDB('meta', { encoding: 'binary', cache: false, useVersions: true })
     await meta.put('owner', Buffer.from('{"pid":1,"started":"0"}'), 1)
     const failed = /^Error: the store in .* was taken over by another process$/
@@ -136,6 +135,52 @@ describe('lmdb store', () => {
     assert.match((await store.failed).message, /was removed or replaced while it was in use/)
     await store.close()
     assert.equal((await open()).revision, 0)
+  })
+
+  it('finds a damaged value, and keeps it so in the history', async () => {
+    const before = await open()
+    const value = Buffer.alloc(100, 'x')
+    await before.commit([
+      { key: 'a', value },
+      { key: 'b', value },
+    ])
+    await before.close()
+    const root = rawStore()
+    const current = root.openDB<Buffer, string>('current', { encoding: 'binary', cache: false })
+    const bytes = Buffer.from(current.getBinary('a') ?? [])
+    await current.put('a', bytes.fill('y', 50, 70))
+    await root.close()
+    const after = await open()
+    await assert.rejects(after.get('a'), new Error('a at revision 1 is damaged: its checksum differs'))
+    assert.deepEqual((await after.get('b'))?.value, value)
+    const found: unknown[] = []
+    for await (const values of after.range('', '~'))
+      found.push(...values.map(({ key, modified, damaged }) => [key, modified, damaged ?? false]))
+    assert.deepEqual(found, [
+      ['a', 1, true],
+      ['b', 1, false],
+    ])
+    await after.commit([{ key: 'a', value, expected: 1 }])
+    assert.deepEqual((await after.get('a'))?.value, value)
+    await after.close()
+    const { value: events } = await (await open()).watch('', 1, new AbortController().signal).next()
+    assert.ok(Array.isArray(events))
+    assert.equal(events[0].previous.damaged, true)
+  })
+
+  it('reads values without a checksum', async () => {
+    await (await open()).close()
+    const root = rawStore()
+    const current = root.openDB<Buffer, string>('current', { encoding: 'binary', cache: false })
+    const old = Buffer.alloc(19, 'abc')
+    old.writeDoubleLE(1, 0)
+    old.writeDoubleLE(2, 8)
+    await current.put('a', old)
+    const meta = root.openDB<Buffer, string>('meta', { encoding: 'binary', cache: false, useVersions: true })
+    await meta.put('format', Buffer.from('oriel store 1'), 1)
+    await root.close()
+    const found = await (await open()).get('a')
+    assert.deepEqual([found?.created, found?.modified, found?.value], [1, 2, old.subarray(16)])
   })
 
   describe('that is older than its clients', () => {

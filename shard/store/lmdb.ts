@@ -11,7 +11,9 @@ import { isAlive, type Owner, thisProcess } from './owner.ts'
 import type { Store, StoredValue } from './store.ts'
 
 const fileName = 'oriel.mdb'
-const format = 'oriel store 1'
+const format = 'oriel store 2'
+/** Without checksums. */
+const firstFormat = 'oriel store 1'
 const perTransaction = 1_000
 
 const foreign = (directory: string, why: string): Error =>
@@ -118,6 +120,7 @@ async function own(
   const take = (): void => {
     void put(meta, 'owner', thisProcess(), ticket)
     void put(meta, 'written', written)
+    void meta.put('format', Buffer.from(format), 1)
     if (state !== undefined) void put(meta, 'state', state)
   }
   const first = owner?.version === undefined
@@ -163,7 +166,8 @@ class LmdbMedium implements Medium {
     const tables = openTables(root)
     const found = tables.meta.getBinary('format')?.toString()
     if (found === undefined) await tables.meta.put('format', Buffer.from(format), 1)
-    else if (found !== format) throw foreign(directory, `its format is '${found}', not '${format}'`)
+    else if (found !== format && found !== firstFormat)
+      throw foreign(directory, `its format is '${found}', not '${format}'`)
     const owner = parse<Owner>(tables.meta.getBinary('owner'))
     const isTaken = owner !== undefined && isAlive(owner)
     const ticket = isTaken ? undefined : await take(tables, directory, file)
@@ -202,12 +206,16 @@ class LmdbMedium implements Medium {
 
   write(commits: readonly Commit[]): Promise<void> {
     return this.#transaction(({ current, log }) =>
-      commits.flatMap(commit => [
-        log.put(commit.revision, encodeCommit(commit)),
-        ...commit.events.map(({ key, value }) =>
-          value === undefined ? current.remove(key) : current.put(key, encodeValue(value)),
-        ),
-      ]),
+      commits.flatMap(commit => {
+        const values = commit.events.map(({ value }) => value && encodeValue(value))
+        return [
+          log.put(commit.revision, encodeCommit(commit, values)),
+          ...commit.events.map(({ key }, i) => {
+            const value = values[i]
+            return value === undefined ? current.remove(key) : current.put(key, value)
+          }),
+        ]
+      }),
     )
   }
 

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { asError, Group } from './group.ts'
 import type { Commit, Medium } from './medium.ts'
 import { Compacted, type Store, type StoreChange, type StoredValue, type StoreEvent } from './store.ts'
@@ -54,7 +55,10 @@ export class LoggedStore implements Store {
   }
 
   async get(key: string): Promise<StoredValue | undefined> {
-    return this.#group.durable(key)
+    const value = this.#group.durable(key)
+    if (value?.damaged)
+      throw new Error(`${key} at revision ${value.modified} is damaged: its checksum differs`)
+    return value
   }
 
   async commit(changes: readonly StoreChange[]): Promise<number> {
@@ -187,21 +191,37 @@ export class LoggedStore implements Store {
   }
 }
 
-// A current value: created and modified as doubles, then the bytes.
+// A stored value: created and modified as doubles, the bytes, and the CRC-32 of all that. Values of format 1 have no
+// checksum; in others `created` is negative.
 const valueHeader = 16
+const checksum = 4
 
-export function encodeValue({ value, created, modified }: StoredValue): Buffer {
-  const bytes = Buffer.allocUnsafe(valueHeader + value.length)
-  bytes.writeDoubleLE(created, 0)
+/** The checksum of a damaged value stays wrong, also in the log. */
+export function encodeValue({ value, created, modified, damaged }: StoredValue): Buffer {
+  const end = valueHeader + value.length
+  const bytes = Buffer.allocUnsafe(end + checksum)
+  bytes.writeDoubleLE(-created, 0)
   bytes.writeDoubleLE(modified, 8)
   value.copy(bytes, valueHeader)
+  const sum = crc32(bytes.subarray(0, end))
+  bytes.writeUInt32LE(damaged ? ~sum >>> 0 : sum, end)
   return bytes
 }
 
+const isRevision = (number: number): boolean => Number.isSafeInteger(number) && number > 0
+
+/** Never throws: what is wrong is marked as damaged. */
 export function decodeValue(key: string, bytes: Buffer): StoredValue {
-  const [created, modified] = [bytes.readDoubleLE(0), bytes.readDoubleLE(8)]
-  if (!(created > 0 && modified > 0)) throw new Error(`${key} has no revision`)
-  return { key, value: bytes.subarray(valueHeader), created, modified }
+  const [created, modified] =
+    bytes.length < valueHeader ? [0, 0] : [bytes.readDoubleLE(0), bytes.readDoubleLE(8)]
+  const isPlain = isRevision(created) && isRevision(modified)
+  if (isPlain) return { key, value: bytes.subarray(valueHeader), created, modified }
+  const end = bytes.length - checksum
+  const isKnown = isRevision(-created) && isRevision(modified) && end >= valueHeader
+  const value = bytes.subarray(valueHeader, Math.max(valueHeader, end))
+  if (!isKnown) return { key, value, created: 1, modified: -1, damaged: true }
+  const decoded = { key, value, created: -created, modified }
+  return crc32(bytes.subarray(0, end)) === bytes.readUInt32LE(end) ? decoded : { ...decoded, damaged: true }
 }
 
 /** Length (32 bit; all ones: absent) and bytes of everything, one after the other. */
@@ -213,13 +233,16 @@ function blob(bytes: Buffer | undefined): readonly Buffer[] {
   return bytes === undefined ? [length] : [length, bytes]
 }
 
-/** A commit for the log, without its revision: time as a double, then key, value and previous value of each event. */
-export function encodeCommit({ time, events }: Commit): Buffer {
+/**
+ * A commit for the log, without its revision: time as a double, then key, value and previous value of each event.
+ * `values`: the encoded values of the events.
+ */
+export function encodeCommit({ time, events }: Commit, values: readonly (Buffer | undefined)[]): Buffer {
   const head = Buffer.allocUnsafe(8)
   head.writeDoubleLE(time)
-  const parts = events.flatMap(({ key, value, previous }) => [
+  const parts = events.flatMap(({ key, previous }, i) => [
     ...blob(Buffer.from(key)),
-    ...blob(value === undefined ? undefined : encodeValue(value)),
+    ...blob(values[i]),
     ...blob(previous === undefined ? undefined : encodeValue(previous)),
   ])
   return Buffer.concat([head, ...parts])

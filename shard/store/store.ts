@@ -4,6 +4,8 @@ export interface StoredValue {
   readonly value: Buffer
   readonly created: number
   readonly modified: number
+  /** The bytes are not those that were written. Present in ranges and events; `get` throws. */
+  readonly damaged?: true
 }
 
 /** One change of a commit. `expected`: the `modified` revision it replaces, 0 for "must not exist"; absent: whatever is there. */
@@ -54,6 +56,7 @@ export interface Store {
   readonly compacted: number
   /** Resolves with the reason when nothing can be written any more; all that was acknowledged is kept. */
   readonly failed: Promise<Error>
+  /** Throws for a damaged value. */
   get(key: string): Promise<StoredValue | undefined>
   /** Keys in [from, to) in byte order, as of `revision` (default: newest). Never holds a cursor across a yield. Throws
    * `Compacted`, possibly halfway, when the revision is forgotten. */
