@@ -18,7 +18,8 @@ export interface Annotator {
  * const storage = viewOf(configMaps.storage, () => ({ annotate }))
  * ```
  */
-export function annotator(added: Texts): Annotator {
+export function annotator(annotations: Texts): Annotator {
+  const added = { ...annotations }
   const made = new WeakMap<Buffer, WeakRef<Buffer>>()
   const encode = (bytes: Buffer, at: Uint32Array): Buffer => {
     const known = made.get(bytes)?.deref()
@@ -29,7 +30,7 @@ export function annotator(added: Texts): Annotator {
   }
   const item = (plain: Item): Item =>
     relabeledItem(plain, { annotations: { ...plain.meta.annotations, ...added } })
-  return {
+  const annotator: Annotator = {
     item,
     batch(batch) {
       const { bytes, annotationsAt } = batch
@@ -38,7 +39,15 @@ export function annotator(added: Texts): Annotator {
         : new AnnotatedBatch(batch, item, () => encode(bytes, annotationsAt))
     },
   }
+  annotators.add(Object.freeze(annotator))
+  return annotator
 }
+
+const annotators = new WeakSet<object>()
+
+/** Whether `annotator` made it: others would get shared items. */
+export const isAnnotator = (value: unknown): value is Annotator =>
+  typeof value === 'object' && value !== null && annotators.has(value)
 
 class AnnotatedBatch implements ItemBatch {
   readonly length: number
