@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { memoryStorage } from '../../test/support/storage/memorystorage.ts'
 import { type Asked, ask, type Told, widget, widgets } from '../../test/support/widgets.ts'
 import { turn } from '../async/awaitable.ts'
 import type { ApiResource } from '../contract/apis.ts'
 import { type Item, type ItemEvent, initialEventsEnd, itemOf } from '../contract/item.ts'
-import type { ItemWatch, WatchQuery } from '../contract/storage.ts'
+import type { ItemWatch, ResourceStorage, WatchQuery } from '../contract/storage.ts'
 import { StatusError, tooManyRequests } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { encodeEvents, jsonFrames } from '../responses/watchstream.ts'
@@ -182,6 +183,20 @@ describe('watch', () => {
       const frame = await events.next()
       assert.deepEqual([frame?.type, frame?.object.code], ['ERROR', 403])
     })
+  })
+
+  it('leaves no timer and no listener when the storage throws at once', async () => {
+    let limited: AbortSignal | undefined
+    const sick: ResourceStorage = {
+      ...storage,
+      watch({ signal }) {
+        limited = signal
+        throw new Error('sick')
+      },
+    }
+    await assert.rejects(ask(widgets(sick), { verb: 'watch', signal: ending.signal }), /sick/)
+    assert.equal(limited?.aborted, true)
+    assert.equal(getEventListeners(ending.signal, 'abort').length, 0)
   })
 
   it('ends cleanly at its deadline, and when the request ends', async () => {

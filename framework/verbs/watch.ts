@@ -23,16 +23,18 @@ export async function watch(call: Call): Promise<Answer> {
   const asking = (beginning: Promise<void>): void => void begun.push(beginning)
   const query = { ...selection, ...options.watch, deadline: Date.now() + milliseconds, asking }
   const limited: RequestContext = { ...ctx, signal }
-  const events = served.storage.watch(limited, query)
-  const first = optional(events.next())
-  await refuseEarly(first, begun).catch(error => {
-    release()
-    throw error
-  })
   const framing = how.format === 'protobuf' ? protobufFrames : jsonFrames
   const encoding = { framing, form, isShared: how.transform === undefined }
-  const stream = watchStream({ watch: events, first, signal, log: ctx.record.log, encoding })
-  return { status: 200, contentType: framing.contentType, body: bodyOf(stream, release), flush: true }
+  try {
+    const events = served.storage.watch(limited, query)
+    const first = optional(events.next())
+    await refuseEarly(first, begun)
+    const stream = watchStream({ watch: events, first, signal, log: ctx.record.log, encoding })
+    return { status: 200, contentType: framing.contentType, body: bodyOf(stream, release), flush: true }
+  } catch (error) {
+    release()
+    throw error
+  }
 }
 
 /**
