@@ -21,7 +21,8 @@ export type { ObjectSchema, TableColumn } from './contract/schema.ts'
 // Lenses
 
 export { annotator } from './lens/annotate.ts'
-export { type Lens, readOnly, type View, viewOf } from './lens/view.ts'
+export type { Lens, View } from './lens/lens.ts'
+export { readOnly, viewOf } from './lens/view.ts'
 
 // Selectors
 

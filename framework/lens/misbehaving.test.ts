@@ -9,8 +9,9 @@ import type { ItemBatch, ResourceStorage } from '../contract/storage.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { encodeObject } from '../wire/encode.ts'
+import type { Lens } from './lens.ts'
 import { code, hidden, kind, merge, namesIn, scene, visible } from './testing/scene.ts'
-import { type Lens, viewOf } from './view.ts'
+import { viewOf } from './view.ts'
 
 /** What JavaScript can write, whatever the types say. */
 type Writable = Record<string, Record<string, unknown>>

@@ -8,8 +8,9 @@ import type { ItemEvent } from '../contract/item.ts'
 import type { ItemWatch, WatchQuery } from '../contract/storage.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { fieldEquals, labelEquals, matchesLabels } from '../selectors/selectors.ts'
+import type { Lens } from './lens.ts'
 import { kind, namesIn } from './testing/scene.ts'
-import { type Lens, viewOf } from './view.ts'
+import { viewOf } from './view.ts'
 
 const object = (name: string, tier: string, color = 'red'): KubeObject =>
   widget(name, { color }, { labels: { hidden: 'secret', tier } })

@@ -8,8 +8,9 @@ import { forbidden } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { encodeObject } from '../wire/encode.ts'
 import { annotator } from './annotate.ts'
+import type { Lens } from './lens.ts'
 import { code, merge, namesIn, scene, visible } from './testing/scene.ts'
-import { type Lens, viewOf } from './view.ts'
+import { viewOf } from './view.ts'
 
 describe('a rewriting lens', () => {
   const stamp: Lens = {

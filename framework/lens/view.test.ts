@@ -7,8 +7,9 @@ import type { Item, ItemEvent } from '../contract/item.ts'
 import type { ItemList, Selection } from '../contract/storage.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { andLabels, formatLabelSelector, labelEquals } from '../selectors/selectors.ts'
+import type { Lens } from './lens.ts'
 import { code, hidden, kind, merge, namesIn, scene, visible } from './testing/scene.ts'
-import { type Lens, viewOf } from './view.ts'
+import { viewOf } from './view.ts'
 
 const isRed = (object: KubeObject): boolean => (object.spec as { color?: string }).color === 'red'
 

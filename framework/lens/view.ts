@@ -1,17 +1,14 @@
 import { after } from '../async/awaitable.ts'
 import type { RequestContext } from '../contract/context.ts'
 import { fieldOf, type Item } from '../contract/item.ts'
-import type { ListQuery, ResourceStorage, Selection, WriteOptions } from '../contract/storage.ts'
+import type { ResourceStorage, Selection, WriteOptions } from '../contract/storage.ts'
 import { methodNotSupported, notFound, notServed, type StatusError } from '../meta/errors.ts'
 import type { GroupVersionResource, KubeObject, ObjectKey } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 import { matchesFields, matchesLabels } from '../selectors/selectors.ts'
-import type { Relabeling } from '../wire/relabel.ts'
 import { type CheckedLens, checkedLens } from './checkedlens.ts'
-import type { Lens, View } from './lens.ts'
+import type { View } from './lens.ts'
 import { listThrough, type SelectableFields, seenWith, watchThrough } from './sight.ts'
-
-export type { Lens, ListQuery, Relabeling, View }
 
 /**
  * A storage that shows the objects of another one through the lenses of a view. Unchanged objects are passed as the same

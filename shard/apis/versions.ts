@@ -1,5 +1,6 @@
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
-import { type Lens, viewOf } from '../../framework/lens/view.ts'
+import type { Lens } from '../../framework/lens/lens.ts'
+import { viewOf } from '../../framework/lens/view.ts'
 import { invalid } from '../../framework/meta/errors.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
 import { compileCached, completed, pruned } from '../../openapi/compile.ts'

@@ -4,7 +4,8 @@ import { ask, jsonOf, widget, widgets } from '../../../test/support/widgets.ts'
 import type { ApiResource } from '../../contract/apis.ts'
 import { StatusError } from '../../meta/errors.ts'
 import type { KubeObject } from '../../meta/object.ts'
-import { type Lens, viewOf } from '../view.ts'
+import type { Lens } from '../lens.ts'
+import { viewOf } from '../view.ts'
 
 export const kind = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' }
 
