@@ -36,8 +36,8 @@ export interface Sources {
 
 /** The exchange of an authorized request. */
 export interface Authorized extends Exchange {
-  readonly target: Target
-  readonly ctx: RequestContext
+  target: Target
+  ctx: RequestContext
 }
 
 /** Answers an authorized request. Throws a `StatusError`, such as 404 for unknown resources and paths. */

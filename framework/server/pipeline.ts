@@ -11,7 +11,7 @@ import { parseDuration } from '../request/duration.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
 import { isPrivileged, type UserInfo } from '../request/user.ts'
-import { type AuthenticationScope, authorize, userOf } from './access.ts'
+import { authorize, userOf } from './access.ts'
 import { type Authorized, dispatch, type Sources } from './dispatch.ts'
 import { text } from './health.ts'
 import { type Inflight, tooMany } from './inflight.ts'
@@ -20,6 +20,7 @@ import { answerMounted, type MountOptions } from './mounts.ts'
 import type { RunningViews } from './readiness.ts'
 import {
   homeOf,
+  type MountedTarget,
   mountedTarget,
   namedCluster,
   type Routes,
@@ -47,31 +48,31 @@ export interface Pipeline extends Sources, MountOptions {
 export function answerRequest(pipeline: Pipeline, exchange: Exchange): Awaitable<Answer | Forwarding> {
   const { incoming } = exchange
   const mounted = mountedTarget(pipeline.backend, incoming)
-  if (mounted !== undefined)
-    return after(identify(pipeline, exchange, incoming), user =>
-      answerMounted(pipeline, exchange, { target: mounted, user }, next => answerRequest(pipeline, next)),
-    )
+  if (mounted !== undefined) return answerMount(pipeline, exchange, mounted)
   const target = pipeline.routes(incoming)
   if (isShardMetrics(target)) return text(501, 'shard-level endpoint not available at workspace scope\n')
   limitTime(pipeline, exchange, target.info)
   const cluster = namedCluster(pipeline.backend, target)
   exchange.audit?.about(target.info, cluster, target.workspace?.path.pattern === '')
-  return after(identify(pipeline, exchange, { cluster, path: target.info.path }), user =>
-    answerTarget(pipeline, exchange, target, user),
-  )
+  const authenticated = userOf(pipeline.authenticator, exchange, { cluster, path: target.info.path })
+  return after(authenticated, user => answerTarget(pipeline, exchange, target, user))
 }
 
-/** Authenticates the request. */
-function identify(
-  { authenticator }: Pipeline,
+/** Answers a request for a mounted workspace. */
+function answerMount(
+  pipeline: Pipeline,
   exchange: Exchange,
-  scope: AuthenticationScope,
-): Awaitable<UserInfo> {
-  return after(userOf(authenticator, exchange, scope), user => {
-    exchange.record.annotate('user', user.name)
-    exchange.audit?.by(user)
-    return user
+  target: MountedTarget,
+): Awaitable<Answer | Forwarding> {
+  return after(userOf(pipeline.authenticator, exchange), user => {
+    recordUser(exchange, user)
+    return answerMounted(pipeline, exchange, { target, user }, next => answerRequest(pipeline, next))
   })
+}
+
+function recordUser({ record, audit }: Exchange, user: UserInfo): void {
+  record.annotate('user', user.name)
+  audit?.by(user)
 }
 
 /** Answers a request of a known user to a view. */
@@ -81,8 +82,11 @@ function answerTarget(
   target: Target | Unresolved,
   user: UserInfo,
 ): Awaitable<Answer | Forwarding> {
+  recordUser(exchange, user)
   if (target.workspace === undefined) throw unresolved(user, target.info)
-  const routed = Object.assign(exchange, { target: homeOf(target, user), user })
+  exchange.target = homeOf(target, user)
+  exchange.user = user
+  const routed = exchange as Routed
   const asked = exchange.incoming.impersonates ? impersonated(pipeline, routed) : routed
   return after(asked, known => {
     if (!enter(pipeline, known)) return tooMany
@@ -92,10 +96,8 @@ function answerTarget(
 
 /** An exchange whose view and user are known. */
 interface Routed extends Exchange {
-  readonly target: Target
-  readonly user: UserInfo
-  /** The authenticated user, where `user` is impersonated. */
-  readonly requestor?: UserInfo
+  target: Target
+  user: UserInfo
 }
 
 /** Takes a place among the requests in flight until the answer is sent; false: the limit is reached. */
@@ -122,7 +124,9 @@ async function impersonated({ backend }: Pipeline, exchange: Routed): Promise<Ro
   const { user, constraint } = await impersonate({ requestor, requested, cluster, info, authorizer, signal })
   exchange.record.annotate('impersonated', user.name)
   exchange.audit?.as(user, constraint)
-  return Object.assign(exchange, { user, requestor })
+  exchange.user = user
+  exchange.requestor = requestor
+  return exchange
 }
 
 /** Sets the deadline. Watches have none; other requests may ask for less than the server's (rules.md 1.39 to 1.42). */
@@ -176,7 +180,8 @@ function admitted({ backend, views }: Pipeline, exchange: Routed): Awaitable<Aut
     return after(authorize(ctx, workspace, backend.authorizer), () => {
       const refusal = found === '*' ? undefined : backend.refusal?.(found, info)
       if (refusal !== undefined) throw refusal
-      return after(workspace.guard?.(ctx), () => Object.assign(exchange, { ctx }))
+      exchange.ctx = ctx
+      return after(workspace.guard?.(ctx), () => exchange as Authorized)
     })
   })
 }

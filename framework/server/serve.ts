@@ -3,16 +3,18 @@ import { type Awaitable, after, attempt } from '../async/awaitable.ts'
 import { createLifetime, type Lifetime } from '../async/lifetime.ts'
 import type { Auditor, RequestAudit } from '../audit/index.ts'
 import type { Decision } from '../contract/authorizer.ts'
-import type { DecisionDomain, Recorder } from '../contract/context.ts'
+import type { DecisionDomain, Recorder, RequestContext } from '../contract/context.ts'
 import type { Logger } from '../contract/log.ts'
 import type { Forwarding, Upgrade } from '../contract/upstream.ts'
 import type { Measured, Metrics } from '../metrics/metrics.ts'
 import { type HttpRequest, type Incoming, type Reading, readRequest } from '../request/incoming.ts'
 import type { Answer } from '../request/response.ts'
+import type { UserInfo } from '../request/user.ts'
 import { failureAnswer } from '../responses/failure.ts'
 import { text } from './health.ts'
 import type { Answering } from './listener.ts'
 import { compressed, respond } from './respond.ts'
+import type { Target } from './routes.ts'
 
 /** One request and its state in the server. */
 export interface Exchange {
@@ -22,7 +24,13 @@ export interface Exchange {
   /** The metrics of the request. */
   readonly measured: Measured
   /** Only if requests are audited. */
-  readonly audit?: RequestAudit
+  readonly audit: RequestAudit | undefined
+  /** The view of the URL. The pipeline sets it and the following, in this order. */
+  target: Target | undefined
+  user: UserInfo | undefined
+  /** The authenticated user, where `user` is impersonated. */
+  requestor: UserInfo | undefined
+  ctx: RequestContext | undefined
 }
 
 /** Answers a request, without a promise if the answer is in memory. */
@@ -77,11 +85,21 @@ function open(service: Service, request: HttpRequest): Exchange {
   const received = readRequest(request, service)
   const lifetime = createLifetime(service.requestTimeout)
   const measured = service.metrics.begin(received.method)
-  if (service.auditor === undefined)
-    return { incoming: received, lifetime, measured, record: createRecording(service.log, received) }
-  const audit = service.auditor.begin(received, request.socket.remoteAddress ?? '')
-  const { incoming } = audit
-  return { incoming, lifetime, measured, audit, record: createRecording(service.log, incoming, audit) }
+  const audit = service.auditor?.begin(received, request.socket.remoteAddress ?? '')
+  const incoming = audit?.incoming ?? received
+  const record = createRecording(service.log, incoming, audit)
+  // All members at once: members that are added later make every access to the object slower.
+  return {
+    incoming,
+    lifetime,
+    record,
+    measured,
+    audit,
+    target: undefined,
+    user: undefined,
+    requestor: undefined,
+    ctx: undefined,
+  }
 }
 
 /** The answer of the handler, or that for its error. */
