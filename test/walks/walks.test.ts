@@ -15,7 +15,7 @@ import { isCompiled, RecordedProgram, ranEachTime } from './recorded.ts'
 /** The files that a page names between `<!-- files -->` and `<!-- end -->`. */
 function filesOn(page: string): readonly string[] {
   const text = readFileSync(join(root, 'docs', page), 'utf8')
-  const [, listed = ''] = /<!-- files -->([^]*?)<!-- end -->/.exec(text) ?? []
+  const [, listed = ''] = /<!-- files -->([\s\S]*?)<!-- end -->/.exec(text) ?? []
   const files = [...listed.matchAll(/`([\w/.-]+\.ts)`/g)].map(([, file]) => file ?? '')
   return [...new Set(files)].sort()
 }
