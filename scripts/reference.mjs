@@ -14,7 +14,8 @@ const head = `# Reference
 
 All names that a view or a backend gets from the framework: the argument of a plugin (\`ViewPlugin\`), and the exports of
 [\`framework/index.ts\`](../framework/index.ts). [Writing a view](writing-a-view.md) introduces them. Modules that are written in TypeScript
-import the types from \`oriel/framework\`, and \`ViewPlugin\` from \`oriel/plugin\`.
+import the types from \`oriel/framework\`, and \`ViewPlugin\` from \`oriel/plugin\`. The other types are those of members and arguments; the
+framework does not export them.
 
 <!-- Made from the docstrings by \`npm run reference\`. -->
 `
@@ -34,22 +35,21 @@ function groupedNames() {
   for (const { start, entries } of module.staticExports) {
     const group = groups.findLast(each => each.start < start)
     for (const { exportName, moduleRequest } of entries) {
-      const path = relative(root, resolve(root, dirname(index), moduleRequest.value))
-      group.names.push({ name: exportName.name, path })
+      group.names.push({ name: exportName.name, path: relativeTo(index, moduleRequest.value) })
     }
   }
   return groups.filter(({ names }) => names.length > 0)
 }
 
-/** The exported declaration of a name, with the text that it is printed as. */
-function declarationOf({ text, program, path }, name) {
+/** The declaration of a name: its offset, and the text that is printed; undefined if the file does not declare it. */
+function declarationOf({ text, program }, name) {
   for (const node of program.body) {
-    const declared = node.type === 'ExportNamedDeclaration' ? node.declaration : undefined
+    const declared = node.type === 'ExportNamedDeclaration' ? node.declaration : node
     const found = declared?.declarations?.find(({ id }) => id.name === name)
     if (found !== undefined) return { start: node.start, code: constant(text, found) }
     if (declared?.id?.name === name) return { start: node.start, code: printed(text, declared) }
   }
-  throw new Error(`${path} does not declare ${name}`)
+  return undefined
 }
 
 const slice = (text, { start, end }) => text.slice(start, end)
@@ -96,31 +96,65 @@ function docstringBefore({ text, comments }, start) {
     .trim()
 }
 
-/** The public names by group, each with its declaration and docstring. */
+const parsed = new Map()
+
+function source(path) {
+  if (!parsed.has(path)) parsed.set(path, parse(path))
+  return parsed.get(path)
+}
+
+function describe({ name, path }) {
+  const file = source(path)
+  const { start, code } = declarationOf(file, name)
+  return { name, path, code, doc: docstringBefore(file, start) }
+}
+
+const relativeTo = (path, specifier) => relative(root, resolve(root, dirname(path), specifier))
+
+/** The types in a declaration, each with the file that declares it. */
+function typesIn({ name, path, code }) {
+  const file = source(path)
+  const imported = file.module.staticImports.flatMap(({ moduleRequest, entries }) =>
+    moduleRequest.value.startsWith('.')
+      ? entries.map(({ localName, importName }) => [
+          localName.value,
+          { name: importName.name, path: relativeTo(path, moduleRequest.value) },
+        ])
+      : [],
+  )
+  const found = new Map(imported)
+  const words = code.replace(/\/\*[\s\S]*?\*\//g, '').match(/\b[A-Z]\w+\b/g) ?? []
+  return [...new Set(words)]
+    .filter(word => word !== name)
+    .flatMap(word => found.get(word) ?? (declarationOf(file, word) ? { name: word, path } : []))
+}
+
+/** The types of members and arguments that the index does not export. */
+function otherTypes(described) {
+  const known = new Set(described.map(({ name }) => name))
+  const types = new Map(described.flatMap(typesIn).map(type => [type.name, type]))
+  return [...types.values()]
+    .filter(({ name }) => !known.has(name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(describe)
+}
+
+/** The public names by group, each with its declaration and docstring, and the types that these mention. */
 export function surface() {
-  const parsed = new Map()
-  const source = path => {
-    if (!parsed.has(path)) parsed.set(path, parse(path))
-    return parsed.get(path)
-  }
-  const describe = ({ name, path }) => {
-    const file = source(path)
-    const { start, code } = declarationOf(file, name)
-    return { name, path, code, doc: docstringBefore(file, start) }
-  }
   const plugin = describe({ name: 'ViewPlugin', path: 'framework/plugin.ts' })
   const groups = groupedNames().map(({ title, names }) => ({ title, names: names.map(describe) }))
-  return { plugin, groups }
+  const described = groups.flatMap(({ names }) => names)
+  return { plugin, groups, others: otherTypes(described) }
 }
 
 const section = ({ name, path, code, doc }) =>
-  `### ${name}\n\n${doc}\n\n\`\`\`ts\n${code}\n\`\`\`\n\n[${path}](../${path})\n`
+  `### ${name}\n\n${doc === '' ? '' : `${doc}\n\n`}\`\`\`ts\n${code}\n\`\`\`\n\n[${path}](../${path})\n`
 
 const anchor = text => text.toLowerCase().replaceAll(' ', '-')
 
 /** The text of the page. */
-export function renderReference({ plugin, groups } = surface()) {
-  const all = [{ title: 'Plugins', names: [plugin] }, ...groups]
+export function renderReference({ plugin, groups, others } = surface()) {
+  const all = [{ title: 'Plugins', names: [plugin] }, ...groups, { title: 'Other types', names: others }]
   const contents = all.map(({ title, names }) => {
     const links = names.map(({ name }) => `[\`${name}\`](#${anchor(name)})`)
     return `| [${title}](#${anchor(title)}) | ${links.join(' ')} |\n`

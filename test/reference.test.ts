@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { root } from './support/source.ts'
 
 interface PublicName {
@@ -26,7 +27,7 @@ describe('the public surface', () => {
   let script: Script
   let surface: Surface
   before(async () => {
-    script = (await import(join(root, 'scripts/reference.mjs'))) as Script
+    script = (await import(pathToFileURL(join(root, 'scripts/reference.mjs')).href)) as Script
     surface = script.surface()
   })
 

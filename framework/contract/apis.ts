@@ -75,7 +75,7 @@ export interface ApiResource<P extends Params = Params> {
   readonly complete?: (object: KubeObject) => KubeObject
   /** Whether DELETE returns the object instead of a Status (rules.md 6.6). */
   readonly deleteReturnsObject?: boolean
-  /** The fields that endpoints do not write, if they differ from those of custom resources (rules.md 5.51). */
+  /** The fields that endpoints do not write, if they differ from those of custom resources (rules.md 5.51k). */
   readonly resetFields?: ResetFields
   /** Field selectors besides metadata.name and metadata.namespace: the value of a field as text, '' when absent. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>

@@ -3,7 +3,7 @@ import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { objectMetaSchema } from '../meta/objectmeta.ts'
 
-/** A decoded request body and its unknown fields, which are ignored, reported as warnings or refused (rules.md 2.38 to 2.47). */
+/** A decoded request body and its unknown fields, which are ignored, reported as warnings or refused (rules.md 2.46, 2.47). */
 export interface Decoded {
   readonly object: KubeObject
   /** Paths of unknown fields, sorted, those of embedded metadata last: `spec.foo`, `spec.items[0].bar` (rules.md 2.47). */

@@ -54,7 +54,7 @@ export interface ListQuery extends Selection {
 /** The options of a watch (`metav1.ListOptions`). */
 export interface WatchQuery extends Selection {
   readonly resourceVersion?: string
-  /** Begins with ADDED events for the current state and the annotated bookmark (rules.md 4.38, 4.39). */
+  /** Begins with ADDED events for the current state and the annotated bookmark (rules.md 4.39c). */
   readonly initialEvents: boolean
   readonly bookmarks: boolean
   /** The end of the watch in milliseconds since the epoch; a last bookmark is sent shortly before. */

@@ -17,7 +17,7 @@ import { listThrough, type SelectableFields, seenWith, watchThrough } from './si
  *
  * ```ts
  * const storage = viewOf(configMaps.storage, ({ params }) => ({
- *   narrow: query => ({ ...query, labels: andLabels(query.labels, labelEquals('team', params.team)) }),
+ *   narrow: query => ({ ...query, labels: andLabels(query.labels, labelEquals('team', params.team ?? '')) }),
  * }))
  * ```
  */

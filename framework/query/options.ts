@@ -1,7 +1,7 @@
 import type { ListQuery, SentOptions, WatchQuery, WriteOptions } from '../contract/storage.ts'
 import { badRequest, type FieldError, invalid, type StatusError } from '../meta/errors.ts'
 
-/** The values of `fieldValidation`, for unknown and duplicate fields in a body (rules.md 2.47). */
+/** The values of `fieldValidation`, for unknown and duplicate fields in a body (rules.md 2.46). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 /** The kinds of options, for errors (rules.md 2.33). */
@@ -89,7 +89,7 @@ export function listOptions(
   }
 }
 
-/** Without `resourceVersionMatch`, a list with a limit and a resourceVersion is exact (rules.md 4.7). */
+/** Without `resourceVersionMatch`, a list with a limit and a resourceVersion is exact (rules.md 4.7d). */
 function matchOf(match: string, resourceVersion: string, limited: boolean): ListQuery['match'] {
   if (match === 'Exact' || match === 'NotOlderThan') return match
   return limited && resourceVersion !== '' && resourceVersion !== '0' ? 'Exact' : undefined
