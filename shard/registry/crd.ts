@@ -73,7 +73,9 @@ export function withCondition(
 export function prepareDefinition(object: KubeObject, old?: KubeObject): KubeObject {
   if (old === undefined) return defaultCustomResourceDefinition({ ...object, status: freshStatus })
   const next = asCrd(defaultCustomResourceDefinition({ ...object, status: old.status }))
-  const storage = next.spec.versions.filter(version => version.storage).map(version => version.name)
+  // What the definition lacks, validation reports.
+  const versions: readonly CrdVersion[] = (next as Partial<typeof next>).spec?.versions ?? []
+  const storage = versions.filter(version => version.storage).map(version => version.name)
   const storedVersions = [...new Set([...(next.status?.storedVersions ?? []), ...storage])]
   return { ...next, status: { ...next.status, storedVersions } }
 }
