@@ -64,7 +64,9 @@ async function answer(
   const asked = object.spec?.expirationSeconds ?? 3600
   const seconds = Math.min(asked, issuer.longest ?? asked)
   const spec = { ...object.spec, audiences, expirationSeconds: seconds }
-  refuse(object, '', [...schema.validate({ ...object, spec }), ...durationErrors(asked)])
+  // client-go sends an empty status, which the answer replaces.
+  const { status: _, ...sent } = object
+  refuse(object, '', [...schema.validate({ ...sent, spec } as TokenRequest), ...durationErrors(asked)])
   if (seconds < asked)
     ctx.record.warn(`requested expiration of ${asked} seconds shortened to ${seconds} seconds`)
   const secret = boundSecret(informers, key, object.spec?.boundObjectRef)
