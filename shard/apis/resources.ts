@@ -9,7 +9,6 @@ import {
   type GroupVersionResource,
   type KubeObject,
   type ObjectKey,
-  versionOf,
 } from '../../framework/meta/object.ts'
 import type { Verb } from '../../framework/request/requestinfo.ts'
 import { selectableFieldsOf } from '../../openapi/columns.ts'
@@ -34,7 +33,7 @@ import {
   servedName,
   storageVersionOf,
 } from './served.ts'
-import { isStoredAs, isWrittenAsStored, ownVersion, type Versions } from './versions.ts'
+import { isStoredAs, isWrittenAsStored, ownVersion, type VersionEndpoint, type Versions } from './versions.ts'
 
 /** An object that is computed; undefined: read the stored one. */
 export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObject | undefined>
@@ -132,7 +131,7 @@ function endpoint(wiring: Wiring, served: ServedDefinition, version: string, par
   const shape = shapeOf(served.definition)
   const show = presented({ isPlain: () => shape.covers(cache), item: shape.of })
   const direct = registryStorage(registry, { group, resource: names.plural, cache, kind, show })
-  const versioned = withComputed(wiring, served, inVersion(wiring, direct, served, kind))
+  const versioned = withComputed(wiring, served, inVersion(wiring, direct, served, { kind, version, part }))
   return withWatchEnds(versioned, wiring.ends, servedName(served))
 }
 
@@ -141,11 +140,11 @@ function inVersion(
   wiring: Wiring,
   storage: ResourceStorage,
   served: ServedDefinition,
-  kind: ServedKind,
+  { kind, ...endpoint }: VersionEndpoint & { readonly kind: ServedKind },
 ): ResourceStorage {
-  const version = versionOf(kind.apiVersion)
+  const { version } = endpoint
   if (isStoredAs(served, version)) return storage
-  if (isWrittenAsStored(served)) return ownVersion(storage, served, version)
+  if (isWrittenAsStored(served)) return ownVersion(storage, served, endpoint)
   const { present } = wiring.conversionOf(served)
   return convertedReads(storage, items => present(items, version), kind)
 }
@@ -169,13 +168,7 @@ function withComputed(
   }
 }
 
-/** One version of a resource, and the part of it that one endpoint writes. */
-interface Place {
-  readonly version: string
-  readonly part: Part
-}
-
-function registryOf(wiring: Wiring, served: ServedDefinition, { version, part }: Place): Registry {
+function registryOf(wiring: Wiring, served: ServedDefinition, { version, part }: VersionEndpoint): Registry {
   const { group, names, namespaced, versions } = served.definition
   const written = isWrittenAsStored(served) ? storageVersionOf(served.definition) : version
   const rules = versions.find(each => each.name === written)

@@ -2,12 +2,13 @@ import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import type { Lens } from '../../framework/lens/lens.ts'
 import { viewOf } from '../../framework/lens/view.ts'
 import { invalid } from '../../framework/meta/errors.ts'
-import { apiVersionOf } from '../../framework/meta/object.ts'
+import { apiVersionOf, type KubeObject } from '../../framework/meta/object.ts'
 import { compileCached, completed, pruned } from '../../openapi/compile.ts'
 import type { ConversionWebhook, KindDefinition } from '../../openapi/definitions/definition.ts'
 import { itemAs } from '../cache/item.ts'
 import { type Convert, conversions } from '../conversion/conversions.ts'
 import type { ConvertObjects } from '../conversion/webhook.ts'
+import type { Part } from '../registry/strategy.ts'
 import { type Conversion, webhookConversion } from './converted.ts'
 import { type ServedDefinition, servedName, storageVersionOf } from './served.ts'
 
@@ -27,11 +28,20 @@ const ownConversion = (served: ServedDefinition): Convert | undefined => convers
 /** Whether the objects of a kind are admitted and validated in their stored version, for writes in any version. */
 export const isWrittenAsStored = (served: ServedDefinition): boolean => ownConversion(served) !== undefined
 
-/** One version of such a kind. Writes are validated in this version before they are converted. */
+/** One version of a resource, and the part of it that one endpoint writes. */
+export interface VersionEndpoint {
+  readonly version: string
+  readonly part: Part
+}
+
+/**
+ * One version of such a kind. What an endpoint writes is validated in this version before it is converted; the rest
+ * is neither.
+ */
 export function ownVersion(
   storage: ResourceStorage,
   served: ServedDefinition,
-  version: string,
+  { version, part }: VersionEndpoint,
 ): ResourceStorage {
   const convert = ownConversion(served)
   const { group, names, versions } = served.definition
@@ -41,12 +51,20 @@ export function ownVersion(
   const lens: Lens = {
     present: object => convert(object, version),
     accept(object, current) {
-      const errors = schema.validate(object, current)
+      const written = writtenPart(object, part, current)
+      const errors = schema.validate(written, current, { onlyStatus: part === 'status' })
       if (errors.length > 0) throw invalid(names.kind, group, object.metadata.name ?? '', errors)
-      return convert(object, stored)
+      return convert(written, stored)
     },
   }
   return viewOf(storage, () => lens)
+}
+
+/** The object as far as an endpoint writes it: the status with the current spec, or the object without its status. */
+function writtenPart(object: KubeObject, part: Part, current: KubeObject | undefined): KubeObject {
+  if (part === 'status') return { ...object, spec: current?.spec }
+  const { status: _, ...rest } = object
+  return rest as KubeObject
 }
 
 /** Whether every stored object is in this version, so that its bytes can be sent as they are. */
