@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { codeOf, StartError } from './starterror.ts'
 
 /** The bytes of a file; undefined when it does not exist. */
@@ -21,9 +21,16 @@ export async function readFlagFile(flag: string, path: string): Promise<string> 
   }
 }
 
-/** Replaces a file atomically; only its owner may read it. */
+/** Replaces a file atomically; only its owner may read it. Throws `StartError`, and leaves no part of the new file. */
 export async function writePrivately(path: string, content: string | Buffer): Promise<void> {
   const unfinished = `${path}.${randomUUID()}`
-  await writeFile(unfinished, content, { mode: 0o600 })
-  await rename(unfinished, path)
+  try {
+    await writeFile(unfinished, content, { mode: 0o600, flush: true })
+    await rename(unfinished, path)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw new StartError(
+      `${path} cannot be written (${codeOf(error)}): make room on the disk, or choose another --data-directory.`,
+    )
+  }
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
 import { openPort, type Port } from '../../framework/server/listener.ts'
+import { StoreError } from '../../shard/store/store.ts'
 import { prepareAdmins } from '../authentication/admins.ts'
 import {
   accountKeys,
@@ -15,6 +16,7 @@ import { prepareServing, type ServingFiles } from '../certificates/servingfiles.
 import { openDataDirectory } from '../files/directory.ts'
 import { writePrivately } from '../files/files.ts'
 import { adminKubeconfig } from '../files/kubeconfig.ts'
+import { StartError } from '../files/starterror.ts'
 import { openStore } from '../files/store.ts'
 import { type Listening, listenError, publicUrl, servingHosts } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
@@ -45,8 +47,7 @@ export async function start(given: StartFlags): Promise<void> {
   const starting = { options, port, where, authentication, rootCA: serving.authority, log, signal }
   const { shard, server, store, audit } = await withProgress('Starting', say =>
     bringUp({ ...starting, loading: objects => say(`Starting: ${objects.toLocaleString('en')} objects`) }),
-  )
-  void store.failed.then(endBecause)
+  ).catch(asStartError)
   // Installed before the banner: a supervisor may send a signal as soon as it reads the banner.
   const stopped = stopSignal()
   process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
@@ -62,6 +63,11 @@ export async function start(given: StartFlags): Promise<void> {
   shard.close()
   await store.close()
   await directory.release()
+}
+
+/** Errors of the store are one sentence. */
+function asStartError(error: unknown): never {
+  throw error instanceof StoreError ? new StartError(error.message) : error
 }
 
 /** After a failed write the state of the store is unknown; the next start reads all acknowledged writes. */
@@ -103,6 +109,7 @@ async function bringUp(starting: Starting) {
     import('../audit/audit.ts'),
     import('../views/viewplugins.ts'),
   ])
+  void store.failed.then(endBecause)
   const views = await loadViews(options)
   const sharding = await prepareSharding(options, publicUrl(options))
   const authorization = await prepareAuthorization(options)

@@ -8,7 +8,7 @@ import { type LastWrite, mayBeRestored, nextEpoch } from './epoch.ts'
 import { decodeCommit, decodeValue, encodeCommit, encodeValue, type History, LoggedStore } from './logged.ts'
 import type { Commit, Medium } from './medium.ts'
 import { isAlive, type Owner, thisProcess } from './owner.ts'
-import type { Store, StoredValue } from './store.ts'
+import { type Store, type StoredValue, StoreError } from './store.ts'
 
 const fileName = 'oriel.mdb'
 const format = 'oriel store 2'
@@ -17,14 +17,16 @@ const firstFormat = 'oriel store 1'
 const perTransaction = 1_000
 
 const foreign = (directory: string, why: string): Error =>
-  new Error(`the store in ${directory} is damaged, or is not Oriel's: ${why}`)
+  new StoreError(`the store in ${directory} is damaged, or is not Oriel's: ${why}`)
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Reads; throws one sentence for what cannot be read. */
 function reading<T>(directory: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw foreign(directory, error instanceof Error ? error.message : String(error))
+    throw error instanceof StoreError ? error : foreign(directory, textOf(error))
   }
 }
 
@@ -35,13 +37,23 @@ async function unwritable(directory: string, error: unknown): Promise<Error> {
     () => error,
     (reason: unknown) => reason,
   )
-  const text = why instanceof Error ? why.message : String(why)
-  return new Error(`the store in ${directory} cannot be written: ${text}. Is there room on the disk?`)
+  return new StoreError(
+    `the store in ${directory} cannot be written: ${textOf(why)}. Is there room on the disk?`,
+  )
 }
 
 /** Opens the store in a directory, which is made when it is missing. Fails with one sentence when another process has it
  * open, and when what is there is damaged or something else. */
 export async function openLmdbStore(directory: string, history?: Partial<History>): Promise<Store> {
+  try {
+    return new LoggedStore(await openMedium(directory), history)
+  } catch (error) {
+    if (error instanceof StoreError) throw error
+    throw new StoreError(`the store in ${directory} cannot be opened: ${textOf(error)}`)
+  }
+}
+
+async function openMedium(directory: string): Promise<LmdbMedium> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, fileName)
   const file = statSync(path, { throwIfNoEntry: false })
@@ -56,7 +68,7 @@ export async function openLmdbStore(directory: string, history?: Partial<History
     overlappingSync: false,
   })
   try {
-    return new LoggedStore(await LmdbMedium.open(directory, root, file), history)
+    return await LmdbMedium.open(directory, root, file)
   } catch (error) {
     await root.close()
     throw error
@@ -134,7 +146,10 @@ async function take(tables: Tables, directory: string, file: Stats | undefined):
   const isRestored = file !== undefined && mayBeRestored(last, file)
   const revision = nextEpoch(state.revision)
   const written = { time: Date.now(), inode: statSync(join(directory, fileName)).ino }
-  return own(tables.meta, written, isRestored ? { revision, compacted: revision } : undefined)
+  const begin = isRestored ? { revision, compacted: revision } : undefined
+  return own(tables.meta, written, begin).catch(async error => {
+    throw await unwritable(directory, error)
+  })
 }
 
 class LmdbMedium implements Medium {
@@ -161,9 +176,9 @@ class LmdbMedium implements Medium {
     root: RootDatabase<Buffer, string>,
     file: Stats | undefined,
   ): Promise<LmdbMedium> {
-    const names = [...root.getKeys()]
+    const names = reading(directory, () => [...root.getKeys()])
     if (names.length > 0 && !names.includes('meta')) throw foreign(directory, `it has the tables ${names}`)
-    const tables = openTables(root)
+    const tables = reading(directory, () => openTables(root))
     const found = tables.meta.getBinary('format')?.toString()
     if (found === undefined) await tables.meta.put('format', Buffer.from(format), 1)
     else if (found !== format && found !== firstFormat)
@@ -173,7 +188,7 @@ class LmdbMedium implements Medium {
     const ticket = isTaken ? undefined : await take(tables, directory, file)
     if (ticket !== undefined) return new LmdbMedium(directory, tables, ticket)
     const who = owner === undefined ? 'another process' : `process ${owner.pid}`
-    throw new Error(`the store in ${directory} is in use by ${who}: only one process may open it`)
+    throw new StoreError(`the store in ${directory} is in use by ${who}: only one process may open it`)
   }
 
   get(key: string): StoredValue | undefined {
@@ -199,7 +214,7 @@ class LmdbMedium implements Medium {
 
   problem(): Error | undefined {
     if (this.#isThere()) return undefined
-    return new Error(
+    return new StoreError(
       `the store in ${this.#directory} cannot be written: ${fileName} was removed or replaced while it was in use. Restore it, and start again.`,
     )
   }
@@ -260,7 +275,7 @@ class LmdbMedium implements Medium {
         await Promise.allSettled(written)
         throw await unwritable(this.#directory, error)
       })
-    if (!done) throw new Error(`the store in ${this.#directory} was taken over by another process`)
+    if (!done) throw new StoreError(`the store in ${this.#directory} was taken over by another process`)
     const problem = this.problem()
     if (problem !== undefined) throw problem
     root.resetReadTxn()

@@ -1,7 +1,14 @@
 import { crc32 } from 'node:zlib'
 import { asError, Group } from './group.ts'
 import type { Commit, Medium } from './medium.ts'
-import { Compacted, type Store, type StoreChange, type StoredValue, type StoreEvent } from './store.ts'
+import {
+  Compacted,
+  type Store,
+  type StoreChange,
+  type StoredValue,
+  StoreError,
+  type StoreEvent,
+} from './store.ts'
 import { type Before, corrected, undo } from './undo.ts'
 
 /** How much of the past stays readable and watchable. Younger commits than `seconds` are kept, up to `commits` of them. */
@@ -57,7 +64,9 @@ export class LoggedStore implements Store {
   async get(key: string): Promise<StoredValue | undefined> {
     const value = this.#group.durable(key)
     if (value?.damaged)
-      throw new Error(`${key} at revision ${value.modified} is damaged: its checksum differs`)
+      throw new StoreError(
+        `the stored value of ${key} at revision ${value.modified} is damaged: its checksum differs`,
+      )
     return value
   }
 

@@ -24,6 +24,9 @@ export interface StoreEvent {
   readonly previous?: StoredValue
 }
 
+/** The store cannot be opened, read or written; the message is one sentence for the operator. */
+export class StoreError extends Error {}
+
 /** Thrown by `commit`: some key was not at its expected revision. Nothing was written. */
 export class StoreConflict extends Error {
   override readonly name = 'StoreConflict'

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { post } from '../conformance/fixture.ts'
+import { clientOf } from '../support/client.ts'
+import { eventually, type OrielOptions, startOriel } from '../support/oriel.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { configAt } from '../support/watcher.ts'
+
+describe('a start that fails', function () {
+  this.timeout(120_000)
+  let directory: string
+  beforeEach(async () => {
+    directory = await temporaryDirectory('start')
+  })
+
+  /** The output of a start that ends with code 1. */
+  async function refusal(options: OrielOptions = {}): Promise<string> {
+    let output = ''
+    await assert.rejects(startOriel({ directory, ...options }), ({ message }: Error) => {
+      output = message
+      return true
+    })
+    const [, text = ''] = /^oriel start ended with 1:\n(.*)$/s.exec(output) ?? []
+    return text
+  }
+
+  /** LMDB writes text before it, without a line break. */
+  const lastLine = (output: string): string => output.trimEnd().split('\n').at(-1) ?? ''
+
+  const emptyFiles = async (): Promise<readonly string[]> => {
+    const entries = await readdir(directory, { recursive: true })
+    const sizes = await Promise.all(
+      entries.map(async name => [name, (await stat(join(directory, name))).size]),
+    )
+    return sizes.flatMap(([name, size]) => (size === 0 ? [String(name)] : []))
+  }
+
+  it('on a full disk says so in one sentence, and leaves no empty file', async () => {
+    assert.match(
+      await refusal({ largestFile: 0 }),
+      /^oriel: \S+ cannot be written \(EFBIG\): make room on the disk, or choose another --data-directory\.\n$/,
+    )
+    assert.deepEqual(await emptyFiles(), [])
+  })
+
+  it('because there is no room for the store says so in one sentence', async () => {
+    for (const largestFile of [100, 400])
+      assert.match(
+        lastLine(await refusal({ largestFile })),
+        /^oriel: the store in \S+ cannot be written: .*$/,
+      )
+  })
+
+  it('on something else than a store says so in one sentence', async () => {
+    await mkdir(join(directory, 'store'))
+    await writeFile(join(directory, 'store/oriel.mdb'), 'hello world\n'.repeat(1_000))
+    assert.match(await refusal(), /^oriel: the store in \S+ is damaged, or is not Oriel's: [^\n]+\n$/)
+  })
+})
+
+describe('a store that is removed under a running server', function () {
+  this.timeout(120_000)
+
+  it('ends the server with one line, and no write is acknowledged', async () => {
+    const directory = await temporaryDirectory('removed')
+    const oriel = await startOriel({ directory })
+    const client = await clientOf(configAt(oriel, oriel.url))
+    await rm(join(directory, 'store'), { recursive: true })
+    const status = await client(
+      '/clusters/root/api/v1/namespaces/default/configmaps',
+      post({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'lost' } }),
+    ).then(
+      reply => reply.status,
+      () => 0,
+    )
+    assert.notEqual(status, 201)
+    client.close()
+    await eventually(
+      async () => oriel.output(),
+      output =>
+        /^oriel: the store in \S+ cannot be written: oriel\.mdb was removed or replaced .*$/m.test(output),
+    )
+    assert.equal(await oriel.stop(), 1)
+  })
+})
