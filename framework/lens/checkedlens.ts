@@ -236,7 +236,8 @@ class Failures<P extends Params = Params> {
       result = run()
     } catch (error) {
       if (error instanceof StatusError) throw error
-      throw this.#failure(member, 'threw an error, which the server logged', error)
+      this.#log(member, 'threw an error', { err: error })
+      throw this.#failure(member, 'threw an error, which the server logged')
     }
     if (!isPromise(result)) return result
     result.then(undefined, () => undefined)
@@ -244,15 +245,19 @@ class Failures<P extends Params = Params> {
   }
 
   wrong(member: string, problem: string): StatusError {
+    this.#log(member, problem)
     return this.#failure(member, problem)
   }
 
-  #failure(member: string, problem: string, thrown?: unknown): StatusError {
-    const { workspace, info, record } = this.#ctx
+  #failure(member: string, problem: string): StatusError {
+    const { workspace } = this.#ctx
     const lens = workspace === '' ? 'a lens' : `the lens of the view ${JSON.stringify(workspace)}`
-    const error = internalError(`${lens} failed: ${member} ${problem}`)
+    return internalError(`${lens} failed: ${member} ${problem}`)
+  }
+
+  #log(member: string, problem: string, fields: object = {}): void {
+    const { workspace, info, record } = this.#ctx
     const resource = info.isResource ? groupResource(info.group, info.resource) : info.path
-    record.log.error({ err: thrown ?? error, view: workspace, member, resource }, 'lens failed')
-    return error
+    record.log.error({ ...fields, view: workspace, member, resource }, `lens failed: ${member} ${problem}`)
   }
 }

@@ -240,7 +240,10 @@ describe('a lens that throws', () => {
       return true
     })
     assert.deepEqual(lines, [
-      [{ err: bug, view: 'masked', member: 'present', resource: 'widgets.example.com' }, 'lens failed'],
+      [
+        { err: bug, view: 'masked', member: 'present', resource: 'widgets.example.com' },
+        'lens failed: present threw an error',
+      ],
     ])
   })
 
