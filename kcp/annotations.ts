@@ -10,6 +10,8 @@ export const pathAnnotation = 'kcp.io/path'
 export const typeAnnotation = 'internal.tenancy.kcp.io/type'
 /** JSON of the UserInfo of the creator; only the username once the workspace is Ready. */
 export const ownerAnnotation = 'experimental.tenancy.kcp.io/owner'
+/** On a Workspace: the mount in versions of kcp before `spec.mount`. */
+export const mountAnnotation = 'experimental.tenancy.kcp.io/mount'
 export const requiredGroupsAnnotation = 'authorization.kcp.io/required-groups'
 export const shardAnnotation = 'core.kcp.io/shard'
 export const shardHashAnnotation = 'internal.tenancy.kcp.io/shard'

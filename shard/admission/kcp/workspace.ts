@@ -3,6 +3,7 @@ import type { KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
   chosenClusterAnnotation,
+  mountAnnotation,
   ownerAnnotation,
   requiredGroupsAnnotation,
   shardAnnotation,
@@ -44,11 +45,22 @@ export const workspaceAdmission = (directory: ClusterDirectory): RegistryPlugin 
     return mirrorWorkspace(old === undefined ? begun(directory, key, workspace) : workspace)
   },
   validate(ctx, request) {
-    if (!concerns(request, workspaces, ['UPDATE'])) return
+    if (!concerns(request, workspaces, ['CREATE', 'UPDATE'])) return
+    const warning = mountWarning(request)
+    if (warning !== undefined) ctx.record.warn(warning)
+    if (request.operation === 'CREATE') return
     const problem = updateProblem(request, isPrivileged(ctx.actAs))
     if (problem !== undefined) throw refused(request, problem)
   },
 })
+
+/** The warning about the annotation by which older versions of kcp mounted, when a write sets or changes it. */
+function mountWarning({ object, old }: AdmissionAttributes): string | undefined {
+  const value = object?.metadata.annotations?.[mountAnnotation]
+  if (value === undefined || value === old?.metadata.annotations?.[mountAnnotation]) return undefined
+  const consequence = mountOf(object as Workspace) === undefined ? ', the workspace is not a mount' : ''
+  return `metadata.annotations[${mountAnnotation}]: ignored${consequence}; use spec.mount instead`
+}
 
 /** Annotations that only the server writes: logical cluster, shard and creator. */
 const systemAnnotations: readonly string[] = [

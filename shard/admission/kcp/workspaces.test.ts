@@ -88,6 +88,36 @@ describe('admission of workspaces', () => {
   })
 })
 
+describe('the annotation of mounts in older versions of kcp', () => {
+  const scene = admitting()
+  const annotations = {
+    'experimental.tenancy.kcp.io/mount': '{"spec":{"ref":{"kind":"KubeCluster","name":"a"}}}',
+  }
+  const warning =
+    'metadata.annotations[experimental.tenancy.kcp.io/mount]: ignored, the workspace is not a mount; use spec.mount instead'
+  const warningsOf = async (write: Promise<KubeObject>): Promise<readonly string[]> => {
+    const before = scene.shard.warnings.length
+    await write
+    return scene.shard.warnings.slice(before)
+  }
+  it('is ignored with a warning', async () => {
+    const { workspaces } = scene.tenancy
+    const created = create(scene, alice, workspaces, workspace('mounted', {}, { annotations }))
+    assert.deepEqual(await warningsOf(created), [warning])
+    assert.deepEqual(await warningsOf(create(scene, alice, workspaces, workspace('plain'))), [])
+    const annotate = (name: string) =>
+      update(scene, alice, [workspaces, name], object => ({
+        ...object,
+        metadata: {
+          ...object.metadata,
+          annotations: { ...object.metadata.annotations, ...annotations, a: name },
+        },
+      }))
+    assert.deepEqual(await warningsOf(annotate('plain')), [warning])
+    assert.deepEqual(await warningsOf(annotate('mounted')), [])
+  })
+})
+
 describe('admission of logical clusters', () => {
   const scene = admitting()
   const about = (text: string) => refusal('logicalclusters.core.kcp.io "cluster"', text)
