@@ -94,7 +94,8 @@ export function lost(sent: unknown, stored: unknown, path: string): readonly str
     return sent.flatMap((item, i) => lost(item, stored[i], `${path}[${i}]`))
   }
   if (!isObject(sent)) return [path]
-  if (!isObject(stored)) return Object.keys(sent).length === 0 && stored === undefined ? [] : [path]
+  const isEmpty = Object.values(sent).every(value => value === null)
+  if (!isObject(stored)) return isEmpty && stored === undefined ? [] : [path]
   return Object.keys(sent).flatMap(key => lost(sent[key], stored[key], path === '' ? key : `${path}.${key}`))
 }
 
