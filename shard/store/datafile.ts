@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 
 // The two meta pages at the start of an LMDB file, data version 2 on 64 bits: offsets within a page.
@@ -51,18 +50,5 @@ export async function isDataFile(path: string): Promise<boolean> {
     return true
   } finally {
     await file.close()
-  }
-}
-
-/** Returns a function that says whether the path still leads to the file that it leads to now. */
-export function samenessOf(path: string): () => boolean {
-  const { dev, ino } = statSync(path)
-  return () => {
-    try {
-      const found = statSync(path)
-      return found.ino === ino && found.dev === dev
-    } catch {
-      return false
-    }
   }
 }

@@ -3,7 +3,7 @@ import { type Stats, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
-import { isDataFile, samenessOf } from './datafile.ts'
+import { isDataFile } from './datafile.ts'
 import { type LastWrite, mayBeRestored, nextEpoch } from './epoch.ts'
 import { decodeCommit, decodeValue, encodeCommit, encodeValue, type History, LoggedStore } from './logged.ts'
 import type { Commit, Medium } from './medium.ts'
@@ -279,5 +279,18 @@ class LmdbMedium implements Medium {
     const problem = this.problem()
     if (problem !== undefined) throw problem
     root.resetReadTxn()
+  }
+}
+
+/** Returns a check whether the path still leads to the file that it leads to now. */
+function samenessOf(path: string): () => boolean {
+  const { dev, ino } = statSync(path)
+  return () => {
+    try {
+      const found = statSync(path)
+      return found.ino === ino && found.dev === dev
+    } catch {
+      return false
+    }
   }
 }
