@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compiled, discard, kubectlFor, run, startOriel } from '../../support/oriel.ts'
+import { compiled, discard, eventually, kubectlFor, run, startOriel } from '../../support/oriel.ts'
 import { root } from '../../support/source.ts'
 
 describe('the bundle that bin names', function () {
@@ -46,12 +46,23 @@ describe('the bundle that bin names', function () {
   })
 
   it('names sources where it fails', async () => {
-    const directory = join(folder, 'data')
-    await mkdir(join(directory, 'store'), { recursive: true })
-    await writeFile(join(directory, 'store/oriel.mdb'), 'nonsense')
-    const args = [compiled, 'start', '--data-directory', directory, '--port', '0']
-    const { code, stderr } = await run(process.execPath, args)
-    assert.equal(code, 1)
-    assert.match(stderr, /is not a data file\n +at foreign \(.*\/shard\/store\/lmdb\.ts:\d+:\d+\)/)
+    const view = join(folder, 'broken.mjs')
+    const definition = "() => ({ apis() { throw new Error('a broken view') } })"
+    await writeFile(
+      view,
+      `export default ({ defineVirtualWorkspace }) => defineVirtualWorkspace('broken', '/services/broken', ${definition})`,
+    )
+    const oriel = await startOriel({ args: ['--view', view] })
+    try {
+      const get = kubectlFor(oriel, 'base')(['get', '--raw', '/services/broken/clusters/root/api'])
+      await assert.rejects(get, /internal error/i)
+      const output = await eventually(
+        async () => oriel.output(),
+        printed => printed.includes('a broken view'),
+      )
+      assert.match(output, /at localAnswer \(.*\/framework\/server\/dispatch\.ts:\d+:\d+\)/)
+    } finally {
+      await discard(oriel)
+    }
   })
 })
