@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { root } from '../support/source.ts'
 
 const dist = join(root, 'dist')
-/** Modules that run before `cmd/main.ts` are compiled from it: whether `npm run build` was there. */
+/** Whether the program is compiled: V8 reports the files that Node loads. */
 export const isCompiled = existsSync(join(dist, 'cmd/main.js'))
 
 /** A compiled program in a process of its own, which tells the files whose functions ran. */
