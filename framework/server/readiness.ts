@@ -8,7 +8,7 @@ import type { HealthCheck } from './health.ts'
 export interface RunningViews {
   /** The names of views whose controllers are not ready. */
   readonly starting: ReadonlySet<string>
-  /** One per view that has controllers, by its name. */
+  /** One per view, by its name; the endpoint `/clusters/…` has no name and none. A view without controllers is ready. */
   readonly checks: readonly HealthCheck[]
   /** Resolves after the signal has aborted and `run` of all ready views has returned. */
   readonly stopped: Promise<void>
@@ -21,7 +21,8 @@ export function runViews(
   signal: AbortSignal,
 ): RunningViews {
   const waiting = new Set(workspaces.filter(w => w.run !== undefined).map(w => w.name))
-  const checks = [...waiting].map(name => ({ name, healthy: () => !waiting.has(name) }))
+  const named = workspaces.filter(({ name }) => name !== '')
+  const checks = named.map(({ name }) => ({ name, healthy: () => !waiting.has(name) }))
   const runs = workspaces.map(workspace => keepRunning(workspace, waiting, log, signal))
   return {
     starting: waiting,

@@ -178,6 +178,12 @@ describe('a server', () => {
       assert.equal((await get(scene, '/readyz/team', {})).body, 'ok')
     })
 
+    it('have a line in readyz, also those without controllers', async () => {
+      await start(scene, [team()(host(scene)), plain(scene)])
+      const { body } = await get(scene, '/readyz?verbose', {})
+      assert.equal(body, '[+]ping ok\n[+]shutdown ok\n[+]team ok\nreadyz check passed\n')
+    })
+
     it('may not contradict each other', async () => {
       await start(scene)
       await assert.rejects(

@@ -38,7 +38,7 @@ export interface ServerOptions {
   readonly version: VersionInfo
   readonly log: Logger
   readonly metrics: Metrics
-  /** Further checks besides `ping`, `shutdown` and one for each view with controllers. */
+  /** Further checks besides `ping`, `shutdown` and one for each view. */
   readonly checks: readonly HealthCheck[]
   readonly pages?: Pages
   /** The URL of the server for clients, without a trailing slash; default: that of its port. */
