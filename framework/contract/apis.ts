@@ -67,6 +67,8 @@ export interface ApiResource<P extends Params = Params> {
   readonly storageVersionHash?: string
   /** Custom resources have kind and apiVersion in list items and do not support strategic merge patch (rules.md 4.2, 5.1). */
   readonly custom: boolean
+  /** List items have kind and apiVersion although the resource is built-in, as in kcp's views of exports (rules.md 4.2). */
+  readonly itemsHaveKind?: true
   /** Whether PUT without resourceVersion overwrites; otherwise it is 422 (rules.md 3.22). */
   readonly unconditionalUpdate: boolean
   /** Whether PUT creates missing objects; otherwise it is 404 (rules.md 3.23). */

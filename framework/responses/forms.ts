@@ -7,7 +7,7 @@ import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
 import { kindFields, type MessageFields, messageFields } from '../wire/protobuf/fields.ts'
 import { lengthDelimited } from '../wire/protobuf/wire.ts'
 import type { InProtobuf, Negotiated, Transform } from './negotiation.ts'
-import { partialBytes } from './partial.ts'
+import { partialBytes, untypedBytes } from './partial.ts'
 import { columnDefinitions, includeObjectOf, rowBytes, type TableForm } from './table.ts'
 
 const plain: ObjectForm = item => item.bytes
@@ -47,15 +47,14 @@ export function listForm(
 
 const plainLists = new WeakMap<Served, ListForm>()
 
-/** Whole objects in JSON; cached by endpoint. */
+/** Whole objects in JSON, without kind and apiVersion for built-in kinds (rules.md 4.2); cached by endpoint. */
 function plainList(served: Served): ListForm {
   const known = plainLists.get(served)
   if (known !== undefined) return known
   const { group, version, resource } = served
   const apiVersion = JSON.stringify(apiVersionOf(group, version))
-  const form = {
-    head: `{"kind":${JSON.stringify(resource.names.listKind)},"apiVersion":${apiVersion},"items":[`,
-  }
+  const head = `{"kind":${JSON.stringify(resource.names.listKind)},"apiVersion":${apiVersion},"items":[`
+  const form = resource.custom || resource.itemsHaveKind ? { head } : { head, element: untypedBytes }
   plainLists.set(served, form)
   return form
 }

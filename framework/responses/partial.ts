@@ -11,3 +11,14 @@ export function partialBytes(item: Item, version: string): Buffer {
 }
 
 const closing = Buffer.from('}')
+
+const openingBrace = 0x7b
+const metadataKey = '"metadata":{'
+
+/** An item without `apiVersion` and `kind`, as Go writes the items of typed lists (rules.md 4.2). */
+export function untypedBytes(item: Item): Buffer {
+  const { bytes, offsets } = encodedOf(item)
+  const untyped = Buffer.from(bytes.subarray(offsets.metadata - metadataKey.length - 1))
+  untyped[0] = openingBrace
+  return untyped
+}

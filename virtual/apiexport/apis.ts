@@ -118,12 +118,13 @@ function schemaSource(host: Host, schema: Item, identity: string, lens?: Lens): 
   }
 }
 
-/** A built-in resource through a lens, with its schema and verbs. */
+/** A built-in resource through a lens, with its schema and verbs, and with a kind in list items as in kcp's view. */
 function systemSource(host: Host, group: string, plural: string, lens: Lens): readonly Source[] {
   const served =
     host.backend.apis('*')?.resources.filter(r => r.group === group && r.names.plural === plural) ?? []
   const through = (resource: ApiResource): Resource => ({
     ...resource,
+    itemsHaveKind: true,
     storage: viewOf(resource.storage, () => lens),
     subresources: resource.subresources
       .filter(s => s.name === 'status')
