@@ -97,6 +97,7 @@ const startInitializing = (object: LogicalCluster, old: LogicalCluster): Logical
     ? initialize(object)
     : object
 
+/** Only the system removes the finalizer, from a logical cluster that is being deleted (kcp `pkg/admission/finalizer`). */
 function finalizerProblem(
   user: UserInfo,
   { operation, object, old }: AdmissionAttributes,
@@ -105,9 +106,9 @@ function finalizerProblem(
   const has = (o: typeof object): boolean =>
     o?.metadata.finalizers?.includes(logicalClusterFinalizer) ?? false
   if (has(object)) return undefined
-  return has(old)
-    ? `removing the finalizer ${logicalClusterFinalizer} is forbidden`
-    : `finalizer ${logicalClusterFinalizer} is required`
+  if (object?.metadata.deletionTimestamp === undefined)
+    return `finalizer ${logicalClusterFinalizer} is required`
+  return has(old) ? `removing the finalizer ${logicalClusterFinalizer} is forbidden` : undefined
 }
 
 function writerProblem(user: UserInfo, request: AdmissionAttributes): string | undefined {

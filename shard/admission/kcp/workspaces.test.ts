@@ -162,3 +162,28 @@ describe('admission of logical clusters', () => {
     assert.deepEqual(kept.metadata.finalizers, ['core.kcp.io/logicalcluster-deletion'])
   })
 })
+
+describe('admission of a logical cluster that is being deleted', () => {
+  const scene = admitting()
+  const own = 'core.kcp.io/logicalcluster-deletion'
+  const other = 'example.com/test'
+  const ref = resources.logicalClusters
+  const finalize = (user: UserInfo, finalizers: readonly string[]) =>
+    update(scene, user, [ref, 'cluster'], object => ({
+      ...object,
+      metadata: { ...object.metadata, finalizers },
+    }))
+  it('lets users remove their finalizers, also after the system has removed its own', async () => {
+    await finalize(alice, [own, other])
+    await scene.shard.backend
+      .storage(ref)
+      .delete(contextFor(scene, loopback, ref), keyOf('cluster'), () => undefined, { dryRun: false })
+    await assert.rejects(
+      finalize(alice, [other]),
+      refusal('logicalclusters.core.kcp.io "cluster"', `removing the finalizer ${own} is forbidden`),
+    )
+    assert.deepEqual((await finalize(loopback, [other])).metadata.finalizers, [other])
+    await finalize(alice, [])
+    await assert.rejects(finalize(alice, []), { code: 404 })
+  })
+})
