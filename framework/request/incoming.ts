@@ -208,8 +208,11 @@ async function readBody(request: HttpRequest, limit: number): Promise<Buffer> {
       else reject(tooLarge(`limit is ${limit}`))
     })
     request.on('end', resolve)
-    request.on('error', () => reject(badRequest('the body of the request was cut off')))
-    request.on('close', () => reject(badRequest('the body of the request was cut off')))
+    const cutOff = (): void => {
+      if (!request.readableEnded) reject(badRequest('the body of the request was cut off'))
+    }
+    request.on('error', cutOff)
+    request.on('close', cutOff)
   })
   return Buffer.concat(chunks)
 }

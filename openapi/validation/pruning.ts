@@ -1,7 +1,7 @@
 import { deepFreeze, isObject, type JsonObject } from '../../framework/formats/values.ts'
 import { Findings } from '../../framework/json/json.ts'
 import { fieldErrorBody } from '../../framework/meta/errors.ts'
-import { child, formatPath, invalidValue, type PathStep } from '../../framework/meta/fielderror.ts'
+import { formatPath, invalidValue, type PathStep } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { DecodeError, decodeMetadata } from '../../framework/wire/metadata.ts'
 import { maxSchemaDepth } from './schema.ts'
@@ -232,14 +232,15 @@ function decodeTypeMeta(key: string, value: unknown, decoding: Decoding): unknow
 }
 
 function decodeEmbeddedMetadata(value: unknown, decoding: Decoding): unknown {
-  const path = pathTo(decoding, 'metadata')
   try {
     const { metadata, unknown } = decodeMetadata(value, '')
-    for (const field of unknown) add(decoding.unknownOfMetadata, child(path, field))
+    for (const field of unknown)
+      add(decoding.unknownOfMetadata, formatPath([...decoding.steps, 'metadata', field]))
     return metadata
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     const { message } = error
-    throw decoding.steps.length === 0 ? new UnreadableError(message) : unreadable(path, value, message)
+    if (decoding.steps.length === 0) throw new UnreadableError(message)
+    throw unreadable(pathTo(decoding, 'metadata'), value, message)
   }
 }

@@ -1,7 +1,7 @@
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import type { Item } from '../../../framework/contract/item.ts'
-import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
+import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
 import type { APIBinding } from '../../../kcp/apis.ts'
 import { resources } from '../../../kcp/resources.ts'
 
@@ -12,15 +12,21 @@ export type PolicyCluster = (request: AdmissionAttributes) => ClusterName
 
 /** For a bound resource the logical cluster of its APIExport, else that of the object (kcp `pkg/admission/validatingadmissionpolicy`). */
 export function policyClusters(informers: Informers): PolicyCluster {
-  const bindings = informers.for(resources.apiBindings)
+  const bindings = informers.for(resources.apiBindings).index(boundResourceKeys)
   return ({ group, resource, key }) => {
-    for (const { object } of bindings.list(key.cluster)) {
-      const { status } = object as APIBinding
-      const isBound = status?.boundResources?.some(b => b.group === group && b.resource === resource)
-      if (isBound === true && status?.apiExportClusterName !== undefined) return status.apiExportClusterName
-    }
-    return key.cluster
+    const [binding] = bindings(boundResourceKey(key.cluster, group, resource))
+    return (binding?.object as APIBinding | undefined)?.status?.apiExportClusterName ?? key.cluster
   }
+}
+
+const boundResourceKey = (cluster: ClusterName, group: string, resource: string): string =>
+  `${cluster}/${groupResource(group, resource)}`
+
+/** The keys of the bound resources of an APIBinding. */
+function boundResourceKeys({ key, object }: Item): readonly string[] {
+  const { boundResources = [], apiExportClusterName } = (object as APIBinding).status ?? {}
+  if (apiExportClusterName === undefined) return []
+  return boundResources.map(({ group, resource }) => boundResourceKey(key.cluster, group, resource))
 }
 
 /** The objects of one resource of admissionregistration.k8s.io, by cluster and in the order of their names. */
@@ -28,9 +34,11 @@ export function configurationsOf(
   informers: Informers,
   resource: string,
 ): (cluster: ClusterName) => readonly Item[] {
-  const informer = informers.for(ref(resource))
-  return cluster => informer.list(cluster)
+  const configurations = informers.for(ref(resource)).index(({ key }) => [key.cluster])
+  return cluster => [...configurations(cluster)].sort(byName)
 }
+
+const byName = (a: Item, b: Item): number => (a.key.name < b.key.name ? -1 : 1)
 
 /** Whether the logical cluster of a write has any of the configurations. */
 export const configured =
