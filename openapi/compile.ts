@@ -140,7 +140,7 @@ function repetitionErrors({ uniqueness }: Compiled, { object, old }: Versions): 
 
 function structureErrors(check: StructureCheck | undefined, object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
-  check?.(object, '', errors)
+  check?.(object, () => '', errors)
   return errors
 }
 

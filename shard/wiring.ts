@@ -30,7 +30,7 @@ import { conversionWebhook } from './conversion/webhook.ts'
 import type { CacheOf } from './informers.ts'
 import { sharedCache } from './published/shared.ts'
 import { virtualResources } from './published/virtual.ts'
-import { openObjectStore } from './registry/objectstore.ts'
+import { openObjectStore } from './registry/registry.ts'
 
 /** The kinds of kcp that every logical cluster has without binding them. */
 const systemKinds = kcpKinds.filter(({ group, names }) => isServedEverywhere(group, names.plural))

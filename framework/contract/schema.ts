@@ -1,7 +1,5 @@
 import type { FieldError } from '../meta/errors.ts'
-import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject } from '../meta/object.ts'
-import { objectMetaSchema } from '../meta/objectmeta.ts'
 
 /** A decoded request body and its unknown fields, which are ignored, reported as warnings or refused (rules.md 2.46, 2.47). */
 export interface Decoded {
@@ -42,21 +40,4 @@ export interface TableColumn {
   readonly priority: number
   /** The cell of an object. `now` is the time for ages. */
   cell(object: KubeObject, now: Date): string | number | boolean | null
-}
-
-type RawSchema = Readonly<Record<string, unknown>>
-
-const whole = new WeakMap<RawSchema, MergeSchema>()
-
-const text: MergeSchema = { type: 'string' }
-
-/** The published schema of a kind, with apiVersion, kind and metadata. Cached by schema. */
-export function wholeSchema(openapi: RawSchema): MergeSchema {
-  const known = whole.get(openapi)
-  if (known !== undefined) return known
-  const schema = openapi as MergeSchema
-  const own = { ...schema.properties, apiVersion: text, kind: text, metadata: objectMetaSchema }
-  const made = { ...schema, properties: own }
-  whole.set(openapi, made)
-  return made
 }

@@ -220,3 +220,18 @@ function structSchema({ fields, isAtomic }: MetaStruct): MergeSchema {
 
 /** `metav1.ObjectMeta` as patches and server-side apply see it. */
 export const objectMetaSchema = structSchema(metaStructs.ObjectMeta)
+
+type RawSchema = Readonly<Record<string, unknown>>
+
+const whole = new WeakMap<RawSchema, MergeSchema>()
+
+/** The published schema of a kind, with apiVersion, kind and metadata. Cached by schema. */
+export function wholeSchema(openapi: RawSchema): MergeSchema {
+  const known = whole.get(openapi)
+  if (known !== undefined) return known
+  const schema = openapi as MergeSchema
+  const own = { ...schema.properties, apiVersion: text, kind: text, metadata: objectMetaSchema }
+  const made = { ...schema, properties: own }
+  whole.set(openapi, made)
+  return made
+}

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { wholeSchema } from '../contract/schema.ts'
 import { canonicalJson } from '../json/json.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
+import { wholeSchema } from '../meta/objectmeta.ts'
 import { applyStrategicMergePatch, readStrategicMergePatch } from './strategicmerge.ts'
 
 const text: MergeSchema = { type: 'string' }

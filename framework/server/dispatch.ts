@@ -1,6 +1,6 @@
 import type { Awaitable } from '../async/awaitable.ts'
 import type { AdmissionPlugin } from '../contract/admission.ts'
-import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
+import { type ApiResource, type ApiSet, requireVerb, type Subresource, servedBy } from '../contract/apis.ts'
 import type { Backend } from '../contract/backend.ts'
 import { contextWith, type RequestContext } from '../contract/context.ts'
 import type { OpenApiDocuments } from '../contract/documents.ts'
@@ -12,12 +12,19 @@ import { discoveryAnswer } from '../discovery/discoveryanswer.ts'
 import { openApiAnswer } from '../discovery/openapiendpoint.ts'
 import { methodNotSupported, notServed, StatusError } from '../meta/errors.ts'
 import type { Incoming } from '../request/incoming.ts'
-import type { ResourceRequest } from '../request/requestinfo.ts'
-import type { Answer } from '../request/response.ts'
+import type { ResourceRequest, Verb } from '../request/requestinfo.ts'
+import type { Answer, VerbRequest } from '../request/response.ts'
 import { documentAnswer } from '../responses/documentanswer.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import type { VerbScope } from '../verbs/call.ts'
-import { handle } from '../verbs/index.ts'
+import type { Call, VerbScope } from '../verbs/call.ts'
+import { create } from '../verbs/create.ts'
+import { deleteOne } from '../verbs/delete.ts'
+import { deletecollection } from '../verbs/deletecollection.ts'
+import { get } from '../verbs/get.ts'
+import { list } from '../verbs/list.ts'
+import { patch } from '../verbs/patch.ts'
+import { update } from '../verbs/update.ts'
+import { watch } from '../verbs/watch.ts'
 import { authorize } from './access.ts'
 import { type HealthCheck, healthAnswer } from './health.ts'
 import type { Target } from './routes.ts'
@@ -192,4 +199,33 @@ async function elsewhere({ backend }: Sources, { ctx, target, incoming }: Author
   const { status, headers, body } = await backend.forward(ctx, incoming)
   const { 'content-type': type, ...others } = headers
   return { status, contentType: String(type ?? ''), headers: others, body, flush: true }
+}
+
+const verbs: Readonly<Record<Verb, (call: Call) => Awaitable<Answer>>> = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: deleteOne,
+  deletecollection,
+}
+
+/**
+ * Answers a request for a resource. Throws a `StatusError` before the answer begins: 404 for unknown subresources and
+ * wrong scopes, 405 for verbs that are not served, then the errors of the verb.
+ */
+export function handle(
+  ctx: RequestContext,
+  resource: ApiResource,
+  request: VerbRequest,
+  scope: VerbScope,
+): Awaitable<Answer> {
+  const { info } = ctx
+  if (!info.isResource) throw notServed()
+  const served = servedBy(resource, info.subresource, info.name)
+  requireVerb(served, info.verb)
+  if (resource.deprecationWarning !== undefined) ctx.record.warn(resource.deprecationWarning)
+  return verbs[info.verb]({ ctx, info, served, request, scope })
 }

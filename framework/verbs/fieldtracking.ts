@@ -4,10 +4,10 @@ import { typeOf } from '../apply/typed/types.ts'
 import type { VersionTypes } from '../apply/update.ts'
 import { type AdmissionAttributes, admissionChain, inOneVersion, optionsFor } from '../contract/admission.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
-import { wholeSchema } from '../contract/schema.ts'
 import type { DeleteOptions, WriteOptions } from '../contract/storage.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import { apiVersionOf, type KubeObject, type ObjectKey, timestamp } from '../meta/object.ts'
+import { wholeSchema } from '../meta/objectmeta.ts'
 import type { Call, VerbScope } from './call.ts'
 
 /** Fields that an endpoint resets, which no manager comes to own through it (rules.md 5.51k). */

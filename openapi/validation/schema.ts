@@ -1,10 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
+import { listKind } from '../../cel/schema/adapt.ts'
+import { isObject, type JsonObject, memberOf } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
+import { invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import { listCheck, objectCheck } from './below.ts'
 import { logicCheck } from './logic.ts'
-import { enumRule, numberRule, stringRule, typeRule } from './scalar.ts'
-import { type CompileBelow, newWalk, type ValueCheck } from './validation.ts'
+import { allRules, enumRule, numberRule, stringRule, typeRule } from './scalar.ts'
+import {
+  type CompileBelow,
+  checkBelow,
+  isFull,
+  newWalk,
+  pathOf,
+  type ValueCheck,
+  type ValueRule,
+  type Walk,
+} from './validation.ts'
 
 /** The maximum depth of schemas, so that walking them does not overflow the stack. */
 export const maxSchemaDepth = 200
@@ -65,3 +76,110 @@ export function validate(check: ValueCheck, value: unknown, old?: unknown): read
   check(value, old, compared)
   return compared.errors
 }
+
+/** Validates the items, then their number. */
+export function listCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck | undefined {
+  const items = schema.items === undefined ? undefined : compile(schema.items)
+  const size = sizeRule(schema)
+  if (items === undefined && size === undefined) return undefined
+  const kind = listKind(schema)
+  const correlate = kind.type === 'map' ? byKeys(kind.keyOf) : uncorrelated
+  return (value, old, walk) => {
+    const list = value as readonly unknown[]
+    if (items !== undefined) {
+      const oldOf = correlate(old)
+      for (let i = 0; i < list.length && !isFull(walk); i++)
+        checkBelow(i, items, [list[i], oldOf(list[i])], walk)
+    }
+    size?.(list, walk)
+  }
+}
+
+type OldItem = (item: unknown) => unknown
+
+/** Only items of lists of type map are correlated with old items (rules.md 7.27). */
+const uncorrelated = (): OldItem => () => undefined
+
+function byKeys(keyOf: (item: unknown) => string): (old: unknown) => OldItem {
+  return old => {
+    if (!Array.isArray(old)) return () => undefined
+    const items = new Map(old.map(item => [keyOf(item), item]))
+    return item => items.get(keyOf(item))
+  }
+}
+
+const sizeRule = ({ minItems, maxItems }: JSONSchemaProps): ValueRule<readonly unknown[]> | undefined =>
+  allRules<readonly unknown[]>([
+    minItems === undefined
+      ? undefined
+      : ({ length }, walk) => {
+          if (length < minItems) tooFew(walk, length, `${minItems} items`)
+        },
+    maxItems === undefined
+      ? undefined
+      : ({ length }, walk) => {
+          if (length > maxItems) walk.errors.push(tooMany(pathOf(walk), length, maxItems))
+        },
+  ])
+
+function tooFew(walk: Walk, count: number, text: string): void {
+  const path = pathOf(walk)
+  walk.errors.push(invalidValue(path, count, `${path} in body should have at least ${text}`))
+}
+
+interface Members {
+  readonly known: ReadonlyMap<string, ValueCheck>
+  readonly other: ValueCheck | undefined
+}
+
+/** Validates the number of members, then each member, then required members. */
+export function objectCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck {
+  const { properties = {}, additionalProperties: other, required: names = [] } = schema
+  const members: Members = {
+    known: new Map(Object.entries(properties).map(([key, below]) => [key, compile(below)])),
+    other: isObject(other) ? compile(other) : other === false ? notAllowed : undefined,
+  }
+  const count = countRule(schema)
+  return (value, old, walk) => {
+    const fields = value as JsonObject
+    count?.(fields, walk)
+    if (members.known.size > 0 || members.other !== undefined) checkMembers(members, [fields, old], walk)
+    for (const name of names)
+      if (memberOf(fields, name) === undefined) walk.errors.push(required(pathBelow(walk, name)))
+  }
+}
+
+function checkMembers({ known, other }: Members, values: readonly [JsonObject, unknown], walk: Walk): void {
+  const [fields, old] = values
+  for (const key of Object.keys(fields)) {
+    if (isFull(walk)) return
+    const check = known.get(key) ?? other
+    const value = fields[key]
+    if (check === undefined || value === undefined) continue
+    const ratchets = walk.steps.length > 0 || (key !== 'apiVersion' && key !== 'kind')
+    checkBelow(key, check, [value, ratchets ? memberOf(old, key) : undefined], walk)
+  }
+}
+
+function pathBelow(walk: Walk, name: string): string {
+  walk.steps.push(name)
+  const path = pathOf(walk)
+  walk.steps.pop()
+  return path
+}
+
+const notAllowed: ValueCheck = (_value, _old, walk) => {
+  const parent = { ...walk, steps: walk.steps.slice(0, -1) }
+  const text = `${pathOf(walk)} in body is a forbidden property`
+  walk.errors.push(invalidValue(pathOf(parent), walk.steps.at(-1), text))
+}
+
+const countRule = ({ minProperties, maxProperties }: JSONSchemaProps): ValueRule<JsonObject> | undefined =>
+  minProperties === undefined && maxProperties === undefined
+    ? undefined
+    : (fields, walk) => {
+        const count = Object.keys(fields).length
+        if (count < (minProperties ?? 0)) tooFew(walk, count, `${minProperties} properties`)
+        if (maxProperties !== undefined && count > maxProperties)
+          walk.errors.push(tooMany(pathOf(walk), count, maxProperties))
+      }

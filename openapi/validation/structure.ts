@@ -10,8 +10,11 @@ import {
   qualifiedNameErrors,
 } from '../../framework/meta/names.ts'
 
-/** Appends the errors at a path, which has map keys as `[key]` (rules.md 2.22). */
-export type StructureCheck = (value: unknown, path: string, errors: FieldError[]) => void
+/** A path with map keys as `[key]` (rules.md 2.22), formatted for errors only. */
+type Path = () => string
+
+/** Appends the errors of the value at a path. */
+export type StructureCheck = (value: unknown, path: Path, errors: FieldError[]) => void
 
 /** The check of one node, if its schema needs it. */
 export type NodeCheck = (schema: JSONSchemaProps) => StructureCheck | undefined
@@ -52,24 +55,24 @@ function compileBelow(schema: JSONSchemaProps, nodeCheck: NodeCheck): Below | un
   return isEmpty ? undefined : below
 }
 
-function checkItems({ items }: Below, list: readonly unknown[], path: string, errors: FieldError[]): void {
+function checkItems({ items }: Below, list: readonly unknown[], path: Path, errors: FieldError[]): void {
   list.forEach((item, i) => {
-    items?.(item, `${path}[${i}]`, errors)
+    items?.(item, () => `${path()}[${i}]`, errors)
   })
 }
 
-function checkMembers(below: Below, object: object, path: string, errors: FieldError[]): void {
+function checkMembers(below: Below, object: object, path: Path, errors: FieldError[]): void {
   for (const [key, value] of Object.entries(object)) {
     const known = below.known.get(key)
-    if (known !== undefined) known(value, child(path, key), errors)
-    else below.other?.(value, `${path}[${key}]`, errors)
+    if (known !== undefined) known(value, () => child(path(), key), errors)
+    else below.other?.(value, () => `${path()}[${key}]`, errors)
   }
 }
 
 /** `x-kubernetes-embedded-resource`: requires apiVersion and kind, and validates metadata. */
 export const embeddedCheck = (schema: JSONSchemaProps): StructureCheck | undefined =>
   schema['x-kubernetes-embedded-resource'] === true
-    ? (value, path, errors) => append(errors, embeddedErrors(value, path))
+    ? (value, path, errors) => append(errors, embeddedErrors(value, path()))
     : undefined
 
 function embeddedErrors(value: unknown, path: string): readonly FieldError[] {
@@ -136,26 +139,26 @@ export function uniquenessCheck(schema: JSONSchemaProps): StructureCheck | undef
 }
 
 /** Reports each duplicate value once, at its second occurrence. */
-function repetitions(values: readonly unknown[], path: string): readonly FieldError[] {
+function repetitions(values: readonly unknown[], path: Path): readonly FieldError[] {
   const counts = new Map<string, number>()
   return values.flatMap((value, i) => {
     const text = canonicalJson(value)
     const count = (counts.get(text) ?? 0) + 1
     counts.set(text, count)
-    return count === 2 ? [duplicate(`${path}[${i}]`, value)] : []
+    return count === 2 ? [duplicate(`${path()}[${i}]`, value)] : []
   })
 }
 
-const checkSet = (value: unknown, path: string): readonly FieldError[] =>
+const checkSet = (value: unknown, path: Path): readonly FieldError[] =>
   Array.isArray(value) && value.length > 1 ? repetitions(value, path) : []
 
-function checkMap(value: unknown, path: string, keys: readonly string[]): readonly FieldError[] {
+function checkMap(value: unknown, path: Path, keys: readonly string[]): readonly FieldError[] {
   if (!Array.isArray(value)) return []
   const stranger = value.findIndex(item => item !== null && !isObject(item))
   if (stranger >= 0)
     return [
       invalidValue(
-        `${path}[${stranger}]`,
+        `${path()}[${stranger}]`,
         value[stranger],
         'must be an object for an array of list-type map',
       ),

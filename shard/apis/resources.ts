@@ -18,8 +18,12 @@ import { apiResourcesOf, readOnlyResourcesOf, subresourceVerbs } from '../../ope
 import type { RegistryAdmission } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/codec.ts'
 import type { ResourceCache } from '../cache/resource.ts'
-import { type ObjectStoreOptions, versionedObjectStore } from '../registry/objectstore.ts'
-import type { ObjectStore, Registry } from '../registry/registry.ts'
+import {
+  type ObjectStore,
+  type ObjectStoreOptions,
+  type Registry,
+  versionedObjectStore,
+} from '../registry/registry.ts'
 import { presented, registryStorage, shapeOf } from '../registry/storage.ts'
 import type { Part } from '../registry/strategy.ts'
 import { convertedReads } from './convertedreads.ts'

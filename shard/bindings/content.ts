@@ -27,11 +27,8 @@ export interface ClusterContent {
   add(objects: readonly Manifest[]): Promise<void>
   /** Likewise, whatever it is. */
   commit(changes: readonly StoreChange[]): Promise<void>
-  /**
-   * Calls `handler` when a terminating object has changed and when it is gone. Returns a function that removes the
-   * handler.
-   */
-  onTerminating(handler: (departing: Stored) => void): () => void
+  /** Calls `handler` for every change of any resource. Returns a function that removes the handler. */
+  subscribe: WatchCache['subscribe']
 }
 
 const deletionMark = Buffer.from('"deletionTimestamp":')
@@ -57,10 +54,7 @@ export function clusterContent(store: Store, cache: WatchCache): ClusterContent 
     remove: objects => commit(objects.map(removalOf)),
     add: objects => commit(objects.map(creationOf)),
     commit,
-    onTerminating: handler =>
-      cache.subscribe(({ resource }, { type, item }) => {
-        if (type === 'DELETED' || (type === 'MODIFIED' && isBeingDeleted(item))) handler({ resource, item })
-      }),
+    subscribe: handler => cache.subscribe(handler),
   }
 }
 

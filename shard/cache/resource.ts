@@ -1,6 +1,5 @@
 import { idOf, pageBytes, pageSize } from '../../framework/cache/page.ts'
 import { type IdRange, idsUnder, PageMap, type Snapshot } from '../../framework/cache/pages.ts'
-import type { RevisionProgress } from '../../framework/cache/reader.ts'
 import { CacheEvent, Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { ItemList, ItemWatch, ListQuery, WatchQuery } from '../../framework/contract/storage.ts'
@@ -15,11 +14,18 @@ import { watch } from './watching.ts'
 /** Called synchronously while a change is applied: reads see it already, watches do not. */
 export type CacheHandler = (event: CacheEvent<CachedItem>) => void
 
+/** The newest applied revision of the cache. */
+export interface AppliedRevision {
+  readonly revision: number
+  /** Resolves at `revision`, when `signal` aborts, after `milliseconds` if given, or when the cache is closed. */
+  reached(revision: number, signal: AbortSignal, milliseconds?: number): Promise<void>
+}
+
 /** What all resources of a cache share. */
 export interface CacheContext
   extends Pick<ListSource, 'newest' | 'ticker' | 'bookmarkEvery' | 'patience' | 'closed'> {
   readonly builder: Builder
-  readonly progress: RevisionProgress
+  readonly progress: AppliedRevision
   readonly bounds: RingBounds
   /** The oldest revision whose changes the cache knows. */
   readonly floor: number

@@ -1,7 +1,7 @@
 import type { Informer } from '../../framework/contract/informer.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { Logger } from '../../framework/contract/log.ts'
-import type { ClusterContent, Stored } from '../bindings/content.ts'
+import { type ClusterContent, isBeingDeleted, type Stored } from '../bindings/content.ts'
 import { createQueue } from './queue.ts'
 
 /** Turns events into keys, and reconciles each key one at a time. */
@@ -21,10 +21,11 @@ export interface ControllerDefinition {
     readonly keys: (event: ItemEvent) => readonly string[]
   }[]
   /**
-   * Objects whose deletion waits for others: they are enqueued a moment after a terminating object has changed.
+   * Objects whose deletion waits for others: they are enqueued a moment after a terminating object changed or was
+   * removed.
    */
   readonly terminating?: {
-    readonly content: Pick<ClusterContent, 'onTerminating'>
+    readonly content: Pick<ClusterContent, 'subscribe'>
     readonly keys: (object: Stored) => readonly string[]
   }
   /** Returns after how many milliseconds to reconcile again, when no event will do that. */
@@ -57,8 +58,9 @@ export function createController(definition: ControllerDefinition, log: Logger):
       const removals = sources.map(({ informer, keys }) => informer.onEvent(handle(keys)))
       if (departures !== undefined)
         removals.push(
-          departures.content.onTerminating(object => {
-            for (const key of departures.keys(object)) queue.addAfter(key, pause)
+          departures.content.subscribe(({ resource }, { type, item }) => {
+            if (type === 'ADDED' || (type === 'MODIFIED' && !isBeingDeleted(item))) return
+            for (const key of departures.keys({ resource, item })) queue.addAfter(key, pause)
           }),
         )
       await queue.run(signal)

@@ -7,8 +7,7 @@ import { alreadyExists, badRequest, forbidden, invalid, StatusError } from '../.
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
-import { writeWithin } from './objectstore.ts'
-import { aboutOf, attributesOf, type Registry, type Rules } from './registry.ts'
+import { aboutOf, attributesOf, type Registry, type Rules, writeWithin } from './registry.ts'
 import { prepareForCreate, scopeOf, withSystemFields } from './strategy.ts'
 
 /** Attempts with a generated name before the client gets 409 (rules.md 3.4). */

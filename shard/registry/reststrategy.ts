@@ -1,6 +1,6 @@
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue } from '../../framework/meta/fielderror.ts'
-import { dns1123LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/meta/names.ts'
+import { labelNameErrors, pathSegmentNameErrors, subdomainNameErrors } from '../../framework/meta/names.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { defaultCustomResourceDefinition } from '../../openapi/crd/crd.ts'
 import { restStrategyOf } from '../../openapi/definitions/kubernetes/reststrategy.ts'
@@ -20,24 +20,11 @@ import {
 import { canonicalQuota, quotaErrors, quotaStatusErrors } from './resourcequota.ts'
 import type { KindStrategy } from './strategy.ts'
 
-type NameErrors = KindStrategy['nameErrors']
-
-/** Checks a generateName with its trailing dash replaced: `maskTrailingDash` (rules.md 3.6). */
-const masked =
-  (check: (name: string) => readonly string[]): NameErrors =>
-  (name, prefix) =>
-    check(prefix && name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name)
-
-const subdomainName = masked(dns1123SubdomainErrors)
-const labelName = masked(dns1123LabelErrors)
-const pathSegmentName: NameErrors = (name, prefix) =>
-  prefix && (name === '.' || name === '..') ? [] : pathSegmentErrors(name)
-
 /** The strategy of custom resources (rules.md 3.7, 3.22, 3.29). */
 export const customStrategy: KindStrategy = {
   custom: true,
   generation: 'content',
-  nameErrors: subdomainName,
+  nameErrors: subdomainNameErrors,
   unconditionalUpdate: false,
   createOnUpdate: false,
   deleteReturnsObject: false,
@@ -45,7 +32,7 @@ export const customStrategy: KindStrategy = {
 }
 
 /** For APIResourceSchemas with `nameValidation: PathSegmentName`. */
-export const pathNamedStrategy: KindStrategy = { ...customStrategy, nameErrors: pathSegmentName }
+export const pathNamedStrategy: KindStrategy = { ...customStrategy, nameErrors: pathSegmentNameErrors }
 
 /** Most built-in kinds: no generation. */
 const plain: KindStrategy = { ...customStrategy, custom: false, generation: 'none' }
@@ -55,7 +42,7 @@ const webhooks: KindStrategy = { ...policy, generation: 'content' }
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 
-const named: KindStrategy = { ...plain, nameErrors: pathSegmentName }
+const named: KindStrategy = { ...plain, nameErrors: pathSegmentNameErrors }
 const roles: KindStrategy = { ...named, complete: completeRole, prepare: prepareRole }
 const roleBindings: KindStrategy = { ...named, complete: completeBinding, prepare: completeBinding }
 const events: KindStrategy = { ...plain, collected: false }
@@ -80,7 +67,7 @@ const builtinStrategies: Readonly<Record<string, KindStrategy>> = {
     parts: { status: { validate: quotaStatusErrors } },
   },
   serviceaccounts: { ...plain, prepare: withNamedSecrets },
-  namespaces: { ...plain, ...namespaceRules, nameErrors: labelName },
+  namespaces: { ...plain, ...namespaceRules, nameErrors: labelNameErrors },
   events,
   'events.events.k8s.io': events,
   'leases.coordination.k8s.io': {
@@ -94,7 +81,7 @@ const builtinStrategies: Readonly<Record<string, KindStrategy>> = {
   'certificatesigningrequests.certificates.k8s.io': {
     ...plain,
     ...signingRequestRules,
-    nameErrors: pathSegmentName,
+    nameErrors: pathSegmentNameErrors,
   },
   'customresourcedefinitions.apiextensions.k8s.io': definitions,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': webhooks,

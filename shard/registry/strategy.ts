@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ResetFields } from '../../framework/contract/apis.ts'
 import type { ValidationScope } from '../../framework/contract/schema.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
+import type { NameErrors } from '../../framework/meta/names.ts'
 import { type KubeObject, type Metadata, type ObjectKey, timestamp } from '../../framework/meta/object.ts'
 import { withoutSystemFields } from '../../framework/meta/objectmeta.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
@@ -23,7 +24,7 @@ export interface KindStrategy {
   readonly custom: boolean
   readonly generation: GenerationRule
   /** Errors of a name; `prefix`: it is a generateName, which may end with a dash. */
-  readonly nameErrors: (name: string, prefix: boolean) => readonly string[]
+  readonly nameErrors: NameErrors
   readonly unconditionalUpdate: boolean
   readonly createOnUpdate: boolean
   readonly deleteReturnsObject: boolean

@@ -8,8 +8,7 @@ import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
-import { writeWithin } from './objectstore.ts'
-import { aboutOf, attributesOf, type Registry, seen, storedObject } from './registry.ts'
+import { aboutOf, attributesOf, type Registry, seen, storedObject, writeWithin } from './registry.ts'
 import { isHeld, prepareForUpdate, rulesOf, scopeOf } from './strategy.ts'
 
 /** Attempts before a conflict is returned to the client. */

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../framework/meta/object.ts'
 import type { ResourceRequest, Verb } from '../../framework/request/requestinfo.ts'
 import type { Answer, VerbRequest } from '../../framework/request/response.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
-import { handle } from '../../framework/verbs/index.ts'
+import { handle } from '../../framework/server/dispatch.ts'
 import { testContext } from './context.ts'
 
 const known = ['apiVersion', 'kind', 'metadata', 'spec', 'status']

@@ -88,7 +88,7 @@ describe('the walks of docs', function () {
       })
       assert.deepEqual(filesOn('a-write.md'), files)
       const count = files.filter(file => !isController(file)).length
-      assert.ok(count <= 91, `${count} files`)
+      assert.ok(count <= 80, `${count} files`)
     })
   })
 

@@ -9,9 +9,8 @@ import {
 import { type APIExport, apisGroup, type PermissionClaim } from '../../kcp/index.ts'
 
 import { apiResourcesOf, definitionOf } from '../../openapi/index.ts'
-import { type ExportParams, type Exports, exportOf } from '../shared/exports/exports.ts'
+import { type ExportParams, type Exports, exportOf, KeptApis } from '../shared/exports/exports.ts'
 
-import { KeptApis } from '../shared/exports/keptapis.ts'
 import { claimedGroup, claimLens, ownBindingsLens } from './claims.ts'
 
 type Resource = ApiResource<ExportParams>

@@ -36,10 +36,11 @@ import { claimedGroup, sameClaim } from './claims.ts'
 
 type Context = Omit<RequestContext<ExportParams>, 'actAs'>
 
-/** Authorizes and explains requests to the view. */
+/** Authorizes and explains requests to the view, and says as which user the view acts. */
 export interface ExportAuthorizer {
   authorize(ctx: Context): Promise<Decision>
   explain(ctx: Context): Promise<Decision>
+  actAs(ctx: Context): UserInfo
 }
 
 const self = 'virtual.apiexport'
@@ -76,6 +77,7 @@ export function exportAuthorizer(host: Host, exports: Exports): ExportAuthorizer
       ...viewDecision(self, await decideAll(stepsFor(ctx))),
       cluster: ctx.params.provider,
     }),
+    actAs: ctx => actAs(ctx, loopback),
   }
 }
 

@@ -1,9 +1,9 @@
 import { aborted } from '../../framework/async/awaitable.ts'
-import { defineVirtualWorkspace, loopback } from '../../framework/index.ts'
+import { defineVirtualWorkspace } from '../../framework/index.ts'
 import { watchExports } from '../shared/exports/exports.ts'
 import { selectorAdmission } from './admission.ts'
 import { exportApis } from './apis.ts'
-import { actAs, exportAuthorizer } from './authorizer.ts'
+import { exportAuthorizer } from './authorizer.ts'
 import { slicePublisher } from './publisher.ts'
 
 /**
@@ -12,11 +12,9 @@ import { slicePublisher } from './publisher.ts'
  */
 export const apiexport = defineVirtualWorkspace('apiexport', '/services/apiexport/:provider/:name', host => {
   const exports = watchExports(host)
-  const apis = exportApis(host, exports)
   return {
-    apis: params => apis.of(params),
+    apis: exportApis(host, exports).of,
     ...exportAuthorizer(host, exports),
-    actAs: ctx => actAs(ctx, loopback),
     admission: [selectorAdmission(exports)],
     publisher: slicePublisher(exports),
     run: async (ready, signal) => {

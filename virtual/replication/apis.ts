@@ -3,7 +3,7 @@ import type { ApiResource } from '../../framework/index.ts'
 import { crossClusterRead } from '../../framework/informers/crossclusterread.ts'
 import type { ClusterCachedResource } from '../../kcp/index.ts'
 import { definitionOf, readOnlyResourcesOf } from '../../openapi/index.ts'
-import { KeptApis } from '../shared/exports/keptapis.ts'
+import { KeptApis } from '../shared/exports/exports.ts'
 import type { Publication, SliceParams, Slices } from './slices.ts'
 
 /** The ApiSets of all slices. */

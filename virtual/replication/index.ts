@@ -16,7 +16,7 @@ export const replication = defineVirtualWorkspace(
     const slices = watchSlices(host, shared)
     const apis = sliceApis(shared, slices)
     return {
-      apis: params => apis.of(params),
+      apis: apis.of,
       ...sliceAuthorizer(host, slices),
       // The view reads published objects as the server itself.
       actAs: () => loopback,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { wholeSchema } from '../../contract/schema.ts'
 import type { MergeSchema } from '../../meta/mergeschema.ts'
+import { wholeSchema } from '../../meta/objectmeta.ts'
 
 const text: MergeSchema = { type: 'string' }
 
