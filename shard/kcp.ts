@@ -43,6 +43,8 @@ export interface KcpOptions {
   readonly rootCA: string
   /** Absent with a single shard. */
   readonly sharding?: Sharding
+  /** Why requests for mounts are not sent to a URL; undefined when they are. */
+  readonly mountRefusal?: (url: string) => Promise<string | undefined>
   /** The maximum number of objects in each logical cluster but root; no limit when absent. */
   readonly objectLimit?: number
 }

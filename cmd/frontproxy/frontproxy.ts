@@ -75,7 +75,7 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
     ...{ index, authenticator, review, measures, stopping },
     routes: routes.current,
     groups: groupFilter(flags.authenticationPassOnGroups ?? [], drop),
-    outbound: await openOutbound(flags),
+    outbound: await openOutbound(flags, 'oriel front-proxy'),
     publicUrl: publicName,
   })
   const { metrics } = measures

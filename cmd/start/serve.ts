@@ -1,6 +1,7 @@
 import type { Auditor } from '../../framework/audit/index.ts'
 import { isIdentityHeader } from '../../framework/authn/index.ts'
 import type { Logger } from '../../framework/contract/log.ts'
+import type { Outbound } from '../../framework/contract/upstream.ts'
 import { versionInfo } from '../../framework/contract/version.ts'
 import type { WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import { createMetrics } from '../../framework/metrics/metrics.ts'
@@ -16,7 +17,6 @@ import { plain } from '../files/plain.ts'
 import { publicUrl } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import { viewsOver } from '../views/viewplugins.ts'
-import { openOutbound } from './outbound.ts'
 import type { Embedded } from './shard.ts'
 
 export interface ServeOptions {
@@ -27,17 +27,17 @@ export interface ServeOptions {
   /** The views of `--view`. */
   readonly views: readonly WorkspaceFactory[]
   readonly authorization: Pick<AuthorizationParts, 'explains'>
+  readonly outbound: Outbound
   readonly auditor?: Auditor
   readonly log: Logger
 }
 
 /** Serves all views and the logical clusters themselves on one port. */
 export async function serve(given: ServeOptions): Promise<Server> {
-  const { options, host, authentication, port, views, auditor, log } = given
+  const { options, host, authentication, port, views, outbound, auditor, log } = given
   const version = versionInfo(build())
   const { serviceAccounts, identityHeaders } = authentication
   const { authenticator } = host.authentication
-  const outbound = await openOutbound(options)
   const served = viewsOver([...workspaces, ...views, plain], { ...host, outbound })
   given.authorization.explains(served)
   return serveOn(port, {

@@ -3,8 +3,9 @@ import { workspaceTokens } from '../../framework/authn/jwt/index.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { Logger } from '../../framework/contract/log.ts'
+import type { Outbound } from '../../framework/contract/upstream.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { createAddressPolicy } from '../../framework/net/addresspolicy.ts'
+import { type AddressPolicy, createAddressPolicy } from '../../framework/net/addresspolicy.ts'
 import type { ViewUrls } from '../../framework/publishing/publisher.ts'
 import { tokenExpressions } from '../../openapi/expressions/tokenexpressions.ts'
 import { openShard, type Shard } from '../../shard/index.ts'
@@ -27,6 +28,8 @@ export interface EmbeddedOptions {
   /** Private hosts, addresses and networks that admission webhooks may use. */
   readonly webhookAllow?: readonly string[]
   readonly authorization?: AuthorizationParts
+  /** For mounts. */
+  readonly outbound?: Pick<Outbound, 'refusalOf'>
   /** Called with the number of objects loaded so far. */
   readonly loading?: (objects: number) => void
   readonly log: Logger
@@ -42,10 +45,14 @@ export interface Embedded extends Shard {
 
 /** Opens the logical clusters of a store, with kcp's controllers, admission and RBAC. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { store, rootCA, log, signal } = options
+  const { store, rootCA, log, signal, outbound } = options
   const { addresses, sharding } = options.sharding
   const tenancy = await fill(options, options.sharding)
-  const kcp = kcpParts({ tenancy, shard: addresses, rootCA, ...(sharding && { sharding }) })
+  const kcp = kcpParts({
+    ...{ tenancy, shard: addresses, rootCA },
+    ...(sharding && { sharding }),
+    ...(outbound && { mountRefusal: outbound.refusalOf }),
+  })
   const authentication = authenticationOf(options, tenancy.workspaceTypes)
   const tokens = tokenParts({
     issuer: tokenIssuer(options.authentication.serviceAccounts),
@@ -56,7 +63,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const shard = await openShard({
     ...kcp,
     externalUrl: addresses.externalURL,
-    webhookAddresses: createAddressPolicy({ allow: options.webhookAllow ?? [] }),
+    webhookAddresses: addressesOf('--webhook-allow', options.webhookAllow),
     ...(options.loading && { loading: options.loading }),
     store,
     log,
@@ -74,9 +81,12 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   return { ...shard, viewUrls, authentication: authentication(shard.informers) }
 }
 
+const addressesOf = (flag: string, allow: readonly string[] = []): AddressPolicy =>
+  createAddressPolicy({ allow, flags: { command: 'oriel start', allow: flag } })
+
 /** Authentication in these logical clusters. Created once, because it caches tokens. */
 function authenticationOf(
-  { authentication, issuerAllow: allow = [], log }: EmbeddedOptions,
+  { authentication, issuerAllow, log }: EmbeddedOptions,
   workspaceTypes: ResourceRef,
 ): (informers: Informers) => Authentication {
   let made: Authentication | undefined
@@ -87,7 +97,7 @@ function authenticationOf(
         configurationsOf: workspaceIssuers(informers, workspaceTypes),
         compiler: tokenExpressions,
         forbidden: [authentication.serviceAccounts.issuer],
-        addresses: createAddressPolicy({ allow }),
+        addresses: addressesOf('--issuer-allow', issuerAllow),
         log,
       }),
     )
@@ -103,6 +113,7 @@ interface ShardObject extends KubeObject {
 function shardViewUrls(informers: Informers, shards: ResourceRef, own: ShardAddresses): ViewUrls {
   const informer = informers.for(shards)
   return {
+    own: own.baseURL,
     current() {
       const others = informer.list('root').flatMap(({ key, object }) => {
         const { virtualWorkspaceURL, baseURL } = (object as ShardObject).spec ?? {}

@@ -100,6 +100,7 @@ async function bringUp(starting: Starting) {
     { prepareAuthorization },
     { missingFor, prepareAudit },
     { loadViews },
+    { openOutbound },
   ] = await Promise.all([
     openStore(where),
     import('./sharding.ts'),
@@ -108,19 +109,21 @@ async function bringUp(starting: Starting) {
     import('../authorization/authorization.ts'),
     import('../audit/audit.ts'),
     import('../views/viewplugins.ts'),
+    import('./outbound.ts'),
   ])
   void store.failed.then(endBecause)
   const views = await loadViews(options)
   const sharding = await prepareSharding(options, publicUrl(options))
   const authorization = await prepareAuthorization(options)
   const audit = await prepareAudit(options, log)
+  const outbound = await openOutbound(options, 'oriel start')
   const shard = await openEmbedded({
-    ...{ store, sharding, rootCA, authentication, authorization, loading, log, signal },
+    ...{ store, sharding, rootCA, authentication, authorization, outbound, loading, log, signal },
     issuerAllow: options.issuerAllow ?? [],
     webhookAllow: options.webhookAllow ?? [],
   })
   const auditor = audit?.auditor(shard, missingFor(shard, authorization))
-  const served = { options, host: shard, authentication, authorization, port, views, log }
+  const served = { options, host: shard, authentication, authorization, port, views, outbound, log }
   const server = await serve({ ...served, ...(auditor && { auditor }) })
   return { shard, server, store, audit }
 }

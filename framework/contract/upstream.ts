@@ -62,6 +62,9 @@ export interface Outbound {
   forwarding(request: UpstreamRequest): Forwarding
   /** Sends one GET. Throws a `StatusError` for endpoints that the address policy refuses or that cannot be reached. */
   get(endpoint: UpstreamEndpoint, path: string, signal: AbortSignal): Promise<UpstreamResponse>
-  /** Why the address policy refuses a URL, in one sentence; undefined when it allows the URL. */
-  problemOf(url: string): string | undefined
+  /**
+   * Why the address policy refuses a URL, with the flag that changes that; undefined when it allows the URL, and for a host that
+   * is unknown. Looks up the host.
+   */
+  refusalOf(url: string): Promise<string | undefined>
 }

@@ -18,6 +18,8 @@ export interface UrlPublisher<P extends Params = Params> {
   readonly objects: ResourceRef
   /** Other resources whose changes may change the published URLs. */
   readonly dependsOn: readonly ResourceRef[]
+  /** True: the URLs lead to this server, also where other views have another base URL, because no other process serves the view. */
+  readonly isOnlyHere?: boolean
   /** The path parameters of the views to publish in one object; undefined: do not change its status. Must return from memory. */
   views(object: KubeObject): readonly P[] | undefined
   /** Returns the object with the URLs in its status; the same object if nothing changes. */

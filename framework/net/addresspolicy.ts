@@ -9,12 +9,24 @@ export interface AddressRules {
   readonly deny?: readonly string[]
   /** Allows URLs without TLS, for tests and closed networks. */
   readonly allowHttp?: boolean
+  /** The flags that set these rules, for the texts of refusals. */
+  readonly flags?: AddressFlags
+}
+
+/** Names of flags: `--mount-allow`, and the command that has them, `oriel start`. */
+export interface AddressFlags {
+  readonly command: string
+  readonly allow: string
+  readonly deny?: string
+  readonly allowHttp?: string
 }
 
 /** Decides to which addresses requests for tenants may connect. */
 export interface AddressPolicy {
   /** Why a URL is refused, in one sentence; undefined when it is allowed. */
   problemOf(url: string): string | undefined
+  /** Like `problemOf`, after a lookup of the host; also undefined for a host that is unknown, or unknown for two seconds. */
+  refusalOf(url: string): Promise<string | undefined>
   /** Resolves a host name to its allowed addresses. The client connects to these, so that a second lookup cannot differ. */
   readonly lookup: LookupFunction
 }
@@ -78,40 +90,77 @@ const holds = (networks: BlockList, address: string): boolean =>
   networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
 /** The default allows https to public addresses only. */
-export function createAddressPolicy(policy: AddressRules): AddressPolicy {
-  const allowed = parseAddressRules(policy.allow)
-  const denied = parseAddressRules(policy.deny ?? [])
+export function createAddressPolicy(rules: AddressRules): AddressPolicy {
+  const allowed = parseAddressRules(rules.allow)
+  const denied = parseAddressRules(rules.deny ?? [])
   const hidden = parseAddressRules(notPublic)
-  const mayReach = (host: string, address: string): boolean => {
-    if (holds(denied.networks, address)) return false
-    return allowed.names.has(host) || holds(allowed.networks, address) || !holds(hidden.networks, address)
+  const refused = refusalsOf(rules.flags)
+  const refusal = (host: string, address: string): string | undefined => {
+    if (holds(denied.networks, address)) return refused.denied(host)
+    const isOpen =
+      allowed.names.has(host) || holds(allowed.networks, address) || !holds(hidden.networks, address)
+    return isOpen ? undefined : refused.notPublic(host)
+  }
+  const problemOf = (text: string): string | undefined => {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    if (url === undefined) return 'it is not an absolute URL'
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && rules.allowHttp === true))
+      return refused.scheme
+    if (url.username !== '' || url.password !== '') return 'it has credentials in it'
+    if (url.search !== '' || url.hash !== '') return 'it has a query or a fragment'
+    const host = hostOf(url)
+    if (denied.names.has(host)) return refused.denied(host)
+    return isIP(host) === 0 ? undefined : refusal(host, host)
+  }
+  const lookup: LookupFunction = (host, options, callback) => {
+    resolveHost(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
+      if (error !== null) return callback(error, '')
+      const problems = found.map(({ address }) => refusal(host.toLowerCase(), address))
+      const open = found.filter((_, i) => problems[i] === undefined)
+      const [first] = open
+      if (first === undefined) return callback(new AddressRefused(problems[0]), '')
+      if (options.all === true) callback(null, open)
+      else callback(null, first.address, first.family)
+    })
   }
   return {
-    problemOf(text) {
-      const url = URL.canParse(text) ? new URL(text) : undefined
-      if (url === undefined) return 'it is not an absolute URL'
-      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.allowHttp === true))
-        return 'its scheme is not https'
-      if (url.username !== '' || url.password !== '') return 'it has credentials in it'
-      if (url.search !== '' || url.hash !== '') return 'it has a query or a fragment'
-      const host = hostOf(url)
-      if (denied.names.has(host)) return refused
-      return isIP(host) !== 0 && !mayReach(host, host) ? refused : undefined
-    },
-    lookup: (host, options, callback) => {
-      resolveHost(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
-        if (error !== null) return callback(error, '')
-        const open = found.filter(({ address }) => mayReach(host.toLowerCase(), address))
-        const [first] = open
-        if (first === undefined) return callback(new AddressRefused(refused), '')
-        if (options.all === true) callback(null, open)
-        else callback(null, first.address, first.family)
-      })
-    },
+    problemOf,
+    lookup,
+    refusalOf: async url => problemOf(url) ?? (await lookedUp(lookup, hostOf(new URL(url)))),
   }
 }
 
-const refused = 'its host must not be reached from here'
+interface Refusals {
+  readonly scheme: string
+  denied(host: string): string
+  notPublic(host: string): string
+}
+
+/** Each text continues `the URL is refused: `. */
+function refusalsOf(flags: AddressFlags | undefined): Refusals {
+  const set = (flag: string | undefined, effect: string): string =>
+    flags === undefined || flag === undefined ? '' : `: ${flag} of ${flags.command} ${effect}`
+  return {
+    scheme: `its scheme is not https${set(flags?.allowHttp, 'allows http')}`,
+    denied: host => `its host ${host} is denied${set(flags?.deny, 'lists it')}`,
+    notPublic: host =>
+      `its host ${host} has no public address${set(flags && `${flags.allow} ${host}`, 'allows it')}`,
+  }
+}
+
+/** Milliseconds. */
+const longestLookup = 2_000
+
+/** The text of the refusal. An unknown host is not refused: it may become known. */
+function lookedUp(lookup: LookupFunction, host: string): Promise<string | undefined> {
+  return new Promise(resolve => {
+    const timer = setTimeout(() => resolve(undefined), longestLookup)
+    lookup(host, { all: true }, error => {
+      clearTimeout(timer)
+      resolve(error instanceof AddressRefused ? error.message : undefined)
+    })
+  })
+}
 
 /** A host name has no allowed address. */
 export class AddressRefused extends Error {

@@ -1,9 +1,13 @@
-import { StatusError, timeout } from '../meta/errors.ts'
+import { StatusError, serviceUnavailable, timeout } from '../meta/errors.ts'
 import { AddressRefused } from './addresspolicy.ts'
 
 /** Status 502. */
 export const badGateway = (why: string): StatusError =>
   new StatusError(502, 'BadGateway', `error trying to reach the server behind this endpoint: ${why}`)
+
+/** Status 503 for a URL that the address policy refuses. */
+export const refusedUrl = (why: string): StatusError =>
+  serviceUnavailable(`the URL of the endpoint is refused: ${why}`)
 
 export const tookTooLong = (): StatusError =>
   timeout('the server behind this endpoint has not answered in time')
@@ -115,7 +119,7 @@ const isUnreadable = (error: unknown): boolean => error instanceof Error && erro
 /** The status error that a client gets for a failed connection: no address and no stack. */
 export function failureOf(error: unknown): StatusError {
   if (error instanceof StatusError) return error
-  if (error instanceof AddressRefused) return badGateway(error.message)
+  if (error instanceof AddressRefused) return refusedUrl(error.message)
   const code = textCode(error)
   if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH' || code === 'UND_ERR_INVALID_ARG')
     return new StatusError(400, 'BadRequest', 'the request cannot be passed on: it is malformed')

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { rootCertificates } from 'node:tls'
 import type { Outbound, UpstreamEndpoint, UpstreamRequest } from '../contract/upstream.ts'
-import { serviceUnavailable } from '../meta/errors.ts'
 import { type AddressPolicy, type AddressRules, createAddressPolicy } from './addresspolicy.ts'
 import { type ClientTls, createClient, type HttpClient, headOf } from './client.ts'
-import { failureOf } from './failure.ts'
+import { failureOf, refusedUrl } from './failure.ts'
 import { checkPath, forward } from './forward.ts'
 import { type HeaderMap, isAnswerSecret, isSecret, passedOn, withoutTokenProtocol } from './headers.ts'
 import { forwardUpgrade } from './upgrade.ts'
@@ -24,7 +23,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const urls = createUrls(addresses)
   const patience = options.patience === undefined ? {} : { patience: options.patience }
   return {
-    problemOf: addresses.problemOf,
+    refusalOf: addresses.refusalOf,
     forwarding(request) {
       const sent = sentTo(urls.of(request.endpoint.url), request)
       return {
@@ -68,7 +67,7 @@ function createUrls({ problemOf }: AddressPolicy): { of(url: string): EndpointUr
       const known = urls.get(url)
       if (known !== undefined) return known
       const problem = problemOf(url)
-      if (problem !== undefined) throw serviceUnavailable(`the URL of the endpoint is refused: ${problem}`)
+      if (problem !== undefined) throw refusedUrl(problem)
       const { origin, pathname } = new URL(url)
       const parsed = { origin, base: pathname.replace(/\/$/, '') }
       if (urls.size >= mostUrls) urls.clear()

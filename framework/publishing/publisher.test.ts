@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createTinyShard, type TinyShard, widget } from '../../test/support/tinyshard.ts'
 import { silent } from '../contract/log.ts'
 import { loopbackContext } from '../contract/loopback.ts'
-import { defineVirtualWorkspace } from '../contract/workspace.ts'
+import { defineVirtualWorkspace, type UrlPublisher } from '../contract/workspace.ts'
 import { createInformers } from '../informers/informers.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { onlyUrl, publishUrls } from './publisher.ts'
@@ -12,19 +12,25 @@ const options = { dryRun: false, fieldManager: 'test' }
 const urlsOf = (object: KubeObject | undefined): readonly string[] =>
   (object?.status as { urls?: readonly string[] } | undefined)?.urls ?? []
 
-// Publishes a view for each widget that is labelled for a team.
+/** Publishes a view for each widget that is labelled for a team or a crew. */
+const publisherBy = <L extends string>(label: L): UrlPublisher<Readonly<Record<L, string>>> => ({
+  objects: widgets,
+  dependsOn: [],
+  isOnlyHere: label === 'crew',
+  views: object => {
+    const name = object.metadata.labels?.[label]
+    return name === undefined ? undefined : [{ [label]: name } as Readonly<Record<L, string>>]
+  },
+  publish: (object, urls) =>
+    String(urlsOf(object)) === String(urls) ? object : { ...object, status: { urls } },
+})
 const team = defineVirtualWorkspace('team', '/services/team/:team', () => ({
   apis: () => undefined,
-  publisher: {
-    objects: widgets,
-    dependsOn: [],
-    views: object => {
-      const name = object.metadata.labels?.team
-      return name === undefined ? undefined : [{ team: name }]
-    },
-    publish: (object, urls) =>
-      String(urlsOf(object)) === String(urls) ? object : { ...object, status: { urls } },
-  },
+  publisher: publisherBy('team'),
+}))
+const crew = defineVirtualWorkspace('crew', '/services/crew/:crew', () => ({
+  apis: () => undefined,
+  publisher: publisherBy('crew'),
 }))
 
 describe('publishing URLs', () => {
@@ -50,8 +56,9 @@ describe('publishing URLs', () => {
     shard = createTinyShard()
     const informers = createInformers(shard, silent, stop.signal)
     const host = { backend: shard, informers, log: silent }
-    const viewUrls = onlyUrl('https://shard.example/base/')
-    publishing = publishUrls({ workspaces: [team(host)], ...host, viewUrls, signal: stop.signal })
+    const viewUrls = { ...onlyUrl('https://views.example/base/'), own: 'https://shard.example' }
+    const workspaces = [team(host), crew(host)]
+    publishing = publishUrls({ workspaces, ...host, viewUrls, signal: stop.signal })
   })
   afterEach(async () => {
     stop.abort()
@@ -60,15 +67,20 @@ describe('publishing URLs', () => {
 
   it('writes what the pattern accepts into the status, for old objects and new ones', async () => {
     await create('a', { team: 'blue' })
-    assert.deepEqual(await published('a'), ['https://shard.example/base/services/team/blue'])
+    assert.deepEqual(await published('a'), ['https://views.example/base/services/team/blue'])
     await create('b', { team: 'red' })
-    assert.deepEqual(await published('b'), ['https://shard.example/base/services/team/red'])
+    assert.deepEqual(await published('b'), ['https://views.example/base/services/team/red'])
+  })
+
+  it('names this server for a view that no other process serves', async () => {
+    await create('a', { crew: 'blue' })
+    assert.deepEqual(await published('a'), ['https://shard.example/services/crew/blue'])
   })
 
   it('goes on after an object whose URL cannot be', async () => {
     await create('bad', { team: '..' })
     await create('good', { team: 'green' })
-    assert.deepEqual(await published('good'), ['https://shard.example/base/services/team/green'])
+    assert.deepEqual(await published('good'), ['https://views.example/base/services/team/green'])
   })
 
   it('leaves other objects alone', async () => {

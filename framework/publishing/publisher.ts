@@ -10,6 +10,8 @@ import type { KubeObject } from '../meta/object.ts'
 
 /** The base URLs of views: scheme, host, port and an optional path, such as `spec.virtualWorkspaceURL` of a shard. */
 export interface ViewUrls {
+  /** The URL of this server for other servers of the installation. */
+  readonly own: string
   /** One per shard with views, that of this server first. */
   current(): readonly string[]
   /** Returns a function that removes the handler. */
@@ -17,7 +19,11 @@ export interface ViewUrls {
 }
 
 /** A single URL that does not change. */
-export const onlyUrl = (url: string): ViewUrls => ({ current: () => [url], onChange: () => () => undefined })
+export const onlyUrl = (url: string): ViewUrls => ({
+  own: url,
+  current: () => [url],
+  onChange: () => () => undefined,
+})
 
 export interface Publishing {
   readonly workspaces: readonly VirtualWorkspace[]
@@ -121,7 +127,8 @@ async function publishOne(
 ): Promise<void> {
   const views = publisher.views(item.object)
   if (views === undefined) return
-  const bases = publishing.viewUrls.current().map(base => base.replace(/\/+$/, ''))
+  const { own, current } = publishing.viewUrls
+  const bases = (publisher.isOnlyHere ? [own] : current()).map(base => base.replace(/\/+$/, ''))
   const urls = views.flatMap(params => bases.map(base => `${base}${workspace.path.format(params)}`))
   if (publisher.publish(item.object, urls) === item.object) return
   const { backend, log, signal } = publishing

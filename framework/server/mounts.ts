@@ -20,8 +20,8 @@ export interface MountOptions {
   readonly backend: Backend
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal
-  /** The URL of this server for clients, without a trailing slash. */
-  readonly publicUrl?: string
+  /** The URLs of this server, without a trailing slash: a mount of such a URL is answered here. */
+  readonly ownUrls?: readonly string[]
   /** Forwards requests to mounted servers; without it such mounts are not served. */
   readonly outbound?: Outbound
 }
@@ -49,7 +49,7 @@ export async function answerMounted(
     return redirectAnswer(incoming, `${place.url}${place.rest}${rest}${incoming.search}`)
   if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
   exchange.lifetime.follow(place.changed, 'replaced')
-  const inside = insidePath(options.publicUrl, place.url)
+  const inside = insidePath(options.ownUrls ?? [], place.url)
   if (inside === undefined) return forwarded(options, exchange, place, target)
   const next = { ...incoming, path: inside + rest, hops: incoming.hops + 1 }
   return answer({ ...exchange, incoming: next })
@@ -116,7 +116,7 @@ export function redirectAnswer(incoming: Incoming, location: string): Answer {
 }
 
 /** The path of a URL of this server, which answers it for the same user; undefined for other servers. */
-export function insidePath(publicUrl: string | undefined, url: string): string | undefined {
-  if (publicUrl === undefined || !url.startsWith(`${publicUrl}/`)) return undefined
-  return url.slice(publicUrl.length)
+export function insidePath(ownUrls: readonly string[], url: string): string | undefined {
+  const own = ownUrls.find(each => url.startsWith(`${each}/`))
+  return own === undefined ? undefined : url.slice(own.length)
 }

@@ -43,7 +43,7 @@ export interface ServerOptions {
   readonly pages?: Pages
   /** The URL of the server for clients, without a trailing slash; default: that of its port. */
   readonly publicUrl?: string
-  /** The prefix of the published URLs of views; default: `publicUrl`. */
+  /** The prefix of the published URLs of views, and the URL for other servers; default: `publicUrl`. */
   readonly viewUrls?: ViewUrls
   /** Forwards requests to mounted servers; without it such mounts are not served. */
   readonly outbound?: Outbound
@@ -86,8 +86,10 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   const { address, url } = port
   const inflight = createInflight(options.inflight ?? defaultInflight)
   const routes = createRoutes(options.workspaces)
+  const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)
   const pipeline = {
     ...options,
+    ownUrls: [options.publicUrl ?? url, viewUrls.own],
     routes,
     requestTimeout,
     inflight,
@@ -100,7 +102,6 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   const service = { ...options, requestTimeout, turns, stopping: stopping.signal }
   const app = appOnDemand(service, pipeline)
   port.answer(answeringWith(service, answerRequest.bind(undefined, pipeline), app))
-  const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)
   const publishing = publishUrls({ ...options, viewUrls, signal: controllers.signal })
   return {
     ...{ port: port.port, url, useCertificate: port.useCertificate },

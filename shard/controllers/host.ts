@@ -90,6 +90,10 @@ export interface ShardIdentity {
   readonly name: string
   /** The URL for clients, without a trailing slash. */
   readonly externalURL: string
+  /** The URL for other shards. */
+  readonly baseURL: string
+  /** The prefix of the URLs of its views. */
+  readonly virtualWorkspaceURL: string
 }
 
 /** The dependencies of kcp's controllers. */
@@ -106,6 +110,8 @@ export interface KcpControllerDeps extends Bindings {
   readonly apis: (cluster: ClusterName) => ApiSet | undefined
   /** Resolves a path of workspaces with what this shard knows. */
   readonly place: (path: string) => Place | undefined
+  /** Why requests for mounts are not sent to a URL; undefined when they are. Absent: all URLs are allowed. */
+  readonly mountRefusal?: (url: string) => Promise<string | undefined>
   /** PEM, for `kube-root-ca.crt`. */
   readonly rootCA: string
   readonly log: Logger

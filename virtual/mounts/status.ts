@@ -66,6 +66,8 @@ function conditionOf({ conditions }: Status, type: string, state: State, now: Da
 export const urlPublisher = (objects: ResourceRef): UrlPublisher => ({
   objects,
   dependsOn: [],
+  // `oriel virtual-workspaces` does not serve this view.
+  isOnlyHere: true,
   views: () => [{}],
   publish(object, [base = '']) {
     const { metadata, status } = object as KubeCluster

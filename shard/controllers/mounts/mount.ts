@@ -7,8 +7,12 @@ import { type Controller, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
 import { createQueue, type Queue } from '../queue.ts'
 import { createMountedKinds, type MountedKinds } from './mountedkinds.ts'
-import { followLinks, linkProblem, locateKind, type MountRef, mountOf, mountState } from './mountref.ts'
+import { locateKind, type MountRef, mountOf, mountState, type WorkspaceMount } from './mountref.ts'
 import { mountStatus, mountUrl, type Observation } from './mountstatus.ts'
+import { followLinks, mountsItself, targetProblem } from './mounttarget.ts'
+
+/** Milliseconds until the host of a refused URL is looked up again. */
+const lookAgain = 60_000
 
 /** Sets URL, condition and phase of mounted workspaces from the objects that they refer to. */
 export function mountController(deps: KcpControllerDeps): Controller {
@@ -21,7 +25,10 @@ export function mountController(deps: KcpControllerDeps): Controller {
     const mount = workspace && mountOf(workspace)
     if (workspace === undefined || mount === undefined || workspace.metadata.deletionTimestamp !== undefined)
       return kinds.forget(key)
-    await bring(deps, key, observe({ deps, kinds }, key, mount.ref), mount.ref)
+    const observed = await observe({ deps, kinds }, key, mount)
+    if (observed.found === 'object' && observed.problem?.reason === 'MountURLRefused')
+      queue.addAfter(key, lookAgain)
+    await bring(deps, key, observed, mount.ref)
   }
   return {
     name: 'mount',
@@ -61,8 +68,9 @@ interface Watching {
   readonly kinds: MountedKinds
 }
 
-function observe({ deps, kinds }: Watching, key: string, ref: MountRef): Observation {
+async function observe({ deps, kinds }: Watching, key: string, mount: WorkspaceMount): Promise<Observation> {
   const { cluster } = parseKey(key)
+  const { ref } = mount
   const located = locateKind(deps, cluster, ref)
   if (located === undefined) {
     kinds.forget(key)
@@ -72,8 +80,10 @@ function observe({ deps, kinds }: Watching, key: string, ref: MountRef): Observa
   const { resource } = located
   const item = kinds.follow(key, { resource, key: { cluster, namespace, name: ref.name } })
   if (item === undefined) return { found: 'nothing' }
-  const link = linkProblem(deps, mountState(item.object).url)
-  return { found: 'object', object: item.object, ...(link && { link }) }
+  if (mountsItself(deps, cluster, ref)) return { found: 'itself' }
+  const { url } = mountState(item.object)
+  const problem = url === '' ? undefined : await targetProblem(deps, mount, url)
+  return { found: 'object', object: item.object, ...(problem && { problem }) }
 }
 
 /** Writes the URL first: a ready workspace has one. */

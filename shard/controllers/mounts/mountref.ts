@@ -1,12 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
-import type { Informer } from '../../../framework/contract/informer.ts'
-import type { Item, ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import type { APIBinding } from '../../../kcp/apis.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import { keyOf } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
 
 /** `spec.mount` of a Workspace: the object that provides the URL of the workspace. */
@@ -74,64 +70,4 @@ export function mountState({ apiVersion = '', kind, spec, status }: KubeObject):
   const isWorkspace = kind === 'Workspace' && apiVersion.startsWith('tenancy.kcp.io/')
   const own = isWorkspace ? (spec as { URL?: unknown } | undefined)?.URL : undefined
   return { phase: text(phase), url: text(own) || text(URL) || text(url) }
-}
-
-/** Why a link within the tree cannot be followed. */
-export type LinkProblem = 'loop' | 'nowhere'
-
-/**
- * Resolves a URL of this tree with what this shard knows; undefined for other URLs, and for links that resolve.
- * With several shards, a missing workspace may be on another shard.
- */
-export function linkProblem(
-  { informers, place, shard, tenancy }: KcpControllerDeps,
-  url: string,
-): LinkProblem | undefined {
-  const path = pathIn(shard.externalURL, url)
-  if (path === undefined) return undefined
-  const found = place(path)
-  if (found?.kind === 'loop') return 'loop'
-  const isAlone = informers.for(tenancy.shards).list('root').length <= 1
-  return found === undefined && isAlone ? 'nowhere' : undefined
-}
-
-function pathIn(externalURL: string, url: string): string | undefined {
-  const prefix = `${externalURL}/clusters/`
-  return url.startsWith(prefix) ? url.slice(prefix.length).replace(/\/$/, '') : undefined
-}
-
-/**
- * Calls `changed` with the key of every link when a workspace is created, deleted or moved: each link may depend on
- * it.
- */
-export function followLinks(
-  { informers, shard, tenancy }: KcpControllerDeps,
-  changed: (key: string) => void,
-): () => void {
-  const workspaces = informers.for(tenancy.workspaces)
-  const links = workspaces.index(linksOf(shard.externalURL))
-  return workspaces.onEvent(event => {
-    const all = links('')
-    if (all.length > 0 && movesSomething(event)) for (const link of all) changed(keyOf(link))
-  })
-}
-
-const linksOf =
-  (externalURL: string): Parameters<Informer['index']>[0] =>
-  ({ object }) => {
-    const { spec } = object as Workspace
-    const isLink =
-      mountOf(object as Workspace) !== undefined && pathIn(externalURL, spec?.URL ?? '') !== undefined
-    return isLink ? [''] : []
-  }
-
-const movesSomething = ({ type, item, previous }: ItemEvent): boolean =>
-  type === 'ADDED' ||
-  type === 'DELETED' ||
-  previous === undefined ||
-  !isDeepStrictEqual(way(item), way(previous))
-
-function way({ object }: Item): readonly unknown[] {
-  const { spec, status } = object as Workspace
-  return [spec?.URL, spec?.cluster, status?.phase]
 }

@@ -2,11 +2,14 @@ import type { KubeObject } from '../../../framework/meta/object.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
 import type { LogicalClusterPhase } from '../../../kcp/core.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import { type LinkProblem, type MountRef, type MountState, mountState } from './mountref.ts'
+import { type MountRef, type MountState, mountState } from './mountref.ts'
+import type { TargetProblem } from './mounttarget.ts'
 
 /** What a mount reference resolved to. */
 export type Observation =
-  | { readonly found: 'object'; readonly object: KubeObject; readonly link?: LinkProblem }
+  | { readonly found: 'object'; readonly object: KubeObject; readonly problem?: TargetProblem }
+  /** Workspaces that mount each other. */
+  | { readonly found: 'itself' }
   | { readonly found: 'nothing' }
   | { readonly found: 'no kind' }
 
@@ -35,8 +38,13 @@ function conditionOf(ref: MountRef, observed: Observation): ConditionState {
     return problem('MountObjectNotFound', `no matches for kind "${ref.kind}" in version "${ref.apiVersion}"`)
   if (observed.found === 'nothing')
     return problem('MountObjectNotFound', `${ref.kind} "${ref.namespace ?? ''}/${ref.name}" not found`)
+  if (observed.found === 'itself')
+    return problem('MountLoop', `${ref.kind} "${ref.name}" is part of a loop of mounts`)
   const state = mountState(observed.object)
-  if (isServing(state)) return linkCondition(state, observed.link) ?? isTrue(type)
+  if (isServing(state)) {
+    const { reason, message } = observed.problem ?? {}
+    return reason === undefined ? isTrue(type) : problem(reason, message ?? '')
+  }
   if (state.phase === 'Ready' && state.url !== '')
     return problem(
       'MountURLInvalid',
@@ -46,13 +54,6 @@ function conditionOf(ref: MountRef, observed: Observation): ConditionState {
     'MountObjectNotReady',
     `Mount is not reporting ready. See ${ref.kind} "${ref.name}" status for more details`,
   )
-}
-
-function linkCondition({ url }: MountState, link: LinkProblem | undefined): ConditionState | undefined {
-  if (link === 'loop') return isFalse(type, 'Error', 'MountLoop', `${url} is part of a loop of mounts`)
-  if (link === 'nowhere')
-    return isFalse(type, 'Error', 'MountTargetNotFound', `there is no workspace at ${url}`)
-  return undefined
 }
 
 /** Ready: the exact phase `Ready`, with an absolute http or https URL. */

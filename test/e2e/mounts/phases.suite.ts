@@ -110,16 +110,31 @@ export const ofAnything = (scene: Mounts): void => {
   for (const [what, url, status, message] of [
     ['a URL that is not absolute', '/clusters/root', 0, /is not an absolute URL/],
     ['credentials in the URL', 'https://a:b@example.com', 0, /without credentials/],
-    ['http', 'http://127.0.0.1:1', 503, /its scheme is not https/],
-    ['a private address', 'https://10.0.0.1', 503, /must not be reached/],
+    [
+      'http',
+      'http://127.0.0.1:1',
+      0,
+      /^The URL of RemoteCluster "bad" is refused: its scheme is not https: --mount-allow-http of oriel start allows http$/,
+    ],
+    [
+      'a private address',
+      'https://10.0.0.1',
+      0,
+      /its host 10.0.0.1 has no public address: --mount-allow 10.0.0.1 of oriel start allows it$/,
+    ],
     ['nobody at the address', 'https://127.0.0.1:1', 502, /connection refused/],
   ] as const)
     it(`is clear about ${what}`, async () => {
       await scene.root(['apply', '-f', '-'], remote(url, 'Ready', 'bad'))
       await scene.root(['apply', '-f', '-'], mounted('bad', 'bad'))
-      if (status === 0)
-        assert.match(condition(await settled(scene, 'bad', 'Unavailable'))?.message ?? '', message)
-      else {
+      if (status === 0) {
+        const found = await eventually(
+          () => workspace(scene, 'bad'),
+          each => message.test(condition(each)?.message ?? ''),
+        )
+        assert.equal(found.status.phase, 'Unavailable')
+        assert.equal((await scene.client('/clusters/root:bad/api')).status, 503)
+      } else {
         await eventually(
           () => workspace(scene, 'bad'),
           found => found.spec.URL === url && found.status.phase === 'Ready',

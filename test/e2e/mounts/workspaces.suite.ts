@@ -83,6 +83,25 @@ export const toWorkspaces = (scene: Mounts): void => {
       await Promise.all([settled(scene, 'one', 'Ready'), settled(scene, 'two', 'Ready')])
       assert.equal((await scene.client('/clusters/root:one/api')).status, 200)
     })
+    it('says that a workspace mounts itself', async () => {
+      const itself = mounted('itself', 'itself').replace('example.io/v1alpha1', 'tenancy.kcp.io/v1alpha1')
+      await scene.root(['apply', '-f', '-'], itself.replace('RemoteCluster', 'Workspace'))
+      const found = await settled(scene, 'itself', 'Unavailable')
+      assert.deepEqual(
+        [condition(found)?.reason, condition(found)?.message],
+        ['MountLoop', 'Workspace "itself" is part of a loop of mounts'],
+      )
+    })
+    it('says that a link leads out of the tree', async () => {
+      await scene.root(['apply', '-f', '-'], remote(scene.service.url, 'Ready', 'outside'))
+      await scene.root(['apply', '-f', '-'], mounted('outside', 'outside', 'Workspace'))
+      const found = await settled(scene, 'outside', 'Unavailable')
+      assert.equal(condition(found)?.reason, 'MountURLInvalid')
+      assert.match(
+        condition(found)?.message ?? '',
+        /^The URL of RemoteCluster "outside" is not that of a workspace here, as spec.mount.type "Workspace" requires: it must begin with https:.*\/clusters\/$/,
+      )
+    })
     it('says when nothing is where a link leads, and goes with what is', async () => {
       const base = (await workspace(scene, 'target')).spec.URL?.replace(/:target$/, '') ?? ''
       await scene.root(['apply', '-f', '-'], remote(`${base}:later`, 'Ready', 'early'))

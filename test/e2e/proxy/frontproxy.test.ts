@@ -61,7 +61,7 @@ describe('two front proxies before two shards', function () {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'oriel-proxies-'))
-    const args = await writeProxyAuthority(folder)
+    const args = [...(await writeProxyAuthority(folder)), '--mount-allow', '10.0.0.1']
     shards = await Promise.all([startOriel({ args }), startOriel({ args })])
     const [first, second] = shards
     assert.ok(first && second)
@@ -206,6 +206,21 @@ describe('two front proxies before two shards', function () {
         r => r.status === 307,
       )
       assert.equal(moved.headers.location, `${url}${namespaces}`)
+    })
+  })
+
+  it('name the flag of their own that refuses a mount', async () => {
+    await apply(root, link('private', 'https://10.0.0.1'), mounted('private', 'URL'))
+    await root(['wait', '--for=condition=WorkspaceMountReady', 'workspace/private'])
+    await each(async client => {
+      const { text } = await eventually(
+        () => client('/clusters/root:private/api'),
+        ({ status }) => status === 503,
+      )
+      assert.match(
+        text,
+        /refused: its host 10.0.0.1 has no public address: --mount-allow 10.0.0.1 of oriel front-proxy allows it/,
+      )
     })
   })
 
