@@ -27,6 +27,7 @@ export { JsonPathError } from './jsonpath/parser.ts'
 export {
   allVerbs,
   apiResourcesOf,
+  type DefinedNames,
   definitionOf,
   type ResourceWiring,
   readOnlyResourcesOf,

@@ -143,7 +143,8 @@ function storageVersionHash(definition: KindDefinition): string {
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64')
 }
 
-interface SchemaNames {
+/** `spec.names` of a CustomResourceDefinition and of an APIResourceSchema. */
+export interface DefinedNames {
   readonly plural: string
   readonly singular?: string
   readonly kind: string
@@ -166,7 +167,7 @@ interface SchemaVersion {
 
 interface SchemaSpec {
   readonly group: string
-  readonly names: SchemaNames
+  readonly names: DefinedNames
   readonly scope: 'Cluster' | 'Namespaced'
   readonly versions: readonly SchemaVersion[]
   readonly conversion?: {
@@ -207,7 +208,7 @@ function conversionOf({ conversion }: SchemaSpec): { readonly conversion?: Conve
   }
 }
 
-const fullNames = (names: SchemaNames): ResourceNames => ({
+const fullNames = (names: DefinedNames): ResourceNames => ({
   ...names,
   singular: names.singular || names.kind.toLowerCase(),
   listKind: names.listKind || `${names.kind}List`,

@@ -1,4 +1,5 @@
 import { type CompiledPattern, compilePattern } from '../../framework/formats/pattern.ts'
+import { goEscapes } from '../../framework/json/gotext.ts'
 import { type CostTracker, spend, textOf, willMake } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import type { Int } from '../values/int.ts'
@@ -115,22 +116,10 @@ const trim: FunctionOp = ([value]) => {
   return text.slice(start, end)
 }
 
-const quotes: Readonly<Record<string, string>> = {
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-}
-
 const quote: FunctionOp = ([text]) =>
   `"${String(text)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is quoted
-    .replace(/[\x07\b\f\n\r\t\v\\"]/g, char => quotes[char] ?? char)}"`
+    .replace(/[\x07\b\f\n\r\t\v\\"]/g, char => goEscapes[char] ?? char)}"`
 
 const lower: FunctionOp = ([text]) => String(text).replace(/[A-Z]+/g, part => part.toLowerCase())
 const upper: FunctionOp = ([text]) => String(text).replace(/[a-z]+/g, part => part.toUpperCase())

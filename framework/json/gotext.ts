@@ -11,7 +11,8 @@ export function goText(value: unknown): string {
   return `map[${members.join(' ')}]`
 }
 
-const escapes: Readonly<Record<string, string>> = {
+/** The escape sequences of Go that name a character. */
+export const goEscapes: Readonly<Record<string, string>> = {
   '\u0007': '\\a',
   '\b': '\\b',
   '\f': '\\f',
@@ -25,7 +26,7 @@ const escapes: Readonly<Record<string, string>> = {
 
 /** A string as Go prints it with `%q`: unprintable characters are escaped. */
 export const goQuoted = (text: string): string =>
-  `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, char => escapes[char] ?? escaped(char))}"`
+  `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, char => goEscapes[char] ?? escaped(char))}"`
 
 function escaped(char: string): string {
   const code = char.codePointAt(0) ?? 0

@@ -1,5 +1,6 @@
 import type { ListQuery, SentOptions, WatchQuery, WriteOptions } from '../contract/storage.ts'
 import { badRequest, type FieldError, invalid, type StatusError } from '../meta/errors.ts'
+import type { VerbRequest } from '../request/response.ts'
 
 /** The values of `fieldValidation`, for unknown and duplicate fields in a body (rules.md 2.46). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
@@ -31,11 +32,13 @@ export function integerOption(query: URLSearchParams, name: string): number | un
 
 const maxRevision = 2n ** 64n - 1n
 
-/** Throws 400 for a resourceVersion that is not a decimal 64-bit number (rules.md 4.11). */
-export function checkResourceVersion(value: string): void {
-  if (value === '' || (/^\d+$/.test(value) && BigInt(value) <= maxRevision)) return
+/** A resourceVersion; undefined when empty or absent. Throws 400 unless it is a decimal 64-bit number (rules.md 4.11). */
+export function readResourceVersion(value: string | null | undefined): number | undefined {
+  if (!value) return undefined
+  const isDecimal = /^\d+$/.test(value)
+  if (isDecimal && BigInt(value) <= maxRevision) return Number(value)
   const quoted = JSON.stringify(value)
-  const why = /^\d+$/.test(value) ? 'value out of range' : 'invalid syntax'
+  const why = isDecimal ? 'value out of range' : 'invalid syntax'
   throw badRequest(
     `invalid resource version: resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`,
   )
@@ -168,13 +171,13 @@ function watchErrors(query: URLSearchParams): readonly FieldError[] {
 const validations = ['', 'Ignore', 'Strict', 'Warn']
 
 /** The query of a create, update or patch. Throws 422 (rules.md 2.33 to 2.36). */
-export function writeOptions(kind: OptionsKind, query: URLSearchParams, userAgent: string): WriteRequest {
+export function writeOptions(kind: OptionsKind, { query, headers }: VerbRequest): WriteRequest {
   const isForced = kind === 'PatchOptions' && query.has('force')
   refuseOptions(kind, [
     ...(isForced ? [forbiddenOption('force', 'may not be specified for non-apply patch')] : []),
     ...writeErrors(query),
   ])
-  return writeRequest(kind, query, managerOf(userAgent))
+  return writeRequest(kind, query, managerOf(headers['user-agent'] ?? ''))
 }
 
 /** The parsed query of a server-side apply. */

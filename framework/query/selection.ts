@@ -5,13 +5,7 @@ import { badRequest } from '../meta/errors.ts'
 import type { ResourceRequest } from '../request/requestinfo.ts'
 import { parseFieldSelector, parseLabelSelector } from '../selectors/parse.ts'
 import { type FieldSelector, fieldEquals, type LabelSelector, requiredField } from '../selectors/selectors.ts'
-import {
-  checkNumbers,
-  checkResourceVersion,
-  listOptions,
-  type WatchOptions,
-  watchOptions,
-} from './options.ts'
+import { checkNumbers, listOptions, readResourceVersion, type WatchOptions, watchOptions } from './options.ts'
 
 type Selectable = Pick<ApiResource, 'selectableFields' | 'namespaced' | 'custom'>
 
@@ -33,14 +27,14 @@ export function listQuery(call: CollectionCall): ListQuery {
   if (call.request.query.size === 0) return selectionOf(call, everything)
   const { selection, options } = queryOf(call, listOptions)
   // With a continue token, storage reports errors of the token before those of the version.
-  if (options.continue === undefined) checkResourceVersion(options.resourceVersion ?? '')
+  if (options.continue === undefined) readResourceVersion(options.resourceVersion)
   return { ...selection, ...options }
 }
 
 /** The objects and options of a watch. Throws 400 and 422. */
 export function watchQuery(call: CollectionCall): WatchOptions & { readonly selection: Selection } {
   const { selection, options } = queryOf(call, watchOptions)
-  checkResourceVersion(options.watch.resourceVersion ?? '')
+  readResourceVersion(options.watch.resourceVersion)
   return { selection, ...options }
 }
 

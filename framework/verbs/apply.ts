@@ -3,15 +3,12 @@ import { applyConfiguration, type ManagedEndpoint } from '../apply/fieldmanager.
 import type { Item } from '../contract/item.ts'
 import { badRequest, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
 import { type KubeObject, type ObjectKey, timestamp } from '../meta/object.ts'
-import { type ApplyRequest, applyOptions, checkResourceVersion } from '../query/options.ts'
+import { type ApplyRequest, applyOptions, readResourceVersion } from '../query/options.ts'
 import type { Answer } from '../request/response.ts'
-import { itemAnswer } from '../responses/answers.ts'
-import { inProtobuf, objectForm } from '../responses/forms.ts'
-import { negotiate } from '../responses/negotiation.ts'
 import { DecodeError, jsonType } from '../wire/metadata.ts'
 import { applyType, bodyLimit, type ParsedBody, parseBody } from '../wire/parsebody.ts'
 import { decodeValue, report } from './body.ts'
-import { type Call, checkName, inNamespace, keyOf } from './call.ts'
+import { answering, type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { checkUid, createdOr, unlocked, unversioned } from './createmissing.ts'
 import { admitWrite, endpointOf } from './fieldtracking.ts'
 
@@ -27,10 +24,9 @@ interface Applying extends ApplyRequest {
 
 /** Server-side apply (KEP 555): merges a configuration into the current object, or creates the object. */
 export async function apply(call: Call, others: readonly string[]): Promise<Answer> {
-  const { served, request } = call
+  const { request } = call
   const key = keyOf(call)
-  const how = negotiate(request, 'objects', inProtobuf(served))
-  const form = objectForm(served, how, request.query)
+  const answer = answering(call)
   const endpoint = endpointOf(call)
   if (endpoint === undefined) throw unsupportedMediaType(others)
   const body = await request.body(bodyLimit)
@@ -38,7 +34,7 @@ export async function apply(call: Call, others: readonly string[]): Promise<Answ
   const { value, duplicates } = parseConfig(body)
   const applying = { ...options, endpoint, key, config: readConfig(value), duplicates }
   const { item, status } = await applyOrCreate(call, applying)
-  return itemAnswer(item, form, how, status)
+  return answer(item, status)
 }
 
 /**
@@ -109,7 +105,7 @@ function applied(call: Call, applying: Applying, live?: KubeObject): KubeObject 
   report(call.ctx, fieldValidation, duplicates, strictProblem)
   const placed = inNamespace(object, call)
   checkName(placed, key)
-  checkResourceVersion(placed.metadata.resourceVersion ?? '')
+  readResourceVersion(placed.metadata.resourceVersion)
   return placed
 }
 

@@ -1,10 +1,14 @@
 import type { AdmissionPlugin } from '../contract/admission.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
+import type { Item } from '../contract/item.ts'
 import { badRequest, methodNotAllowed, notServed } from '../meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import type { ResourceRequest } from '../request/requestinfo.ts'
-import type { VerbRequest } from '../request/response.ts'
+import type { Answer, VerbRequest } from '../request/response.ts'
+import { itemAnswer } from '../responses/answers.ts'
+import { inProtobuf, objectForm } from '../responses/forms.ts'
+import { negotiate } from '../responses/negotiation.ts'
 
 /** What a verb needs of the view that serves its resource. */
 export interface VerbScope {
@@ -23,6 +27,16 @@ export interface Call {
   readonly info: ResourceRequest
   readonly served: Served
   readonly request: VerbRequest
+}
+
+/**
+ * Answers with an object, in the form that the client accepts. Throws 406 and 400 for forms that objects do not have,
+ * before the object is read or written.
+ */
+export function answering({ served, request }: Call): (item: Item, status?: number) => Answer {
+  const how = negotiate(request, 'objects', inProtobuf(served))
+  const form = objectForm(served, how, request.query)
+  return (item, status) => itemAnswer(item, form, how, status)
 }
 
 /** The object that the path names. Throws 400 for `*`, 404 and 405 for paths that name no object of this resource. */

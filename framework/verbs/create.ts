@@ -4,31 +4,23 @@ import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import { withoutSystemFields } from '../meta/objectmeta.ts'
 import { writeOptions } from '../query/options.ts'
 import type { Answer } from '../request/response.ts'
-import { itemAnswer } from '../responses/answers.ts'
-import { inProtobuf, objectForm } from '../responses/forms.ts'
-import { negotiate } from '../responses/negotiation.ts'
 import { readObject } from './body.ts'
-import { type Call, checkScope, inNamespace, namespaceOf } from './call.ts'
+import { answering, type Call, checkScope, inNamespace, namespaceOf } from './call.ts'
 import { admitWrite, tracked } from './fieldtracking.ts'
 
 /** POST to a collection, or to a subresource such as `token` of a named object. Answers 201. */
 export async function create(call: Call): Promise<Answer> {
   const { ctx, served, request } = call
   checkTarget(call)
-  const how = negotiate(request, 'objects', inProtobuf(served))
-  const form = objectForm(served, how, request.query)
-  const { write, fieldValidation } = writeOptions(
-    'CreateOptions',
-    request.query,
-    request.headers['user-agent'] ?? '',
-  )
+  const answer = answering(call)
+  const { write, fieldValidation } = writeOptions('CreateOptions', request)
   const sent = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
   const key = keyFor(sent, call)
   const fresh = withoutSystemFields(sent)
   const admitted = await admitWrite(call, { key, object: fresh, write })
   const object = tracked(call, write.fieldManager, admitted)
   const item = await served.storage.create(ctx, key, object, write)
-  return itemAnswer(item, form, how, 201)
+  return answer(item, 201)
 }
 
 function checkTarget(call: Call): void {

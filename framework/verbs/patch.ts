@@ -8,16 +8,13 @@ import { wholeSchema } from '../meta/objectmeta.ts'
 import { applyJsonPatch, readJsonPatch } from '../patch/jsonpatch.ts'
 import { applyMergePatch, readMergePatch } from '../patch/mergepatch.ts'
 import { applyStrategicMergePatch, readStrategicMergePatch } from '../patch/strategicmerge.ts'
-import { checkResourceVersion, type WriteRequest, writeOptions } from '../query/options.ts'
+import { readResourceVersion, type WriteRequest, writeOptions } from '../query/options.ts'
 import type { Answer } from '../request/response.ts'
-import { itemAnswer } from '../responses/answers.ts'
-import { inProtobuf, objectForm } from '../responses/forms.ts'
-import { negotiate } from '../responses/negotiation.ts'
 import { DecodeError, MissingKindError } from '../wire/metadata.ts'
 import { applyType, bodyLimit, bodyType, isTooDeep } from '../wire/parsebody.ts'
 import { apply } from './apply.ts'
 import { checkPatchedType, decodeValue, missingKind, parseOrRefuse, report, unknownField } from './body.ts'
-import { type Call, checkName, inNamespace, keyOf } from './call.ts'
+import { answering, type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { unlocked, withRequiredVersion } from './createmissing.ts'
 import { admitWrite, tracked } from './fieldtracking.ts'
 
@@ -38,10 +35,9 @@ export async function patch(call: Call): Promise<Answer> {
   if (bodyType(call.request) === applyType) return apply(call, typesFor(call.served))
   const { ctx, served, request } = call
   const key = keyOf(call)
-  const how = negotiate(request, 'objects', inProtobuf(served))
-  const form = objectForm(served, how, request.query)
+  const answer = answering(call)
   const read = readerOf(call)
-  const options = writeOptions('PatchOptions', request.query, request.headers['user-agent'] ?? '')
+  const options = writeOptions('PatchOptions', request)
   const body = await request.body(bodyLimit)
   const { fieldManager } = options.write
   let parsed: Patch | undefined
@@ -55,7 +51,7 @@ export async function patch(call: Call): Promise<Answer> {
     return tracked(call, fieldManager, admitted, old)
   }
   const write = { ...options.write, patch: { type: bodyType(request), body: () => sent } }
-  return itemAnswer(await served.storage.update(ctx, key, change, write), form, how)
+  return answer(await served.storage.update(ctx, key, change, write))
 }
 
 /** Readers by media type; other types are 415 with this list (rules.md 5.1, 5.1a). */
@@ -127,7 +123,7 @@ function patched(call: Call, current: KubeObject, { key, patch, fieldValidation 
   )
   const placed = inNamespace(object, call)
   checkName(placed, key)
-  checkResourceVersion(placed.metadata.resourceVersion ?? '')
+  readResourceVersion(placed.metadata.resourceVersion)
   return withRequiredVersion(call, placed)
 }
 

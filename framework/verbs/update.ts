@@ -1,12 +1,9 @@
 import type { Item } from '../contract/item.ts'
 import type { KubeObject } from '../meta/object.ts'
-import { checkResourceVersion, writeOptions } from '../query/options.ts'
+import { readResourceVersion, writeOptions } from '../query/options.ts'
 import type { Answer } from '../request/response.ts'
-import { itemAnswer } from '../responses/answers.ts'
-import { inProtobuf, objectForm } from '../responses/forms.ts'
-import { negotiate } from '../responses/negotiation.ts'
 import { readObject } from './body.ts'
-import { type Call, checkName, inNamespace, keyOf } from './call.ts'
+import { answering, type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { checkUid, createdOr, unversioned, withRequiredVersion } from './createmissing.ts'
 import { admitWrite, tracked, type ViewWrite } from './fieldtracking.ts'
 
@@ -14,18 +11,13 @@ import { admitWrite, tracked, type ViewWrite } from './fieldtracking.ts'
 export async function update(call: Call): Promise<Answer> {
   const { ctx, served, request } = call
   const key = keyOf(call)
-  const how = negotiate(request, 'objects', inProtobuf(served))
-  const form = objectForm(served, how, request.query)
-  const { write, fieldValidation } = writeOptions(
-    'UpdateOptions',
-    request.query,
-    request.headers['user-agent'] ?? '',
-  )
+  const answer = answering(call)
+  const { write, fieldValidation } = writeOptions('UpdateOptions', request)
   const object = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
   checkName(object, key)
-  checkResourceVersion(object.metadata.resourceVersion ?? '')
+  readResourceVersion(object.metadata.resourceVersion)
   const { item, status } = await replaceOrCreate(call, { key, object, write })
-  return itemAnswer(item, form, how, status)
+  return answer(item, status)
 }
 
 async function replaceOrCreate(call: Call, replacement: ViewWrite): Promise<{ item: Item; status: number }> {

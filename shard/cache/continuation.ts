@@ -65,23 +65,6 @@ function parse(text: string): Token {
   return { v: String(v ?? ''), rv, start, of }
 }
 
-const largest = 2n ** 64n - 1n
-
-/** A resourceVersion from a query; undefined for '' and absent. Throws 400 (rules.md 4.11). */
-export function parseVersion(text: string | undefined): number | undefined {
-  if (text === undefined || text === '') return undefined
-  if (!/^\d+$/.test(text)) throw invalidVersion(text, 'invalid syntax')
-  if (BigInt(text) > largest) throw invalidVersion(text, 'value out of range')
-  return Number(text)
-}
-
-const invalidVersion = (text: string, why: string): StatusError => {
-  const quoted = JSON.stringify(text)
-  return badRequest(
-    `invalid resource version: resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`,
-  )
-}
-
 /** 504 for a resourceVersion that is newer than the cache; clients check the cause (rules.md 4.8). */
 export const versionTooLarge = (asked: number, current: number): StatusError =>
   timeout(`Too large resource version: ${asked}, current: ${current}`, {

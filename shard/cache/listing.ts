@@ -11,14 +11,9 @@ import {
 } from '../../framework/cache/selection.ts'
 import type { ItemList, ListMeta, ListQuery } from '../../framework/contract/storage.ts'
 import { badRequest, expired, type StatusError } from '../../framework/meta/errors.ts'
+import { readResourceVersion } from '../../framework/query/options.ts'
 import type { StoredResource } from './codec.ts'
-import {
-  type Continuation,
-  decodeContinuation,
-  encodeContinuation,
-  parseVersion,
-  versionTooLarge,
-} from './continuation.ts'
+import { type Continuation, decodeContinuation, encodeContinuation, versionTooLarge } from './continuation.ts'
 
 /** The state that a list reads, and the id after which it begins. */
 interface Start {
@@ -46,7 +41,7 @@ async function startOf(source: ListSource, query: ListQuery, signal: AbortSignal
   const limit = Math.max(0, query.limit ?? 0)
   if (query.continue) return continued(source, query, limit)
   if (!query.resourceVersion) return current(source, limit)
-  const asked = parseVersion(query.resourceVersion) ?? 0
+  const asked = readResourceVersion(query.resourceVersion) ?? 0
   if (asked === 0) return current(source, 0)
   await waitFor(source, asked, signal)
   const exact = query.match === 'Exact' || (query.match === undefined && limit > 0)

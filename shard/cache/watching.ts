@@ -4,8 +4,8 @@ import { RingReader, tooOld } from '../../framework/cache/reader.ts'
 import { isFiltered, rangeOf, type ServedKind } from '../../framework/cache/selection.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
 import { expired } from '../../framework/meta/errors.ts'
+import { readResourceVersion } from '../../framework/query/options.ts'
 import { bookmark } from '../../framework/responses/bookmark.ts'
-import { parseVersion } from './continuation.ts'
 import { type ListSource, waitFor } from './listing.ts'
 
 /** The start of a watch: an initial state or none, then the events after a position in the ring. */
@@ -26,7 +26,7 @@ const now = (source: ListSource, initial: boolean): Start => ({
  * store never had: the client has it from changes that a restore of a backup took back (rules.md 4.42).
  */
 async function startOf(source: ListSource, query: WatchQuery, signal: AbortSignal): Promise<Start> {
-  const asked = parseVersion(query.resourceVersion) ?? 0
+  const asked = readResourceVersion(query.resourceVersion) ?? 0
   if (query.initialEvents) {
     await waitFor(source, asked, signal)
     source.checkIntact(rangeOf(query), isFiltered(query))

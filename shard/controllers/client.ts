@@ -56,6 +56,15 @@ export function createIfMissing(
   return unless('AlreadyExists', client.create(resource, { cluster, namespace, name }, object))
 }
 
+/** The object without one of its finalizers. */
+export const withoutFinalizer = <T extends KubeObject>(object: T, finalizer: string): T => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    finalizers: (object.metadata.finalizers ?? []).filter(each => each !== finalizer),
+  },
+})
+
 /** Thrown for an unchanged object, which saves validation and encoding. */
 class Unchanged extends Error {}
 

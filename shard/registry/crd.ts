@@ -2,6 +2,7 @@ import type { FieldError } from '../../framework/meta/errors.ts'
 import { type KubeObject, timestamp } from '../../framework/meta/object.ts'
 import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from '../../openapi/crd/crd.ts'
 import { nameErrors } from '../../openapi/crd/names.ts'
+import type { DefinedNames } from '../../openapi/resource.ts'
 import { withMetadata } from './strategy.ts'
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
@@ -15,15 +16,6 @@ export interface CrdCondition {
   readonly lastTransitionTime?: string
 }
 
-export interface CrdNames {
-  readonly plural: string
-  readonly kind: string
-  readonly singular?: string
-  readonly listKind?: string
-  readonly shortNames?: readonly string[]
-  readonly categories?: readonly string[]
-}
-
 interface CrdVersion {
   readonly name: string
   readonly served: boolean
@@ -32,7 +24,7 @@ interface CrdVersion {
 
 export interface CrdSpec {
   readonly group: string
-  readonly names: CrdNames
+  readonly names: DefinedNames
   readonly scope: 'Namespaced' | 'Cluster'
   readonly versions: readonly CrdVersion[]
   readonly conversion?: { readonly strategy?: string }
@@ -40,7 +32,7 @@ export interface CrdSpec {
 
 export interface CrdStatus {
   readonly conditions?: readonly CrdCondition[]
-  readonly acceptedNames?: Partial<CrdNames>
+  readonly acceptedNames?: Partial<DefinedNames>
   readonly storedVersions?: readonly string[]
 }
 

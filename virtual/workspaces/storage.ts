@@ -17,6 +17,12 @@ export function personal(storage: ResourceStorage, options: PersonalWatch): Reso
     if (await isOwn(host, ctx.user, item, ctx.signal)) return
     throw notFound({ group: tenancyGroup, resource: 'workspaces', name: item.key.name })
   }
+  const checked =
+    <T>(ctx: RequestContext, inner: (item: Item) => T) =>
+    async (item: Item): Promise<Awaited<T>> => {
+      await check(ctx, item)
+      return await inner(item)
+    }
   return {
     ...storage,
     async get(ctx, key) {
@@ -26,26 +32,8 @@ export function personal(storage: ResourceStorage, options: PersonalWatch): Reso
     },
     list: (ctx, query) => filtered(host, ctx, storage.list(ctx, query)),
     watch: (ctx, query) => personalWatch(storage, options, ctx, query),
-    update: (ctx, key, change, write) =>
-      storage.update(
-        ctx,
-        key,
-        async item => {
-          await check(ctx, item)
-          return change(item)
-        },
-        write,
-      ),
-    delete: (ctx, key, inner, write) =>
-      storage.delete(
-        ctx,
-        key,
-        async item => {
-          await check(ctx, item)
-          await inner(item)
-        },
-        write,
-      ),
+    update: (ctx, key, change, write) => storage.update(ctx, key, checked(ctx, change), write),
+    delete: (ctx, key, admit, write) => storage.delete(ctx, key, checked(ctx, admit), write),
   }
 }
 

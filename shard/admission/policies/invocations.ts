@@ -1,4 +1,5 @@
 import { attempt } from '../../../framework/async/awaitable.ts'
+import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { Backend } from '../../../framework/contract/backend.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
@@ -8,6 +9,7 @@ import { StatusError } from '../../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import { loopback } from '../../../framework/request/user.ts'
 import { requirementsOf } from '../../../kcp/selector.ts'
+import { Decisions } from './authorizervariables.ts'
 import { matchesResources, type Subject } from './matching.ts'
 import { type BindingSpec, compilePolicy, type Policy, type PolicySpec } from './policy.ts'
 import { isExempt, type PolicyCluster, perItem } from './source.ts'
@@ -35,13 +37,23 @@ export interface Bound {
 export type Invocation = Bound &
   ({ readonly params: KubeObject | undefined } | { readonly misconfigured: string })
 
+/** The policies that match a request, sorted by name, and what their expressions are evaluated with. */
+export interface Invocations {
+  readonly subject: Subject
+  readonly invocations: readonly Invocation[]
+  /** What `authorizer` in expressions has decided for this request. */
+  readonly decisions: Decisions
+}
+
+type InvocationFinder = (ctx: RequestContext, request: AdmissionAttributes) => Promise<Invocations>
+
 /**
- * Finds the policies that match a request, with their bindings and parameters, sorted by name. They do not apply to
- * the server itself, so that no policy can block its controllers.
+ * Finds the policies that match a request, with their bindings and parameters. They do not apply to the server itself,
+ * so that no policy can block its controllers.
  */
-export function invocationFinder(deps: PolicyDeps): (subject: Subject) => Promise<readonly Invocation[]> {
+export function invocationFinder(deps: PolicyDeps): InvocationFinder {
   const compiled = perItem(compilePolicy)
-  return async subject => {
+  const matching = async (subject: Subject): Promise<readonly Invocation[]> => {
     const { ctx, request } = subject
     if (ctx.actAs === loopback || isExempt(request)) return []
     const cluster = deps.clusterOf(request)
@@ -49,6 +61,11 @@ export function invocationFinder(deps: PolicyDeps): (subject: Subject) => Promis
     const bound = boundTo(policies, deps.bindings(cluster), subject)
     const found = await Promise.all(bound.map(each => withParams(deps, each, cluster, subject)))
     return found.flat()
+  }
+  return async (ctx, request) => {
+    const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
+    const decisions = new Decisions(deps.authorizer, subject)
+    return { subject, invocations: await matching(subject), decisions }
   }
 }
 

@@ -15,7 +15,7 @@ import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
 import { applyJsonPatch, readJsonPatch, TestFailed } from '../../../framework/patch/jsonpatch.ts'
 import { misnamed } from '../../../openapi/expressions/admission.ts'
-import { Decisions } from './authorizervariables.ts'
+import type { Decisions } from './authorizervariables.ts'
 import {
   asVariable,
   conditionsHold,
@@ -46,10 +46,8 @@ export function mutatingPolicies(deps: PolicyDeps, typeOf: TypeFinder): Admissio
   return {
     name,
     async mutate(ctx, request, reinvocation) {
-      const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
-      const invocations = await find(subject)
+      const { subject, invocations, decisions } = await find(ctx, request)
       if (invocations.length === 0) return request.object
-      const decisions = new Decisions(deps.authorizer, subject)
       const run = new Run({ subject, decisions, hooks: reinvocation.of(name), typeOf })
       return run.all(invocations, request)
     },

@@ -7,7 +7,6 @@ import {
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import { Decisions } from './authorizervariables.ts'
 import {
   asVariable,
   conditionsHold,
@@ -18,7 +17,7 @@ import {
   withPolicyVariables,
 } from './evaluation.ts'
 import { type Bound, type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
-import { type Subject, subjectIn } from './matching.ts'
+import { subjectIn } from './matching.ts'
 
 import type { Policy } from './policy.ts'
 
@@ -35,10 +34,7 @@ export function validatingPolicies(deps: PolicyDeps): AdmissionPlugin {
   return {
     name: 'ValidatingAdmissionPolicy',
     async validate(ctx, request) {
-      const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
-      const invocations = await find(subject)
-      if (invocations.length === 0) return
-      const decisions = new Decisions(deps.authorizer, subject)
+      const { subject, invocations, decisions } = await find(ctx, request)
       const denials: Refused[] = []
       for (const invocation of invocations) {
         const seen = await subjectIn(subject, invocation.version)

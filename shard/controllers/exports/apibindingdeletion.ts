@@ -6,7 +6,7 @@ import { type ConditionState, isFalse, setConditions } from '../../../kcp/condit
 import { resources } from '../../../kcp/resources.ts'
 import { isIdentity, isVirtual } from '../../apis/served.ts'
 import { isBeingDeleted, type Stored } from '../../bindings/content.ts'
-import { clusterScoped, updateObject, updateStatus } from '../client.ts'
+import { clusterScoped, updateObject, updateStatus, withoutFinalizer } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
 import {
@@ -118,10 +118,6 @@ const removeFinalizer = (
   cluster: ClusterName,
   name: string,
 ): Promise<unknown> =>
-  updateObject<APIBinding>(client, resources.apiBindings, clusterScoped(cluster, name), current => ({
-    ...current,
-    metadata: {
-      ...current.metadata,
-      finalizers: (current.metadata.finalizers ?? []).filter(each => each !== bindingFinalizer),
-    },
-  }))
+  updateObject<APIBinding>(client, resources.apiBindings, clusterScoped(cluster, name), current =>
+    withoutFinalizer(current, bindingFinalizer),
+  )

@@ -14,7 +14,7 @@ import type { ClusterCachedResource } from '../../../kcp/cache.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { requirementsOf } from '../../../kcp/selector.ts'
-import { clusterScoped, updateObject, updateStatus } from '../client.ts'
+import { clusterScoped, updateObject, updateStatus, withoutFinalizer } from '../client.ts'
 import {
   type Controller,
   type ControllerDefinition,
@@ -172,13 +172,9 @@ async function release(
   name: string,
 ): Promise<undefined> {
   const target = clusterScoped(cluster, name)
-  await updateObject<ClusterCachedResource>(client, resources.clusterCachedResources, target, current => ({
-    ...current,
-    metadata: {
-      ...current.metadata,
-      finalizers: (current.metadata.finalizers ?? []).filter(each => each !== cachedResourceFinalizer),
-    },
-  }))
+  await updateObject<ClusterCachedResource>(client, resources.clusterCachedResources, target, current =>
+    withoutFinalizer(current, cachedResourceFinalizer),
+  )
 }
 
 /** Changes of resources that become known while the controller runs. */

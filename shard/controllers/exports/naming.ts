@@ -3,10 +3,10 @@ import type { Informers } from '../../../framework/contract/informer.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import type { APIBinding } from '../../../kcp/apis.ts'
 import { resources } from '../../../kcp/resources.ts'
+import type { DefinedNames } from '../../../openapi/resource.ts'
 import { definitionOf } from '../../../openapi/resource.ts'
 import {
   type CrdCondition,
-  type CrdNames,
   type CrdStatus,
   type CustomResourceDefinition,
   conditionOf,
@@ -25,7 +25,7 @@ const present = (names: readonly (string | undefined)[]): readonly string[] =>
   names.filter(name => name !== undefined && name !== '') as string[]
 
 function takenBy(others: readonly CustomResourceDefinition[], bound: readonly ResourceNames[]): Taken {
-  const defined = others.map(({ status }): Partial<CrdNames> => status?.acceptedNames ?? {})
+  const defined = others.map(({ status }): Partial<DefinedNames> => status?.acceptedNames ?? {})
   const accepted = [...defined, ...bound]
   return {
     resources: new Set(accepted.flatMap(n => present([n.plural, n.singular, ...(n.shortNames ?? [])]))),
@@ -40,7 +40,7 @@ interface Conflict {
 }
 
 interface Naming {
-  readonly accepted: Partial<CrdNames>
+  readonly accepted: Partial<DefinedNames>
   readonly conflicts: readonly Conflict[]
 }
 
@@ -51,7 +51,7 @@ const inUse = (reason: string, names: readonly string[]): readonly Conflict[] =>
 }
 
 /** Each name is accepted or rejected by itself; a rejected name keeps the value that was accepted before. */
-function accept(names: CrdNames, before: Partial<CrdNames>, { resources, kinds }: Taken): Naming {
+function accept(names: DefinedNames, before: Partial<DefinedNames>, { resources, kinds }: Taken): Naming {
   const taken = (name: string | undefined, by: ReadonlySet<string>): readonly string[] =>
     name !== undefined && by.has(name) ? [name] : []
   const shortNames = (names.shortNames ?? []).flatMap(name => taken(name, resources))
@@ -64,7 +64,7 @@ function accept(names: CrdNames, before: Partial<CrdNames>, { resources, kinds }
   }
   const accepted = Object.entries(names).map(([field, value]) => {
     const conflict = field in conflicts && conflicts[field as keyof typeof conflicts].length > 0
-    return [field, conflict ? before[field as keyof CrdNames] : value] as const
+    return [field, conflict ? before[field as keyof DefinedNames] : value] as const
   })
   return {
     accepted: Object.fromEntries(accepted.filter(([, value]) => value !== undefined)),

@@ -13,7 +13,14 @@ import {
   cleanupFinalizer,
   withCondition,
 } from '../../registry/crd.ts'
-import { type ControllerClient, clusterScoped, createClient, updateObject, updateStatus } from '../client.ts'
+import {
+  type ControllerClient,
+  clusterScoped,
+  createClient,
+  updateObject,
+  updateStatus,
+  withoutFinalizer,
+} from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
 import { boundNames, namingStatus } from '../exports/naming.ts'
 import { deleteContent, recheck } from '../remaining.ts'
@@ -129,13 +136,9 @@ async function finalize(
     if (remaining.instances.size > 0) return recheck
   }
   await terminating(deps, cluster, name, ['InstanceDeletionCompleted', 'removed all instances'])
-  await updateObject(deps.client, resources.crds, clusterScoped(cluster, name), current => ({
-    ...current,
-    metadata: {
-      ...current.metadata,
-      finalizers: (current.metadata.finalizers ?? []).filter(f => f !== cleanupFinalizer),
-    },
-  }))
+  await updateObject(deps.client, resources.crds, clusterScoped(cluster, name), current =>
+    withoutFinalizer(current, cleanupFinalizer),
+  )
   return undefined
 }
 

@@ -9,7 +9,7 @@ import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import { isBeingDeleted, type Stored } from '../../bindings/content.ts'
 
-import { clusterScoped, ifFound, updateObject, updateStatus } from '../client.ts'
+import { clusterScoped, ifFound, updateObject, updateStatus, withoutFinalizer } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import type { KcpControllerDeps, ShardHost } from '../host.ts'
 import { foreignFinalizers, isNeeded, refOf } from '../kubernetes/finalizers.ts'
@@ -117,13 +117,7 @@ const dropFinalizer = ({ client }: KcpControllerDeps, cluster: ClusterName): Pro
     client,
     resources.logicalClusters,
     clusterScoped(cluster, logicalClusterName),
-    current => ({
-      ...current,
-      metadata: {
-        ...current.metadata,
-        finalizers: (current.metadata.finalizers ?? []).filter(each => each !== logicalClusterFinalizer),
-      },
-    }),
+    current => withoutFinalizer(current, logicalClusterFinalizer),
   )
 
 /** The condition `WorkspaceContentDeleted` with kcp's message. */

@@ -15,7 +15,7 @@ import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import { TypesInvalid } from '../../tenancy/directory.ts'
 import { placed, placementOf, urlOn } from '../../tenancy/placement.ts'
-import { updateObject, updateStatus } from '../client.ts'
+import { updateObject, updateStatus, withoutFinalizer } from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
 import {
@@ -172,13 +172,9 @@ async function reportHolders(step: WorkspaceStep): Promise<void> {
 }
 
 const release = (step: WorkspaceStep): Promise<unknown> =>
-  updateObject<Workspace>(step.deps.client, ...target(step), current => ({
-    ...current,
-    metadata: {
-      ...current.metadata,
-      finalizers: (current.metadata.finalizers ?? []).filter(each => each !== workspaceFinalizer),
-    },
-  }))
+  updateObject<Workspace>(step.deps.client, ...target(step), current =>
+    withoutFinalizer(current, workspaceFinalizer),
+  )
 
 const mirrored = ['WorkspaceContentDeleted', controllersFinished]
 
