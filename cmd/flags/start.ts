@@ -7,10 +7,11 @@ import {
   addServiceAccountFlags,
   type ServiceAccountFlags,
 } from './authentication.ts'
+import { addLimitFlags, type LimitFlags } from './limits.ts'
 import { addMountFlags, type MountFlags } from './mounts.ts'
 import { addServingFlags, addViewFlag, type ServingFlags, type ViewFlags } from './serving.ts'
 import { addShardFlags, type ShardFlags } from './shard.ts'
-import { commonOption, count, duration, networks, textList } from './values.ts'
+import { commonOption, duration, networks, textList } from './values.ts'
 
 /** The flags of `oriel start`, checked. */
 export interface StartFlags
@@ -20,7 +21,8 @@ export interface StartFlags
     ServiceAccountFlags,
     ShardFlags,
     AuditFlags,
-    ViewFlags {
+    ViewFlags,
+    LimitFlags {
   readonly dataDirectory: string
   /** `memory:` or the directory of an LMDB environment; default: `store` in the data directory. */
   readonly store?: string
@@ -35,8 +37,6 @@ export interface StartFlags
   /** Milliseconds. */
   readonly authorizationWebhookCacheAuthorizedTtl?: number
   readonly authorizationWebhookCacheUnauthorizedTtl?: number
-  readonly maxRequestsInflight: number
-  readonly maxMutatingRequestsInflight: number
 }
 
 /** Adds the flags to a command. */
@@ -106,22 +106,6 @@ const addAddressFlags = (command: Command): Command =>
       '--issuer-allow <address>',
       'private host, IP address or network that token issuers of workspaces may use; may be repeated',
       networks,
-    )
-
-const addLimitFlags = (command: Command): Command =>
-  command
-    .optionsGroup('Limits:')
-    .option(
-      '--max-requests-inflight <number>',
-      'read requests served at the same time; 0 for no limit',
-      count,
-      400,
-    )
-    .option(
-      '--max-mutating-requests-inflight <number>',
-      'write requests served at the same time; 0 for no limit',
-      count,
-      200,
     )
 
 /** kcp's authorizers, in the given order. */

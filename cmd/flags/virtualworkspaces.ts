@@ -2,11 +2,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type AuditFlags, addAuditFlags } from './audit.ts'
 import { addRequestHeaderFlags, clientCaOption, type RequestHeaderFlags } from './authentication.ts'
 import { addIgnoredFlags } from './ignored.ts'
+import { addLimitFlags, type LimitFlags } from './limits.ts'
 import { addHostnameFlag, addViewFlag, type ViewFlags } from './serving.ts'
 import { address, commonOption, portNumber } from './values.ts'
 
 /** The flags of `oriel virtual-workspaces`, checked. */
-export interface VirtualWorkspacesFlags extends RequestHeaderFlags, AuditFlags, ViewFlags {
+export interface VirtualWorkspacesFlags extends RequestHeaderFlags, AuditFlags, ViewFlags, LimitFlags {
   readonly kubeconfig: string
   readonly context?: string
   readonly externalLogicalClusterAdminKubeconfig?: string
@@ -32,7 +33,7 @@ export function addVirtualWorkspacesFlags(command: Command): Command {
     .addHelpText('after', '\nOther flags of kcp are accepted and ignored with a warning.')
   addTlsFlags(addViewFlag(addListeningFlags(addShardFlags(command))))
   addPeerFlags(command).addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
-  return addIgnoredFlags(addAuditFlags(addRequestHeaderFlags(command)))
+  return addIgnoredFlags(addLimitFlags(addAuditFlags(addRequestHeaderFlags(command))))
 }
 
 const addShardFlags = (command: Command): Command =>

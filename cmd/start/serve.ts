@@ -14,6 +14,7 @@ import { openIdPages } from '../authentication/openid.ts'
 import type { AuthorizationParts } from '../authorization/authorization.ts'
 import { build } from '../files/build.ts'
 import { plain } from '../files/plain.ts'
+import { fairnessLimits } from '../flags/limits.ts'
 import { publicUrl } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import { viewsOver } from '../views/viewplugins.ts'
@@ -56,6 +57,6 @@ export async function serve(given: ServeOptions): Promise<Server> {
     publicUrl: publicUrl(options),
     viewUrls: host.viewUrls,
     outbound,
-    inflight: { reading: options.maxRequestsInflight, mutating: options.maxMutatingRequestsInflight },
+    limits: fairnessLimits(options),
   })
 }

@@ -18,6 +18,7 @@ import { prepareAudit } from '../audit/audit.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { build } from '../files/build.ts'
 import { warningsAbout } from '../flags/ignored.ts'
+import { fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, withPort } from '../flags/serving.ts'
 import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
 import { saveMemory } from '../process/savingmemory.ts'
@@ -95,7 +96,7 @@ interface Parts {
   readonly auditor?: NonNullable<Parameters<typeof createServer>[0]['auditor']>
 }
 
-async function serve({ log }: ViewSetup, parts: Parts): Promise<Server> {
+async function serve({ flags, log }: ViewSetup, parts: Parts): Promise<Server> {
   const { shard, authentication, connection, serving, views, auditor } = parts
   const version = versionInfo(build())
   const { listening } = serving
@@ -120,6 +121,7 @@ async function serve({ log }: ViewSetup, parts: Parts): Promise<Server> {
       metrics: createMetrics(),
       checks: [reachable(connection)],
       viewUrls: onlyUrl(publicUrl(listening)),
+      limits: fairnessLimits(flags),
     })
   } catch (error) {
     throw listenError(error, listening)

@@ -1,15 +1,27 @@
 import { StatusError, serviceUnavailable, timeout, tooManyRequests } from '../meta/errors.ts'
+import type { Awaitable } from './awaitable.ts'
 import { onAbort } from './fanout.ts'
 
 /** Why a request ended before its response was complete. */
-export type Ending = 'client gone' | 'deadline' | 'shutdown' | 'replaced'
+export type Ending = 'client gone' | 'client stalled' | 'deadline' | 'shutdown' | 'replaced'
 
 // The error that is returned if the request ends before its response has begun.
 const answers: Readonly<Record<Ending, () => StatusError>> = {
   'client gone': () => new StatusError(499, 'ClientGone', 'the client has closed the request'),
+  'client stalled': () => timeout('the client has not read the response'),
   deadline: () => timeout('request did not complete within the allotted timeout'),
   shutdown: () => tooManyRequests('The apiserver is shutting down, please try again later.', 5),
   replaced: () => serviceUnavailable('the served APIs have changed, please try again', 1),
+}
+
+/** What a request holds while it is in progress, such as its seat among concurrent requests. */
+export interface Holding {
+  /** The request waits for its client. */
+  pause(): void
+  /** Resolves when the request may go on, or has ended. */
+  resume(): Awaitable<void>
+  /** The response is complete. */
+  leave(): void
 }
 
 /** The lifetime of a request: until its response is complete, or until the first event that ends it early. */
@@ -29,8 +41,9 @@ export interface Lifetime {
   /** From now on a deadline applies. A response that is there at once needs none. */
   await(): void
   readonly isAwaited: boolean
-  /** Calls `handler` when the response is complete, also after an early end. */
-  finally(handler: () => void): void
+  /** Leaves `holding` when the response is complete, also after an early end. */
+  hold(holding: Holding): void
+  readonly holding: Holding | undefined
   /** The response is complete: nothing ends the request early any more. */
   dispose(): void
 }
@@ -48,7 +61,7 @@ class RequestLifetime implements Lifetime {
   #timer: NodeJS.Timeout | undefined
   #handlers: ((answer: StatusError) => void)[] | undefined
   #followed: (() => void)[] | undefined
-  #last: (() => void)[] | undefined
+  holding: Holding | undefined
 
   constructor(milliseconds: number | undefined) {
     this.#allowed = milliseconds
@@ -96,16 +109,15 @@ class RequestLifetime implements Lifetime {
     this.#timer = allowed === undefined ? undefined : setTimeout(endAtDeadline, allowed, this)
   }
 
-  finally(handler: () => void): void {
-    if (this.#last === undefined) this.#last = [handler]
-    else this.#last.push(handler)
+  hold(holding: Holding): void {
+    this.holding = holding
   }
 
   dispose(): void {
     this.#isOver = true
     if (this.#timer !== undefined) clearTimeout(this.#timer)
     if (this.#followed !== undefined) for (const unfollow of this.#followed) unfollow()
-    if (this.#last !== undefined) for (const handler of this.#last) handler()
+    this.holding?.leave()
   }
 }
 

@@ -46,6 +46,15 @@ const serviceAccountPrefix = 'system:serviceaccount:'
 /** Whether a user name is that of a service account: `system:serviceaccount:<namespace>:<name>`. */
 export const isServiceAccount = (user: string): boolean => user.startsWith(serviceAccountPrefix)
 
+/**
+ * The name under which the requests of a user are counted: a logical cluster for the users that it vouches for, because it may
+ * make any number of service accounts and tokens.
+ */
+export const accountOf = ({ name, extra }: UserInfo): string => {
+  const home = extra?.[clusterNameKey]?.[0]
+  return home === undefined ? name : scopeOf(home)
+}
+
 /** `authentication.k8s.io/v1 UserInfo`: a user in responses and audit events. */
 export interface PrintedUser {
   readonly username: string

@@ -2,6 +2,8 @@ import { type Awaitable, after } from '../async/awaitable.ts'
 import { forbiddenTo } from '../contract/authorizer.ts'
 import { contextWith, createContext, type RequestContext } from '../contract/context.ts'
 import type { Forwarding } from '../contract/upstream.ts'
+import type { Fairness } from '../fairness/fairness.ts'
+import type { Refused, Seat } from '../fairness/seats.ts'
 import { impersonate } from '../impersonation/impersonate.ts'
 import { requestedIdentity } from '../impersonation/requestedidentity.ts'
 import { badRequest, notServed, serviceUnavailable } from '../meta/errors.ts'
@@ -10,11 +12,10 @@ import type { Authenticator } from '../request/authenticator.ts'
 import { parseDuration } from '../request/duration.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
-import { isPrivileged, type UserInfo } from '../request/user.ts'
+import { accountOf, isPrivileged, type UserInfo } from '../request/user.ts'
 import { authorize, userOf } from './access.ts'
 import { type Authorized, dispatch, type Sources } from './dispatch.ts'
 import { text } from './health.ts'
-import { type Inflight, tooMany } from './inflight.ts'
 import { locate } from './locate.ts'
 import { answerMounted, type MountOptions } from './mounts.ts'
 import type { RunningViews } from './readiness.ts'
@@ -37,7 +38,7 @@ export interface Pipeline extends Sources, MountOptions {
   readonly views: RunningViews
   /** Milliseconds. */
   readonly requestTimeout: number
-  readonly inflight: Inflight
+  readonly fairness: Fairness
 }
 
 /**
@@ -88,10 +89,7 @@ function answerTarget(
   exchange.user = user
   const routed = exchange as Routed
   const asked = exchange.incoming.impersonates ? impersonated(pipeline, routed) : routed
-  return after(asked, known => {
-    if (!enter(pipeline, known)) return tooMany
-    return after(admitted(pipeline, known), authorized => dispatch(pipeline, authorized))
-  })
+  return after(asked, known => after(enter(pipeline, known), seat => answerSeated(pipeline, known, seat)))
 }
 
 /** An exchange whose view and user are known. */
@@ -100,13 +98,46 @@ interface Routed extends Exchange {
   user: UserInfo
 }
 
-/** Takes a place among the requests in flight until the answer is sent; false: the limit is reached. */
-function enter({ inflight }: Pipeline, { lifetime, target: { info }, user }: Routed): boolean {
-  if (isLongRunning(info)) return true
-  const leave = inflight.enter(user, info)
-  if (leave !== undefined) lifetime.finally(leave)
-  return leave !== undefined
+/** Takes a seat among the requests in progress; undefined for requests without a limit. */
+function enter(
+  { fairness }: Pipeline,
+  { lifetime, target: { info, place }, user, requestor = user }: Routed,
+): Awaitable<Seat | Refused | undefined> {
+  if (isPrivileged(user) || isLongRunning(info)) return undefined
+  const seats = readingVerbs.has(info.verb) ? fairness.reading : fairness.mutating
+  const isSystem = user.groups.some(group => fairness.systemGroups.has(group))
+  // A shard impersonates all users, and a user may be permitted to impersonate any number of them.
+  const account = accountOf(isPrivileged(requestor) ? user : requestor)
+  return seats.enter({ user: account, workspace: place, isSystem, lifetime })
 }
+
+const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head', 'options'])
+
+/** Answers a request that has a seat until its response is complete, or needs none. */
+function answerSeated(
+  pipeline: Pipeline,
+  exchange: Routed,
+  seat: Seat | Refused | undefined,
+): Awaitable<Answer | Forwarding> {
+  if (seat !== undefined) {
+    if ('reason' in seat) return tooMany(seat)
+    exchange.lifetime.hold(seat)
+    if (!readingVerbs.has(exchange.target.info.verb)) readWithoutSeat(exchange, seat)
+  }
+  return after(admitted(pipeline, exchange), authorized => dispatch(pipeline, authorized))
+}
+
+/** A request whose body has not arrived keeps no seat. */
+function readWithoutSeat(exchange: Routed, seat: Seat): void {
+  const { incoming } = exchange
+  exchange.incoming = { ...incoming, body: limit => seat.without(incoming.body(limit)) }
+}
+
+/** kube-apiserver's response, `tooManyRequests` of `k8s.io/apiserver/pkg/server/filters/maxinflight.go`. */
+const tooMany = ({ retryAfter }: Refused): Answer => ({
+  ...text(429, 'Too many requests, please try again later.\n'),
+  headers: { 'Retry-After': String(retryAfter), 'X-Content-Type-Options': 'nosniff' },
+})
 
 /** `/clusters/<name>/metrics`: metrics cover all logical clusters, and are served at `/metrics` only. */
 const isShardMetrics = (target: Target | Unresolved): boolean =>

@@ -22,7 +22,11 @@ export interface Reply {
   readonly headers: OutgoingHttpHeaders
   readonly isHead: boolean
   readonly sent?: { sent(chunk: Buffer): void }
+  /** Milliseconds in which the client of a list must read what was sent; default 15,000. */
+  readonly patience?: number
 }
+
+const usualPatience = 15_000
 
 /**
  * Writes a response with back-pressure. Resolves when all is written or the client disconnects. Throws if a stream fails
@@ -118,7 +122,7 @@ async function pump(response: ServerResponse, from: Pumping, lifetime: Lifetime)
     from.sent?.sent(next.value)
     inThisTurn += next.value.length
     if (!taken && response.writableLength > most) {
-      await drained(response, lifetime)
+      await readOn(response, from, lifetime)
     } else if (inThisTurn >= mostInOneTurn) {
       await turn()
       inThisTurn = 0
@@ -136,6 +140,20 @@ function finish(response: ServerResponse, lifetime: Lifetime): void {
 function cutOff(response: ServerResponse): void {
   if ('stream' in response) response.destroy(new Error('the answer was cut off'))
   else response.destroy()
+}
+
+/** Waits, without a seat, until the client has read. Ends the request if the client of a list does not read. */
+async function readOn(
+  response: ServerResponse,
+  { answer, patience }: Reply,
+  lifetime: Lifetime,
+): Promise<void> {
+  const stalled = (): void => lifetime.end('client stalled')
+  const timer = answer.flush ? undefined : setTimeout(stalled, patience ?? usualPatience)
+  lifetime.holding?.pause()
+  await drained(response, lifetime)
+  clearTimeout(timer)
+  await lifetime.holding?.resume()
 }
 
 /** Resolves when the socket accepts more, or is closed. */

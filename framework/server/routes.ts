@@ -5,7 +5,14 @@ import type { ClusterPlace, Place } from '../contract/workspacetree.ts'
 import { badRequest, notFound } from '../meta/errors.ts'
 import type { ClusterName, ClusterScope } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
-import { isClusterName, isClusterPath, overlaps, type Params, pathPattern } from '../request/path.ts'
+import {
+  isClusterName,
+  isClusterPath,
+  overlaps,
+  type Params,
+  pathPattern,
+  type ViewPath,
+} from '../request/path.ts'
 import { type KubernetesUrl, parseRequestInfo, type RequestInfo } from '../request/requestinfo.ts'
 import { clusterNameKey, isServiceAccount, type UserInfo } from '../request/user.ts'
 
@@ -41,6 +48,8 @@ export interface Target {
   /** The same if it is a cluster name or `*`. */
   readonly scope: ClusterScope | undefined
   readonly info: RequestInfo
+  /** The view, its parameters and the cluster segment, in one string: requests to the same place share seats. */
+  readonly place: string
 }
 
 /** A URL of no view. */
@@ -72,14 +81,25 @@ export function resolveUrl(workspaces: readonly VirtualWorkspace[], url: Kuberne
     if (found === undefined) continue
     const { params, cluster, rest } = found
     const info = parseRequestInfo({ method, query, path: rest })
-    return target({ workspace, params, cluster, scope: scopeIn(cluster), info })
+    return target({
+      workspace,
+      params,
+      cluster,
+      scope: scopeIn(cluster),
+      info,
+      place: placeOf(workspace, found),
+    })
   }
   const info = parseRequestInfo(url)
   const plain = workspaces.find(workspace => workspace.path.pattern === '')
   const isForeign = /^\/(clusters|services)(\/|$)/.test(info.path)
   if (plain === undefined || isForeign) return Object.freeze({ workspace: undefined, info })
-  return target({ workspace: plain, params: {}, cluster: undefined, scope: undefined, info })
+  return target({ workspace: plain, params: {}, cluster: undefined, scope: undefined, info, place: '/' })
 }
+
+/** `apiexport/2hx8kq0p4z7vw1a9/widgets.example.com/*`; `/root` of the `/clusters/…` endpoint. */
+const placeOf = ({ name }: VirtualWorkspace, { params, cluster }: ViewPath): string =>
+  [name, ...Object.values(params), cluster].join('/')
 
 /** Frozen, because requests for the same URL share it. */
 function target(read: Target): Target {

@@ -18,7 +18,7 @@ import type { Target } from './routes.ts'
 
 /** One request and its state in the server. */
 export interface Exchange {
-  readonly incoming: Incoming
+  incoming: Incoming
   readonly lifetime: Lifetime
   readonly record: Recording
   /** The metrics of the request. */

@@ -9,13 +9,13 @@ import type { Pages } from '../contract/pages.ts'
 import type { Outbound } from '../contract/upstream.ts'
 import type { VersionInfo } from '../contract/version.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
+import { createFairness, defaultLimits, type FairnessLimits } from '../fairness/fairness.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { onlyUrl, publishUrls, type ViewUrls } from '../publishing/publisher.ts'
 import type { Authenticator } from '../request/authenticator.ts'
 import type { IsIdentity } from '../request/incoming.ts'
 import { appOnDemand } from './app.ts'
 import type { HealthCheck } from './health.ts'
-import { createInflight, defaultInflight, type InflightLimits } from './inflight.ts'
 import { type Listener, type ListenOptions, openPort, type Port } from './listener.ts'
 import { answerRequest } from './pipeline.ts'
 import { runViews } from './readiness.ts'
@@ -49,8 +49,8 @@ export interface ServerOptions {
   readonly outbound?: Outbound
   /** The timeout of requests that are not long-running, in milliseconds; default 60,000. */
   readonly requestTimeout?: number
-  /** Default: Kubernetes' own limits. */
-  readonly inflight?: InflightLimits
+  /** Default: `defaultLimits`. */
+  readonly limits?: FairnessLimits
 }
 
 /** A running server. */
@@ -84,7 +84,7 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   const requestTimeout = options.requestTimeout ?? 60_000
   const checks = [...ownChecks(stopping.signal), ...options.checks, ...views.checks]
   const { address, url } = port
-  const inflight = createInflight(options.inflight ?? defaultInflight)
+  const fairness = createFairness(options.limits ?? defaultLimits, options.metrics)
   const routes = createRoutes(options.workspaces)
   const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)
   const pipeline = {
@@ -92,7 +92,7 @@ export function serveOn(port: Port, options: ServerOptions): Server {
     ownUrls: [options.publicUrl ?? url, viewUrls.own],
     routes,
     requestTimeout,
-    inflight,
+    fairness,
     views,
     checks,
     stopping: stopping.signal,

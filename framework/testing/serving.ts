@@ -11,8 +11,6 @@ import { createMetrics } from '../metrics/metrics.ts'
 import { pathPattern } from '../request/path.ts'
 import { createServer, type Server, type ServerOptions } from '../server/server.ts'
 
-const metrics = createMetrics()
-
 const documents: OpenApiDocuments = {
   index: () => new Map([['apis/example.com/v1', 'ABC']]),
   v3: () => ({ bytes: Buffer.from('{"openapi":"3.0.0"}'), etag: 'ABC' }),
@@ -82,7 +80,7 @@ export async function start(
     authenticator: union(clientCertificates(), users),
     documents,
     version: versionInfo({ version: '0.1.0', commit: 'abc', date: '2026-01-01T00:00:00Z' }),
-    metrics,
+    metrics: createMetrics(),
     checks: [],
     ...more,
   })

@@ -46,7 +46,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'apply request',
     'metrics wire',
     'contract patch',
-    'audit lens net publishing query responses',
+    'audit fairness lens net publishing query responses',
     'authn cache discovery informers verbs',
     'authn/jwt impersonation',
     'server',
