@@ -49,13 +49,15 @@ function bindings({ status = {} }: LogicalCluster): readonly string[] {
   return isStuck ? [`${bindingsInitializer} (${told.message ?? ''}) at ${status.URL ?? 'no URL yet'}`] : []
 }
 
-function urlOf({ informers, tenancy }: KcpControllerDeps, stage: Stage, identifier: string): string {
+/** The URL of the views of this shard: those of other shards do not have its logical clusters. */
+function urlOf({ informers, shard, tenancy }: KcpControllerDeps, stage: Stage, identifier: string): string {
   const colon = identifier.lastIndexOf(':')
   const [cluster, name] = [identifier.slice(0, colon), identifier.slice(colon + 1)]
   const type = informers.for(tenancy.workspaceTypes).get(cluster, '', name)?.object
   if (type === undefined) return 'no URL: the WorkspaceType is gone'
   const { virtualWorkspaces = [] } = (type as WorkspaceType).status ?? {}
-  return virtualWorkspaces.find(entry => entry.type === stage)?.url ?? 'no URL yet'
+  const own = `${shard.virtualWorkspaceURL.replace(/\/+$/, '')}/`
+  return virtualWorkspaces.find(({ type, url }) => type === stage && url.startsWith(own))?.url ?? 'no URL yet'
 }
 
 /** The condition for child workspaces of a terminating logical cluster. */
