@@ -58,6 +58,8 @@ export interface ApiResource<P extends Params = Params> {
   readonly names: ResourceNames
   readonly namespaced: boolean
   readonly verbs: readonly Verb[]
+  /** The verbs in discovery, if they differ: fewer while the definition is deleted (rules.md 8.6). */
+  readonly discoveryVerbs?: readonly Verb[]
   readonly storage: ResourceStorage<P>
   readonly schema: ObjectSchema
   /** Printer columns after `Name`. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
 import type { Document } from '../contract/documents.ts'
 import type { AcceptClause } from '../responses/negotiation.ts'
-import { byName, type DiscoveryGroup, type GroupVersion, groupsOf, namesOf } from './discovery.ts'
+import { byName, type DiscoveryGroup, type GroupVersion, groupsOf, namesOf, verbsOf } from './discovery.ts'
 
 export type AggregatedVersion = 'v2' | 'v2beta1'
 
@@ -61,7 +61,7 @@ const resourceOf = (resource: ApiResource): object => ({
   responseKind: { group: resource.group, version: resource.version, kind: resource.names.kind },
   scope: resource.namespaced ? 'Namespaced' : 'Cluster',
   singularResource: resource.names.singular,
-  verbs: [...resource.verbs].sort(),
+  verbs: verbsOf(resource),
   ...namesOf(resource),
   ...(resource.subresources.length > 0 && {
     subresources: [...resource.subresources].sort(byName).map(s => subresourceOf(s, resource)),

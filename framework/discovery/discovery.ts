@@ -1,5 +1,6 @@
 import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
 import { apiVersionOf } from '../meta/object.ts'
+import type { Verb } from '../request/requestinfo.ts'
 
 /** The versions of a group, the preferred one first. */
 export interface DiscoveryGroup {
@@ -95,7 +96,7 @@ const entriesOf = (resource: ApiResource): readonly object[] => [
     singularName: resource.names.singular,
     namespaced: resource.namespaced,
     kind: resource.names.kind,
-    verbs: [...resource.verbs].sort(),
+    verbs: verbsOf(resource),
     ...namesOf(resource),
     ...(resource.storageVersionHash && { storageVersionHash: resource.storageVersionHash }),
   },
@@ -109,6 +110,9 @@ const entriesOf = (resource: ApiResource): readonly object[] => [
     verbs: subresource.verbs.length === 0 ? null : [...subresource.verbs].sort(),
   })),
 ]
+
+export const verbsOf = ({ verbs, discoveryVerbs = verbs }: ApiResource): readonly Verb[] =>
+  [...discoveryVerbs].sort()
 
 export const byName = (a: Subresource, b: Subresource): number => (a.name < b.name ? -1 : 1)
 

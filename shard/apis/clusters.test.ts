@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { resourceList } from '../../framework/discovery/discovery.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
 import { bindIn, identity, resourceSchema, schemaBody, version, widgets } from '../testing/bindings.ts'
@@ -65,6 +66,24 @@ describe('what logical clusters serve', () => {
     await bindIn(shard, 'c1', { ...schema, metadata: { ...schema.metadata, uid: 'other' } })
     assert.equal(shard.backend.apis('c1')?.find('example.com', 'v1', 'widgets'), undefined)
     assert.deepEqual(await namesIn('*'), [])
+  })
+
+  it('are resources without creates and updates in discovery, while their binding is deleted', async () => {
+    const verbs = () => {
+      const apis = shard.backend.apis('c1')
+      const list = apis && (resourceList(apis, 'example.com', 'v1') as { resources: { verbs: string[] }[] })
+      return list?.resources[0]?.verbs.join()
+    }
+    await shard.addCluster('c1')
+    await bindIn(shard, 'c1', await one())
+    const key = { cluster: 'c1', namespace: '', name: 'widgets' }
+    await shard.client.update(resources.apiBindings, key, object => ({
+      ...object,
+      metadata: { ...object.metadata, finalizers: ['example.com/test'] },
+    }))
+    assert.equal(verbs(), 'create,delete,deletecollection,get,list,patch,update,watch')
+    await shard.client.delete(resources.apiBindings, key)
+    assert.equal(verbs(), 'delete,deletecollection,get,list,watch')
   })
 
   it('are the built-in kinds, whatever a provider exports under their names', async () => {

@@ -108,8 +108,11 @@ function makeResources(wiring: Wiring, served: ServedDefinition): readonly ApiRe
     ...(rest.resetFields === undefined ? {} : { resetFields: rest.resetFields }),
     ...(fields === undefined || rest.custom ? {} : { selectableFields: fields }),
     subresources: subresourcesOf(wiring, served),
-  })
+  }).map(resource => (served.terminating ? { ...resource, discoveryVerbs: terminatingVerbs } : resource))
 }
+
+/** In discovery, as kcp's `pkg/server/aggregatingcrdversiondiscovery`; updates that remove finalizers are served. */
+const terminatingVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 
 function scaleOf(wiring: Wiring, served: ServedDefinition, version: string): ResourceStorage {
   const paths = served.definition.versions.find(v => v.name === version)?.scale
