@@ -1,21 +1,30 @@
-import { type ApiSet, apiSetOf } from '../../framework/contract/apis.ts'
+import { type ApiResource, type ApiSet, apiSetOf } from '../../framework/contract/apis.ts'
 import type { VirtualWorkspace, WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import { pathPattern } from '../../framework/request/path.ts'
+import type { Verb } from '../../framework/request/requestinfo.ts'
 
 /**
  * The view `/clusters/…` without a filter: everything that a logical cluster serves. In an unknown logical cluster,
- * privileged users may create the LogicalCluster, as shards do for each other.
+ * privileged users may read built-in kinds, of which there are no objects, and create the LogicalCluster, as shards do for
+ * each other.
  */
 export const plain: WorkspaceFactory = ({ backend }): VirtualWorkspace => {
-  const founding = onlyFounding(backend.apis('*'))
+  const unknown = ofUnknownClusters(backend.apis('*'))
   return {
     name: '',
     path: pathPattern(''),
-    apis: (_params, cluster) => backend.apis(cluster) ?? founding,
+    apis: (_params, cluster) => backend.apis(cluster) ?? unknown,
   }
 }
 
-function onlyFounding(all: ApiSet | undefined): ApiSet {
-  const found = all?.find('core.kcp.io', 'v1alpha1', 'logicalclusters')
-  return apiSetOf(found === undefined ? [] : [{ ...found, verbs: ['create', 'get'], subresources: [] }])
-}
+const ofUnknownClusters = (all: ApiSet | undefined): ApiSet =>
+  apiSetOf((all?.resources ?? []).filter(({ verbs }) => verbs.includes('list')).map(ofUnknownCluster))
+
+const ofUnknownCluster = (resource: ApiResource): ApiResource => ({
+  ...resource,
+  verbs: resource.names.plural === 'logicalclusters' ? founding : reading,
+  subresources: [],
+})
+
+const founding: readonly Verb[] = ['create', 'get']
+const reading: readonly Verb[] = ['get', 'list', 'watch']
