@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import { resources } from '../../kcp/resources.ts'
@@ -14,6 +15,7 @@ import { clusterRole, read, rule } from '../manifests/rbac.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'
 import { bootstrap } from './bootstrap.ts'
+import { systemPolicy } from './policy.ts'
 
 const shard = {
   name: 'root',
@@ -65,6 +67,25 @@ describe('bootstrap', () => {
       assert.equal(parsed?.key.name, object.metadata.name)
       assert.equal(parsed?.key.cluster, object.metadata.annotations?.['kcp.io/cluster'])
     }
+  })
+  it('sorts the members of rules in the system policy, as Kubernetes does', () => {
+    const rules = systemPolicy().flatMap(({ rules }) => (rules as readonly PolicyRule[] | undefined) ?? [])
+    assert.deepEqual(
+      rules.find(({ nonResourceURLs }) => nonResourceURLs?.includes('/openapi'))?.nonResourceURLs,
+      [
+        '/api',
+        '/api/*',
+        '/apis',
+        '/apis/*',
+        '/healthz',
+        '/livez',
+        '/openapi',
+        '/openapi/*',
+        '/readyz',
+      ].concat('/version', '/version/'),
+    )
+    for (const rule of rules)
+      for (const values of Object.values(rule)) assert.deepEqual(values, values.toSorted())
   })
   it('names the schemas of root as kcp does', async () => {
     const store = openMemoryStore()

@@ -31,9 +31,19 @@ import {
 /**
  * The policy in `system:admin`, effective in every logical cluster: the default roles of Kubernetes
  * (`plugin/pkg/auth/authorizer/rbac/bootstrappolicy`) without those of nodes and controllers, and kcp's
- * (`pkg/authorization/bootstrap/policy.go`).
+ * (`pkg/authorization/bootstrap/policy.go`). The members of rules are sorted, as there.
  */
-export const systemPolicy = (): readonly KubeObject[] => [...kubernetesPolicy(), ...kcpPolicy()]
+export const systemPolicy = (): readonly KubeObject[] => [...kubernetesPolicy(), ...kcpPolicy()].map(inOrder)
+
+const inOrder = (object: KubeObject): KubeObject =>
+  object.kind === 'ClusterRole'
+    ? { ...object, rules: (object.rules as readonly PolicyRule[]).map(sortedRule) }
+    : object
+
+const sortedRule = (rule: PolicyRule): PolicyRule =>
+  Object.fromEntries(
+    Object.entries(rule).map(([name, values]: [string, readonly string[]]) => [name, values.toSorted()]),
+  ) as unknown as PolicyRule
 
 const readWrite = [...read, ...write].toSorted()
 const apps = ['deployments', 'replicasets', 'statefulsets']
