@@ -20,10 +20,6 @@ export const knownOfAnswers: readonly Known[] = [
     erase: outcome => rewritten(outcome, /(, application\/apply-patch\+yaml)+$/, '$1'),
   },
   {
-    reason: 'objects in lists of built-in kinds say their kind and version, so that each is whole by itself',
-    erase: outcome => items(outcome, item => without(item, 'apiVersion', 'kind')),
-  },
-  {
     reason: 'kube-root-ca.crt is each server’s own',
     erase: outcome => {
       const isOwn = (item: unknown) => fields(fields(item).metadata).name === 'kube-root-ca.crt'
