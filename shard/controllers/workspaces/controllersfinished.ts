@@ -1,5 +1,5 @@
 import { groupResource } from '../../../framework/meta/object.ts'
-import { workspaceFinalizer } from '../../../kcp/annotations.ts'
+import { shardAnnotation, workspaceFinalizer } from '../../../kcp/annotations.ts'
 import { type ConditionState, findCondition, isFalse } from '../../../kcp/conditions.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import type { Workspace, WorkspaceType } from '../../../kcp/tenancy.ts'
@@ -29,7 +29,9 @@ export function waitingForControllers(
 ): ConditionState | undefined {
   const { creationTimestamp, deletionTimestamp } = home.metadata
   const { phase, initializers = [], terminators = [] } = home.status ?? {}
-  const at = (stage: Stage) => (identifier: string) => `${identifier} at ${urlOf(deps, stage, identifier)}`
+  const views = viewsOf(deps, home)
+  const at = (stage: Stage) => (identifier: string) =>
+    `${identifier} at ${urlOf(deps, { stage, views }, identifier)}`
   if (deletionTimestamp !== undefined) {
     const whom = terminators.map(at('terminating')).join(', ')
     return whom === '' ? undefined : waitingFor('WaitingForTerminators', deletionTimestamp, whom)
@@ -49,15 +51,33 @@ function bindings({ status = {} }: LogicalCluster): readonly string[] {
   return isStuck ? [`${bindingsInitializer} (${told.message ?? ''}) at ${status.URL ?? 'no URL yet'}`] : []
 }
 
-/** The URL of the views of this shard: those of other shards do not have its logical clusters. */
-function urlOf({ informers, shard, tenancy }: KcpControllerDeps, stage: Stage, identifier: string): string {
+/** The prefix of the URLs of the views that have a logical cluster: those of its shard. */
+function viewsOf({ directory, shard }: KcpControllerDeps, { metadata }: LogicalCluster): string {
+  const name = metadata.annotations?.[shardAnnotation] ?? shard.name
+  const home = directory.shards().find(each => each.metadata.name === name)
+  const url = home?.spec?.virtualWorkspaceURL ?? shard.virtualWorkspaceURL
+  return `${url.replace(/\/+$/, '')}/`
+}
+
+interface Wanted {
+  readonly stage: Stage
+  /** The prefix of the URL. */
+  readonly views: string
+}
+
+function urlOf(
+  { informers, tenancy }: KcpControllerDeps,
+  { stage, views }: Wanted,
+  identifier: string,
+): string {
   const colon = identifier.lastIndexOf(':')
   const [cluster, name] = [identifier.slice(0, colon), identifier.slice(colon + 1)]
   const type = informers.for(tenancy.workspaceTypes).get(cluster, '', name)?.object
   if (type === undefined) return 'no URL: the WorkspaceType is gone'
   const { virtualWorkspaces = [] } = (type as WorkspaceType).status ?? {}
-  const own = `${shard.virtualWorkspaceURL.replace(/\/+$/, '')}/`
-  return virtualWorkspaces.find(({ type, url }) => type === stage && url.startsWith(own))?.url ?? 'no URL yet'
+  return (
+    virtualWorkspaces.find(({ type, url }) => type === stage && url.startsWith(views))?.url ?? 'no URL yet'
+  )
 }
 
 /** The condition for child workspaces of a terminating logical cluster. */
