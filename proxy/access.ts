@@ -9,7 +9,7 @@ export interface PathAction {
   readonly verb: string
 }
 
-/** Whether a user may do this. */
+/** Whether the user may do this. */
 export type Reviewer = (user: UserInfo, action: PathAction, signal: AbortSignal) => Promise<boolean>
 
 interface Review {

@@ -31,7 +31,7 @@ export interface FrontProxyOptions {
   readonly authenticator: Authenticator
   /** Selects the groups that shards get. */
   readonly groups: (groups: readonly string[]) => readonly string[]
-  /** For mounts only: other requests are authorized by their shard. */
+  /** Authorizes requests for mounts. Other requests are authorized by their shard. */
   readonly review: Reviewer
   readonly outbound: Outbound
   readonly measures: ProxyMeasures
@@ -41,8 +41,8 @@ export interface FrontProxyOptions {
   readonly stopping: AbortSignal
 }
 
-/** One request of the proxy. */
-interface Passing {
+/** A request with its authenticated user. */
+interface ProxiedRequest {
   readonly exchange: Exchange
   readonly user: UserInfo
   readonly routes: ProxyRoutes
@@ -50,7 +50,7 @@ interface Passing {
 
 /** Serves the workspaces of all shards: authenticates, finds the shard, forwards (kcp `pkg/proxy`). */
 export function frontProxy(options: FrontProxyOptions): Handler {
-  const answer = (passing: Passing): Promise<Answer | Forwarding> => {
+  const answer = (passing: ProxiedRequest): Promise<Answer | Forwarding> => {
     const { incoming } = passing.exchange
     if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
     const match = passing.routes.match(incoming.path)
@@ -63,13 +63,13 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     lifetime.limit(undefined)
     lifetime.follow(options.stopping, 'shutdown')
     const routes = options.routes()
-    const user = await whoAsks(options, exchange, routes)
-    return answer({ exchange: homeward(exchange, user, routes), user, routes })
+    const user = await authenticate(options, exchange, routes)
+    return answer({ exchange: toHomeCluster(exchange, user, routes), user, routes })
   }
 }
 
-/** Nobody passes whom nobody knows. Some are known in their workspace only. */
-async function whoAsks(
+/** Authenticates the user; some users are valid in one workspace only. Throws 401 for anonymous requests. */
+async function authenticate(
   { authenticator, groups, index }: FrontProxyOptions,
   exchange: Exchange,
   routes: ProxyRoutes,
@@ -82,7 +82,7 @@ async function whoAsks(
   return { ...user, groups: groups(user.groups) }
 }
 
-/** Of a mounted workspace the one that it is in. */
+/** The logical cluster of a path; for a mounted workspace, that of its parent. */
 function clusterAt(index: ShardIndex, segment: string): ClusterName | undefined {
   const path = decodeSegment(segment)
   const found = path !== undefined && isClusterPath(path) ? index.find(path) : undefined
@@ -91,8 +91,11 @@ function clusterAt(index: ShardIndex, segment: string): ClusterName | undefined 
   return 'parent' in found ? found.parent : undefined
 }
 
-/** Programs in a workspace know of one server only: what is for nobody else is for the home of their service account. */
-function homeward(exchange: Exchange, user: UserInfo, routes: ProxyRoutes): Exchange {
+/**
+ * Programs in a workspace know one server only: their requests that match no mapping go to the logical cluster of
+ * their service account.
+ */
+function toHomeCluster(exchange: Exchange, user: UserInfo, routes: ProxyRoutes): Exchange {
   const { incoming } = exchange
   const home = isServiceAccount(user.name) ? user.extra?.[clusterNameKey]?.[0] : undefined
   const match = routes.match(incoming.path)
@@ -100,10 +103,10 @@ function homeward(exchange: Exchange, user: UserInfo, routes: ProxyRoutes): Exch
   return { ...exchange, incoming: { ...incoming, path: `${treePath}${home}${incoming.path}` } }
 }
 
-/** A mapping to one server. With a logical cluster in its path, that has to be somewhere. */
+/** The response for a mapping. A logical cluster in its path must exist. */
 function toBackend(
   { index }: FrontProxyOptions,
-  passing: Passing,
+  passing: ProxiedRequest,
   { mapping, cluster }: Match,
 ): Answer | Forwarding {
   const { exchange, routes } = passing
@@ -117,7 +120,7 @@ function toBackend(
 const isClosed = (location: Location): boolean => location.kind === 'unavailable' || location.kind === 'loop'
 
 /** Throws 403 for unknown paths, with the message for forbidden ones: the response must not tell which paths exist. */
-function locate(index: ShardIndex, { exchange, user }: Passing, segment: string): Location {
+function locate(index: ShardIndex, { exchange, user }: ProxiedRequest, segment: string): Location {
   const path = decodeSegment(segment)
   const found = path !== undefined && isClusterPath(path) ? index.find(path) : undefined
   if (found !== undefined) return found
@@ -126,11 +129,11 @@ function locate(index: ShardIndex, { exchange, user }: Passing, segment: string)
   throw forbiddenTo(user, infoOf(exchange.incoming), 'workspace access not permitted')
 }
 
-type Again = (passing: Passing) => Promise<Answer | Forwarding>
+type Again = (passing: ProxiedRequest) => Promise<Answer | Forwarding>
 
 async function intoTree(
   options: FrontProxyOptions,
-  passing: Passing,
+  passing: ProxiedRequest,
   { mapping, cluster = '' }: Match,
   again: Again,
 ): Promise<Answer | Forwarding> {
@@ -150,7 +153,7 @@ async function intoTree(
 
 type Mounted = Extract<Exclude<Place, ClusterPlace>, { parent: string }>
 
-interface Mounting extends Passing {
+interface Mounting extends ProxiedRequest {
   /** Of the tree: shards trust its client certificate. */
   readonly mapping: Mapping
   readonly rest: string
@@ -178,7 +181,7 @@ async function throughMount(
       user,
       routes,
     })
-  // A view of a shard: the shard accepts the identity of the user, which does not leave the installation.
+  // A view of a shard: the shard accepts the user's identity, which stays within the installation.
   if (options.index.shardAt(place.url) !== undefined)
     return routes.forwarding({
       exchange: { ...exchange, incoming: { ...incoming, hops } },

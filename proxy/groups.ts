@@ -7,7 +7,7 @@ const matching = (patterns: readonly string[]): ((group: string) => boolean) => 
   return group => exact.has(group) || prefixes.some(prefix => group.startsWith(prefix))
 }
 
-/** Groups that are removed from users of the front proxy (kcp `pkg/proxy/options/authentication.go`, DropGroups). */
+/** Groups that the front proxy removes from users (kcp `pkg/proxy/options/authentication.go`, DropGroups). */
 export const defaultDropGroups: readonly string[] = [
   'system:masters',
   logicalClusterAdmin,
@@ -15,7 +15,10 @@ export const defaultDropGroups: readonly string[] = [
   'system:kcp:terminator:*',
 ]
 
-/** Selects the groups that shards get, sorted: those of `pass` (all when empty) without those of `drop`. */
+/**
+ * Selects the groups that shards receive, sorted: those that match `pass` (all when empty) without those that match
+ * `drop`.
+ */
 export function groupFilter(
   pass: readonly string[],
   drop: readonly string[],

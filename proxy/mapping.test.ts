@@ -6,7 +6,7 @@ const entry = (path: string, more = '') =>
   `- path: ${path}\n  backend: https://b:6444/\n  backend_server_ca: ca\n  proxy_client_cert: c\n  proxy_client_key: k\n${more}`
 
 describe('mapping file', () => {
-  it("is kcp's", () => {
+  it("has kcp's format", () => {
     const [first] = parseMappings(entry('/services/x/', '  user_header: X-User\n  unknown: 1\n'))
     assert.deepEqual(first, {
       path: '/services/x/',
@@ -40,7 +40,7 @@ describe('mapping file', () => {
   for (const [what, text, problem] of [
     ['the same path twice', entry('/a') + entry('/a/'), 'line 6: field "path" repeats "/a/"'],
     [
-      'a header that is none',
+      'an invalid header name',
       entry('/a', '  group_header: "a b"\n'),
       'line 6: field "group_header" is not the name of a header',
     ],
@@ -49,18 +49,18 @@ describe('mapping file', () => {
       entry('/a').replace('ca: ca', 'ca: [1]'),
       'line 3: field "backend_server_ca" is not a string',
     ],
-    ['an entry that is none', '- 1\n', 'line 1: the mapping is not an object'],
+    ['an entry of another type', '- 1\n', 'line 1: the mapping is not an object'],
     [
       'credentials in a URL',
       entry('/a').replace('//b', '//u:p@b'),
-      'line 2: field "backend" is "https://u:p@b:6444/", which is no https URL',
+      'line 2: field "backend" is "https://u:p@b:6444/", which is not an https URL',
     ],
   ] as const)
     it(`says where it has ${what}`, () => assert.throws(() => parseMappings(text), { message: problem }))
 })
 
 describe('groups of users at the edge', () => {
-  it('lose those that nobody gets from outside', () => {
+  it('lose the privileged ones by default', () => {
     const filter = groupFilter([], defaultDropGroups)
     assert.deepEqual(filter(['b', 'system:masters', 'a', 'a', 'system:kcp:initializer:root:x']), ['a', 'b'])
   })

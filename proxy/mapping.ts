@@ -5,9 +5,9 @@ import { parseYaml } from '../framework/wire/yaml.ts'
 
 /** Maps a path to a server (kcp `pkg/proxy/mapping.go`). */
 export interface Mapping {
-  /** `/clusters/` is the tree of workspaces; `/` is everything else; any other path is a prefix. */
+  /** `/clusters/` is the workspace tree; `/` matches every other path; any other value is a prefix. */
   readonly path: string
-  /** `https://host:port`, perhaps with a path. */
+  /** `https://host:port`, optionally with a path. */
   readonly backend: string
   /** File names, PEM. */
   readonly ca: string
@@ -54,11 +54,11 @@ function mappingOf(entry: unknown, fail: Fail): Mapping {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) throw fail('', 'is not an object')
   const fields = entry as Fields
   const path = required(fields, 'path', fail)
-  if (!isPath(path)) throw fail('path', `is ${JSON.stringify(path)}, which is no path such as /services/`)
+  if (!isPath(path)) throw fail('path', `is ${JSON.stringify(path)}, which is not a path such as /services/`)
   const backend = required(fields, 'backend', fail)
   const url = URL.canParse(backend) ? new URL(backend) : undefined
   if (url?.protocol !== 'https:' || url.search !== '' || url.hash !== '' || url.username !== '')
-    throw fail('backend', `is ${JSON.stringify(backend)}, which is no https URL`)
+    throw fail('backend', `is ${JSON.stringify(backend)}, which is not an https URL`)
   return {
     path,
     backend: backend.replace(/\/+$/, ''),
@@ -126,10 +126,10 @@ export function matcherOf(mappings: readonly Mapping[]): (path: string) => Match
 
 const literals = (parts: readonly string[]): number => parts.filter(part => part !== '{cluster}').length
 
-/** The path of the tree of workspaces. */
+/** The path of the workspace tree. */
 export const treePath = '/clusters/'
 
-/** What TLS needs for a mapping, PEM. */
+/** The TLS files of a mapping, PEM. */
 export interface MappingTls {
   readonly ca: string
   readonly cert: string
@@ -157,7 +157,9 @@ export async function readTls({
   try {
     createSecureContext(tls)
   } catch {
-    throw new MappingError(`failed to create path mapping for path "${path}": ${cert} and ${key} are no pair`)
+    throw new MappingError(
+      `failed to create path mapping for path "${path}": ${cert} and ${key} are not a key pair`,
+    )
   }
   return tls
 }

@@ -3,9 +3,9 @@ import type { ForwardObserver } from '../framework/net/forward.ts'
 
 /** Metrics of a front proxy, with kcp's names (kcp `pkg/proxy/metrics`). */
 export interface ProxyMeasures {
-  /** Of incoming requests. */
+  /** Metrics of incoming requests. */
   readonly metrics: Metrics
-  /** Of requests to a shard. */
+  /** Observes requests to a shard. */
   observerOf(shard: string): ForwardObserver
   /** Counts a request for a mounted workspace. */
   mounted(type: 'URL' | 'Redirect' | 'unavailable' | 'loop'): void

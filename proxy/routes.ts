@@ -20,7 +20,7 @@ export interface RoutedRequest {
   readonly mapping: Mapping
   readonly exchange: Exchange
   readonly user: UserInfo
-  /** `https://host:port`, perhaps with a path. */
+  /** `https://host:port`, optionally with a path. */
   readonly url: string
   /** As sent, percent-encoded, without the query. */
   readonly path: string
@@ -87,10 +87,13 @@ function forwardingTo(request: RoutedRequest, connections: Connections, isIdenti
 const answered = (headers: Parameters<typeof passedOn>[0]): OutgoingHttpHeaders =>
   passedOn(headers, () => false) as OutgoingHttpHeaders
 
-/** Headers that the proxy sets, or that only it reads. */
+/** Headers that only the proxy sets. */
 const own = new Set(['authorization', 'x-forwarded-host'])
 
-/** Removes the identity headers of the client before it sets its own (kcp `pkg/proxy/authheaders/authheaders.go`). */
+/**
+ * Removes the identity headers of the client, then adds those of the user (kcp
+ * `pkg/proxy/authheaders/authheaders.go`).
+ */
 function headersOf(
   { exchange, mapping, user }: RoutedRequest,
   { request }: ClientSide,

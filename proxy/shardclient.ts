@@ -9,7 +9,7 @@ import { list, sent } from '../remote/reading/listing.ts'
 import type { Source } from '../remote/reading/source.ts'
 import { connected, Progress } from '../remote/watches/connected.ts'
 
-/** A client of a shard for its peers, with permission to read everything. */
+/** A client of a shard for other servers of the installation, with permission to read everything. */
 export interface ShardClient {
   /** Lists and watches; writes are refused. */
   storage(resource: ResourceRef): ResourceStorage
@@ -21,7 +21,7 @@ export interface ShardClient {
   close(): Promise<void>
 }
 
-/** Without an address policy: shards are servers of the operator. */
+/** Has no address policy, because shards are servers of the operator. */
 export function createShardClient(access: ServerAccess): ShardClient {
   const { origin, pathname } = new URL(access.server)
   const base = pathname.replace(/\/$/, '')
@@ -69,7 +69,7 @@ async function answered(asked: Promise<OutgoingResponse>): Promise<OutgoingRespo
   throw statusError(response.statusCode, await response.body.text())
 }
 
-/** Reads over one connection: the caller starts again when it ends. */
+/** Reads over one connection. The caller retries when it ends. */
 function readOnly(ref: ResourceRef, ask: Ask): ResourceStorage {
   const refuse = () => Promise.reject(notServed())
   const source: Source = { ref, ask: (ctx, { target }) => ask(target, ctx) }

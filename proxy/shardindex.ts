@@ -11,7 +11,7 @@ import { coreGroup, tenancyGroup } from '../kcp/apigroups.ts'
 import { resources, shardsExport } from '../kcp/resources.ts'
 import type { ShardClient } from './shardclient.ts'
 
-/** A shard that has logical clusters. */
+/** A shard and its URL. */
 export interface ShardAddress {
   readonly name: string
   /** Without a trailing slash. */
@@ -40,7 +40,7 @@ export interface ShardIndexOptions {
   readonly root: ShardClient
   /** Reads everything of one shard. */
   readonly connect: (shard: ShardAddress) => ShardClient
-  /** The beginning of the URLs of workspaces. Mounts with such a URL are links. */
+  /** The prefix of the URLs of workspaces. Mounts with such a URL point to another workspace. */
   readonly externalUrl: string
   readonly log: Logger
   readonly signal: AbortSignal
@@ -83,7 +83,7 @@ type Until = Pick<ShardIndexOptions, 'log' | 'signal'>
 /** Milliseconds. */
 const pauses = { first: 500, longest: 5_000 }
 
-/** The identity hash of the workspaces on a shard: that of `root`, unless the shard has its own `root`. */
+/** The identity hash of workspaces on a shard: that of `root`, unless the shard has its own `root`. */
 function identityOn(client: ShardClient, ofRoot: string, { log, signal }: Until): Promise<string> {
   const identity = () =>
     identityOf(client, 'tenancy.kcp.io', signal).catch(error => {
@@ -203,7 +203,7 @@ class Index implements ShardIndex {
     const identity = await identityOn(client, this.#identity, until)
     const clusters = informerOf(client, resources.logicalClusters, until)
     const workspaces = informerOf(client, bound(tenancyGroup, 'workspaces', identity), until)
-    // A workspace belongs to the shard of its parent: a shard that was started alone has another `root`.
+    // A workspace belongs to the shard of its parent: a shard that was started standalone has another `root`.
     clusters.onEvent(event => this.#applyCluster(shard, event, workspaces))
     workspaces.onEvent(event => this.#applyWorkspace(shard, event))
     await Promise.all([clusters.synced, workspaces.synced])
@@ -235,6 +235,6 @@ class Index implements ShardIndex {
   }
 }
 
-/** The shard `root` has the `root` of the tree. */
+/** Only the shard `root` has the logical cluster `root` of the tree. */
 const isRootOf = (cluster: ClusterName, { name }: ShardAddress): boolean =>
   cluster === 'root' && name === 'root'

@@ -12,7 +12,7 @@ const shards: Readonly<Record<string, ShardAddress>> = {
   abc: { name: 'beta', baseURL: 'https://beta' },
 }
 
-describe('tokens that only shards know', () => {
+describe('tokens that shards authenticate', () => {
   let asked: string[]
   let answer: () => object
   const reader = () =>
@@ -28,7 +28,7 @@ describe('tokens that only shards know', () => {
     answer = () => ({ status: { authenticated: true, user: { username: 'sa', groups: ['a'], uid: '1' } } })
   })
 
-  it('are reviewed where a service account is at home, whatever is asked for', async () => {
+  it('of service accounts are reviewed by the shard of their workspace', async () => {
     const read = reader()
     for (const claims of [
       { 'kubernetes.io': { clusterName: 'abc' } },
@@ -40,7 +40,7 @@ describe('tokens that only shards know', () => {
     assert.deepEqual(asked, ['beta abc', 'beta abc'])
   })
 
-  it('are reviewed where the request goes, or in root, when they do not say where they are at home', async () => {
+  it('of other issuers are reviewed by the shard of the request, or in root', async () => {
     const read = reader()
     for (const name of ['../root', 'root/x', '*', '', 7, { a: 1 }])
       await read(token({ 'kubernetes.io': { clusterName: name }, n: String(name) }), { cluster: 'abc' })
@@ -48,18 +48,18 @@ describe('tokens that only shards know', () => {
     assert.deepEqual(asked, [...Array(6).fill('beta abc'), 'root root'])
   })
 
-  it('are nobody’s where nobody can be asked', async () => {
+  it('are not authenticated when there is no shard', async () => {
     assert.equal(await reader()(token({ 'kubernetes.io': { clusterName: 'unknown' } }), {}), undefined)
     assert.deepEqual(asked, [])
   })
 
-  it('are asked about once, for each workspace', async () => {
+  it('are reviewed once for each workspace', async () => {
     const read = reader()
     for (const cluster of ['abc', 'abc', 'root', 'abc']) await read('opaque', { cluster })
     assert.deepEqual(asked, ['beta abc', 'root root'])
   })
 
-  it('are refused in the words of the shard', async () => {
+  it('are refused with the message of the shard', async () => {
     answer = () => ({ status: { user: {}, error: 'invalid bearer token' } })
     await assert.rejects(async () => reader()('opaque', {}), {
       name: 'TokenError',

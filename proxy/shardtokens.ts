@@ -10,12 +10,12 @@ import type { ShardAddress, ShardIndex } from './shardindex.ts'
 /** Milliseconds for which an accepted token is cached, and a rejected one. */
 const longest = 10_000
 const shortest = 1_000
-/** Milliseconds until a review fails. */
-const patience = 10_000
+/** Milliseconds until a review times out. */
+const timeout = 10_000
 
 /**
- * Authenticates tokens of service accounts and of the issuers of a workspace: the shard of the account or workspace reviews
- * them. The unverified claims only select the shard.
+ * Authenticates tokens of service accounts and of a workspace's issuers: the shard of the account or workspace
+ * reviews them. The unverified claims only select the shard.
  */
 export function shardTokens(
   index: Pick<ShardIndex, 'shardOf'>,
@@ -23,7 +23,7 @@ export function shardTokens(
 ): BearerTokenReader {
   const verdicts = createVerdicts<{ readonly found: TokenReview }>(longest)
   return async (token, { cluster = 'root' }) => {
-    const home = accountHome(token) ?? cluster
+    const home = accountCluster(token) ?? cluster
     const shard = index.shardOf(home)
     if (shard === undefined) return undefined
     const ask = async (): Promise<TokenVerdict<{ readonly found: TokenReview }>> => {
@@ -40,11 +40,11 @@ const review = (client: ShardClient, cluster: ClusterName, token: string): Promi
   client.post<TokenReview>(
     `/clusters/${cluster}/apis/authentication.k8s.io/v1/tokenreviews`,
     reviewOf(token),
-    AbortSignal.timeout(patience),
+    AbortSignal.timeout(timeout),
   )
 
 /** The logical cluster of a service account's token, bound or legacy; undefined for other tokens. */
-function accountHome(token: string): ClusterName | undefined {
+function accountCluster(token: string): ClusterName | undefined {
   const claims = unverifiedClaims(token) ?? {}
   const bound = claims['kubernetes.io']
   const home = isObject(bound) ? bound.clusterName : claims['kubernetes.io/serviceaccount/clusterName']

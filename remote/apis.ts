@@ -11,10 +11,10 @@ import {
   reviewKinds,
 } from '../openapi/index.ts'
 
-/** The kinds of kcp that every logical cluster has without binding them. */
+/** kcp's kinds that every logical cluster serves without an APIBinding. */
 const systemKinds = kcpKinds.filter(({ group, names }) => isServedEverywhere(group, names.plural))
 
-/** What every logical cluster of a shard serves: the kinds of Kubernetes and of kcp that nobody has to bind. */
+/** The API set that every logical cluster serves without APIBindings: Kubernetes' kinds and some of kcp's. */
 export function commonApis(storage: Backend['storage']): ApiSet {
   const resources = (definition: KindDefinition, custom: boolean) => {
     const { group, names } = definition

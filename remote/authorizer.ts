@@ -8,42 +8,42 @@ import { type ShardAnswer, type ShardConnection, textOf } from './connection/con
 
 const by = 'shard.subjectaccessreview'
 
-/** Milliseconds that answers are believed: long enough for a controller's burst, too short for anybody to wait for. */
-const believed = { allow: 5_000, otherwise: 1_000 }
+/** Milliseconds that decisions are cached: an allowed action longer than a refused one. */
+const cacheTTL = { allow: 5_000, otherwise: 1_000 }
 
 interface Review {
   readonly status?: { readonly allowed?: boolean; readonly denied?: boolean; readonly reason?: string }
 }
 
-/** Which server has the RBAC of a logical cluster. */
+/** The connection to the server that has the RBAC of a logical cluster. */
 export type ConnectionOf = (cluster: string) => ShardConnection
 
-/** Asks the shard itself, by SubjectAccessReview in the logical cluster that the action is about. */
+/** Authorizes by a SubjectAccessReview in the logical cluster of the action. */
 export function reviewAuthorizer(connectionOf: ConnectionOf): Authorizer {
-  const known = new LRUCache<string, Promise<Decision>>({ max: 10_000, ttl: believed.allow })
+  const known = new LRUCache<string, Promise<Decision>>({ max: 10_000, ttl: cacheTTL.allow })
   return {
     async authorize(user, action) {
       if (action.cluster === '*') return noOpinion('access to all logical clusters is not reviewed', by)
-      const question = JSON.stringify([user, action])
-      const before = known.get(question)
+      const key = JSON.stringify([user, action])
+      const before = known.get(key)
       if (before !== undefined) return before
       const answer = review(connectionOf(action.cluster), user, action)
-      known.set(question, answer)
+      known.set(key, answer)
       answer.then(
         ({ effect }) => {
-          if (effect !== 'allow') known.set(question, answer, { ttl: believed.otherwise })
+          if (effect !== 'allow') known.set(key, answer, { ttl: cacheTTL.otherwise })
         },
-        () => known.delete(question),
+        () => known.delete(key),
       )
       return answer
     },
   }
 }
 
-/** In a logical cluster that is not there nobody may do anything, and nobody is told that it is not. */
+/** A logical cluster that does not exist gives the same answer as one without permission. */
 async function review(connection: ShardConnection, user: UserInfo, action: Action): Promise<Decision> {
   try {
-    const answer = await asked(connection, user, action)
+    const answer = await sendReview(connection, user, action)
     return { ...decisionIn(await textOf(answer)), asked: { user, action } }
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 404) throw error
@@ -51,8 +51,8 @@ async function review(connection: ShardConnection, user: UserInfo, action: Actio
   }
 }
 
-/** Whoever waits for the answer shares it: nobody's leaving ends the question. */
-const asked = (connection: ShardConnection, user: UserInfo, action: Action): Promise<ShardAnswer> =>
+/** The request has its own timeout: several callers share the cached promise, so no caller's signal may abort it. */
+const sendReview = (connection: ShardConnection, user: UserInfo, action: Action): Promise<ShardAnswer> =>
   connection.ask({
     method: 'POST',
     target: `/clusters/${encodeURIComponent(action.cluster)}/apis/authorization.k8s.io/v1/subjectaccessreviews`,
@@ -84,6 +84,6 @@ function statusIn(text: string): NonNullable<Review['status']> {
   try {
     return (JSON.parse(text) as Review).status ?? {}
   } catch {
-    throw badGateway('its answer is no review')
+    throw badGateway('its response is not a SubjectAccessReview')
   }
 }

@@ -16,16 +16,16 @@ import { remoteStorage } from './storage.ts'
 
 export interface RemoteShardOptions {
   readonly connection: ShardConnection
-  /** Reaches the logical clusters of all shards; without it there is only this shard. */
+  /** Connection to the logical clusters of all shards. Default: only this shard is used. */
   readonly everywhere?: ShardConnection
-  /** Reaches the cache server; the shard has it when absent. */
+  /** Connection to the cache server. Default: the shard's own cache server. */
   readonly cache?: ShardConnection
   readonly log: Logger
-  /** Ends all informers. */
+  /** Stops all informers. */
   readonly signal: AbortSignal
 }
 
-/** A shard in another process, as views see it. */
+/** A shard in another process, with the contracts that views use. */
 export interface RemoteShard {
   readonly backend: Backend
   readonly informers: Informers
@@ -35,7 +35,7 @@ export interface RemoteShard {
 const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
   [group, version, resource, subresource, identity].join('/')
 
-/** Why the shard cannot be used is said once, by the connection; that everybody tries again is no news. */
+/** Logs warnings at debug level: the connection already reports once why the shard cannot be used. */
 const quiet = (log: Logger): Logger => ({
   debug: (fields, message) => log.debug(fields, message),
   info: (fields, message) => log.info(fields, message),
@@ -45,7 +45,7 @@ const quiet = (log: Logger): Logger => ({
   isLevelEnabled: level => log.isLevelEnabled(level),
 })
 
-/** Works as soon as the shard can be reached, and again whenever it can be reached again. */
+/** Creates the backend. The shard may be unreachable now and later: requests fail until it can be reached. */
 export function remoteShard(options: RemoteShardOptions): RemoteShard {
   const { connection, everywhere, cache = connection, log, signal } = options
   const copies = new Copies({ isGood: () => connection.reach.isGood(), log, signal })
@@ -65,7 +65,7 @@ export function remoteShard(options: RemoteShardOptions): RemoteShard {
     backend: {
       authorizer: reviewAuthorizer(connectionOf),
       storage,
-      // What one cluster serves besides is the shard's business: such requests are forwarded.
+      // The other APIs of one logical cluster are known to the shard only: such requests are forwarded.
       apis: cluster => (cluster === '*' ? common : undefined),
       resolve: path => directory.resolve(path),
       forward: (ctx, request) => forward(connection, ctx, request),

@@ -10,7 +10,7 @@ import { remoteStorage } from './storage.ts'
 export interface CacheServerOptions {
   readonly connection: ShardConnection
   readonly log: Logger
-  /** Ends all informers. */
+  /** Stops all informers. */
   readonly signal: AbortSignal
 }
 
@@ -21,7 +21,7 @@ const added: ReadonlySet<string> = new Set([
   'cache.kcp.io/original-resource-version',
 ])
 
-/** kcp's cache server, by whichever server has it below `/services/cache`: a shard, or one of its own. */
+/** Reads and writes kcp's cache server below `/services/cache` of a shard or of a separate cache server. */
 export function cacheServer({ connection, log, signal }: CacheServerOptions): SharedCache {
   const all = below(connection, '/services/cache/shards/*')
   return {
@@ -33,7 +33,7 @@ export function cacheServer({ connection, log, signal }: CacheServerOptions): Sh
   }
 }
 
-/** Definitions are there for all exports together, by their names alone. */
+/** The cache server stores objects by group and resource; the paths have no identity hash. */
 const unidentified = ({ identity: _, ...ref }: ResourceRef): ResourceRef => ref
 
 const asPublished = ({ annotations }: ObjectMeta) => ({

@@ -4,10 +4,10 @@ import { isClusterName } from '../framework/request/path.ts'
 import { pathAnnotation } from '../kcp/annotations.ts'
 import { resources } from '../kcp/resources.ts'
 
-/** Which logical clusters a shard has, and where in the tree of workspaces they are. */
+/** The logical clusters of a shard, and their paths in the workspace tree. */
 export interface RemoteDirectory {
   has(cluster: ClusterName): boolean
-  /** `root:org:team` → `k3x9…`; a name that exists is itself. */
+  /** `root:org:team` → `k3x9…`; the name of an existing logical cluster resolves to itself. */
   resolve(path: string): ClusterName | undefined
 }
 
@@ -16,7 +16,7 @@ const pathOf: IndexFn = ({ meta }) => {
   return path === undefined ? [] : [path]
 }
 
-/** Every LogicalCluster says what its path is. */
+/** Reads the path of each LogicalCluster from its annotations. */
 export function createDirectory(informers: Informers): RemoteDirectory {
   const informer: Informer = informers.for(resources.logicalClusters)
   const byPath = informer.index(pathOf)

@@ -9,7 +9,7 @@ import { identityFields } from './connection/identity.ts'
 
 const dropped = new Set(['content-length', 'accept-encoding', 'audit-id'])
 
-/** Passes a request on to the logical cluster that it is about, as whom it acts for, and the answer back as it comes. */
+/** Forwards a request to its logical cluster, impersonating the user, and returns the response as a stream. */
 export async function forward(
   connection: ShardConnection,
   ctx: RequestContext,
@@ -32,7 +32,7 @@ export async function forward(
   return { status: statusCode, headers: passed, body: bodyOf(answer, ctx) }
 }
 
-/** A watch that is over for this side ends like any other; half of something else is cut off. */
+/** A watch whose connection ends, ends normally; other incomplete responses abort the connection. */
 async function* bodyOf(
   answer: ShardAnswer['body'],
   { info, signal }: RequestContext,

@@ -11,7 +11,7 @@ const ref = { group: '', version: 'v1', resource: 'configmaps' }
 const key = { cluster: 'one', namespace: 'default', name: 'a' }
 const merge = 'application/merge-patch+json'
 
-/** Has one object, with a member that nobody here knows; notes what is written, and takes the first `losses` for too late. */
+/** A shard with one object that has an unknown field. Records writes, and answers the first `losses` with 409. */
 function oneObject(losses = 0) {
   const written: { method: string; type: unknown; body: unknown }[] = []
   let version = 7
@@ -44,8 +44,8 @@ function update(storage: ResourceStorage, type: string, body: unknown, more: Par
   return storage.update(testContext(), key, change, { dryRun: false, fieldManager: 'me', patch })
 }
 
-describe('a patch of what a shard has', () => {
-  it('is sent as it is, for the version that has been seen', async () => {
+describe('patches of objects of a shard', () => {
+  it('are forwarded unchanged, with the resourceVersion that was read', async () => {
     const { storage, written } = oneObject()
     await update(storage, merge, { data: { x: '1' } })
     await update(storage, merge, { metadata: { labels: { a: 'b' } } })
@@ -75,7 +75,7 @@ describe('a patch of what a shard has', () => {
     )
   })
 
-  it('is sent again for the next version after a lost race', async () => {
+  it('are sent again with the next resourceVersion after a conflict', async () => {
     const { storage, written } = oneObject(2)
     await update(storage, merge, null)
     assert.deepEqual(
@@ -84,7 +84,7 @@ describe('a patch of what a shard has', () => {
     )
   })
 
-  it('keeps to the version that it names itself, and is not sent again', async () => {
+  it('keep their own resourceVersion, and are not sent again', async () => {
     const { storage, written } = oneObject(1)
     const at3: Change = ({ object }) => ({
       ...object,
@@ -110,13 +110,13 @@ describe('a patch of what a shard has', () => {
     data: { x: '1' },
   }
 
-  it('becomes a replacement where admission has changed what comes of it', async () => {
+  it('become a PUT when admission changed the result', async () => {
     const { storage, written } = oneObject()
     await update(storage, merge, undefined)
     assert.deepEqual(written, [{ method: 'PUT', type: 'application/json', body: replacement }])
   })
 
-  it('becomes one behind a lens that takes writes back', async () => {
+  it('become a PUT behind a lens that changes writes', async () => {
     const { storage, written } = oneObject()
     const accept = (object: KubeObject): KubeObject => object
     await update(

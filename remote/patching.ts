@@ -6,21 +6,21 @@ import { alreadyExists } from '../framework/meta/errors.ts'
 import type { ObjectKey } from '../framework/meta/object.ts'
 import { applyType } from '../framework/wire/parsebody.ts'
 import { targetOf } from './connection/target.ts'
-import { isLostRace, itemFor, queryOf } from './reading/kinds.ts'
+import { isWriteConflict, itemFor, queryOf } from './reading/kinds.ts'
 import type { Source } from './reading/source.ts'
 
-/** A patch of one state of an object. */
+/** A patch of an object at one resourceVersion. */
 export interface Patching {
   readonly key: ObjectKey
-  /** undefined: the patch itself says which version it is for. */
+  /** undefined: the patch itself has the resourceVersion. */
   readonly resourceVersion?: string
   readonly options: WriteOptions
 }
 
 /**
- * Lets the shard patch the object: it may have fields that nobody knows here, and whoever applies owns its fields, which in an
- * object that is replaced would count as updated. Nothing happens unless the object is at this version. undefined: there
- * is no patch.
+ * Forwards the patch to the shard instead of a PUT: the object may have fields that this server does not know, and
+ * server-side apply must record its own field manager. Fails with a conflict unless the object has this
+ * resourceVersion. undefined: the write is not a patch.
  */
 export function sendPatch(
   source: Source,
@@ -44,7 +44,7 @@ type Members = Readonly<Record<string, unknown>>
 const lockedOperations = (operations: readonly unknown[], { resourceVersion: value }: Patching) =>
   value === undefined ? operations : [...operations, { op: 'add', path: '/metadata/resourceVersion', value }]
 
-/** What is applied names the object, too. */
+/** An apply configuration also has the object's name. */
 function locked(patch: unknown, { key: { name, namespace }, resourceVersion, options }: Patching): Members {
   const members = (patch ?? {}) as Members
   const metadata = {
@@ -55,19 +55,22 @@ function locked(patch: unknown, { key: { name, namespace }, resourceVersion, opt
   return { ...members, metadata }
 }
 
-/** No object has it for long, and for one that is missing it does not count: so nothing but a new object comes of it. */
-const nobodysVersion = '1'
+/**
+ * A resourceVersion that no object keeps. Shards ignore it when the object does not exist: the request can create an
+ * object, and not change one.
+ */
+const createOnlyVersion = '1'
 
-/** Lets the shard make an object of what is applied. Throws 409 when there is one already. undefined: there is no patch. */
+/** Creates an object by server-side apply. Throws 409 when it exists. undefined: the write is not a patch. */
 export async function createApplied(
   source: Source,
   ctx: RequestContext,
   patching: Patching,
 ): Promise<Item | undefined> {
   try {
-    return await sendPatch(source, ctx, { ...patching, resourceVersion: nobodysVersion })
+    return await sendPatch(source, ctx, { ...patching, resourceVersion: createOnlyVersion })
   } catch (error) {
-    if (!isLostRace(error)) throw error
+    if (!isWriteConflict(error)) throw error
     const { group, resource } = source.ref
     throw alreadyExists({ group, resource, name: patching.key.name })
   }

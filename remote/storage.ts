@@ -4,22 +4,22 @@ import type { ItemList, ListQuery, ResourceStorage } from '../framework/contract
 import type { ShardConnection } from './connection/connection.ts'
 import type { Copies } from './copy/copies.ts'
 import { list as listCopy, oldestFor } from './copy/reading.ts'
-import { Races } from './races.ts'
 import type { ListCoalescer } from './reading/listcoalescer.ts'
 import { batches, list } from './reading/listing.ts'
 import { type Source, sourceOf } from './reading/source.ts'
 import { watch } from './watching.ts'
+import { WriteRetries } from './writeretries.ts'
 import { create, get, remove, update } from './writing.ts'
 
-/** What clients of a shard have in common; nothing where it is absent. */
+/** Shared by the storages of a shard. */
 export interface Shared {
   readonly copies?: Copies
   readonly coalescer?: ListCoalescer
 }
 
 /**
- * Objects of one resource as they lie on a shard. What they are is decided there; bytes pass, or come from `copies` where
- * they may.
+ * A storage of one resource that lives on a shard. The shard validates, authorizes and stores; responses are
+ * forwarded as bytes, or served from `copies` where their resourceVersion allows.
  */
 export function remoteStorage(
   connection: ShardConnection,
@@ -27,23 +27,25 @@ export function remoteStorage(
   { copies, coalescer }: Shared = {},
 ): ResourceStorage {
   const source = sourceOf(connection, ref, coalescer)
-  const races = new Races()
+  const retries = new WriteRetries()
   return {
     get: get(source),
     list: (ctx, query) =>
       copies === undefined ? list(batches(source, ctx, query)) : listFrom(copies, source, ctx, query),
     watch: (ctx, query) => watch(source, ctx, query, copies),
     create: create(source),
-    update: update(source, races, key => copies?.find(source, key)),
-    delete: remove(source, races),
+    update: update(source, retries, key => copies?.find(source, key)),
+    delete: remove(source, retries),
   }
 }
 
-/** From a copy when it is as new as it has to be; else the shard answers. */
+/** Lists from a copy that is new enough, and otherwise from the shard. */
 async function* listFrom(copies: Copies, source: Source, ctx: RequestContext, query: ListQuery): ItemList {
   const oldest = oldestFor(query)
-  const shown = oldest === undefined ? undefined : copies.of(source, ctx, query)
-  const copy = await shown?.kept.filled()
+  const selected = oldest === undefined ? undefined : copies.of(source, ctx, query)
+  const copy = await selected?.managed.filled()
   const isUsable = copy !== undefined && copies.isGood() && copy.revision >= (oldest ?? 0)
-  return yield* isUsable && shown ? listCopy(copy, shown.within(query)) : list(batches(source, ctx, query))
+  return yield* isUsable && selected
+    ? listCopy(copy, selected.within(query))
+    : list(batches(source, ctx, query))
 }

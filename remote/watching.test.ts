@@ -8,7 +8,7 @@ import { ScriptedShard } from './testing/scriptedshard.ts'
 
 const ref = { group: 'example.com', version: 'v1', resource: 'widgets', identity: 'abc' }
 
-describe('a watch at a shard', () => {
+describe('watches of a shard', () => {
   let shard: ScriptedShard
   let stop: AbortController
   beforeEach(() => {
@@ -17,7 +17,7 @@ describe('a watch at a shard', () => {
   })
   afterEach(() => stop.abort())
 
-  /** Begins to watch as a client does who wants to know when nothing is refused any more. */
+  /** Starts a watch, and reports when it has begun. */
   function begin(isCopied: boolean) {
     const { signal } = stop
     const copies = new Copies({ isGood: () => true, log: silent, signal })
@@ -31,19 +31,19 @@ describe('a watch at a shard', () => {
   }
 
   for (const isCopied of [false, true])
-    it(`has begun when the shard has not refused: ${isCopied ? 'from a copy' : 'its own'}`, async () => {
+    it(`begin when the shard accepts them: ${isCopied ? 'from a copy' : 'at the shard'}`, async () => {
       const { first, outcome } = begin(isCopied)
       assert.equal(await outcome, 'begun')
       shard.put('a')
       assert.equal((await first).value?.[0]?.item.key.name, 'a')
     })
 
-  it('has not begun when the shard refuses', async () => {
+  it('do not begin when the shard refuses', async () => {
     shard.failure = new StatusError(403, 'Forbidden', 'no')
     await assert.rejects(begin(false).outcome, { code: 403 })
   })
 
-  it('has begun when the shard is away, or nobody has bound the resource: it waits for them', async () => {
+  it('begin when the shard is unreachable or the resource is not bound, and wait', async () => {
     shard.failure = serviceUnavailable('away')
     assert.equal(await begin(false).outcome, 'begun')
     shard.failure = undefined

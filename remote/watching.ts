@@ -4,32 +4,32 @@ import type { RequestContext } from '../framework/contract/context.ts'
 import type { ItemWatch, WatchQuery } from '../framework/contract/storage.ts'
 import { expired, StatusError } from '../framework/meta/errors.ts'
 import { bookmark } from '../framework/responses/bookmark.ts'
-import type { Copies, Shown } from './copy/copies.ts'
+import type { Copies, SelectedCopy } from './copy/copies.ts'
 import type { Copy } from './copy/copy.ts'
 import { watch as watchCopy } from './copy/reading.ts'
 import { batches, kindOf } from './reading/listing.ts'
 import type { Source } from './reading/source.ts'
-import { connected, mayPass, Progress, type Watching } from './watches/connected.ts'
+import { connected, isRetriable, Progress, type Watching } from './watches/connected.ts'
 
-/** A watch for a client: what it begins with, and where it may be read besides the shard. */
+/** A watch of a client, with its copy and its progress. */
 interface Client extends Watching {
-  readonly shown: Shown | undefined
+  readonly selected: SelectedCopy | undefined
   readonly progress: Progress
-  /** To be called when nothing is refused any more. */
+  /** Called when the watch can no longer be refused. */
   readonly begun: () => void
-  /** The state comes before the events. */
-  wantsState: boolean
-  /** The bookmark behind the state is still to be sent. */
-  wantsEnd: boolean
+  /** Initial events are still to be sent. */
+  needsInitialEvents: boolean
+  /** The bookmark after the initial events is still to be sent. */
+  needsEndBookmark: boolean
 }
 
-/** Any position will do: that is none. */
+/** undefined for "" and "0", which name no resourceVersion. */
 const given = (resourceVersion: string | undefined): string | undefined =>
   resourceVersion === '' || resourceVersion === '0' ? undefined : resourceVersion
 
 /**
- * A watch that outlives its connections: when one ends, the next begins where it ended, so that no event is lost and
- * none is sent twice. Ends with an error only where going on would lose something, or the shard refuses.
+ * A watch that survives lost connections: the next connection continues after the last event, so that no event is
+ * lost or repeated. Throws when events would be lost, or when the shard refuses.
  */
 export async function* watch(
   source: Source,
@@ -38,19 +38,19 @@ export async function* watch(
   copies?: Copies,
 ): ItemWatch {
   const { initialEvents, bookmarks, resourceVersion } = query
-  const shown = copies?.of(source, ctx, query)
+  const selected = copies?.of(source, ctx, query)
   const progress = new Progress(initialEvents ? undefined : given(resourceVersion))
-  const wanted = { wantsState: initialEvents, wantsEnd: initialEvents && bookmarks }
-  const client: Client = { source, ctx, query, shown, progress, begun: beginningOf(query), ...wanted }
-  shown?.kept.enter()
+  const wanted = { needsInitialEvents: initialEvents, needsEndBookmark: initialEvents && bookmarks }
+  const client: Client = { source, ctx, query, selected, progress, begun: beginningOf(query), ...wanted }
+  selected?.managed.enter()
   try {
     while (!ctx.signal.aborted) yield* attempt(client)
   } finally {
-    shown?.kept.leave()
+    selected?.managed.leave()
   }
 }
 
-/** How to say that the watch has begun. */
+/** Returns the function that reports to the client that the watch has begun. */
 function beginningOf({ asking }: WatchQuery): () => void {
   let begin = (): void => undefined
   asking?.(
@@ -68,18 +68,21 @@ async function* attempt(client: Client): ItemWatch {
     if (progress.position !== undefined) yield* goOn(client)
   } catch (error) {
     if (ctx.signal.aborted) return
-    if (!mayPass(source, error)) throw error
+    if (!isRetriable(source, error)) throw error
   }
   client.begun()
   await progress.pause(ctx.signal)
 }
 
-/** Finds the position to watch from. What nobody has bound yet has none: when it comes, all of it is new. */
+/**
+ * Finds the resourceVersion to watch from. A resource that is not bound has none: all objects of a later binding are
+ * new.
+ */
 async function* begin(client: Client): ItemWatch {
   const { progress } = client
-  if (client.wantsState) yield* state(client)
+  if (client.needsInitialEvents) yield* state(client)
   else progress.position = await newest(client)
-  client.wantsState ||= progress.position === undefined
+  client.needsInitialEvents ||= progress.position === undefined
 }
 
 async function newest({ source, ctx, query }: Watching): Promise<string | undefined> {
@@ -89,30 +92,32 @@ async function newest({ source, ctx, query }: Watching): Promise<string | undefi
   return given(next.value.metadata.resourceVersion)
 }
 
-/** At the shard until a copy has come as far, and then there. */
+/** Watches the shard until a copy has reached the position, and then the copy. */
 async function* goOn(client: Client): ItemWatch {
-  const { shown, progress, ctx, query } = client
+  const { selected, progress, ctx, query } = client
   const isThere = (copy: Copy | undefined): copy is Copy =>
     copy?.positionAfter(Number(progress.position)) !== undefined
-  if (!isThere(await filled(client))) yield* connected(client, progress, () => isThere(shown?.kept.copy))
-  const copy = shown?.kept.copy
-  if (shown === undefined || !isThere(copy)) return
+  if (!isThere(await filled(client)))
+    yield* connected(client, progress, () => isThere(selected?.managed.copy))
+  const copy = selected?.managed.copy
+  if (selected === undefined || !isThere(copy)) return
   client.begun()
   try {
-    yield* watchCopy({ copy, query: shown.within(query), signal: ctx.signal }, progress)
+    yield* watchCopy({ copy, query: selected.within(query), signal: ctx.signal }, progress)
   } catch (error) {
-    // Who has read too slowly goes on at the shard, which remembers more.
+    // The copy has dropped the events of a slow client; the shard keeps more.
     if (!isExpired(error)) throw error
   }
 }
 
 const isExpired = (error: unknown): boolean => error instanceof StatusError && error.code === 410
 
-/** The copy, when it is filled; the client does not wait for longer than it wants. */
-const filled = async ({ shown, ctx, progress }: Client): Promise<Copy | undefined> =>
-  shown && ((await Promise.race([shown.kept.filled(progress.position), aborted(ctx.signal)])) ?? undefined)
+/** The copy when it is filled; undefined when the client leaves before. */
+const filled = async ({ selected, ctx, progress }: Client): Promise<Copy | undefined> =>
+  selected &&
+  ((await Promise.race([selected.managed.filled(progress.position), aborted(ctx.signal)])) ?? undefined)
 
-/** The state as ADDED events. What the shard is asked for after the copy was filled can be followed there. */
+/** Initial events: from a copy that is new enough, and otherwise from the shard. */
 async function* state(client: Client): ItemWatch {
   const { resourceVersion = '' } = client.query
   const copy = await filled(client)
@@ -121,15 +126,15 @@ async function* state(client: Client): ItemWatch {
 }
 
 async function* copiedState(client: Client, copy: Copy): ItemWatch {
-  const { query, shown, progress } = client
+  const { query, selected, progress } = client
   const { revision } = copy
-  yield* initialEvents(copy.snapshot(), shown?.within(query) ?? query, copy.kind)
+  yield* initialEvents(copy.snapshot(), selected?.within(query) ?? query, copy.kind)
   progress.position = String(revision)
-  if (client.wantsEnd) yield [bookmark(copy.kind, revision, true)]
-  client.wantsEnd = false
+  if (client.needsEndBookmark) yield [bookmark(copy.kind, revision, true)]
+  client.needsEndBookmark = false
 }
 
-/** From a list, whose resourceVersion is where the watch goes on. */
+/** Initial events from a list, whose resourceVersion is where the watch continues. */
 async function* sentState(client: Client): ItemWatch {
   const { source, ctx, query, progress } = client
   const { initialEvents: _, bookmarks: _bookmarks, deadline: _deadline, ...selection } = query
@@ -145,11 +150,12 @@ async function* sentState(client: Client): ItemWatch {
     const { kind, metadata } = next.value
     const { resourceVersion = '' } = metadata
     progress.position = given(resourceVersion)
-    if (client.wantsEnd) yield [bookmark(kindOf(source, kind), Number(resourceVersion), true)]
-    client.wantsEnd = false
+    if (client.needsEndBookmark) yield [bookmark(kindOf(source, kind), Number(resourceVersion), true)]
+    client.needsEndBookmark = false
   } catch (error) {
-    // Half a state has been sent: nobody could tell what of the next one is new.
-    if (isBegun && !ctx.signal.aborted) throw expired('the shard was lost while the state was sent')
+    // After a part of the initial events a client could not tell which objects of a new list it has.
+    if (isBegun && !ctx.signal.aborted)
+      throw expired('the connection to the shard was lost while initial events were sent')
     throw error
   } finally {
     await list.return({ kind: '', metadata: {} })

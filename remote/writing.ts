@@ -11,9 +11,9 @@ import type { KubeObject, ObjectKey } from '../framework/meta/object.ts'
 import { encodeObject } from '../framework/wire/encode.ts'
 import { targetOf } from './connection/target.ts'
 import { createApplied, sendPatch } from './patching.ts'
-import type { Races } from './races.ts'
 import { itemFor, queryOf } from './reading/kinds.ts'
 import type { Source } from './reading/source.ts'
+import type { WriteRetries } from './writeretries.ts'
 
 const headers = { 'content-type': 'application/json' }
 
@@ -22,7 +22,7 @@ export const get =
   (ctx, key) =>
     itemFor(source, ctx, key, { method: 'GET', target: targetOf(source.ref, key) })
 
-/** The name of a new object is in its body; a subresource is below the object of that name. */
+/** The name of a new object is in the body; a subresource has the object's name in its path. */
 export const create =
   (source: Source): ResourceStorage['create'] =>
   async (ctx, key, object, options) => {
@@ -33,11 +33,11 @@ export const create =
     return itemFor(source, ctx, key, { method: 'POST', target, headers, body: encodeObject(object).bytes })
   }
 
-/** Writes only over the state that the change has seen: the copied one, at first, which saves asking for it. */
+/** Replaces the state that `change` was given. The first attempt uses the object of a copy, which saves a GET. */
 export const update =
   (
     source: Source,
-    races: Races,
+    retries: WriteRetries,
     copied: (key: ObjectKey) => Item | undefined = () => undefined,
   ): ResourceStorage['update'] =>
   (ctx, key, change, options) => {
@@ -54,10 +54,10 @@ export const update =
       const target = targetOf(source.ref, key, queryOf(options))
       return itemFor(source, ctx, key, { method: 'PUT', target, headers, body: at(resourceVersion, next) })
     }
-    return races.run({ key, attempt, mayRetry: () => !isLocked })
+    return retries.run({ key, attempt, mayRetry: () => !isLocked })
   }
 
-/** What is to be written, and over which state. */
+/** A changed object, and the state that it was made from. */
 interface Changed {
   readonly current: Item
   readonly next: KubeObject
@@ -68,7 +68,7 @@ const changed = async (current: Item, change: Change): Promise<Changed> => ({
   next: await change(current),
 })
 
-/** undefined where the copy is not what the client has seen, or nothing comes of it: it may be old. */
+/** undefined when the copy has another resourceVersion than the client, or `change` throws: the copy may be stale. */
 async function changedCopy(copy: Item, change: Change): Promise<Changed | undefined> {
   try {
     const { next } = await changed(copy, change)
@@ -80,15 +80,15 @@ async function changedCopy(copy: Item, change: Change): Promise<Changed | undefi
   }
 }
 
-/** The object as a replacement of this version, unless it names another one. */
+/** Adds the resourceVersion to a replacement that has none. */
 const at = (resourceVersion: string, object: KubeObject): Buffer =>
   encodeObject({ ...object, metadata: { resourceVersion, ...object.metadata } }).bytes
 
-/** Deletes only what the check has seen. */
+/** Deletes the object only in the state that `check` was given. */
 export const remove =
-  (source: Source, races: Races): ResourceStorage['delete'] =>
+  (source: Source, retries: WriteRetries): ResourceStorage['delete'] =>
   (ctx, key, check, options) =>
-    races.run({
+    retries.run({
       key,
       attempt: () => removeOnce(source, ctx, { key, check, options }),
       mayRetry: () => options.resourceVersion === undefined,
@@ -123,13 +123,13 @@ const deleteOptions = ({ meta }: Item, { dryRun, uid, resourceVersion, propagati
   ...(dryRun ? { dryRun: ['All'] } : {}),
 })
 
-/** A Status says that the object is gone, and so does an object that nothing holds any more. */
+/** A Status as the response means that the object is gone, and so does an object without finalizers. */
 const deletionOf = (answer: Item, current: Item): Deletion =>
   answer.object.kind === 'Status'
     ? { item: current, removed: true }
     : { item: answer, removed: !isHeld(answer.object) }
 
-/** Namespaces have finalizers of their own. */
+/** A namespace also has finalizers in its spec. */
 function isHeld({ metadata, spec }: KubeObject): boolean {
   const { finalizers = [] } = (spec ?? {}) as { readonly finalizers?: readonly unknown[] }
   const isTerminating = metadata.deletionTimestamp !== undefined

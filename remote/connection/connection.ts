@@ -9,13 +9,13 @@ import { createReach, type Reach } from './reach.ts'
 
 export type ShardAnswer = OutgoingResponse
 
-/** A connection to a shard, with credentials that are permitted to do everything there. */
+/** A connection to a shard with credentials of the group `system:masters`. */
 export interface ShardConnection {
-  /** The response with any status code. Throws a `StatusError` when there is none. */
+  /** The response with any status code. Throws a `StatusError` when there is no response. */
   send(request: ShardRequest): Promise<ShardAnswer>
-  /** The response of a successful request. Throws the Status of the shard otherwise. */
+  /** The response of a successful request. Otherwise throws the Status that the shard returned. */
   ask(request: ShardRequest): Promise<ShardAnswer>
-  /** Uses other credentials from now on; running requests complete. */
+  /** Switches to other credentials. Running requests complete. */
   use(access: ServerAccess): void
   readonly reach: Reach
   close(): Promise<void>
@@ -26,27 +26,27 @@ interface Open {
   readonly origin: string
 }
 
-/** A connection is taken for broken after so long without data: shards send a bookmark every minute. */
-const longestSilence = 180_000
+/** Milliseconds without data after which a connection counts as broken; shards send a bookmark every minute. */
+const bodyTimeout = 180_000
 
-const open = (access: ServerAccess, patience: number): Open => ({
+const open = (access: ServerAccess, headersTimeout: number): Open => ({
   client: createClient({
     tls: tlsOf(access),
     headers: { ...authorizationOf(access) },
-    connectTimeout: Math.min(patience, 10_000),
-    headersTimeout: patience,
-    bodyTimeout: longestSilence,
+    connectTimeout: Math.min(headersTimeout, 10_000),
+    headersTimeout,
+    bodyTimeout,
     keepAlive: 4_000,
   }),
   origin: new URL(access.server).origin,
 })
 
 /**
- * Connects when it is first used. `log` gets one line when the shard cannot be used, and one when it can again.
- * `patience`: milliseconds until an answer begins.
+ * Connects on first use. `log` gets one line when the shard becomes unusable, and one when it is usable again.
+ * `headersTimeout`: milliseconds until the response headers must arrive.
  */
-export function connectShard(access: ServerAccess, log: Logger, patience = 60_000): ShardConnection {
-  let current = open(access, patience)
+export function connectShard(access: ServerAccess, log: Logger, headersTimeout = 60_000): ShardConnection {
+  let current = open(access, headersTimeout)
   const reach = createReach(() => current.origin, log)
   reach.presents(access.cert)
   const send = async (request: ShardRequest): Promise<ShardAnswer> => {
@@ -69,7 +69,7 @@ export function connectShard(access: ServerAccess, log: Logger, patience = 60_00
     },
     use(next) {
       const before = current
-      current = open(next, patience)
+      current = open(next, headersTimeout)
       reach.presents(next.cert)
       void before.client.close()
     },
@@ -81,7 +81,7 @@ export function connectShard(access: ServerAccess, log: Logger, patience = 60_00
 /** A 401 of the shard is about the credentials of this process: clients get 502. */
 async function refusal({ body }: ShardAnswer): Promise<StatusError> {
   await body.dump()
-  return badGateway('it does not know the credentials of this one')
+  return badGateway('the shard rejected the credentials of this server')
 }
 
 const sent = ({ client, origin }: Open, request: ShardRequest): Promise<ShardAnswer> =>
@@ -120,7 +120,7 @@ export function passWarnings({ record }: RequestContext, { headers }: ShardAnswe
     record.warn(Buffer.from(text.replace(/\\(.)/g, '$1'), 'latin1').toString())
 }
 
-/** What a shard is asked. */
+/** A request to a shard. */
 export interface ShardRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Path and query. */

@@ -2,7 +2,7 @@ import type { RequestContext } from '../../framework/contract/context.ts'
 import type { HeaderMap } from '../../framework/net/headers.ts'
 import { loopback, type UserInfo } from '../../framework/request/user.ts'
 
-/** Bytes of UTF-8, one character each: how HTTP carries them. */
+/** UTF-8 bytes, one character per byte, as HTTP headers carry them. */
 const onWire = (text: string): string => Buffer.from(text).toString('latin1')
 
 /** Percent-encodes characters that a header name must not contain (client-go `transport/round_trippers.go`, headerKeyEscape). */
@@ -24,7 +24,7 @@ function impersonationFields({ name, uid, groups, extra = {} }: UserInfo): Heade
   }
 }
 
-/** Impersonation of the user, and the number of hops. Requests of the server itself are not impersonated. */
+/** Impersonation headers of the user, and the number of hops. Requests of the server itself are not impersonated. */
 export function identityFields({ actAs, hops }: Pick<RequestContext, 'actAs' | 'hops'>): HeaderMap {
   return {
     ...(actAs === loopback ? {} : impersonationFields(actAs)),

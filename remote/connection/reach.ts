@@ -4,16 +4,16 @@ import { StatusError } from '../../framework/meta/errors.ts'
 import { problemOf } from '../../framework/net/failure.ts'
 import type { HeaderMap } from '../../framework/net/headers.ts'
 
-/** The part of a request that tells whose permissions it uses. */
+/** The parts of a request that show which user's permissions apply. */
 interface Requested {
   readonly target: string
   readonly headers?: HeaderMap
 }
 
-/** Whether a server can be used at the moment, told to whoever runs this one: a line for each change, not for each failure. */
+/** Whether a server is usable. Logs one line per change, not one per failed request. */
 export interface Reach {
   isGood(): boolean
-  /** From now on this client certificate is shown, PEM. */
+  /** Sets the client certificate (PEM) that the connection uses. */
   presents(certificate: string | undefined): void
   answered(code: number, request: Requested): void
   failed(error: unknown): void
@@ -21,22 +21,22 @@ export interface Reach {
 
 const expired = 'the client certificate in the kubeconfig has expired: renew it'
 
-const unknown = 'it does not know the credentials in the kubeconfig: renew the client certificate or token'
+const rejected = 'it rejects the credentials in the kubeconfig: renew the client certificate or token'
 
-/** What every view needs: to see the objects of all logical clusters. Only this process's own requests tell. */
-const isOverAll = ({ target, headers = {} }: Requested): boolean =>
+/** Requests for all logical clusters by this server itself. Every view needs them to be allowed. */
+const isWildcard = ({ target, headers = {} }: Requested): boolean =>
   target.startsWith('/clusters/*/') && !('impersonate-user' in headers)
 
 const refused =
   'its user may not see the objects of all logical clusters: use a kubeconfig whose user is in the group system:masters'
 
-/** What may be wrong, each found out and mended by itself. */
+/** Current problems. Each is set and cleared independently. */
 interface Problems {
-  /** When the client certificate ends, in milliseconds since the epoch. */
+  /** Expiry of the client certificate, in milliseconds since the epoch. */
   expires: number
   connection: string | undefined
   credentials: string | undefined
-  /** What this process may not see everywhere. */
+  /** Paths over all logical clusters for which this server got 403. */
   readonly refused: Set<string>
 }
 
@@ -52,11 +52,11 @@ export function createReach(name: () => string, log: Logger): Reach {
     credentials: undefined,
     refused: new Set(),
   }
-  let told: string | undefined
-  const tell = (): void => {
+  let logged: string | undefined
+  const logChange = (): void => {
     const problem = currentProblem(problems)
-    if (problem === told) return
-    told = problem
+    if (problem === logged) return
+    logged = problem
     if (problem === undefined) log.warn({}, `the shard ${name()} can be used again`)
     else log.error({}, `the shard ${name()} cannot be used: ${problem}`)
   }
@@ -65,22 +65,22 @@ export function createReach(name: () => string, log: Logger): Reach {
     presents(certificate) {
       problems.expires = certificate === undefined ? Number.POSITIVE_INFINITY : expiryOf(certificate)
       problems.credentials = undefined
-      whenPassed(problems.expires, tell)
-      tell()
+      whenPassed(problems.expires, logChange)
+      logChange()
     },
     answered(code, request) {
       problems.connection = undefined
-      problems.credentials = code === 401 ? unknown : undefined
+      problems.credentials = code === 401 ? rejected : undefined
       const [path = ''] = request.target.split('?')
-      if (isOverAll(request) && code === 403) problems.refused.add(path)
-      if (isOverAll(request) && code < 300) problems.refused.delete(path)
-      tell()
+      if (isWildcard(request) && code === 403) problems.refused.add(path)
+      if (isWildcard(request) && code < 300) problems.refused.delete(path)
+      logChange()
     },
     failed(error) {
       if (error instanceof StatusError) return
       const { reason, change } = problemOf(error, 'server in the kubeconfig')
       problems.connection = `${reason}: ${change}`
-      tell()
+      logChange()
     },
   }
 }

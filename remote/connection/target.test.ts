@@ -5,7 +5,7 @@ import { collectionOf, listOptionsOf, targetOf } from './target.ts'
 
 const widgets = { group: 'example.com', version: 'v1', resource: 'widgets' }
 
-describe('the URLs that a shard is asked at', () => {
+describe('request URLs for a shard', () => {
   for (const [ref, place, target] of [
     [widgets, { cluster: 'one' }, '/clusters/one/apis/example.com/v1/widgets'],
     [
@@ -27,7 +27,7 @@ describe('the URLs that a shard is asked at', () => {
   ] as const)
     it(target, () => assert.equal(targetOf(ref, place), target))
 
-  it('ask for a namespace of all clusters as a field', () => {
+  it('select a namespace across all clusters by a field selector', () => {
     const query = { cluster: '*', namespace: 'n', limit: 5 } as const
     assert.equal(
       targetOf(widgets, collectionOf(query), listOptionsOf(query)),
@@ -36,12 +36,12 @@ describe('the URLs that a shard is asked at', () => {
   })
 })
 
-describe('whom a shard is told to act for', () => {
-  it('is nobody for the server itself', () => {
+describe('impersonation headers', () => {
+  it('are absent for the server itself', () => {
     assert.deepEqual(identityFields({ actAs: loopback, hops: 0 }), {})
   })
 
-  it('is the whole user, with keys and values that headers can carry', () => {
+  it('have name, uid, groups and escaped extra keys', () => {
     const actAs = {
       name: 'jürgen',
       uid: 'u',

@@ -31,12 +31,12 @@ export function targetOf(ref: ResourceRef, place: ResourceTarget, options: Optio
   return query.size === 0 ? path.join('/') : `${path.join('/')}?${query}`
 }
 
-/** Across all logical clusters shards accept a namespace as a field selector only, not in the path. */
+/** Across all logical clusters a shard accepts a namespace as a field selector only, not in the path. */
 export function collectionOf({ cluster, namespace = '' }: Selection): ResourceTarget {
   return cluster === '*' || namespace === '' ? { cluster } : { cluster, namespace }
 }
 
-/** The selectors of a list or watch as its query. */
+/** The selectors of a list or watch as query parameters. */
 export function selectorsOf({ cluster, namespace = '', labels, fields }: Selection): Options {
   const requirements = [...(fields?.requirements ?? [])]
   if (cluster === '*' && namespace !== '')
@@ -47,7 +47,7 @@ export function selectorsOf({ cluster, namespace = '', labels, fields }: Selecti
   }
 }
 
-/** The query of a list. */
+/** The query parameters of a list. */
 export function listOptionsOf(query: ListQuery): Options {
   return {
     ...selectorsOf(query),

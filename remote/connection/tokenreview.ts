@@ -5,12 +5,12 @@ import { badGateway } from '../../framework/net/failure.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { type ShardConnection, textOf } from './connection.ts'
 
-/** Milliseconds for which a token is believed without asking again: a withdrawn one works no longer. */
-const believed = 10_000
+/** Milliseconds for which the result of a review is cached. A revoked token works no longer than this. */
+const cacheTTL = 10_000
 
-/** Asks a server whose token it is. Only the digests of tokens are kept. */
+/** Authenticates tokens by a TokenReview in `root`. Caches digests of tokens, not tokens. */
 export function tokenReviews(connection: ShardConnection): BearerTokenReader {
-  const verdicts = createVerdicts<UserInfo>(believed)
+  const verdicts = createVerdicts<UserInfo>(cacheTTL)
   return async token => ({
     user: await verdicts.of(token, async () => ({
       value: await review(connection, token),
@@ -34,6 +34,6 @@ function parsed(text: string): TokenReview {
   try {
     return JSON.parse(text)
   } catch {
-    throw badGateway('its answer is no review')
+    throw badGateway('its response is not a TokenReview')
   }
 }

@@ -5,11 +5,11 @@ import { andLabels, labelEquals } from '../../framework/selectors/selectors.ts'
 import { eventually } from '../../test/support/oriel.ts'
 import { copied, ctx, current, events, list, told, watch } from './testing/copied.ts'
 
-describe('copies of what a shard has', () => {
+describe('copies of resources of a shard', () => {
   const scene = copied()
 
   describe('for watches', () => {
-    it('take one watch at the shard for any number of clients, and hand all of them the same events', async () => {
+    it('use one watch at the shard for any number of clients, which all get the same events', async () => {
       const first = scene.shard.put('a')
       const from = { resourceVersion: String(first) }
       const watches = Array.from({ length: 50 }, () => watch(scene, from))
@@ -25,7 +25,7 @@ describe('copies of what a shard has', () => {
       assert.equal(scene.shard.asked(/watch=true/), 1)
     })
 
-    it('tell what an object was, and turn it into what a selector sees', async () => {
+    it('report the previous object, and convert event types for selectors', async () => {
       const from = String(scene.shard.put('a', { color: 'red' }))
       const all = watch(scene, { resourceVersion: from })
       const red = watch(scene, { resourceVersion: from, labels: labelEquals('color', 'red') })
@@ -54,7 +54,7 @@ describe('copies of what a shard has', () => {
       })
     })
 
-    it('go on where a client was, as long as they remember it, and at the shard when they do not', async () => {
+    it('resume from a resourceVersion in the event window, and otherwise at the shard', async () => {
       scene.shard.put('a')
       scene.shard.put('b')
       await events(watch(scene, { resourceVersion: '0', initialEvents: true }), 2)
@@ -73,7 +73,7 @@ describe('copies of what a shard has', () => {
       )
     })
 
-    it('lose nothing and repeat nothing over connections that are cut', async () => {
+    it('lose and repeat no event when connections are cut', async () => {
       const from = String(scene.shard.put('a'))
       const watches = [watch(scene, { resourceVersion: from }), watch(scene, { resourceVersion: from })]
       const seen = Promise.all(watches.map(each => events(each, 30)))
@@ -95,7 +95,7 @@ describe('copies of what a shard has', () => {
       for (const each of await seen) assert.deepEqual(each, expected.flat())
     })
 
-    it('leave out what a client knows that they have not heard of yet', async () => {
+    it('skip events up to a newer resourceVersion that the client already has', async () => {
       await events(watch(scene, { resourceVersion: String(scene.shard.put('a')), initialEvents: true }), 1)
       scene.shard.hold()
       scene.shard.put('b')
@@ -107,7 +107,7 @@ describe('copies of what a shard has', () => {
       assert.deepEqual(await next, ['ADDED c@4'])
     })
 
-    it('begin with the state: their own when it may be old, the shard’s when it may not', async () => {
+    it('send initial events from the copy when it may be stale, and otherwise from the shard', async () => {
       scene.shard.put('a')
       const initial = { initialEvents: true, bookmarks: true }
       assert.deepEqual(await events(watch(scene, { ...initial, resourceVersion: '0' }), 2), [
@@ -126,7 +126,7 @@ describe('copies of what a shard has', () => {
       assert.deepEqual(await events(old, 2), ['ADDED b@3', 'ADDED c@4'])
     })
 
-    it('let go of who reads too slowly: he goes on at the shard', async () => {
+    it('move a slow client to a watch at the shard', async () => {
       const from = String(scene.shard.put('a'))
       const slow = watch(scene, { resourceVersion: from })
       const first = events(slow, 1)
@@ -147,7 +147,7 @@ describe('copies of what a shard has', () => {
       )
     })
 
-    it('end with a bookmark that says what the shard has said', async () => {
+    it('end initial events with a bookmark of the shard’s resourceVersion', async () => {
       const from = String(scene.shard.put('a'))
       await events(watch(scene, { resourceVersion: from, initialEvents: true }), 1)
       for (let n = 0; n < 5; n++) scene.shard.advance()
@@ -157,7 +157,7 @@ describe('copies of what a shard has', () => {
       assert.deepEqual(await events(leaving, 1), ['BOOKMARK @7'])
     })
 
-    it('send clients to the shard when it has forgotten where they were, and it says so', async () => {
+    it('send clients to the shard when the resourceVersion is too old, and pass on its 410', async () => {
       const from = String(scene.shard.put('a'))
       const watching = watch(scene, { resourceVersion: from })
       const lost = assert.rejects(events(watching, 1), { name: 'StatusError', code: 410 })
@@ -173,7 +173,7 @@ describe('copies of what a shard has', () => {
       assert.deepEqual(await events(again, 2), ['ADDED a@2', `BOOKMARK @${scene.shard.revision}!`])
     })
 
-    it('show everything of what somebody binds later', async () => {
+    it('show all objects of a resource that is bound later', async () => {
       scene.shard.isBound = false
       const watching = watch(scene, { resourceVersion: '0', initialEvents: true, bookmarks: true })
       assert.deepEqual(await events(watching, 1), ['BOOKMARK @0!'])
@@ -184,7 +184,7 @@ describe('copies of what a shard has', () => {
       assert.deepEqual(await events(watching, 1), ['ADDED b@3'])
     })
 
-    it('wait for a shard that is not there, and fill when it is', async () => {
+    it('wait for an unreachable shard, and fill when it is reachable', async () => {
       scene.shard.put('a')
       scene.shard.failure = serviceUnavailable('not yet')
       const watching = watch(scene, { resourceVersion: '0', initialEvents: true })
@@ -197,12 +197,12 @@ describe('copies of what a shard has', () => {
       assert.deepEqual(await next, ['ADDED a@2'])
     })
 
-    it('pass on that the shard refuses', async () => {
+    it('pass on the shard’s refusal', async () => {
       scene.shard.failure = new StatusError(403, 'Forbidden', 'no')
       await assert.rejects(watch(scene, { resourceVersion: '7' }).next(), { code: 403, message: 'no' })
     })
 
-    it('are of what the view selects, not of everything', async () => {
+    it('contain only the objects that the view selects', async () => {
       const claimed = labelEquals('claimed.internal.apis.kcp.io/abc', 'x')
       scene.shard.put('secret')
       scene.shard.put('a', { 'claimed.internal.apis.kcp.io/abc': 'x' })

@@ -7,40 +7,40 @@ import type { ObjectKey } from '../../framework/meta/object.ts'
 import { loopback } from '../../framework/request/user.ts'
 import { formatLabelSelector, type LabelRequirement } from '../../framework/selectors/selectors.ts'
 import type { Source } from '../reading/source.ts'
-import { Kept } from './kept.ts'
+import { ManagedCopy } from './managedcopy.ts'
 
 export interface CopiesOptions {
-  /** Whether the shard can be used: what cannot be kept up is not shown. */
+  /** Whether the shard is usable. Otherwise copies are not served, because they are not updated. */
   isGood(): boolean
   readonly log: Logger
-  /** Ends all copies. */
+  /** Closes all copies. */
   readonly signal: AbortSignal
 }
 
-/** One copy, and what a query has to look for in it. */
-export interface Shown extends Pick<Scope, 'within'> {
-  readonly kept: Kept
+/** A copy, and how to query it. */
+export interface SelectedCopy extends Pick<Scope, 'within'> {
+  readonly managed: ManagedCopy
 }
 
 const mostCopies = 100
 const mostBytes = 1024 * 1024 * 1024
-/** Milliseconds that a copy outlives its last use. */
+/** Milliseconds after the last use until a copy is closed. */
 const longestIdle = 5 * 60_000
 
 const idOf = ({ group, version, resource, identity = '' }: ResourceRef): string =>
   [group, version, resource, identity].join('/')
 
-/** What is read of a shard over all logical clusters, copied while somebody reads it. */
+/** Copies of resources of all logical clusters of a shard, one for each resource and view selector that is read. */
 export class Copies {
   readonly #options: CopiesOptions
-  readonly #kept = new Map<string, Kept>()
+  readonly #managed = new Map<string, ManagedCopy>()
 
   constructor(options: CopiesOptions) {
     this.#options = options
     const aging = setInterval(() => this.#age(), 60_000).unref()
     options.signal.addEventListener('abort', () => {
       clearInterval(aging)
-      for (const id of this.#kept.keys()) this.#drop(id)
+      for (const id of this.#managed.keys()) this.#drop(id)
     })
   }
 
@@ -48,72 +48,73 @@ export class Copies {
     return this.#options.isGood()
   }
 
-  /** undefined: such a request is the shard's to answer. */
-  of(source: Source, ctx: RequestContext, selection: Selection): Shown | undefined {
+  /** The copy for a selection; undefined: the shard must serve the request. */
+  of(source: Source, ctx: RequestContext, selection: Selection): SelectedCopy | undefined {
     const scope = source.ref.subresource ? undefined : scopeOf(ctx, selection)
     if (scope === undefined || this.#options.signal.aborted) return undefined
-    const kept = this.#keep(source, scope)
-    return kept && { kept, within: scope.within }
+    const managed = this.#managedFor(source, scope)
+    return managed && { managed, within: scope.within }
   }
 
-  /** One object as it was a moment ago, when all of its resource is copied. */
+  /** One object from the copy of its whole resource. It may be stale. undefined: no such copy or object. */
   find({ ref }: Source, key: ObjectKey): Item | undefined {
     const isWhole = ref.subresource === undefined || ref.subresource === 'status'
-    return isWhole && this.isGood() ? this.#kept.get(`${idOf(ref)}?`)?.find(key) : undefined
+    return isWhole && this.isGood() ? this.#managed.get(`${idOf(ref)}?`)?.find(key) : undefined
   }
 
-  #keep(source: Source, { copied, name }: Scope): Kept | undefined {
+  #managedFor(source: Source, { copied, name }: Scope): ManagedCopy | undefined {
     const id = `${idOf(source.ref)}?${name}`
-    const known = this.#kept.get(id)
+    const known = this.#managed.get(id)
     if (known !== undefined) return known
-    if (this.#kept.size >= mostCopies && !this.#dropIdlest()) return undefined
+    if (this.#managed.size >= mostCopies && !this.#dropIdlest()) return undefined
     const room = (): number => mostBytes - this.#bytes()
-    const kept = new Kept({ source, selection: copied, room, log: this.#options.log })
-    this.#kept.set(id, kept)
-    return kept
+    const managed = new ManagedCopy({ source, selection: copied, room, log: this.#options.log })
+    this.#managed.set(id, managed)
+    return managed
   }
 
   #bytes(): number {
     let bytes = 0
-    for (const kept of this.#kept.values()) bytes += kept.bytes
+    for (const managed of this.#managed.values()) bytes += managed.bytes
     return bytes
   }
 
   #age(): void {
-    for (const [id, kept] of this.#kept) {
-      kept.age()
-      if (kept.idle > longestIdle) this.#drop(id)
+    for (const [id, managed] of this.#managed) {
+      managed.age()
+      if (managed.idle > longestIdle) this.#drop(id)
     }
   }
 
   #dropIdlest(): boolean {
-    const [idlest] = [...this.#kept]
-      .filter(([, kept]) => kept.idle > 0)
+    const [idlest] = [...this.#managed]
+      .filter(([, managed]) => managed.idle > 0)
       .sort(([, a], [, b]) => b.idle - a.idle)
     if (idlest !== undefined) this.#drop(idlest[0])
     return idlest !== undefined
   }
 
   #drop(id: string): void {
-    this.#kept.get(id)?.close()
-    this.#kept.delete(id)
+    this.#managed.get(id)?.close()
+    this.#managed.delete(id)
   }
 }
 
-/** What one copy has of a resource. */
+/** The objects that a copy contains. */
 export interface Scope {
   readonly copied: Selection
-  /** What a query has to look for in the copy. */
+  /** The query with the selectors that still apply to the objects of the copy. */
   readonly within: <Q extends Selection>(query: Q) => Q
-  /** Equal for the same copy of one resource. */
+  /** Equal for selections that use the same copy of a resource. */
   readonly name: string
 }
 
 const textOf = (requirement: LabelRequirement): string => formatLabelSelector({ requirements: [requirement] })
 
 /**
- * What the view shows to everybody is copied; what a client selects of it is looked for there. undefined where the shard has
- * to answer: it decides what a user sees in one logical cluster, and what the fields of a kind are.
+ * A copy contains what the view's selector selects; the client's label selector is applied when it is read. undefined
+ * where the shard must serve the request: in one logical cluster, where the user's permissions there apply, and for
+ * field selectors, because only the shard knows the selectable fields of a kind.
  */
 export function scopeOf({ actAs }: RequestContext, selection: Selection): Scope | undefined {
   const { cluster, labels, fields, view } = selection

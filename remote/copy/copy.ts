@@ -7,10 +7,10 @@ import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ObjectKey } from '../../framework/meta/object.ts'
 import { CopiedItem } from './item.ts'
 
-/** The shard remembers more: who comes from longer ago is served there until he has caught up. */
+/** Limits of the events that are kept. The shard keeps more: a client with an older resourceVersion watches there. */
 const bounds = { events: 10_000, bytes: 16 * 1024 * 1024, minutes: 5 }
 
-/** What a list has said, and where a watch goes on. */
+/** A list: its objects, and the resourceVersion from which a watch continues. */
 export interface Listed {
   readonly kind: ServedKind
   readonly items: PageMap<CopiedItem>
@@ -19,8 +19,8 @@ export interface Listed {
 }
 
 /**
- * What a shard has of one resource in all logical clusters, complete up to `revision`: the newest event or bookmark that
- * has come. Whether the shard is further, nobody here knows.
+ * The objects of one resource in all logical clusters, complete up to `revision`, that of the last event or bookmark.
+ * The shard may be ahead.
  */
 export class Copy implements WatchSource {
   readonly ticker = new Ticker(1_000)
@@ -52,7 +52,7 @@ export class Copy implements WatchSource {
     return this.#bytes
   }
 
-  /** Where in the ring one goes on behind a version; undefined: what came after it is not here any more. */
+  /** The position in the ring after a resourceVersion; undefined: the ring does not have all events since then. */
   positionAfter(revision: number): number | undefined {
     if (revision >= this.#revision) return this.ring.line.end
     return this.ring.reaches(revision) ? this.ring.positionAfter(revision) : undefined
@@ -66,7 +66,7 @@ export class Copy implements WatchSource {
     return this.#items.snapshot()
   }
 
-  /** Takes over what the shard tells, in its order. */
+  /** Applies events in the order of the shard. */
   apply(events: readonly ItemEvent[]): void {
     for (const { type, item } of events) {
       if (type === 'DELETED') this.#remove(item)
@@ -76,7 +76,7 @@ export class Copy implements WatchSource {
     this.ring.wake()
   }
 
-  /** Watches end, and may go on elsewhere where they were. */
+  /** Ends all watches. Clients may resume at the shard. */
   close(): void {
     this.#closing.abort()
     this.ring.end()

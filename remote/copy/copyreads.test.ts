@@ -6,7 +6,7 @@ import { testContext } from '../../test/support/context.ts'
 import { eventually } from '../../test/support/oriel.ts'
 import { copied, ctx, current, list, shown } from './testing/copied.ts'
 
-describe('copies of what a shard has', () => {
+describe('copies of resources of a shard', () => {
   const scene = copied()
 
   describe('for updates', () => {
@@ -20,7 +20,7 @@ describe('copies of what a shard has', () => {
         options,
       )
 
-    it('are the state that is written over, unless it is not current', async () => {
+    it('are the base of an update, unless they are stale', async () => {
       scene.shard.put('a')
       await current(scene)
       scene.shard.targets.length = 0
@@ -38,7 +38,7 @@ describe('copies of what a shard has', () => {
       )
     })
 
-    it('refuse nothing that the shard would allow', async () => {
+    it('do not refuse an update that the shard would allow', async () => {
       scene.shard.put('a')
       await current(scene)
       scene.shard.hold()
@@ -52,7 +52,7 @@ describe('copies of what a shard has', () => {
       await assert.rejects(change(onlyRed), { code: 403, message: 'only red' })
     })
 
-    it('are left alone by who has seen another version', async () => {
+    it('are not used by a client with another resourceVersion', async () => {
       scene.shard.put('a')
       await current(scene)
       scene.shard.hold()
@@ -73,7 +73,7 @@ describe('copies of what a shard has', () => {
   describe('for lists', () => {
     const any = { resourceVersion: '0' }
 
-    it('serve what may be old, and what is new enough', async () => {
+    it('serve lists that may be stale, and lists for which they are new enough', async () => {
       scene.shard.put('a', { color: 'red' })
       const version = String(scene.shard.put('b'))
       await current(scene)
@@ -90,7 +90,7 @@ describe('copies of what a shard has', () => {
       assert.equal(scene.shard.targets.length, asked)
     })
 
-    it('leave to the shard what has to be current, exact, a page, or newer than they are', async () => {
+    it('leave consistent, exact, paged and newer lists to the shard', async () => {
       scene.shard.put('a')
       await current(scene)
       scene.shard.hold()
@@ -106,7 +106,7 @@ describe('copies of what a shard has', () => {
       assert.equal(scene.shard.targets.length, asked + 2)
     })
 
-    it('serve nothing while the shard cannot be used', async () => {
+    it('serve nothing while the shard is unusable', async () => {
       scene.shard.put('a')
       await current(scene)
       scene.shard.failure = serviceUnavailable('gone')
@@ -115,7 +115,7 @@ describe('copies of what a shard has', () => {
       assert.deepEqual(await list(scene, any), ['a@2', '2'])
     })
 
-    it('serve nothing of what nobody binds any more', async () => {
+    it('serve no objects of a resource without bindings', async () => {
       scene.shard.put('a')
       await current(scene)
       scene.shard.isBound = false
@@ -129,7 +129,7 @@ describe('copies of what a shard has', () => {
       )
     })
 
-    it('are not asked by whoever acts for a user, nor about one logical cluster', async () => {
+    it('are not used for requests of users, nor for one logical cluster', async () => {
       await current(scene)
       const asked = scene.shard.targets.length
       const user = { ...ctx(scene), actAs: { name: 'alice', groups: [] } }

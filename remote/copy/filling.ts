@@ -1,29 +1,29 @@
 import { PageMap } from '../../framework/cache/pages.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { ListQuery, Selection } from '../../framework/contract/storage.ts'
-import { batches, isNobodys, kindOf } from '../reading/listing.ts'
+import { batches, isUnbound, kindOf } from '../reading/listing.ts'
 import type { Source } from '../reading/source.ts'
-import { connected, mayPass, Progress } from '../watches/connected.ts'
+import { connected, isRetriable, Progress } from '../watches/connected.ts'
 import { Copy } from './copy.ts'
 import { CopiedItem } from './item.ts'
 
-/** What is copied, and as whom. */
+/** The source of a copy, and the request context that reads it. */
 export interface CopySource {
   readonly source: Source
   readonly ctx: RequestContext
   readonly selection: Selection
 }
 
-/** There is more to copy than may be. */
+/** The objects need more memory than is left. */
 export class NoRoom extends Error {
   constructor(bytes: number) {
-    super(`there is no room for more than ${bytes} bytes`)
+    super(`the objects need more than the ${bytes} bytes that are left`)
   }
 }
 
 /**
- * Everything that there is now, or was at a version if the shard remembers that. undefined: nobody serves it. Throws when
- * it would be more than `room` bytes.
+ * Lists all objects now, or at `version` if the shard still has it. undefined: no shard serves the resource. Throws
+ * `NoRoom` when the objects have more than `room` bytes.
  */
 export async function fill(original: CopySource, room: number, version?: string): Promise<Copy | undefined> {
   if (version === undefined) return fillWith(original, room, {})
@@ -57,7 +57,7 @@ async function fillWith(
   return new Copy({ kind: kindOf(source, kind), items, revision, bytes })
 }
 
-/** Follows the shard, over all connections, until the signal aborts. Throws when going on would lose something. */
+/** Watches the shard and applies the events until the signal aborts. Reconnects. Throws when events would be lost. */
 export async function keepUp({ source, ctx, selection }: CopySource, copy: Copy): Promise<void> {
   const progress = new Progress(String(copy.revision))
   const query = { ...selection, initialEvents: false, bookmarks: true }
@@ -65,7 +65,7 @@ export async function keepUp({ source, ctx, selection }: CopySource, copy: Copy)
     try {
       for await (const events of connected({ source, ctx, query }, progress)) copy.apply(events)
     } catch (error) {
-      if (isNobodys(source, error) || !mayPass(source, error)) throw error
+      if (isUnbound(source, error) || !isRetriable(source, error)) throw error
     }
     await progress.pause(ctx.signal)
   }

@@ -5,13 +5,13 @@ import { decodeObject, type Texts } from '../../framework/wire/encode.ts'
 import { metadataIn } from '../reading/item.ts'
 import { memberRange } from '../reading/scanner.ts'
 
-/** An object as the shard has sent it, kept. */
+/** An object in a copy. */
 export class CopiedItem extends SlabItem {
   constructor(key: ObjectKey, bytes: Buffer, presented: PresentedMeta) {
     super(key, { slab: bytes, start: 0, length: bytes.length }, presented)
   }
 
-  /** What has come over the wire, without the rest of the piece that it came in. */
+  /** Copies the bytes of the item, so that the buffer of the response can be freed. */
   static of({ key, meta, bytes }: Item): CopiedItem {
     const { resourceVersion, labels } = meta
     return new CopiedItem(key, Buffer.from(bytes), { revision: Number(resourceVersion), labels })
@@ -32,7 +32,7 @@ export class CopiedItem extends SlabItem {
   }
 }
 
-/** The object at another version; all other bytes are copied. */
+/** The object with another resourceVersion; all other bytes are copied. */
 function presentedAt(bytes: Buffer, revision: number): Buffer {
   const { from = 0, to = 0 } = memberRange(bytes, 'metadata') ?? {}
   const version = memberRange(bytes.subarray(from, to), 'resourceVersion')

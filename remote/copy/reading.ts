@@ -13,7 +13,10 @@ import { expired } from '../../framework/meta/errors.ts'
 import type { Progress } from '../watches/connected.ts'
 import type { Copy } from './copy.ts'
 
-/** How old the answer may be, as a revision; undefined: not at all, or it has to be exactly that. */
+/**
+ * The oldest revision that may serve a list; undefined: only the shard can serve it, because it must be consistent,
+ * exact, or the continuation of a page.
+ */
 export function oldestFor({
   resourceVersion = '',
   match,
@@ -25,7 +28,7 @@ export function oldestFor({
   return revision > 0 && limit > 0 ? undefined : revision
 }
 
-/** Everything that is selected, page by page. */
+/** All selected objects, page by page. */
 export async function* list(copy: Copy, selection: Selection): ItemList {
   const { revision } = copy
   const matches = matcherOf(selection, copy.kind)
@@ -36,7 +39,7 @@ export async function* list(copy: Copy, selection: Selection): ItemList {
   return { resourceVersion: String(revision) }
 }
 
-/** What one watch reads of a copy. */
+/** A watch of a copy. */
 export interface CopyWatch {
   readonly copy: Copy
   readonly query: WatchQuery
@@ -44,8 +47,9 @@ export interface CopyWatch {
 }
 
 /**
- * What happens from the position on, which moves. Ends with the copy. The client may know more than has come here: then
- * that is left out. Throws 410 where the copy does not remember the position, or not any more.
+ * The events after the position of `progress`, which is updated. Ends when the copy closes. Events up to a newer
+ * resourceVersion that the client already has are left out. Throws 410 when the events since the position are not in
+ * the copy.
  */
 export async function* watch({ copy, query, signal }: CopyWatch, progress: Progress): ItemWatch {
   const after = Number(progress.position)
@@ -56,10 +60,10 @@ export async function* watch({ copy, query, signal }: CopyWatch, progress: Progr
   let isAhead = after > copy.revision
   try {
     for await (const events of follow(copy, reader, signal, bookmarks(copy, copy.kind, query))) {
-      const told = isAhead ? events.filter(isNew) : events
-      if (told.length === 0) continue
+      const unseen = isAhead ? events.filter(isNew) : events
+      if (unseen.length === 0) continue
       isAhead = false
-      yield told
+      yield unseen
     }
   } finally {
     reader.leave()

@@ -3,7 +3,9 @@ import type { ClusterScope, KubeObject, Metadata, ObjectKey } from '../../framew
 import { decodeObject } from '../../framework/wire/encode.ts'
 import { memberRange } from './scanner.ts'
 
-/** An object as a shard has sent it: its bytes are passed on, and its metadata is read when a filter asks. */
+/**
+ * An object as the shard sent it: its bytes are forwarded, and its metadata is decoded only when a filter reads it.
+ */
 class SentItem implements Item {
   readonly bytes: Buffer
   readonly #cluster: ClusterScope
@@ -31,11 +33,11 @@ class SentItem implements Item {
   }
 }
 
-/** The metadata of an object, and nothing else, decoded. Throws `SyntaxError` for what is no object. */
+/** Decodes only the metadata of an object. Throws `SyntaxError` for other bytes. */
 export function metadataIn(bytes: Buffer): Metadata {
   const range = memberRange(bytes, 'metadata')
   return range === undefined ? {} : (JSON.parse(bytes.toString('utf8', range.from, range.to)) as Metadata)
 }
 
-/** `cluster`: where the object is unless it says so itself. */
+/** `cluster`: the logical cluster of objects without the annotation `kcp.io/cluster`. */
 export const sentItem = (bytes: Buffer, cluster: ClusterScope): Item => new SentItem(bytes, cluster)

@@ -9,7 +9,7 @@ import { passWarnings } from '../connection/connection.ts'
 import { sentItem } from './item.ts'
 import type { Source } from './source.ts'
 
-/** One request about one object, and the object that is answered. */
+/** Sends a request for one object, and returns the object of the response. */
 export async function itemFor(
   source: Source,
   ctx: RequestContext,
@@ -27,14 +27,14 @@ export async function itemFor(
 
 const onOneLine = (bytes: Buffer): Buffer => (bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes)
 
-/** What writes say in their query. */
+/** The query parameters of a write. */
 export const queryOf = ({ dryRun, fieldManager }: WriteOptions) => ({
   dryRun: dryRun ? 'All' : undefined,
   fieldManager,
 })
 
-/** Somebody else was faster. Fields that others own are a conflict too, but not one that goes away. */
-export const isLostRace = (error: unknown): boolean =>
+/** A conflict because the object was changed, not because of field managers: only the first goes away on a retry. */
+export const isWriteConflict = (error: unknown): boolean =>
   error instanceof StatusError && error.code === 409 && error.reason === 'Conflict' && !isAboutFields(error)
 
 const isAboutFields = ({ status }: StatusError): boolean =>

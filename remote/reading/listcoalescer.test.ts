@@ -18,7 +18,7 @@ interface Asked extends Partial<ListQuery> {
   readonly signal?: AbortSignal
 }
 
-/** Names, and the version. */
+/** Names and resourceVersion of a list. */
 async function whole(list: ItemList): Promise<readonly string[]> {
   const names: string[] = []
   let next = await list.next()
@@ -26,7 +26,7 @@ async function whole(list: ItemList): Promise<readonly string[]> {
   return [...names, next.value.resourceVersion]
 }
 
-describe('equal lists at the same time', () => {
+describe('equal concurrent lists', () => {
   let shard: ScriptedShard
   let coalescer: ListCoalescer
   let storage: ResourceStorage
@@ -50,14 +50,14 @@ describe('equal lists at the same time', () => {
       async () => shard.targets.length,
       seen => seen === count,
     )
-  /** One that is under way alone, so that the next ones meet. */
+  /** Starts one list, so that the next ones are coalesced. */
   async function first(): Promise<Promise<readonly string[]>[]> {
     const alone = list()
     await asked(1)
     return [alone]
   }
 
-  it('are one at the shard, besides the first', async () => {
+  it('are one list at the shard, besides the first', async () => {
     const lists: Promise<readonly string[]>[] = []
     while (lists.length < 50) {
       lists.push(list())
@@ -69,7 +69,7 @@ describe('equal lists at the same time', () => {
     assert.equal(shard.targets.length, 2)
   })
 
-  it('never show less than there was when they were asked for', async () => {
+  it('never show an older state than that at the time of the request', async () => {
     const before = [list(), list()]
     await asked(2)
     shard.put('b')
@@ -86,7 +86,7 @@ describe('equal lists at the same time', () => {
     assert.equal(shard.targets.length, 3)
   })
 
-  it('are shared by nobody else, and by nobody who comes when they are over', async () => {
+  it('are not shared with other users or other queries, nor after they ended', async () => {
     const different: readonly Asked[] = [
       {},
       { user: anna },
@@ -107,14 +107,14 @@ describe('equal lists at the same time', () => {
     assert.equal(shard.targets.length, different.length * 2 + 1)
   })
 
-  it('page by page are shared in their first page only', async () => {
+  it('with a limit are shared in their first page only', async () => {
     const lists = Array.from({ length: 5 }, () => list({ limit: 1, continue: 'token' }))
     await asked(5)
     shard.releaseLists()
     await Promise.all(lists)
   })
 
-  it('share what the shard refuses with, and nothing of it with the next ones', async () => {
+  it('share the shard’s refusal, but not with later lists', async () => {
     const lists = await first()
     shard.failure = new StatusError(403, 'Forbidden', 'no')
     const refused = [list(), list(), list()].map(each => assert.rejects(each, { code: 403 }))
@@ -128,7 +128,7 @@ describe('equal lists at the same time', () => {
     ])
   })
 
-  it('all fail when the shard is lost, and those who wait for the next do not', async () => {
+  it('all fail when the shard is lost, and those that wait for the next list do not', async () => {
     const lists = [list(), list(), list()].map(each => assert.rejects(each, { code: 502 }))
     await asked(2)
     const next = list()
@@ -139,12 +139,12 @@ describe('equal lists at the same time', () => {
     assert.deepEqual(await next, ['a', '2'])
   })
 
-  it('of what nobody has bound are empty for all', async () => {
+  it('of an unbound resource are empty for all', async () => {
     shard.isBound = false
     assert.deepEqual(await Promise.all([list(), list(), list()]), [['0'], ['0'], ['0']])
   })
 
-  it('wait for no reader, and keep for him what he has not read until he leaves', async () => {
+  it('do not wait for a slow reader, and buffer what it has not read until it leaves', async () => {
     const lists = await first()
     const slow = open()
     const begun = slow.next()
@@ -159,7 +159,7 @@ describe('equal lists at the same time', () => {
     assert.equal(coalescer.bytes, 0)
   })
 
-  it('end at the shard when everybody has left, and not before', async () => {
+  it('end at the shard when all readers have left, and not before', async () => {
     const leaving = new AbortController()
     const staying = new AbortController()
     const gone = (signal: AbortSignal): Promise<void> => assert.rejects(list({ signal }))
@@ -180,7 +180,7 @@ describe('equal lists at the same time', () => {
     assert.deepEqual(await next, ['a', '2'])
   })
 
-  it('are not asked for when everybody has left before, and whoever comes then gets one', async () => {
+  it('are not sent when all readers left before, and later readers get a new one', async () => {
     const lists = [...(await first()), list()]
     await asked(2)
     const leaving = new AbortController()
@@ -193,7 +193,7 @@ describe('equal lists at the same time', () => {
     assert.equal(shard.targets.length, 3)
   })
 
-  describe('that there is no room for', () => {
+  describe('larger than the memory budget', () => {
     const count = 2_000
     beforeEach(() => {
       for (let i = 0; i < count; i++) shard.put(`n${i}`)
@@ -202,7 +202,7 @@ describe('equal lists at the same time', () => {
       { each: 1_000, all: 1_000_000 },
       { each: 1_000_000, all: 1_000 },
     ])
-      it(`are each asked for, but for the one that has begun: ${JSON.stringify(size)}`, async () => {
+      it(`are sent once per reader, except the one that has begun: ${JSON.stringify(size)}`, async () => {
         share(size)
         const lists = [...(await first()), list(), list(), list()]
         await asked(2)
@@ -212,7 +212,7 @@ describe('equal lists at the same time', () => {
         assert.equal(coalescer.bytes, 0)
       })
 
-    it('end at the shard when he leaves who reads on', async () => {
+    it('end at the shard when the remaining reader leaves', async () => {
       share({ each: 1_000, all: 1_000 })
       await first()
       const slow = open()
@@ -228,7 +228,7 @@ describe('equal lists at the same time', () => {
     })
   })
 
-  it('are what watches begin with, too', async () => {
+  it('are also shared by the initial events of watches', async () => {
     const begin = { cluster: '*', initialEvents: true, bookmarks: true } as const
     const watches = Array.from({ length: 20 }, () => storage.watch(testContext({ cluster: '*' }), begin))
     const begun = watches.map(each => each.next())

@@ -7,21 +7,21 @@ const defaultSize: MemoryLimits = { each: 32 * mebibyte, all: 128 * mebibyte }
 
 const ignore = (): void => undefined
 
-/** Lists that the shard would be asked for alike. */
+/** Equal lists: one may be running, and one may be waiting. */
 class Slot {
-  /** Who reads one of them, or waits for it. */
+  /** Readers of these lists, waiting or reading. */
   readers = 0
   readonly #budget: MemoryBudget
-  /** Not sent yet. */
+  /** The list that is not sent yet. */
   #next: SharedList | undefined
-  /** Settled when the next may be sent. */
+  /** Settles when the next list may be sent. */
   #isFree: Promise<void> = Promise.resolve()
 
   constructor(budget: MemoryBudget) {
     this.#budget = budget
   }
 
-  /** One that is sent after this call, and not before the one under way has finished. */
+  /** The list that is sent next, when the running one has finished. */
   next(send: Send): SharedList {
     if (this.#next === undefined || this.#next.isAbandoned) this.#next = this.#plan(send)
     return this.#next
@@ -38,8 +38,8 @@ class Slot {
 }
 
 /**
- * Asks the shard once for many who ask for the same at the same time. A list is right when it shows the shard at any moment
- * after it was asked for, so nobody is given one that was sent before that.
+ * Sends one list to the shard for equal concurrent requests. A list is correct when it shows a state that existed
+ * after the request arrived, so a request never shares a list that was sent before it.
  */
 export class ListCoalescer {
   readonly #slots = new Map<string, Slot>()
@@ -49,12 +49,12 @@ export class ListCoalescer {
     this.#budget = new MemoryBudget(size)
   }
 
-  /** Bytes that are kept for somebody to read. */
+  /** Bytes that are buffered for readers. */
   get bytes(): number {
     return this.#budget.bytes
   }
 
-  /** `id` names everything that decides what the shard answers. The first alone gets its list as it comes. */
+  /** `id` contains everything on which the response depends. The first request streams its own list. */
   async *list(id: string, signal: AbortSignal, send: Send): Batches {
     const known = this.#slots.get(id)
     const slot = known ?? new Slot(this.#budget)

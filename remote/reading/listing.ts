@@ -8,7 +8,7 @@ import { collectionOf, listOptionsOf, targetOf } from '../connection/target.ts'
 import { type Batches, type ListHead, ListReader } from './listreader.ts'
 import type { Requester, Source } from './source.ts'
 
-/** A list as the shard sends it: batches as they come, and at last what the list says of itself. */
+/** A list as the shard sends it: batches of objects, and at the end the list's metadata. */
 export async function* list(sent: Batches): ItemList {
   const { metadata } = yield* sent
   const { resourceVersion = '', remainingItemCount } = metadata
@@ -19,30 +19,33 @@ export async function* list(sent: Batches): ItemList {
   }
 }
 
-/** The resource may be bound later: a watch from this version sees its objects. */
-const nobodys: ListHead = { kind: '', metadata: { resourceVersion: '0' } satisfies ListMeta }
+/** The resource may be bound later: a watch from resourceVersion 0 sees its objects. */
+const emptyHead: ListHead = { kind: '', metadata: { resourceVersion: '0' } satisfies ListMeta }
 
-/** The kind of a list's elements, as bookmarks name it. */
+/** The kind of a list's items, for bookmarks. */
 export const kindOf = ({ ref: { group, version } }: Source, listKind: string) => ({
   apiVersion: apiVersionOf(group, version),
   kind: listKind.replace(/List$/, ''),
 })
 
-/** A resource of an export without bindings on this shard is an empty list, not 404 (kcp `pkg/virtual/framework/forwardingregistry`). */
-export const isNobodys = ({ ref }: Source, error: unknown): boolean =>
+/**
+ * A resource of an export without bindings on this shard is an empty list, not 404 (kcp
+ * `pkg/virtual/framework/forwardingregistry`).
+ */
+export const isUnbound = ({ ref }: Source, error: unknown): boolean =>
   ref.identity !== undefined && error instanceof StatusError && error.code === 404
 
-/** Nothing of what nobody has bound. */
+/** The list as batches; empty for an unbound resource. */
 export async function* batches(source: Source, ctx: RequestContext, query: ListQuery): Batches {
   try {
     return yield* shared(source, ctx, query)
   } catch (error) {
-    if (isNobodys(source, error)) return nobodys
+    if (isUnbound(source, error)) return emptyHead
     throw error
   }
 }
 
-/** Asked once for all who ask alike meanwhile, where that may be. Who reads page by page is alone behind the first. */
+/** Coalesces equal lists where possible. Only the first page of a paged list is coalesced. */
 function shared(source: Source, ctx: RequestContext, query: ListQuery): Batches {
   if (source.coalescer === undefined || query.continue) return sent(source, ctx, query)
   const { actAs, hops } = ctx
@@ -53,7 +56,7 @@ function shared(source: Source, ctx: RequestContext, query: ListQuery): Batches 
 const targetOfList = ({ ref }: Source, query: ListQuery): string =>
   targetOf(ref, collectionOf(query), listOptionsOf(query))
 
-/** What the shard answers, whatever that is. */
+/** The list as the shard sends it. Throws the Status of the shard. */
 export async function* sent(source: Source, requester: Requester, query: ListQuery): Batches {
   const answer = await source.ask(requester, { method: 'GET', target: targetOfList(source, query) })
   const reader = new ListReader(query.cluster)
@@ -64,21 +67,21 @@ export async function* sent(source: Source, requester: Requester, query: ListQue
     }
     return reader.finish()
   } catch (error) {
-    throw error instanceof SyntaxError ? badGateway('its answer is no list') : failureOf(error)
+    throw error instanceof SyntaxError ? badGateway('its response is not a list') : failureOf(error)
   }
 }
 
-/** Less than this is not worth looking at alone. */
-const worthReading = 128 * 1024
+/** Bytes below which parsing a piece separately is inefficient. */
+const smallestPiece = 128 * 1024
 
-/** The bytes of a long answer in pieces that are worth it: a shard sends a list a few objects at a time. */
+/** Joins the small chunks of a long response: a shard sends a list a few objects at a time. */
 export async function* pieces(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   let waiting: Buffer[] = []
   let length = 0
   for await (const piece of body) {
     waiting.push(piece)
     length += piece.length
-    if (length < worthReading) continue
+    if (length < smallestPiece) continue
     yield Buffer.concat(waiting, length)
     waiting = []
     length = 0

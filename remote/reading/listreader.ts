@@ -4,13 +4,13 @@ import type { ClusterScope } from '../../framework/meta/object.ts'
 import { sentItem } from './item.ts'
 import { DepthScanner } from './scanner.ts'
 
-/** What a list says of itself. */
+/** The metadata of a list. */
 export interface ListHead {
   readonly kind: string
   readonly metadata: Partial<ListMeta>
 }
 
-/** A list as it comes in. */
+/** The batches of a list, as they arrive. */
 export type Batches = AsyncGenerator<ItemBatch, ListHead, undefined>
 
 interface Document extends Partial<ListHead> {
@@ -22,13 +22,13 @@ const comma = 0x2c
 const none = Buffer.alloc(0)
 const bare = Buffer.from('{"metadata":')
 
-/** Where an item lies in a piece. */
+/** The range of an item in a piece. */
 interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** Elements as they lie in a piece of a list: joined by commas already, so that they are passed on as one run. */
+/** Consecutive items in a piece, with the commas between them, so that they are forwarded as one run. */
 class Run implements ItemBatch {
   readonly length: number
   readonly bytes: Buffer
@@ -49,60 +49,62 @@ class Run implements ItemBatch {
 }
 
 /**
- * Takes a list apart while it comes in. Of its elements nothing is decoded; the rest is small, and read as a whole when
- * everything has come.
+ * Parses a list as it arrives. The items are not decoded; the rest of the document is small and is parsed at the end.
  */
 export class ListReader {
   readonly #cluster: ClusterScope
   readonly #scanner = new DepthScanner()
-  /** Bytes around the elements. */
-  readonly #around: Buffer[] = []
-  /** Of an element that has not ended yet. */
+  /** The bytes before and after the items. */
+  readonly #envelope: Buffer[] = []
+  /** The beginning of an incomplete item. */
   #rest: Buffer = none
   #phase: 'before' | 'elements' | 'behind' = 'before'
-  /** What elements do not say themselves, because the list does: Kubernetes writes those of its own kinds so. */
+  /**
+   * `apiVersion` and `kind` of the items when the items do not have them: Kubernetes omits them in lists of its own
+   * kinds.
+   */
   #type: Buffer | undefined
 
   constructor(cluster: ClusterScope) {
     this.#cluster = cluster
   }
 
-  /** The elements that are complete with this piece. */
+  /** The items that are complete with this piece. */
   push(piece: Buffer): ItemBatch | undefined {
     if (this.#phase === 'behind') {
-      this.#around.push(piece)
+      this.#envelope.push(piece)
       return undefined
     }
     if (this.#phase === 'elements')
       return this.#elements(Buffer.concat([this.#rest, piece]), this.#rest.length)
     const start = this.#findElements(piece)
     if (start === undefined) return undefined
-    this.#type = typeIn(Buffer.concat(this.#around))
+    this.#type = typeIn(Buffer.concat(this.#envelope))
     return this.#elements(piece.subarray(start), 0)
   }
 
-  /** To be called at the end. Throws `SyntaxError` for what was no list, or not all of one. */
+  /** Call at the end. Throws `SyntaxError` when the bytes were not a complete list. */
   finish(): ListHead {
-    const document = JSON.parse(Buffer.concat([...this.#around, this.#rest]).toString()) as Document
+    const document = JSON.parse(Buffer.concat([...this.#envelope, this.#rest]).toString()) as Document
     return { kind: document.kind ?? '', metadata: document.metadata ?? {} }
   }
 
-  /** The elements are the only array among a list's own members. */
+  /** `items` is the only array among the members of a list. */
   #findElements(piece: Buffer): number | undefined {
     let at = -1
     do {
       at = this.#scanner.nextBracket(piece, at + 1)
       if (at < 0) {
-        this.#around.push(piece)
+        this.#envelope.push(piece)
         return undefined
       }
     } while (this.#scanner.depth !== 2 || piece[at] !== openingBracket)
-    this.#around.push(piece.subarray(0, at + 1))
+    this.#envelope.push(piece.subarray(0, at + 1))
     this.#phase = 'elements'
     return at + 1
   }
 
-  /** `scanned`: how much of the bytes the scanner has seen already. */
+  /** `scanned`: the number of bytes that the scanner has read already. */
   #elements(bytes: Buffer, scanned: number): ItemBatch | undefined {
     const spans: Span[] = []
     let end = 0
@@ -112,7 +114,7 @@ export class ListReader {
         end = at + 1
       } else if (this.#scanner.depth < 2) {
         this.#phase = 'behind'
-        this.#around.push(bytes.subarray(at))
+        this.#envelope.push(bytes.subarray(at))
         return this.#batch(bytes, spans)
       }
       at = this.#scanner.nextBracket(bytes, at + 1)
@@ -131,14 +133,14 @@ export class ListReader {
   }
 }
 
-/** Behind what separates the elements. */
+/** The index after whitespace and the comma between items. */
 function startOf(bytes: Buffer, from: number): number {
   let at = from
   while (bytes[at] === comma || (bytes[at] ?? 0x7b) <= 0x20) at++
   return at
 }
 
-/** `"kind":"ConfigMap","apiVersion":"v1",` where the list's head says what its elements are. */
+/** `"kind":"ConfigMap","apiVersion":"v1",` for a list with `"kind":"ConfigMapList"`. */
 function typeIn(head: Buffer): Buffer | undefined {
   try {
     const { kind, apiVersion } = JSON.parse(`${head}]}`) as Document

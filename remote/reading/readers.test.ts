@@ -16,7 +16,7 @@ const object = fc.record({
 })
 const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 })
 
-/** A text in pieces of these sizes, over and over. */
+/** Splits a text into pieces of these lengths, repeated. */
 function* cut(json: string, lengths: readonly number[]): Generator<Buffer> {
   const bytes = Buffer.from(json)
   for (let at = 0, i = 0; at < bytes.length; i++) {
@@ -37,7 +37,7 @@ function read(json: string, lengths: readonly number[] = [7]) {
 }
 
 describe('ListReader', () => {
-  it('finds every element, wherever the pieces end', () => {
+  it('finds every item, wherever the pieces end', () => {
     fc.assert(
       fc.property(fc.array(object), sizes, fc.boolean(), (objects, lengths, isSorted) => {
         const items = objects.map(each => JSON.stringify(each))
@@ -58,7 +58,7 @@ describe('ListReader', () => {
     )
   })
 
-  it('reads metadata without the rest', () => {
+  it('decodes metadata only', () => {
     const element =
       '{"data":{"metadata":"x"},"metadata":{"name":"a","namespace":"n","labels":{"l":"1"},"uid":"u","annotations":{"kcp.io/cluster":"one"}},"z":broken}'
     const [item] = read(`{"items":[${element}]}`).items
@@ -66,7 +66,7 @@ describe('ListReader', () => {
     assert.deepEqual([item?.meta.uid, item?.meta.labels], ['u', { l: '1' }])
   })
 
-  it('tells elements what the list says for all of them', () => {
+  it('adds the list’s apiVersion and kind to items without them', () => {
     const list =
       '{"kind":"SecretList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}'
     assert.deepEqual(
@@ -75,7 +75,7 @@ describe('ListReader', () => {
     )
   })
 
-  it('takes no items and null for an empty list', () => {
+  it('reads absent items and null as an empty list', () => {
     for (const items of ['[]', 'null']) {
       const { batches, head } = read(`{"kind":"List","items":${items},"metadata":{"resourceVersion":"3"}}`)
       assert.deepEqual([batches, head.metadata.resourceVersion], [[], '3'])
@@ -89,7 +89,7 @@ describe('ListReader', () => {
 })
 
 describe('pieces', () => {
-  it('are all of an answer, and long enough to be worth reading', async () => {
+  it('contain the whole response, and are not shorter than the limit', async () => {
     const random = fc.array(fc.uint8Array({ minLength: 1, maxLength: 3 }), { maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(random, fc.constantFrom(1, 30_000, 90_000), async (texts, times) => {
@@ -128,7 +128,7 @@ describe('FrameReader', () => {
     )
   })
 
-  it('ends with an error, and what came before it', () => {
+  it('ends with an error, after the events before it', () => {
     const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' }
     const bookmark = '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}\n'
     const { events, error } = new FrameReader('*').push(

@@ -8,7 +8,7 @@ const colon = 0x3a
 const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
-/** Behind the value that starts at `start`; the text is JSON. */
+/** The index after the value that starts at `start`; the text is valid JSON. */
 function endOfValue(json: Buffer, start: number): number {
   let depth = 0
   for (let at = start; at < json.length; at++) {
@@ -31,7 +31,7 @@ const skipSpace = (json: Buffer, from: number): number => {
   return at
 }
 
-/** Where the value of a member of an object lies; undefined when it has none of that name. Nothing is decoded. */
+/** The range of the value of an object's member; undefined when there is no such member. Decodes nothing. */
 export function memberRange(
   json: Buffer,
   name: string,
@@ -51,13 +51,13 @@ export function memberRange(
   return undefined
 }
 
-/** Follows JSON that comes in pieces: how deep each byte lies, strings left aside. */
+/** Tracks the nesting depth of JSON that arrives in pieces; brackets in strings do not count. */
 export class DepthScanner {
   depth = 0
   #inString = false
   #escaped = false
 
-  /** The next bracket at or behind `from`, which `depth` then counts; -1 when there is none in this piece. */
+  /** The index of the next bracket at or after `from`, which `depth` then includes; -1 when this piece has none. */
   nextBracket(json: Buffer, from: number): number {
     let inString = this.#inString
     let isEscaped = this.#escaped

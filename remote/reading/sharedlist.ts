@@ -3,19 +3,19 @@ import { onAbort } from '../../framework/async/fanout.ts'
 import type { ItemBatch } from '../../framework/contract/storage.ts'
 import type { Batches, ListHead } from './listreader.ts'
 
-/** Asks the shard for a list, until the signal aborts. */
+/** Sends a list to the shard; the signal aborts it. */
 export type Send = (signal: AbortSignal) => Batches
 
 const sizeOf = (batch: ItemBatch): number =>
   batch.bytes?.length ?? [...batch].reduce((sum, item) => sum + item.bytes.length, 0)
 
 /**
- * One list at the shard, for all who have come before it is sent. What comes is kept until the last of them has read it, so
- * that nobody waits for slower readers. Where there is no room for all of it, one of them reads on from there, and the
- * others ask alone.
+ * One list at the shard, shared by all readers that came before it is sent. Batches are buffered until the last
+ * reader has read them, so that no reader waits for a slower one. When the buffer exceeds the memory budget, one
+ * reader continues the stream, and the others send their own lists.
  */
 export class SharedList {
-  /** Settled when no more will be kept. undefined: there was no room for the rest, or nobody has waited. */
+  /** Settles when no more batches will be buffered. undefined: the budget was exceeded, or there were no readers. */
   readonly finished: Promise<ListHead | undefined>
   readonly #send: Send
   readonly #budget: MemoryBudget
@@ -25,19 +25,19 @@ export class SharedList {
   #readers = 0
   #rest: Batches | undefined
 
-  /** Sent when `begins` resolves: nobody who comes later may read it. */
+  /** The list is sent when `begins` resolves; later readers must not read it. */
   constructor(begins: Promise<void>, send: Send, budget: MemoryBudget) {
     this.#send = send
     this.#budget = budget
     this.finished = optional(begins.then(() => this.#run()))
   }
 
-  /** All who wanted it have left: it is not sent any more, or has been broken off. */
+  /** All readers have left: the list will not be sent, or was aborted. */
   get isAbandoned(): boolean {
     return this.#leaving.signal.aborted
   }
 
-  /** Of what is kept. */
+  /** Of the buffered batches. */
   get bytes(): number {
     return this.#bytes
   }
@@ -56,7 +56,7 @@ export class SharedList {
     return yield* this.#send(signal)
   }
 
-  /** Returns how to leave, which also happens when the signal aborts. */
+  /** Returns a function that leaves; an abort of the signal also leaves. */
   #enter(signal: AbortSignal): () => void {
     this.#readers++
     this.#budget.enter(this)
@@ -94,7 +94,7 @@ export class SharedList {
     return next.value
   }
 
-  /** For the first who wants it. */
+  /** The rest of the stream; only the first caller gets it. */
   #takeRest(): Batches | undefined {
     const rest = this.#rest
     this.#rest = undefined
@@ -102,20 +102,20 @@ export class SharedList {
   }
 }
 
-/** What takes room as long as somebody reads it. */
+/** A user of the memory budget. */
 export interface BudgetUser {
-  /** Of what it holds. */
+  /** The bytes that it has buffered. */
   readonly bytes: number
 }
 
 export interface MemoryLimits {
-  /** Bytes of one holder. */
+  /** Bytes of one user. */
   readonly each: number
-  /** Bytes of all together. */
+  /** Bytes of all users together. */
   readonly all: number
 }
 
-/** How much may be held in memory for slow readers. */
+/** Limits the memory for slow readers. */
 export class MemoryBudget {
   readonly #size: MemoryLimits
   readonly #users = new Set<BudgetUser>()

@@ -4,15 +4,15 @@ import type { ShardAnswer, ShardConnection, ShardRequest } from '../connection/c
 import { identityFields } from '../connection/identity.ts'
 import type { ListCoalescer } from './listcoalescer.ts'
 
-/** Whose rights apply, and until when somebody waits. */
+/** The user whose permissions apply, and the signal that aborts the request. */
 export type Requester = Pick<RequestContext, 'actAs' | 'hops' | 'signal'>
 
-/** One resource on one shard. */
+/** One resource of one shard. */
 export interface Source {
   readonly ref: ResourceRef
-  /** Asks as whom the request acts for. Throws what the shard refuses with. */
-  /** Where equal lists meet; each is asked for by itself without. */
+  /** Coalesces equal lists. Default: each list is sent separately. */
   readonly coalescer?: ListCoalescer
+  /** Sends a request that impersonates the user. Throws the Status that the shard returned. */
   ask(requester: Requester, request: Omit<ShardRequest, 'signal'>): Promise<ShardAnswer>
 }
 
@@ -23,10 +23,10 @@ export const sourceOf = (
 ): Source => ({
   ref,
   ...(coalescer && { coalescer }),
-  ask: (asker, request) =>
+  ask: (requester, request) =>
     connection.ask({
       ...request,
-      headers: { ...request.headers, ...identityFields(asker) },
-      signal: asker.signal,
+      headers: { ...request.headers, ...identityFields(requester) },
+      signal: requester.signal,
     }),
 })

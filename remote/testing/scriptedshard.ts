@@ -23,7 +23,7 @@ interface Watch {
   readonly query: URLSearchParams
 }
 
-/** A list that shows how things were when it was asked for, and has not been sent yet. */
+/** A list with the state at the time of its request, not sent yet. */
 interface HeldList {
   readonly body: PassThrough
   readonly bytes: Buffer
@@ -32,14 +32,14 @@ interface HeldList {
 const head = { apiVersion: 'example.com/v1', kind: 'Widget' }
 const versionOf = ({ metadata }: Widget): number => Number(metadata.resourceVersion)
 
-/** A shard with one resource, that does what a test tells it to: also what a real one does only now and then. */
+/** A shard with one resource, for tests: they decide when it answers, fails or loses its connections. */
 export class ScriptedShard {
   revision = 1
-  /** What was asked for, as it was asked. */
+  /** The targets of all requests. */
   readonly targets: string[] = []
-  /** What every request fails with. */
+  /** The error of every request. */
   failure: StatusError | undefined
-  /** No state before this is remembered. */
+  /** The oldest resourceVersion that watches can resume from. */
   oldest = 0
   isBound = true
   readonly #objects = new Map<string, Widget>()
@@ -89,7 +89,7 @@ export class ScriptedShard {
     this.#change({ type: 'DELETED', object: { ...previous, metadata }, previous })
   }
 
-  /** Something else on the shard has changed. */
+  /** Increments the revision, as a write of another resource does. */
   advance(): void {
     this.revision++
   }
@@ -99,7 +99,7 @@ export class ScriptedShard {
     for (const { body } of this.#watches) body.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`)
   }
 
-  /** Watches hear of nothing until released. */
+  /** Delays the events of watches until `release`. */
   hold(): void {
     this.#held = []
   }
@@ -109,7 +109,7 @@ export class ScriptedShard {
     for (const change of held) this.#tell(change)
   }
 
-  /** Lists have been asked for, and nothing of them comes until released. */
+  /** Delays the responses of lists until `releaseLists`. */
   holdLists(): void {
     this.#areListsHeld = true
   }
@@ -117,17 +117,17 @@ export class ScriptedShard {
     this.#areListsHeld = false
     for (const { body, bytes } of this.#lists) Readable.from(piecesOf(bytes)).pipe(body)
   }
-  /** Loses all connections on which a list is being sent. */
+  /** Breaks the connections of all lists that are being sent. */
   breakLists(): void {
     const broken = Object.assign(new Error('broken'), { code: 'ECONNRESET' })
     for (const { body } of this.#lists) body.destroy(broken)
   }
-  /** Lists that are held. */
+  /** The number of delayed lists. */
   get lists(): number {
     return this.#lists.size
   }
 
-  /** Ends all watches, as when the connections are lost. */
+  /** Ends all watches, as when their connections are lost. */
   cut(): void {
     for (const { body } of this.#watches) body.destroy(new Error('cut'))
     this.#watches.clear()

@@ -4,25 +4,25 @@ import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
 import { failureOf } from '../../framework/net/failure.ts'
 import { collectionOf, selectorsOf, targetOf } from '../connection/target.ts'
-import { isNobodys } from '../reading/listing.ts'
+import { isUnbound } from '../reading/listing.ts'
 import type { Source } from '../reading/source.ts'
 import { FrameReader } from './framereader.ts'
 
-/** What one watch is about. */
+/** A watch of a client. */
 export interface Watching {
   readonly source: Source
   readonly ctx: RequestContext
   readonly query: WatchQuery
-  /** Called when the shard has not refused. */
+  /** Called when the shard has accepted the watch. */
   readonly begun?: () => void
 }
 
 /** Milliseconds. */
 const pauses = { first: 50, longest: 5_000 }
 
-/** Where a watch has come to, over all its connections. */
+/** The position of a watch, across all its connections. */
 export class Progress {
-  /** The resourceVersion up to which everything has been sent; undefined: nothing yet. */
+  /** The resourceVersion up to which all events were sent; undefined: none. */
   position: string | undefined
   readonly #backoff = new Backoff(pauses)
 
@@ -35,19 +35,24 @@ export class Progress {
     this.#backoff.reset()
   }
 
-  /** Between two attempts: longer when nothing has come of the last ones. */
+  /** Waits between two attempts, longer after each attempt without events. */
   pause(signal: AbortSignal): Promise<void> {
     return this.#backoff.pause(signal)
   }
 }
 
-/** The shard is not there, has too much to do, or nobody has bound the resource yet. */
-export function mayPass(source: Source, error: unknown): boolean {
+/**
+ * Errors after which a watch is tried again: the shard is unreachable or overloaded, or the resource is not bound
+ * yet.
+ */
+export function isRetriable(source: Source, error: unknown): boolean {
   if (!(error instanceof StatusError)) return false
-  return error.code === 429 || error.code >= 500 || isNobodys(source, error)
+  return error.code === 429 || error.code >= 500 || isUnbound(source, error)
 }
 
-/** What one connection tells from the position on; `isEnough` is asked whenever that has moved. */
+/**
+ * The events of one connection after the position of `progress`. Ends when `isEnough` returns true after an event.
+ */
 export async function* connected(
   { source, ctx, query, begun }: Watching,
   progress: Progress,

@@ -7,7 +7,7 @@ import { memberRange } from '../reading/scanner.ts'
 const newline = 0x0a
 const none = Buffer.alloc(0)
 
-/** Takes a watch apart while it comes in: one line is one event. Of the objects nothing is decoded. */
+/** Parses a watch as it arrives: one line is one event. Objects are not decoded. */
 export class FrameReader {
   readonly #cluster: ClusterScope
   readonly #pieces: Buffer[] = []
@@ -16,7 +16,7 @@ export class FrameReader {
     this.#cluster = cluster
   }
 
-  /** The events that are complete with this piece, up to the first that is an error. */
+  /** The events that are complete with this piece, up to the first error event. */
   push(piece: Buffer): FrameBatch {
     const end = piece.lastIndexOf(newline)
     if (end < 0) {
@@ -32,7 +32,7 @@ export class FrameReader {
 
 export interface FrameBatch {
   readonly events: readonly ItemEvent[]
-  /** What ended the watch. */
+  /** The error event that ended the watch. */
   readonly error?: StatusError
 }
 
@@ -50,7 +50,7 @@ function eventsIn(lines: Buffer, cluster: ClusterScope): FrameBatch {
   return { events }
 }
 
-/** What shards write is found at once; everything else by looking for it. */
+/** Uses a regular expression for the order of members that shards write, and a scan for any other. */
 function frameOf(line: Buffer): { readonly type: string; readonly object: Buffer } {
   const head = /^\{"type":"([A-Z]+)","object":/.exec(line.toString('latin1', 0, 64))
   if (head !== null)
@@ -70,10 +70,6 @@ interface Failure {
 }
 
 function errorOf(object: Buffer): StatusError {
-  const {
-    code = 500,
-    reason = '',
-    message = 'the watch has failed',
-  } = JSON.parse(object.toString()) as Failure
+  const { code = 500, reason = '', message = 'the watch failed' } = JSON.parse(object.toString()) as Failure
   return code === 410 ? expired(message) : new StatusError(code, reason, message)
 }

@@ -100,7 +100,7 @@ describe('a shard in another process', () => {
       [
         'knows no such user',
         () => ({ token: 'withdrawn' }),
-        /: it does not know the credentials in the kubeconfig/,
+        /: it rejects the credentials in the kubeconfig/,
       ],
       [
         'lets its user see only some logical clusters',

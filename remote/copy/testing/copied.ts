@@ -23,14 +23,14 @@ export function told({ type, item, previous }: ItemEvent): string {
   return `${type} ${shown(item)}${previous === undefined ? '' : ` was @${previous.meta.resourceVersion}`}`
 }
 
-/** A shard that does what tests want, and storage over it that keeps copies. */
+/** A scripted shard, and a storage with copies in front of it. */
 export interface Copied {
   readonly shard: ScriptedShard
   readonly storage: ResourceStorage
   readonly stop: AbortController
 }
 
-/** A new one for each test of a suite. */
+/** Opens a new scene for each test of a suite. */
 export function copied(): Copied {
   const scene = {} as Copied
   beforeEach(() => void Object.assign(scene, openCopied()))
@@ -73,7 +73,7 @@ export async function events(from: ItemWatch, count: number): Promise<readonly s
   return found
 }
 
-/** Resolves when the copy has everything. */
+/** Resolves when the copy has the newest revision. */
 export const current = (scene: Copied): Promise<unknown> =>
   eventually(
     () => list(scene, { resourceVersion: '0' }),

@@ -16,12 +16,12 @@ describe('a front proxy with a bad mapping file', () => {
     [
       'a backend without TLS',
       '- path: /clusters/\n  backend: http://a\n',
-      'line 2: field "backend" is "http://a", which is no https URL',
+      'line 2: field "backend" is "http://a", which is not an https URL',
     ],
     [
       'a path that is none',
       '- path: clusters\n',
-      'line 1: field "path" is "clusters", which is no path such as /services/',
+      'line 1: field "path" is "clusters", which is not a path such as /services/',
     ],
     ['a broken document', '- path: [\n', 'error converting YAML to JSON'],
   ] as const)

@@ -8,21 +8,24 @@ import type { Source } from '../reading/source.ts'
 import type { Copy } from './copy.ts'
 import { type CopySource, fill, keepUp, NoRoom } from './filling.ts'
 
-/** Milliseconds until a failed copy is tried again, and until one that had no room is. */
+/** Milliseconds until a failed copy is tried again, and until one that needed too much memory is. */
 const pauses = { first: 1_000, longest: 30_000 }
 const pauseForRoom = 5 * 60_000
 
-export interface KeptOptions {
+export interface ManagedCopyOptions {
   readonly source: Source
   readonly selection: Selection
-  /** Bytes that may be used. */
+  /** Bytes that the copy may use. */
   room(): number
   readonly log: Logger
 }
 
-/** One copy for as long as somebody uses it: filled when first needed, and anew when the shard has forgotten where it was. */
-export class Kept {
-  readonly #options: KeptOptions
+/**
+ * Manages one copy: fills it on first use, fills it again when the watch at the shard is lost, and counts its
+ * readers.
+ */
+export class ManagedCopy {
+  readonly #options: ManagedCopyOptions
   readonly #stop = new AbortController()
   #copy: Copy | undefined
   #filling: Promise<Copy | undefined> | undefined
@@ -31,11 +34,11 @@ export class Kept {
   #readers = 0
   #usedAt = Date.now()
 
-  constructor(options: KeptOptions) {
+  constructor(options: ManagedCopyOptions) {
     this.#options = options
   }
 
-  /** What there is at once; what there is not begins to be filled. */
+  /** The copy if it is filled. Otherwise starts to fill it. */
   get copy(): Copy | undefined {
     this.#usedAt = Date.now()
     if (this.#copy === undefined) void this.filled()
@@ -43,8 +46,8 @@ export class Kept {
   }
 
   /**
-   * Waits while it is being filled, if possible as things were at a version, so that whoever was there can go on. undefined:
-   * the shard has to be asked. Never rejects.
+   * Waits until the copy is filled, if possible at `version`, so that a client can resume there. undefined: the shard
+   * must serve the request. Never rejects.
    */
   async filled(version?: string): Promise<Copy | undefined> {
     this.#usedAt = Date.now()
@@ -56,7 +59,7 @@ export class Kept {
     return this.#filling
   }
 
-  /** Milliseconds since somebody has used it last; 0 while somebody does. */
+  /** Milliseconds since the last use; 0 while there are readers. */
   get idle(): number {
     return this.#readers > 0 ? 0 : Date.now() - this.#usedAt
   }
@@ -69,7 +72,7 @@ export class Kept {
     return this.#copy?.bytes ?? 0
   }
 
-  /** To be called before and behind everything that reads for long. */
+  /** Call before and after a long read. */
   enter(): void {
     this.#readers++
   }
@@ -78,7 +81,7 @@ export class Kept {
     this.#usedAt = Date.now()
   }
 
-  /** To be called once a minute. */
+  /** Call once a minute. */
   age(): void {
     this.#copy?.ring.age()
   }
@@ -99,7 +102,7 @@ export class Kept {
       void this.#keepUp(original, copy)
       return copy
     } catch (error) {
-      this.#options.log.debug({ error: String(error) }, 'a resource could not be copied')
+      this.#options.log.debug({ error: String(error) }, 'failed to copy a resource of the shard')
       return this.#failed(error instanceof NoRoom ? pauseForRoom : undefined)
     }
   }
@@ -110,7 +113,10 @@ export class Kept {
 
   async #keepUp(original: CopySource, copy: Copy): Promise<void> {
     await keepUp(original, copy).catch(error =>
-      this.#options.log.debug({ error: String(error) }, 'a copy will be filled anew'),
+      this.#options.log.debug(
+        { error: String(error) },
+        'the watch of a copied resource was lost, listing it again',
+      ),
     )
     this.#copy = undefined
     this.#failed()

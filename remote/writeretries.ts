@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ObjectKey } from '../framework/meta/object.ts'
-import { isLostRace } from './reading/kinds.ts'
+import { isWriteConflict } from './reading/kinds.ts'
 
 const attempts = 16
 
-/** A write of what has been read just before. */
+/** A write of an object that was just read. */
 interface Write<T> {
   readonly key: ObjectKey
   readonly attempt: () => Promise<T>
-  /** Whether another state may be written over than the one that was seen. */
+  /** Whether the write may be repeated over a newer state of the object. */
   readonly mayRetry: () => boolean
 }
 
@@ -17,19 +17,19 @@ const ignore = (): void => undefined
 const idOf = ({ cluster, namespace = '', name }: ObjectKey): string => `${cluster}/${namespace}/${name}`
 
 /**
- * Writes that come between each other. Those that have lost go on in line, one for each object, so that they lose to
- * newcomers at most, and to other servers.
+ * Repeats writes that fail with a conflict. The repeated writes of one object run one after another, so that they
+ * conflict only with first attempts and with other servers.
  */
-export class Races {
-  /** By object; settled when nobody is left in line. */
+export class WriteRetries {
+  /** The last queued write by object. */
   readonly #lines = new Map<string, Promise<void>>()
 
-  /** Does it again after a lost race, with what is there then. Throws 409 when it loses to others all the time. */
+  /** Runs the write, and repeats it after a conflict. Throws 409 when every attempt conflicts. */
   async run<T>(write: Write<T>): Promise<T> {
     try {
       return await write.attempt()
     } catch (error) {
-      if (!write.mayRetry() || !isLostRace(error)) throw error
+      if (!write.mayRetry() || !isWriteConflict(error)) throw error
     }
     return this.#inLine(idOf(write.key), () => again(write))
   }
@@ -51,9 +51,9 @@ async function again<T>({ attempt, mayRetry }: Write<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      if (left === 0 || !mayRetry() || !isLostRace(error)) throw error
+      if (left === 0 || !mayRetry() || !isWriteConflict(error)) throw error
     }
-    // Servers that have lost to each other once do not come back at the same time.
+    // Servers that conflicted with each other must not retry at the same time.
     await sleep(20 * Math.random())
   }
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { turn } from '../framework/async/awaitable.ts'
 import { StatusError } from '../framework/meta/errors.ts'
-import { Races } from './races.ts'
+import { WriteRetries } from './writeretries.ts'
 
 const key = { cluster: 'one', namespace: 'default', name: 'a' }
 const always = (): boolean => true
 const lost = (): StatusError => new StatusError(409, 'Conflict', 'the object has been modified')
 
-/** One object, whose writes are refused when somebody else has written since they have looked at it. */
+/** One object whose writes fail with 409 when it was written since it was read. */
 function oneObject() {
   const seen = { version: 0, losses: 0 }
   const attempt = async (): Promise<number> => {
@@ -22,19 +22,19 @@ function oneObject() {
   return { seen, write: { key, attempt, mayRetry: always } }
 }
 
-describe('writes of one object that come between each other', () => {
-  it('lose once each at most', async () => {
+describe('concurrent writes of one object', () => {
+  it('conflict at most once each', async () => {
     const { seen, write } = oneObject()
-    const races = new Races()
-    await Promise.all(Array.from({ length: 100 }, () => races.run(write)))
+    const retries = new WriteRetries()
+    await Promise.all(Array.from({ length: 100 }, () => retries.run(write)))
     assert.deepEqual(seen, { version: 100, losses: 99 })
   })
 
-  it('wait for none of another object, and not for one that has failed', async () => {
-    const races = new Races()
+  it('do not wait for writes of other objects, nor for failed ones', async () => {
+    const retries = new WriteRetries()
     const failing = { ...oneObject().write, attempt: () => Promise.reject(lost()) }
     let calls = 0
-    const held = races.run({
+    const held = retries.run({
       ...failing,
       attempt: () => (calls++ ? new Promise(() => undefined) : failing.attempt()),
     })
@@ -45,7 +45,7 @@ describe('writes of one object that come between each other', () => {
       { ...key, namespace: 'other' },
     ]
     for (const other of others)
-      await Promise.all([races.run({ ...write, key: other }), races.run({ ...write, key: other })])
+      await Promise.all([retries.run({ ...write, key: other }), retries.run({ ...write, key: other })])
     void held
     const refused = {
       ...failing,
@@ -54,8 +54,8 @@ describe('writes of one object that come between each other', () => {
     }
     const next = oneObject().write
     const [first, ...rest] = await Promise.allSettled([
-      races.run(refused),
-      ...[1, 2, 3].map(() => races.run({ ...next, key: refused.key })),
+      retries.run(refused),
+      ...[1, 2, 3].map(() => retries.run({ ...next, key: refused.key })),
     ])
     assert.deepEqual(
       [first?.status, ...rest.map(({ status }) => status)],
@@ -63,20 +63,20 @@ describe('writes of one object that come between each other', () => {
     )
   })
 
-  it('are refused when they lose to others all the time, or may not be done again', async () => {
+  it('fail when every attempt conflicts, or when they may not be repeated', async () => {
     let attempts = 0
     const attempt = async (): Promise<never> => {
       attempts++
       throw lost()
     }
-    await assert.rejects(new Races().run({ key, attempt, mayRetry: always }), { code: 409 })
+    await assert.rejects(new WriteRetries().run({ key, attempt, mayRetry: always }), { code: 409 })
     assert.equal(attempts, 16)
-    await assert.rejects(new Races().run({ key, attempt, mayRetry: () => false }), { code: 409 })
+    await assert.rejects(new WriteRetries().run({ key, attempt, mayRetry: () => false }), { code: 409 })
     assert.equal(attempts, 17)
   })
 })
 
-/** Loses the first time, and is refused with this the second. */
+/** Fails with a conflict the first time, and with `error` the second. */
 function failOnce(error: StatusError): () => Promise<never> {
   let calls = 0
   return async () => {
