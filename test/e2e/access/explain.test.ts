@@ -2,30 +2,19 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Explanation } from '../../../authz/index.ts'
-import { gadgets } from '../../support/crds.ts'
 import { discard, eventually, readText } from '../../support/oriel.ts'
 import { bound, clusterRole, masters, type People, startWithPeople } from '../../support/people.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
-import {
-  apply,
-  bind,
-  bindingOf,
-  createWorkspaces,
-  exportApi,
-  publishedUrl,
-  type Tenant,
-} from '../../support/tenants.ts'
+import { apply, type Tenant } from '../../support/tenants.ts'
+import { exportGadgets, type ViewReview, viewReview } from '../../support/viewreviews.ts'
 
 const policy =
   'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n'
 const group = 'cert-manager.io'
 const list = { verb: 'list', group, resource: 'certificates' }
 
-interface Asked {
+interface Asked extends Omit<ViewReview, 'wanted'> {
   readonly who: string
-  /** About whom; about himself otherwise. */
-  readonly about?: string
-  readonly view: string
   readonly wanted?: object
 }
 
@@ -49,28 +38,19 @@ describe('what a view decides is explained', function () {
       '--audit-log-path',
       log,
     ])
-    const made = await createWorkspaces(people.oriel, ['provider', 'consumer', 'stranger'])
-    ;[provider, consumer, stranger] = made as [Tenant, Tenant, Tenant]
-    await apply(provider.kubectl, bound('cluster-admin', 'user-1'))
-    await apply(consumer.kubectl, bound('cluster-admin', 'user-2'))
-    await apply(stranger.kubectl, bound('cluster-admin', 'user-5'))
-    await exportApi(provider, gadgets, [{ group: '', resource: 'configmaps' }])
-    await bind(consumer, bindingOf(provider, group, []))
-    const { pathname } = new URL(await publishedUrl(provider, group))
-    view = cluster => `${pathname}/clusters/${cluster}`
+    const exported = await exportGadgets(people.oriel, async workspaces => {
+      await apply(workspaces.provider.kubectl, bound('cluster-admin', 'user-1'))
+      await apply(workspaces.consumer.kubectl, bound('cluster-admin', 'user-2'))
+      await apply(workspaces.stranger.kubectl, bound('cluster-admin', 'user-5'))
+    })
+    ;({ provider, consumer, stranger, view } = exported)
   })
   after(() => discard(people.oriel))
 
-  /** The whole answer to a review about a view, put in the workspace of `where`. */
-  const review = (where: string, { who, about, view: url, wanted = list }: Asked) => {
-    const kind = about === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview'
-    const subject = about === undefined ? {} : { user: about, groups: ['system:authenticated'] }
-    return people.post(who, `/clusters/${where}/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`, {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind,
-      metadata: { annotations: { 'oriel/view': url } },
-      spec: { ...subject, resourceAttributes: wanted },
-    })
+  /** The answer to a review about a view, put in the workspace of `where`. */
+  const review = (where: string, { who, wanted = list, ...asked }: Asked) => {
+    const { path, body } = viewReview({ ...asked, wanted })
+    return people.post(who, `/clusters/${where}${path}`, body)
   }
   async function explain(asked: Asked): Promise<Explanation> {
     const told = await review(provider.cluster, asked)

@@ -3,20 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Explanation } from '../../../authz/index.ts'
 import { type Client, clientOf } from '../../support/client.ts'
-import { gadgets } from '../../support/crds.ts'
 import { compiled, discard, eventually, run } from '../../support/oriel.ts'
 import { bound } from '../../support/people.ts'
 import { type Standalone, startStandalone } from '../../support/servers/standalone.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
-import {
-  apply,
-  bind,
-  bindingOf,
-  createWorkspaces,
-  exportApi,
-  publishedUrl,
-  type Tenant,
-} from '../../support/tenants.ts'
+import { apply, type Tenant } from '../../support/tenants.ts'
+import { exportGadgets, type ViewReview, viewReview } from '../../support/viewreviews.ts'
 import { userAt } from '../../support/watcher.ts'
 
 const tokens = 'boss-token,boss,1\nada-token,ada,2\nbob-token,bob,3\n'
@@ -25,11 +17,8 @@ const reviews = 'authorization.k8s.io'
 const certificates = { verb: 'list', group, resource: 'certificates' }
 const configMaps = { verb: 'list', group: '', resource: 'configmaps' }
 
-interface Asked {
+interface Asked extends Omit<ViewReview, 'wanted'> {
   readonly who: string
-  /** About whom; about himself otherwise. */
-  readonly about?: string
-  readonly url: string
   readonly wanted?: object
 }
 
@@ -51,30 +40,21 @@ describe('what a view in front of a shard decides is explained', function () {
     const file = join(await temporaryDirectory('explained'), 'tokens.csv')
     await writeFile(file, tokens)
     standalone = await startStandalone([], ['--token-auth-file', file])
-    const made = await createWorkspaces(standalone, ['provider', 'consumer', 'stranger'])
-    ;[provider, consumer, stranger] = made as [Tenant, Tenant, Tenant]
-    await apply(provider.kubectl, bound('cluster-admin', 'boss'))
-    await exportApi(provider, gadgets, [{ group: '', resource: 'configmaps' }])
-    await bind(consumer, bindingOf(provider, group, []))
-    const { pathname } = new URL(await publishedUrl(provider, group))
-    view = cluster => `${pathname}/clusters/${cluster}`
+    const exported = await exportGadgets(standalone, workspaces =>
+      apply(workspaces.provider.kubectl, bound('cluster-admin', 'boss')),
+    )
+    ;({ provider, consumer, stranger, view } = exported)
   })
   after(() => discard(standalone))
 
-  /** The whole answer to a review about a view, put for the workspace of `where`. */
-  async function review(where: string, { who, about, url, wanted = certificates }: Asked) {
-    const kind = about === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview'
-    const subject = about === undefined ? {} : { user: about, groups: ['system:authenticated'] }
+  /** The answer to a review about a view, put for the workspace of `where`. */
+  async function review(where: string, { who, wanted = certificates, ...asked }: Asked) {
+    const { path, body } = viewReview({ ...asked, wanted })
     const client = await as(who)
-    return client(`/services/explain/clusters/${where}/apis/${reviews}/v1/${kind.toLowerCase()}s`, {
+    return client(`/services/explain/clusters/${where}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: {
-        apiVersion: `${reviews}/v1`,
-        kind,
-        metadata: { annotations: { 'oriel/view': url } },
-        spec: { ...subject, resourceAttributes: wanted },
-      },
+      body,
     })
   }
   async function explain(asked: Asked): Promise<Explanation> {
@@ -86,7 +66,7 @@ describe('what a view in front of a shard decides is explained', function () {
     steps.map(({ authorizer, decision }) => `${authorizer.replace('virtual.apiexport.', '')} ${decision}`)
 
   it('step by step, and what is suggested opens it', async () => {
-    const asked = { who: 'boss', about: 'ada', url: view('*') }
+    const asked = { who: 'boss', about: 'ada', view: view('*') }
     // Views know of the export a little later than its shard.
     const told = await eventually(
       () => explain(asked),
@@ -116,7 +96,7 @@ describe('what a view in front of a shard decides is explained', function () {
   })
 
   it('workspace by workspace, to who may ask there', async () => {
-    const asked = { about: 'ada', url: view(consumer.cluster), wanted: configMaps }
+    const asked = { about: 'ada', view: view(consumer.cluster), wanted: configMaps }
     const byBoss = await explain({ who: 'boss', ...asked })
     assert.ok(stepsOf(byBoss).includes('boundapi Withheld'))
     assert.ok(!JSON.stringify(byBoss).includes(consumer.cluster))
@@ -134,9 +114,9 @@ describe('what a view in front of a shard decides is explained', function () {
   it('with the reason of the view, if it asks no authorizer', async () => {
     const url = `/services/apiresourceschema/${provider.cluster}/clusters/*`
     const schemas = { group: 'apis.kcp.io', resource: 'apiresourceschemas' }
-    const reading = await explain({ who: 'boss', url, wanted: { verb: 'list', ...schemas } })
+    const reading = await explain({ who: 'boss', view: url, wanted: { verb: 'list', ...schemas } })
     assert.equal(reading.allowed, true)
-    const writing = await explain({ who: 'boss', url, wanted: { verb: 'create', ...schemas } })
+    const writing = await explain({ who: 'boss', view: url, wanted: { verb: 'create', ...schemas } })
     assert.deepEqual(
       [writing.allowed, writing.missing.map(({ why }) => why)],
       [false, ['Write access to the schemas that a workspace has bound is not allowed.']],
@@ -144,15 +124,15 @@ describe('what a view in front of a shard decides is explained', function () {
   })
 
   it('for a user about himself, as far as he has access', async () => {
-    assert.equal((await review(provider.cluster, { who: 'bob', url: view('*') })).status, 403)
-    assert.equal((await review(provider.cluster, { who: 'bob', about: 'ada', url: view('*') })).status, 403)
+    assert.equal((await review(provider.cluster, { who: 'bob', view: view('*') })).status, 403)
+    assert.equal((await review(provider.cluster, { who: 'bob', about: 'ada', view: view('*') })).status, 403)
     await apply(provider.kubectl, bound('system:kcp:workspace:access', 'bob'))
     await eventually(
-      () => review(provider.cluster, { who: 'bob', url: view('*') }),
+      () => review(provider.cluster, { who: 'bob', view: view('*') }),
       ({ status }) => status === 201,
     )
-    assert.equal((await review(provider.cluster, { who: 'bob', about: 'ada', url: view('*') })).status, 403)
-    const told = await explain({ who: 'bob', url: view('*') })
+    assert.equal((await review(provider.cluster, { who: 'bob', about: 'ada', view: view('*') })).status, 403)
+    const told = await explain({ who: 'bob', view: view('*') })
     assert.deepEqual([told.allowed, told.limited, told.steps], [false, true, []])
     const [missing] = told.missing
     assert.deepEqual(missing?.grant[0]?.rules, [
@@ -166,12 +146,12 @@ describe('what a view in front of a shard decides is explained', function () {
   })
 
   it('where it is decided, and nowhere else', async () => {
-    const elsewhere = await review(consumer.cluster, { who: 'boss', url: view('*') })
+    const elsewhere = await review(consumer.cluster, { who: 'boss', view: view('*') })
     assert.equal(elsewhere.status, 400)
     assert.match(elsewhere.json().message ?? '', /is not decided in this workspace/)
     for (const url of ['', '/clusters/root', '/services/none/clusters/*', `${view('*')}/api`, '../x'])
-      assert.equal((await review(provider.cluster, { who: 'boss', url })).status, 400, url)
-    const nowhere = await review('*', { who: 'boss', url: view('*') })
+      assert.equal((await review(provider.cluster, { who: 'boss', view: url })).status, 400, url)
+    const nowhere = await review('*', { who: 'boss', view: view('*') })
     assert.equal(nowhere.status, 403)
     const anybody = await clientOf(userAt(standalone, standalone.viewsUrl))
     const path = `/services/explain/clusters/${provider.cluster}/apis/${reviews}/v1/selfsubjectaccessreviews`
@@ -180,7 +160,7 @@ describe('what a view in front of a shard decides is explained', function () {
 
   it('without listing workspaces', async () => {
     const bodies = [stranger.cluster, 'nosuchcluster'].map(async cluster => {
-      const asked = { about: 'bob', url: view(cluster), wanted: configMaps }
+      const asked = { about: 'bob', view: view(cluster), wanted: configMaps }
       const { status, json } = await review(provider.cluster, { who: 'boss', ...asked })
       return JSON.stringify([status, json().metadata.annotations]).replaceAll(cluster, 'x')
     })
