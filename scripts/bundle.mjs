@@ -75,8 +75,8 @@ const connectionsOnly = {
 const viewsFromOutside = {
   name: 'views-from-outside',
   setup({ onLoad }) {
-    onLoad({ filter: /cmd\/views\/viewplugins\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replaceAll('import(', 'importModule('),
+    onLoad({ filter: /cmd\/views\/pluginmodule\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll(/(?<!\.)\bimport\(/g, 'importModule('),
       loader: 'ts',
     }))
   },

@@ -31,6 +31,12 @@ const joint = defineVirtualWorkspace('joint', '/services/joint', ({ backend }) =
   }
 })
 
+/** Decides alone, as most views of plugins do, and names no authorizer. */
+const members = defineVirtualWorkspace('members', '/services/members', () => ({
+  apis,
+  authorize: async ({ user: { name } }) => (name === 'alice' ? deny('not a member') : deny('')),
+}))
+
 function explaining(...factories: readonly WorkspaceFactory[]) {
   const fixture = createFixture()
   const views = factories.map(factory => factory({ backend: fixture } as never))
@@ -60,6 +66,24 @@ describe('an explanation of a view', () => {
       ['02-content', '05-local'],
     )
     assert.equal((await ask('/services/plain/clusters/ws', admin)).allowed, true)
+  })
+
+  it('names the view, where that decides and names no authorizer', async () => {
+    const { ask } = explaining(members)
+    const { steps, missing } = await ask('/services/members/clusters/ws')
+    assert.deepEqual(
+      steps.map(({ authorizer, reason }) => [authorizer, reason]),
+      [['virtual.members', 'not a member']],
+    )
+    assert.deepEqual(
+      missing.map(({ authorizer, why }) => [authorizer, why]),
+      [['virtual.members', 'Not a member.']],
+    )
+    const silent = await ask('/services/members/clusters/ws', user('bob'))
+    assert.deepEqual(
+      silent.missing.map(({ why }) => why),
+      ['The view "members" gives no reason.'],
+    )
   })
 
   it('has what is asked elsewhere for those only who may ask there', async () => {

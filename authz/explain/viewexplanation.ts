@@ -113,7 +113,12 @@ async function decisionOf(
     return { ...answer, effect: 'allow', trace: [allow('member of system:masters', 'AlwaysAllowGroups')] }
   if (answer.asked !== undefined)
     return { ...answer, trace: [clusterDecision(cluster, `virtual.${workspace.name}`, answer)] }
-  return answer.trace === undefined ? { ...answer, trace: [answer] } : answer
+  const named = (step: Decision): Decision => ({
+    ...step,
+    authorizer: step.authorizer || `virtual.${workspace.name}`,
+  })
+  const reason = answer.reason || `the view ${JSON.stringify(workspace.name)} gives no reason`
+  return { ...answer, trace: (answer.trace ?? [{ ...answer, reason }]).map(named) }
 }
 
 type Step = Decision & { readonly cluster: string }

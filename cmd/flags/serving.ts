@@ -54,9 +54,10 @@ export interface ViewFlags {
 /** Adds the flag to a command. */
 export const addViewFlag = (command: Command): Command =>
   command.addOption(
-    commonOption('--view <file>', 'JavaScript module with an additional view; may be repeated').argParser(
-      (file: string, before: readonly string[] = []) => [...before, file],
-    ),
+    commonOption(
+      '--view <module>',
+      'JavaScript or TypeScript file, or installed package, with an additional view; may be repeated',
+    ).argParser((module: string, before: readonly string[] = []) => [...before, module]),
   )
 
 const everywhere = new Set(['0.0.0.0', '::'])

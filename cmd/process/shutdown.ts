@@ -10,3 +10,8 @@ export function stopSignal(): Promise<NodeJS.Signals> {
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   })
 }
+
+/** Ends the process after a shutdown: timers and connections of plugins would keep it running. */
+export function endDespitePlugins({ view = [] }: { readonly view?: readonly string[] }): void {
+  if (view.length > 0) process.exit(process.exitCode ?? 0)
+}

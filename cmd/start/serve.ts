@@ -3,8 +3,8 @@ import { isIdentityHeader } from '../../framework/authn/index.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { Outbound } from '../../framework/contract/upstream.ts'
 import { versionInfo } from '../../framework/contract/version.ts'
-import type { WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import { createMetrics } from '../../framework/metrics/metrics.ts'
+import type { LoadedPlugin } from '../../framework/plugins/supervise.ts'
 import type { Port } from '../../framework/server/listener.ts'
 import { type Server, serveOn } from '../../framework/server/server.ts'
 import { createOpenApiDocuments } from '../../openapi/index.ts'
@@ -17,6 +17,7 @@ import { plain } from '../files/plain.ts'
 import { fairnessLimits } from '../flags/limits.ts'
 import { publicUrl } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
+import { supervise } from '../views/supervision.ts'
 import { viewsOver } from '../views/viewplugins.ts'
 import type { Embedded } from './shard.ts'
 
@@ -26,7 +27,7 @@ export interface ServeOptions {
   readonly authentication: PreparedAuthentication
   readonly port: Port
   /** The views of `--view`. */
-  readonly views: readonly WorkspaceFactory[]
+  readonly views: readonly LoadedPlugin[]
   readonly authorization: Pick<AuthorizationParts, 'explains'>
   readonly outbound: Outbound
   readonly auditor?: Auditor
@@ -39,7 +40,9 @@ export async function serve(given: ServeOptions): Promise<Server> {
   const version = versionInfo(build())
   const { serviceAccounts, identityHeaders } = authentication
   const { authenticator } = host.authentication
-  const served = viewsOver([...workspaces, ...views, plain], { ...host, outbound })
+  const metrics = createMetrics()
+  const plugins = supervise(views, { log, metrics })
+  const served = viewsOver([...workspaces, ...plugins, plain], { ...host, outbound })
   given.authorization.explains(served)
   return serveOn(port, {
     workspaces: served,
@@ -51,7 +54,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
     documents: createOpenApiDocuments(version),
     version,
     log,
-    metrics: createMetrics(),
+    metrics,
     checks: [],
     pages: openIdPages(serviceAccounts, publicUrl(options)),
     publicUrl: publicUrl(options),

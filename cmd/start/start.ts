@@ -21,7 +21,7 @@ import { openStore } from '../files/store.ts'
 import { type Listening, listenError, publicUrl, servingHosts } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import { withProgress } from '../process/progress.ts'
-import { stopSignal } from '../process/shutdown.ts'
+import { endDespitePlugins, stopSignal } from '../process/shutdown.ts'
 
 /** Milliseconds that requests in progress may take to end after SIGTERM. */
 const grace = 10_000
@@ -63,6 +63,7 @@ export async function start(given: StartFlags): Promise<void> {
   shard.close()
   await store.close()
   await directory.release()
+  endDespitePlugins(given)
 }
 
 /** Errors of the store are one sentence. */

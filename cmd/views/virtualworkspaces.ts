@@ -6,6 +6,7 @@ import { createLogger } from '../../framework/contract/log.ts'
 import { versionInfo } from '../../framework/contract/version.ts'
 import type { VirtualWorkspace, WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import { createMetrics } from '../../framework/metrics/metrics.ts'
+import type { LoadedPlugin } from '../../framework/plugins/supervise.ts'
 import { onlyUrl } from '../../framework/publishing/publisher.ts'
 import { pathPattern } from '../../framework/request/path.ts'
 import type { HealthCheck } from '../../framework/server/health.ts'
@@ -22,8 +23,9 @@ import { fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, withPort } from '../flags/serving.ts'
 import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
 import { saveMemory } from '../process/savingmemory.ts'
-import { stopSignal } from '../process/shutdown.ts'
+import { endDespitePlugins, stopSignal } from '../process/shutdown.ts'
 import { openConnections } from './shardconnection.ts'
+import { supervise } from './supervision.ts'
 import { openAuthentication, type ViewAuthentication } from './viewauthentication.ts'
 import { loadViews, viewsOver } from './viewplugins.ts'
 import { type FollowedServing, openServing } from './viewserving.ts'
@@ -46,6 +48,7 @@ export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Pro
   await running.server.close(grace)
   stopping.abort()
   await running.close()
+  endDespitePlugins(flags)
 }
 
 const levelOf = (verbosity: number): 'warn' | 'info' | 'debug' =>
@@ -92,7 +95,7 @@ interface Parts {
   readonly connection: ShardConnection
   readonly serving: FollowedServing
   /** The views of `--view`. */
-  readonly views: readonly WorkspaceFactory[]
+  readonly views: readonly LoadedPlugin[]
   readonly auditor?: NonNullable<Parameters<typeof createServer>[0]['auditor']>
 }
 
@@ -101,8 +104,9 @@ async function serve({ flags, log }: ViewSetup, parts: Parts): Promise<Server> {
   const version = versionInfo(build())
   const { listening } = serving
   const clientCA = allAuthorities(authentication.authorities())
+  const metrics = createMetrics()
   const served: readonly VirtualWorkspace[] = viewsOver(
-    [...shardWorkspaces.map(unpublished), ...views, explanations(() => served)],
+    [...shardWorkspaces.map(unpublished), ...supervise(views, { log, metrics }), explanations(() => served)],
     { ...shard, log },
   )
   try {
@@ -118,7 +122,7 @@ async function serve({ flags, log }: ViewSetup, parts: Parts): Promise<Server> {
       documents: createOpenApiDocuments(version),
       version,
       log,
-      metrics: createMetrics(),
+      metrics,
       checks: [reachable(connection)],
       viewUrls: onlyUrl(publicUrl(listening)),
       limits: fairnessLimits(flags),

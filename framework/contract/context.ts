@@ -4,6 +4,7 @@ import type { RequestInfo } from '../request/requestinfo.ts'
 import type { UserInfo } from '../request/user.ts'
 import type { Decision } from './authorizer.ts'
 import type { Logger } from './log.ts'
+import type { MemberReports } from './viewfailure.ts'
 
 /** Collects warnings, audit annotations and log lines of a request. Never fails and never blocks. */
 export interface Recorder {
@@ -13,6 +14,8 @@ export interface Recorder {
   annotate(key: string, value: string): void
   /** A decision about the request, or about the one in an access review. For the audit log. */
   decided?(domain: DecisionDomain, decision: Decision): void
+  /** In requests to views of plugins. */
+  readonly calls?: MemberReports
   readonly log: Logger
 }
 

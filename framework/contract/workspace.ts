@@ -7,8 +7,10 @@ import type { ApiSet } from './apis.ts'
 import type { Decision } from './authorizer.ts'
 import type { Backend, ResourceRef } from './backend.ts'
 import type { RequestContext } from './context.ts'
+import { checkDefinition } from './definition.ts'
 import type { Informers } from './informer.ts'
 import type { Logger } from './log.ts'
+import type { PluginSupervisor } from './pluginsupervisor.ts'
 import type { SharedCache } from './sharedcache.ts'
 import type { Outbound } from './upstream.ts'
 
@@ -63,17 +65,23 @@ export interface VirtualWorkspace<P extends Params = Params> {
   readonly publisher?: UrlPublisher<P>
   /** Runs controllers until `signal` aborts. Requests get 503 until it calls `ready`. */
   run?(ready: () => void, signal: AbortSignal): Promise<void>
+  /** Set by the server for the views of plugins. */
+  readonly plugin?: PluginSupervisor
 }
 
 /** Makes a view. `virtual/index.ts` lists those of this repository. */
 export type WorkspaceFactory<P extends Params = Params> = (host: Host) => VirtualWorkspace<P>
 
 /** The members of a view with the path pattern `S`, which gives the type of `params`: `/services/team/:team` gives `{ team: string }`. */
-export type WorkspaceDefinition<S extends string> = Omit<VirtualWorkspace<ParamsOf<S>>, 'name' | 'path'>
+export type WorkspaceDefinition<S extends string> = Omit<
+  VirtualWorkspace<ParamsOf<S>>,
+  'name' | 'path' | 'plugin'
+>
 
 /**
  * Defines a view. `pattern` has literal segments and parameters, whose names are the members of `params`. Throws an
- * `Error` for a malformed pattern. A view of the config maps of all logical clusters:
+ * `Error` for a malformed pattern; the view throws a `ViewMistake` when it is made without `apis` or with unknown members. A
+ * view of the config maps of all logical clusters:
  *
  * ```ts
  * export const team = defineVirtualWorkspace('team', '/services/team/:team', ({ backend }) => {
@@ -92,6 +100,9 @@ export function defineVirtualWorkspace<const S extends string>(
   build: (host: Host) => WorkspaceDefinition<S>,
 ): WorkspaceFactory {
   const path = pathPattern(pattern)
-  return host =>
-    ({ ...build(host), name, path }) as VirtualWorkspace<ParamsOf<S>> as unknown as VirtualWorkspace
+  return host => {
+    const definition = build(host)
+    checkDefinition(name, definition, build)
+    return { ...definition, name, path } as VirtualWorkspace<ParamsOf<S>> as unknown as VirtualWorkspace
+  }
 }

@@ -1,8 +1,9 @@
 import type { RequestContext } from '../contract/context.ts'
 import { type Item, itemOf, relabeledItem } from '../contract/item.ts'
 import type { Selection } from '../contract/storage.ts'
+import { type Culprit, type MemberProblem, ViewFailure } from '../contract/viewfailure.ts'
 import { sameJson } from '../json/json.ts'
-import { internalError, StatusError } from '../meta/errors.ts'
+import { StatusError } from '../meta/errors.ts'
 import { groupResource, type KubeObject } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 import { andFields, andLabels, fieldEquals } from '../selectors/selectors.ts'
@@ -20,7 +21,8 @@ export const checkedLens =
   (ctx: RequestContext<P>): CheckedLens<P> =>
     new CheckedLens(
       ctx,
-      new Failures(ctx).call('the view function', 'a lens', () => view(ctx)),
+      view,
+      new Failures(ctx, view).call('the view function', 'a lens', () => view(ctx)),
     )
 
 /**
@@ -32,9 +34,9 @@ export class CheckedLens<P extends Params> {
   readonly #lens: Lens
   readonly #failures: Failures<P>
 
-  constructor(ctx: RequestContext<P>, lens: Lens) {
+  constructor(ctx: RequestContext<P>, view: View<P>, lens: Lens) {
     this.#lens = lens
-    this.#failures = new Failures(ctx)
+    this.#failures = new Failures(ctx, view, lens)
     this.#check(lens)
   }
 
@@ -224,40 +226,64 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /** The errors of a lens: clients get the view and the member, the log gets everything. */
 class Failures<P extends Params = Params> {
   readonly #ctx: RequestContext<P>
+  readonly #view: Culprit
+  readonly #lens: Lens | undefined
 
-  constructor(ctx: RequestContext<P>) {
+  /** `lens`: absent until the view function has returned it. */
+  constructor(ctx: RequestContext<P>, view: View<P>, lens?: Lens) {
     this.#ctx = ctx
+    this.#view = view
+    this.#lens = lens
   }
 
   /** The result of a member. A promise is an error: it would be true, and an object. */
   call<T>(member: Member, wanted: string, run: () => T): T {
-    let result: T
+    const { calls } = this.#ctx.record
+    const since = calls === undefined ? 0 : performance.now()
+    const result = this.#result(member, run)
+    if (isPromise(result)) {
+      result.then(undefined, () => undefined)
+      throw this.wrong(member, `must return ${wanted}, but returned a promise`)
+    }
+    calls?.took(member, performance.now() - since)
+    return result
+  }
+
+  #result<T>(member: Member, run: () => T): T {
     try {
-      result = run()
+      return run()
     } catch (error) {
       if (error instanceof StatusError) throw error
-      this.#log(member, 'threw an error', { err: error })
+      this.#report({ member, problem: 'threw an error', error })
       throw this.#failure(member, 'threw an error, which the server logged')
     }
-    if (!isPromise(result)) return result
-    result.then(undefined, () => undefined)
-    throw this.wrong(member, `must return ${wanted}, but returned a promise`)
   }
 
   wrong(member: string, problem: string): StatusError {
-    this.#log(member, problem)
+    this.#report({ member, problem, culprit: this.#culpritOf(member) })
     return this.#failure(member, problem)
+  }
+
+  #culpritOf(member: string): Culprit | undefined {
+    const culprit = Reflect.get(this.#lens ?? {}, member) ?? this.#view
+    return typeof culprit === 'function' ? culprit : this.#view
   }
 
   #failure(member: string, problem: string): StatusError {
     const { workspace } = this.#ctx
     const lens = workspace === '' ? 'a lens' : `the lens of the view ${JSON.stringify(workspace)}`
-    return internalError(`${lens} failed: ${member} ${problem}`)
+    return new ViewFailure(`${lens} failed: ${member} ${problem}`)
   }
 
-  #log(member: string, problem: string, fields: object = {}): void {
+  #report(found: MemberProblem): void {
     const { workspace, info, record } = this.#ctx
+    if (record.calls !== undefined) {
+      record.calls.failed(found)
+      return
+    }
+    const { member, problem, error } = found
     const resource = info.isResource ? groupResource(info.group, info.resource) : info.path
-    record.log.error({ ...fields, view: workspace, member, resource }, `lens failed: ${member} ${problem}`)
+    const fields = { view: workspace, member, resource, ...(error === undefined ? {} : { err: error }) }
+    record.log.error(fields, `lens failed: ${member} ${problem}`)
   }
 }

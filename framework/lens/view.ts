@@ -8,6 +8,7 @@ import type { Params } from '../request/path.ts'
 import { matchesFields, matchesLabels } from '../selectors/selectors.ts'
 import { type CheckedLens, checkedLens } from './checkedlens.ts'
 import type { View } from './lens.ts'
+import { originalStorage } from './privatestorage.ts'
 import { listThrough, type SelectableFields, seenWith, watchThrough } from './sight.ts'
 
 /**
@@ -22,10 +23,11 @@ import { listThrough, type SelectableFields, seenWith, watchThrough } from './si
  * ```
  */
 export function viewOf<P extends Params>(
-  storage: ResourceStorage<P>,
+  given: ResourceStorage<P>,
   view: View<P>,
   fields: SelectableFields = {},
 ): ResourceStorage<P> {
+  const storage = originalStorage(given)
   const lensOf = checkedLens(view)
   return {
     get: (ctx, key) => after(storage.get(ctx, key), item => visible(item, lensOf(ctx), ctx)),

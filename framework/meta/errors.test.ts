@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { type FieldError, type FieldErrorType, fieldErrorText, invalid } from './errors.ts'
+import { beside } from '../../test/support/source.ts'
+import {
+  type FieldError,
+  type FieldErrorType,
+  fieldErrorText,
+  invalid,
+  notFound,
+  StatusError,
+} from './errors.ts'
 
 const error = (type: FieldErrorType, detail: string, value?: { readonly value: unknown }): FieldError => ({
   type,
@@ -60,5 +68,47 @@ describe('field errors', () => {
     ])
     const single = invalid('Widget', '', 'a', [one]).status
     assert.equal(single.message, 'Widget "a" is invalid: spec.a: Required value')
+  })
+})
+
+describe('a StatusError', () => {
+  const about = { group: 'example.com', resource: 'widgets', name: 'a' }
+
+  it('of a second copy of the module is one', async () => {
+    const copy = (await import(
+      `${beside(import.meta, 'errors').at(-1)}?copy`
+    )) as typeof import('./errors.ts')
+    assert.notEqual(copy.StatusError, StatusError)
+    const foreign: unknown = copy.notFound(about)
+    assert.ok(foreign instanceof StatusError)
+    assert.deepEqual([foreign.code, foreign.reason], [404, 'NotFound'])
+  })
+
+  it('is not what only looks like one', () => {
+    const { status } = notFound(about)
+    const brand = Symbol.for('oriel/StatusError')
+    const fakes: readonly unknown[] = [
+      undefined,
+      null,
+      'StatusError',
+      Object.assign(new Error('x'), { name: 'StatusError', status }),
+      { [brand]: true, status },
+      ...[
+        undefined,
+        null,
+        {},
+        { code: '404' },
+        { code: 200, message: 'x' },
+        { code: 1000, message: 'x' },
+      ].map(bad => Object.assign(new Error('x'), { [brand]: true, status: bad })),
+    ]
+    for (const [i, fake] of fakes.entries()) assert.ok(!(fake instanceof StatusError), String(i))
+  })
+
+  it('of a subclass is told from others', () => {
+    class Special extends StatusError {}
+    assert.ok(new Special(409, 'Conflict', 'x') instanceof Special)
+    assert.ok(new Special(409, 'Conflict', 'x') instanceof StatusError)
+    assert.ok(!(notFound(about) instanceof Special))
   })
 })

@@ -1,6 +1,7 @@
 import { goQuoted } from '../json/gotext.ts'
 import { Findings, formatJson } from '../json/json.ts'
 import { groupResource } from './object.ts'
+import { isForeignStatus, statusBrand } from './statusbrand.ts'
 
 /** One entry of `details.causes` (rules.md 2.18). */
 export interface StatusCause {
@@ -32,7 +33,8 @@ export interface Status {
 }
 
 /**
- * The error that clients get as its Status. Other errors are logged, and clients get 500 with an ID. Functions such as
+ * The error that clients get as its Status. An error of a second copy of this module, such as the one that a plugin imports
+ * from the package, is one, too. Other errors are logged, and clients get 500 with an ID. Functions such as
  * `notFound` make the usual ones; others are made by the constructor:
  *
  * ```ts
@@ -56,6 +58,10 @@ export class StatusError extends Error {
       code,
     }
   }
+  /** Marks the errors of all copies of this module. */
+  get [statusBrand](): true {
+    return true
+  }
   /** The HTTP status. */
   get code(): number {
     return this.status.code
@@ -65,6 +71,15 @@ export class StatusError extends Error {
     return this.status.reason ?? ''
   }
 }
+
+const isInstance = Function.prototype[Symbol.hasInstance]
+
+// Subclasses inherit it, and have no foreign instances.
+Object.defineProperty(StatusError, Symbol.hasInstance, {
+  value(this: unknown, value: unknown): boolean {
+    return isInstance.call(this, value) || (this === StatusError && isForeignStatus(value))
+  },
+})
 
 /** The resource that an error is about, and the object if there is one. */
 export interface About {

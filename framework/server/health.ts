@@ -6,6 +6,8 @@ export interface HealthCheck {
   readonly name: string
   /** Whether a failure requires a restart: `/livez` and `/healthz` include the check, too. */
   readonly live?: boolean
+  /** A failure is shown, and fails only `/readyz/<name>`: the rest of the server works. */
+  readonly optional?: boolean
   /** An error means failed. */
   healthy(): boolean | Promise<boolean>
 }
@@ -24,7 +26,7 @@ export async function healthAnswer(
   if (name && asked.length === 0) throw notServed()
   const excluded = new Set(query.getAll('exclude'))
   const results = await Promise.all(asked.map(check => resultOf(check, excluded)))
-  const healthy = results.every(result => result.healthy)
+  const healthy = results.every(result => result.healthy || (result.optional && !name))
   const unknown = [...excluded].filter(wanted => !asked.some(check => check.name === wanted))
   if (healthy && !query.has('verbose')) return text(200, 'ok')
   const lines = [...results.map(result => result.line), ...warningsOf(unknown)]
@@ -34,10 +36,15 @@ export async function healthAnswer(
 async function resultOf(
   check: HealthCheck,
   excluded: ReadonlySet<string>,
-): Promise<{ healthy: boolean; line: string }> {
-  if (excluded.has(check.name)) return { healthy: true, line: `[+]${check.name} excluded: ok\n` }
+): Promise<{ healthy: boolean; optional: boolean; line: string }> {
+  const { optional = false } = check
+  if (excluded.has(check.name)) return { healthy: true, optional, line: `[+]${check.name} excluded: ok\n` }
   const healthy = await isHealthy(check)
-  return { healthy, line: healthy ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n` }
+  return {
+    healthy,
+    optional,
+    line: healthy ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`,
+  }
 }
 
 async function isHealthy(check: HealthCheck): Promise<boolean> {

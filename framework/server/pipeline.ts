@@ -198,7 +198,7 @@ function refuseBareUrl({ target, user }: Routed): void {
     throw forbiddenTo(user, target.info, 'access denied')
 }
 
-/** Throws 503 unless the view is ready, and 403 unless the user may make the request; adds the context. */
+/** Throws 503 unless the view is ready and not sick, and 403 unless the user may make the request; adds the context. */
 function admitted({ backend, views }: Pipeline, exchange: Routed): Awaitable<Authorized> {
   const { workspace, cluster, scope, info } = exchange.target
   if (views.starting.has(workspace.name))
@@ -207,11 +207,13 @@ function admitted({ backend, views }: Pipeline, exchange: Routed): Awaitable<Aut
   const { user, lifetime } = exchange
   const located = scope ?? locate(backend, cluster ?? shardCluster, { user, info, lifetime })
   return after(located, found => {
+    const sick = workspace.plugin?.refusal({ cluster: found, user })
+    if (sick !== undefined) throw sick
     const ctx = contextOf(exchange, found)
+    exchange.ctx = ctx
     return after(authorize(ctx, workspace, backend.authorizer), () => {
       const refusal = found === '*' ? undefined : backend.refusal?.(found, info)
       if (refusal !== undefined) throw refusal
-      exchange.ctx = ctx
       return after(workspace.guard?.(ctx), () => exchange as Authorized)
     })
   })
@@ -220,7 +222,7 @@ function admitted({ backend, views }: Pipeline, exchange: Routed): Awaitable<Aut
 function contextOf(exchange: Routed, cluster: ClusterScope): RequestContext {
   const { incoming, lifetime, record, target, user, requestor } = exchange
   const { workspace, params, info } = target
-  const ctx = createContext({
+  const plain = createContext({
     workspace: workspace.name,
     params,
     cluster,
@@ -233,5 +235,6 @@ function contextOf(exchange: Routed, cluster: ClusterScope): RequestContext {
     record,
     lifetime,
   })
+  const ctx = workspace.plugin?.context(plain) ?? plain
   return workspace.actAs === undefined ? ctx : contextWith(ctx, { actAs: workspace.actAs(ctx) })
 }

@@ -8,7 +8,8 @@ import type { HealthCheck } from './health.ts'
 export interface RunningViews {
   /** The names of views whose controllers are not ready. */
   readonly starting: ReadonlySet<string>
-  /** One per view, by its name; the endpoint `/clusters/…` has no name and none. A view without controllers is ready. */
+  /** One per view, by its name; the endpoint `/clusters/…` has no name and none. A view without controllers is ready. Those of
+   * plugins are optional. */
   readonly checks: readonly HealthCheck[]
   /** Resolves after the signal has aborted and `run` of all ready views has returned. */
   readonly stopped: Promise<void>
@@ -22,7 +23,11 @@ export function runViews(
 ): RunningViews {
   const waiting = new Set(workspaces.filter(w => w.run !== undefined).map(w => w.name))
   const named = workspaces.filter(({ name }) => name !== '')
-  const checks = named.map(({ name }) => ({ name, healthy: () => !waiting.has(name) }))
+  const checks = named.map(({ name, plugin }) => ({
+    name,
+    optional: plugin !== undefined,
+    healthy: () => !waiting.has(name) && plugin?.isHealthy() !== false,
+  }))
   const runs = workspaces.map(workspace => keepRunning(workspace, waiting, log, signal))
   return {
     starting: waiting,

@@ -112,7 +112,9 @@ const answerOf = (exchange: Exchange, ends: Ends, handler: Handler): Awaitable<A
     error => failed(exchange, error),
   )
 
-function failed({ incoming, record, audit }: Exchange, error: unknown): Answer {
+function failed({ incoming, record, audit, target, ctx }: Exchange, thrown: unknown): Answer {
+  const plugin = target?.workspace.plugin
+  const error = plugin === undefined ? thrown : plugin.failure(thrown, ctx)
   audit?.failed(error)
   return failureAnswer(error, incoming, record.log)
 }

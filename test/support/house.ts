@@ -47,7 +47,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'metrics wire',
     'contract patch',
     'audit fairness lens net publishing query responses',
-    'authn cache discovery informers verbs',
+    'authn cache discovery informers plugins verbs',
     'authn/jwt impersonation',
     'server',
     '.',
@@ -102,6 +102,7 @@ export const allowedPackages: Readonly<Record<string, RegExp>> = {
   'lru-cache': /^(openapi|framework|shard|authz|remote|cel)\/[a-z/-]+\.ts$/,
   lmdb: /^shard\/store\/lmdb\.ts$/,
   undici: /^framework\/net\/[a-z]+\.ts$/,
+  jiti: /^cmd\/views\/pluginmodule\.ts$/,
   commander: /^cmd\/[a-z/-]+\.ts$/,
 }
 

@@ -159,9 +159,34 @@ describe('a view that cannot be loaded', function () {
     ['that does not parse', 'export default', /^oriel: Loading --view .* failed: Unexpected/m],
     ['that exports no function', 'export const view = 1', /the default export is not a function\.$/m],
     [
+      'that returns no view',
+      'export default () => ({})',
+      /^oriel: Loading --view .* failed: \/.*\.mjs:1:16: the plugin must return a view made by defineVirtualWorkspace\(\), or a list of such views, but it returned an object\.$/m,
+    ],
+    [
+      'that is a promise',
+      'export default async () => []',
+      /\.mjs:1:16: the plugin must return .*, but it returned a promise: use await outside of the function\.$/m,
+    ],
+    [
+      'that throws',
+      'export default () => {\n  throw new Error("no luck")\n}',
+      /^oriel: Loading --view .* failed: \/.*\.mjs:2:9: no luck\.$/m,
+    ],
+    [
+      'without resources',
+      `export default f =>\n  f.defineVirtualWorkspace('x', '/services/x', () => ({}))`,
+      /^oriel: Creating the views failed: \/.*\.mjs:2:48: the view "x" has no "apis": add apis: \(\) => apiSetOf\(\[…\]\), which returns the resources that it serves\.$/m,
+    ],
+    [
+      'with a misspelled member',
+      `export default f => f.defineVirtualWorkspace('x', '/services/x', () => ({\n  apis() {},\n  autorize() {}\n}))`,
+      /^oriel: Creating the views failed: \/.*\.mjs:3:11: the view "x" has the unknown member "autorize": the members are apis, authorize,/m,
+    ],
+    [
       'whose path is malformed',
       own('x', 'services/x'),
-      /failed: path pattern "services\/x" must start with "\/"\.$/m,
+      /failed: \/.*\.mjs:1:23: path pattern "services\/x" must start with "\/"\.$/m,
     ],
     [
       'whose name is taken',
@@ -176,7 +201,7 @@ describe('a view that cannot be loaded', function () {
     [
       'that cannot be built',
       `export default f => f.defineVirtualWorkspace('x', '/services/x', () => { throw new Error('no luck') })`,
-      /^oriel: Creating the views failed: no luck\.$/m,
+      /^oriel: Creating the views failed: \/.*\.mjs:1:80: no luck\.$/m,
     ],
   ] as const)
     it(`${what} ends the start with one line`, async () => {

@@ -1,0 +1,24 @@
+import type { StatusError } from '../meta/errors.ts'
+import type { ClusterScope } from '../meta/object.ts'
+import type { UserInfo } from '../request/user.ts'
+import type { RequestContext } from './context.ts'
+
+/** Of whom a view is called: the requests of one user cannot open the breaker of others. */
+export interface Caller {
+  readonly cluster: ClusterScope
+  readonly user: Pick<UserInfo, 'name'>
+}
+
+/** What the server asks about the view of a plugin, which may fail in every way. */
+export interface PluginSupervisor {
+  /** The 503 for a user for whom the view keeps failing in a logical cluster; undefined: the view is called. */
+  refusal(caller: Caller): StatusError | undefined
+  /** The context that the view gets: it reports failures, and changes of the user have no effect. */
+  context(ctx: RequestContext): RequestContext
+  /** The error for the client of a request to the view that failed with `error`, which is logged and counted. */
+  failure(error: unknown, ctx: RequestContext | undefined): unknown
+  /** Whether the view did not fail lately. */
+  isHealthy(): boolean
+  /** Logs that the view is not ready, and what its author can do. */
+  notReady(why: string): void
+}

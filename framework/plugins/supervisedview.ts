@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { aborted } from '../async/awaitable.ts'
+import type { AdmissionAttributes, AdmissionPlugin, WriteAttributes } from '../contract/admission.ts'
+import type { RequestContext } from '../contract/context.ts'
+import { type Culprit, ViewMistake } from '../contract/viewfailure.ts'
+import type { UrlPublisher, VirtualWorkspace } from '../contract/workspace.ts'
+import { sameJson } from '../json/json.ts'
+import { copyJson } from '../lens/privatecopy.ts'
+import type { KubeObject } from '../meta/object.ts'
+import { type CheckedMember, MemberCalls } from './membercall.ts'
+import { isApis, isDecision, isKubeObject, isNothing, isParamsList, isUser } from './results.ts'
+import { SupervisedApis } from './supervisedapis.ts'
+import type { Supervisor } from './supervisor.ts'
+
+/** The view of a plugin, whose members are checked. It has `plugin`, by which the server stops calling a view that fails. */
+export function supervisedView(view: VirtualWorkspace, supervisor: Supervisor): VirtualWorkspace {
+  const calls = new MemberCalls(supervisor)
+  const { name, path, otherwise, publisher, admission } = view
+  return {
+    ...{ name, path, plugin: supervisor },
+    ...(otherwise && { otherwise }),
+    ...(publisher && { publisher: supervisedPublisher(calls, supervisor, publisher) }),
+    ...(admission && { admission: admission.map((each, i) => supervisedAdmission(calls, each, i)) }),
+    ...requestMembers(view, calls, supervisor),
+    ...(view.run && { run: supervisedRun(view, supervisor) }),
+  }
+}
+
+const member = <T>(
+  name: string,
+  culprit: unknown,
+  wanted: string,
+  is: CheckedMember<T>['is'],
+): CheckedMember<T> => ({
+  ...{ name, wanted, is },
+  culprit: culprit as Culprit,
+})
+
+const aDecision = "a decision, such as allow('a member') or deny('not a member')"
+
+type RequestMembers = Pick<VirtualWorkspace, 'apis' | 'authorize' | 'explain' | 'guard' | 'actAs'>
+
+function requestMembers(view: VirtualWorkspace, calls: MemberCalls, supervisor: Supervisor): RequestMembers {
+  const { authorize, explain, guard, actAs } = view
+  const deciding = (name: 'authorize' | 'explain') => {
+    const decision = member(name, view[name], aDecision, isDecision)
+    return async (ctx: RequestContext) => {
+      const own = calls.context(ctx)
+      return calls.call(own, decision, () => view[name]?.(own))
+    }
+  }
+  const nothing = member('guard', guard, 'nothing, and throw a StatusError to refuse', isNothing)
+  const user = member('actAs', actAs, 'a user { name, groups }, such as loopback', isUser)
+  return {
+    apis: supervisedApis(view, calls, supervisor),
+    ...(authorize && { authorize: deciding('authorize') }),
+    ...(explain && { explain: deciding('explain') }),
+    ...(guard && { guard: async ctx => calls.call(ctx, nothing, () => view.guard?.(ctx)) }),
+    ...(actAs && {
+      actAs: ctx => calls.callNow(supervisor.reports(ctx), user, () => view.actAs?.(ctx)),
+    }),
+  }
+}
+
+function supervisedApis(
+  view: VirtualWorkspace,
+  calls: MemberCalls,
+  supervisor: Supervisor,
+): VirtualWorkspace['apis'] {
+  const apis = member('apis', view.apis, 'resources, made by apiSetOf(), or undefined', isApis)
+  const supervised = new SupervisedApis(calls)
+  return (params, cluster) => {
+    const reports = supervisor.reports()
+    const set = calls.callNow(reports, apis, () => view.apis(params, cluster))
+    if (set === undefined) return undefined
+    try {
+      return supervised.of(set)
+    } catch (error) {
+      const { message: problem } = error as Error
+      reports.failed({ member: 'apis', problem, culprit: apis.culprit })
+      throw supervisor.failed(`apis ${problem}`)
+    }
+  }
+}
+
+/** Attributes whose objects may be changed without an effect. */
+const privately = <T extends AdmissionAttributes>(attributes: T): T => {
+  const { object, old } = attributes
+  return { ...attributes, ...(object && { object: copyJson(object) }), ...(old && { old: copyJson(old) }) }
+}
+
+function supervisedAdmission(calls: MemberCalls, plugin: AdmissionPlugin, i: number): AdmissionPlugin {
+  const of = `admission[${i}]`
+  if (typeof plugin !== 'object' || plugin === null)
+    throw new ViewMistake(`${of} must be an admission plugin`)
+  const { mutate, validate, admitDeletion, name, handles } = plugin
+  const object = member(`${of}.mutate`, mutate, 'the object to store', isKubeObject)
+  const check = (wanted: 'validate' | 'admitDeletion') => {
+    const nothing = member(
+      `${of}.${wanted}`,
+      plugin[wanted],
+      'nothing, and throw a StatusError to refuse',
+      isNothing,
+    )
+    return async (ctx: RequestContext, attributes: AdmissionAttributes) =>
+      calls.call(ctx, nothing, () => plugin[wanted]?.(ctx, privately(attributes)))
+  }
+  return {
+    ...(name && { name }),
+    ...(handles && { handles }),
+    ...(mutate && {
+      mutate: async (ctx: RequestContext, attributes: WriteAttributes, passes) =>
+        copyJson(await calls.call(ctx, object, () => plugin.mutate?.(ctx, privately(attributes), passes))),
+    }),
+    ...(validate && { validate: check('validate') }),
+    ...(admitDeletion && { admitDeletion: check('admitDeletion') }),
+  }
+}
+
+function supervisedPublisher(
+  calls: MemberCalls,
+  supervisor: Supervisor,
+  publisher: UrlPublisher,
+): UrlPublisher {
+  const views = member('publisher.views', publisher.views, 'a list of params, or undefined', isParamsList)
+  const publish = member('publisher.publish', publisher.publish, 'the object', isKubeObject)
+  const reports = supervisor.reports()
+  return {
+    objects: publisher.objects,
+    dependsOn: publisher.dependsOn,
+    views: object => calls.callNow(reports, views, () => publisher.views(copyJson(object))),
+    publish: (object, urls) => {
+      const made: KubeObject = calls.callNow(reports, publish, () =>
+        publisher.publish(copyJson(object), urls),
+      )
+      return sameJson(made, object) ? object : made
+    },
+  }
+}
+
+/** Milliseconds after which a view that is not ready is logged, and those that its controllers may take to end. */
+const patience = 10_000
+const grace = 2000
+
+/** The controllers of a view. They end with the signal, also if they ignore it. */
+function supervisedRun(view: VirtualWorkspace, supervisor: Supervisor): Required<VirtualWorkspace>['run'] {
+  return async (ready, signal) => {
+    let isReady = false
+    const late = setTimeout(() => supervisor.notReady('run() has not called ready() yet'), patience)
+    const becomeReady = (): void => {
+      isReady = true
+      clearTimeout(late)
+      ready()
+    }
+    try {
+      const running = Promise.resolve(view.run?.(becomeReady, signal))
+      await Promise.race([running, aborted(signal).then(() => sleep(grace, undefined, { ref: false }))])
+      if (!isReady && !signal.aborted) supervisor.notReady('run() has ended, and did not call ready()')
+    } catch (error) {
+      if (!signal.aborted) supervisor.reports().failed({ member: 'run', problem: 'threw an error', error })
+      throw error
+    } finally {
+      clearTimeout(late)
+    }
+  }
+}
