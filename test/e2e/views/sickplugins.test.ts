@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { KubeObject } from '../../../framework/index.ts'
 import { type Client, clientOf } from '../../support/client.ts'
 import { compiled, discard, eventually, type Oriel, startOriel } from '../../support/oriel.ts'
 import { startStandalone } from '../../support/servers/standalone.ts'
@@ -35,6 +36,17 @@ const plugin: ViewPlugin = ({ allow, apiSetOf, defineVirtualWorkspace, loopback,
           failures[(params as unknown as Failure & { what: string }).what]?.()
           return allow('everybody')
         },
+        ...(name === 'well' && {
+          publisher: {
+            objects: { group: '', version: 'v1', resource: 'namespaces' },
+            dependsOn: [],
+            views: ({ metadata }) => (metadata.labels?.publish === 'yes' ? [{ what: 'none' }] : undefined),
+            publish: (object, [url]) =>
+              object.metadata.annotations?.url === url
+                ? object
+                : { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, url } } },
+          },
+        }),
         ...(name === 'sick' && { run: () => new Promise<void>(() => undefined) }),
       }
     }),
@@ -108,6 +120,16 @@ const flows = (start: Start) =>
       const { status, text } = await client(maps('sick', 'none'))
       assert.equal(status, 503, text)
       assert.match(text, /sick virtual workspace controllers are not started/)
+    })
+
+    it('does not keep the URLs of the other views from being published', async () => {
+      await tenant.kubectl(['create', 'namespace', 'published'])
+      await tenant.kubectl(['label', 'namespace', 'published', 'publish=yes'])
+      const { metadata } = await eventually(
+        () => tenant.kubectl.json<KubeObject>(['get', 'namespace', 'published']),
+        object => object.metadata.annotations?.url !== undefined,
+      )
+      assert.match(metadata.annotations?.url ?? '', /^https:\/\/localhost:\d+\/services\/well\/none$/)
     })
 
     it('does not keep the server from ending', async () => {
