@@ -77,9 +77,7 @@ const isStorage = has(
 )
 const isSchema = has({ decode: isFunction, validate: isFunction })
 
-const resourceKinds: Readonly<
-  Record<keyof ApiResource & string, readonly [is: Kind, wanted: string] | undefined>
-> = {
+const resourceKinds: Readonly<Partial<Record<keyof ApiResource, readonly [is: Kind, wanted: string]>>> = {
   group: [isText, 'a string ("" for the core group)'],
   version: [isText, 'a string, such as "v1"'],
   names: [
@@ -99,19 +97,12 @@ const resourceKinds: Readonly<
   unconditionalUpdate: [isBoolean, 'a boolean'],
   createOnUpdate: [isBoolean, 'a boolean'],
   openapi: [isObject, 'a schema, such as { type: "object" }'],
-  storageVersionHash: undefined,
-  complete: undefined,
-  deleteReturnsObject: undefined,
-  resetFields: undefined,
-  selectableFields: undefined,
-  deprecationWarning: undefined,
 }
 
 /** What is wrong with a resource of a view: `resources[0].verbs must be a list of verbs`; undefined: nothing. */
 export function problemOfResource(resource: unknown, i: number): string | undefined {
   if (!isObject(resource)) return `resources[${i}] must be a resource`
   for (const [member, kind] of Object.entries(resourceKinds))
-    if (kind !== undefined && !kind[0](resource[member]))
-      return `resources[${i}].${member} must be ${kind[1]}`
+    if (!kind[0](resource[member])) return `resources[${i}].${member} must be ${kind[1]}`
   return undefined
 }
