@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Decoded, ObjectSchema, ValidationScope } from '../framework/contract/schema.ts'
+import type { Decoded, DecodingScope, ObjectSchema, ValidationScope } from '../framework/contract/schema.ts'
 import { canonicalJson } from '../framework/json/json.ts'
-import { badRequest, type FieldError, StatusError } from '../framework/meta/errors.ts'
+import { badRequest, type FieldError, StatusError, tooLarge } from '../framework/meta/errors.ts'
 import { child, invalidValue } from '../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { isTooDeep } from '../framework/wire/parsebody.ts'
 import type { KindVersion } from './definitions/definition.ts'
 import { compileRuleCheck, type RuleCheck } from './expressions/rules.ts'
+import { DefaultsAllowance, DefaultsLimitError } from './validation/defaulting.ts'
 import { compilePruning, UnreadableError } from './validation/pruning.ts'
 import { type CompiledChecks, compileCheck, validate } from './validation/schema.ts'
 import {
@@ -45,7 +46,7 @@ function compile(schema: JSONSchemaProps): Compiled {
 
 /**
  * Compiles a structural schema of a whole object on first use. `decode` throws 400 if metadata has fields of the wrong
- * type, or if the object is nested too deep.
+ * type, or if the object is nested too deep, and 413 if its defaults exceed their limit.
  */
 export function compileSchema(schema: JSONSchemaProps): ObjectSchema {
   let compiled: Compiled | undefined
@@ -54,18 +55,19 @@ export function compileSchema(schema: JSONSchemaProps): ObjectSchema {
     return compiled
   }
   return {
-    decode: object => decode(parts(), object),
+    decode: (object, { stored = false } = {}) => decode(parts(), object, { stored }),
     validate: (object, old, scope = {}) => errorsOf(parts(), { object, old }, scope),
   }
 }
 
-function decode({ prune }: Compiled, object: KubeObject): Decoded {
+function decode({ prune }: Compiled, object: KubeObject, { stored }: DecodingScope): Decoded {
   if (isTooDeep(object)) throw cannotBeHandled(object, 'exceeded max depth')
   const whole = object.metadata === undefined ? { ...object, metadata: {} } : object
   try {
-    const { value, unknown } = prune(whole)
+    const { value, unknown } = prune(whole, new DefaultsAllowance({ strict: stored !== true }))
     return { object: value as KubeObject, unknown }
   } catch (error) {
+    if (error instanceof DefaultsLimitError) throw tooLarge(error.message)
     throw error instanceof UnreadableError ? cannotBeHandled(object, error.message) : error
   }
 }
@@ -180,11 +182,11 @@ export function shapeNumber(version: KindVersion): number {
 
 /**
  * A stored object, pruned and defaulted by the current schema of its version; the same object if nothing changes. An
- * object that cannot be decoded stays unchanged, so that clients can repair it.
+ * object that cannot be decoded stays unchanged, so that clients can repair it; defaults beyond their limit are left out.
  */
 export function completed(schema: JSONSchemaProps, object: KubeObject): KubeObject {
   try {
-    return compileCached(schema).decode(object).object
+    return compileCached(schema).decode(object, { stored: true }).object
   } catch (error) {
     if (error instanceof StatusError) return object
     throw error

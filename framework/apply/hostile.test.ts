@@ -3,7 +3,7 @@ import { invalid, StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { wholeSchema } from '../meta/objectmeta.ts'
-import { parseBody } from '../wire/parsebody.ts'
+import { parseAtOnce } from '../wire/parsebody.ts'
 import { applyConfiguration, type ManagedEndpoint } from './fieldmanager.ts'
 import { typeOf } from './typed/types.ts'
 
@@ -75,7 +75,7 @@ describe('bodies that are wrong in many places with long paths', () => {
 
   it('have as many repeated fields, and are invalid in as many, as there is room for', () => {
     const repeated = `{"${long}":{${times(i => `"a${i}":1,"a${i}":1`).join()}}}`
-    assert.equal(parseBody(Buffer.from(repeated), 'json').duplicates.length, 53)
+    assert.equal(parseAtOnce(Buffer.from(repeated), 'json').duplicates.length, 53)
     const errors = times(i => ({ type: 'FieldValueInvalid' as const, field: `${long}${i}`, detail: 'no' }))
     const refused = (all: typeof errors) =>
       refusal(() => {

@@ -1,5 +1,5 @@
 import type { Answer, VerbRequest } from '../request/response.ts'
-import { bodyType, parseBody } from '../wire/parsebody.ts'
+import { bodyType, parseAtOnce } from '../wire/parsebody.ts'
 import type { AuditEvent } from './event.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -7,13 +7,18 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The object or patch of the request; undefined if it does not parse. */
-export function requestedObject(request: Pick<VerbRequest, 'headers'>, bytes: Buffer): unknown {
-  if (bytes.length === 0) return undefined
-  const type = bodyType(request)
-  const format = type.endsWith('yaml') ? 'yaml' : type.endsWith('protobuf') ? 'protobuf' : 'json'
+/**
+ * The object or patch of the request; undefined if it does not parse. A body of YAML is JSON here, or what the verb has
+ * parsed: `yaml`.
+ */
+export function requestedObject(
+  request: Pick<VerbRequest, 'headers'>,
+  bytes: Buffer,
+  yaml: unknown,
+): unknown {
+  if (bytes.length === 0 || yaml !== undefined) return yaml
   try {
-    return parseBody(bytes, format).value
+    return parseAtOnce(bytes, bodyType(request).endsWith('protobuf') ? 'protobuf' : 'json').value
   } catch {
     return undefined
   }

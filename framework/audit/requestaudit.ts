@@ -5,8 +5,9 @@ import { StatusError } from '../meta/errors.ts'
 import type { ClusterName } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
-import type { Answer } from '../request/response.ts'
+import type { Answer, ParseYaml } from '../request/response.ts'
 import { anonymous, type UserInfo } from '../request/user.ts'
+import { parseYaml } from '../wire/yaml.ts'
 import {
   type AuditEvent,
   auditUserOf,
@@ -48,6 +49,8 @@ export class RequestAudit {
   /** The decisions of a view and of the authorizers that it has asked. */
   readonly #steps: DecisionStep[] = []
   #sent: Buffer | undefined
+  /** The value of a YAML body. */
+  #yaml: unknown
   #info: RequestInfo
   #user: UserInfo | undefined
   #impersonated: UserInfo | undefined
@@ -64,13 +67,19 @@ export class RequestAudit {
     this.#info = { isResource: false, verb: incoming.method.toLowerCase(), path: incoming.path }
   }
 
-  /** The same request; its body is kept when it is read. */
+  /** The same request; its body is kept when it is read, and parsed if it is YAML. */
   get incoming(): Incoming {
+    const incoming = this.#incoming
     const keep = (bytes: Buffer): Buffer => {
       this.#sent = bytes
       return bytes
     }
-    return { ...this.#incoming, body: async limit => keep(await this.#incoming.body(limit)) }
+    const parse: ParseYaml = async text => {
+      const content = await (incoming.yaml ?? parseYaml)(text)
+      this.#yaml = content.value
+      return content
+    }
+    return { ...incoming, body: async limit => keep(await incoming.body(limit)), yaml: parse }
   }
 
   /** The request, its logical cluster, and whether its URL has no view. */
@@ -186,7 +195,7 @@ export class RequestAudit {
   #requested(): unknown {
     const named = !this.#info.isResource || this.#info.name !== ''
     if (this.#sent === undefined || (named && this.#required.level === 'Metadata')) return undefined
-    return requestedObject(this.#incoming, this.#sent)
+    return requestedObject(this.#incoming, this.#sent, this.#yaml)
   }
 
   /** The anonymous user before authentication; no user if it has failed. */

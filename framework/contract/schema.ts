@@ -14,11 +14,18 @@ export interface Decoded {
  */
 export interface ObjectSchema {
   /** Prunes unknown fields, removes nulls that are not allowed, applies defaults (rules.md 7.18 to 7.22). Does not modify its
-   * input, and shares unchanged parts with it. Throws 400 if metadata has fields of the wrong type, or on too deep nesting. */
-  decode(object: KubeObject): Decoded
+   * input, and shares unchanged parts with it. Throws 400 if metadata has fields of the wrong type, or on too deep nesting,
+   * and 413 if the defaults add too much to the object. */
+  decode(object: KubeObject, scope?: DecodingScope): Decoded
   /** The schema errors of a decoded object (rules.md 7.23 to 7.29); with `old`, without errors of unchanged values
    * (ratcheting, KEP-4008). Metadata is not validated. */
   validate(object: KubeObject, old?: KubeObject, scope?: ValidationScope): readonly FieldError[]
+}
+
+/** What is decoded; by default the body of a request. */
+export interface DecodingScope {
+  /** A stored object: defaults that add too much are left out. */
+  readonly stored?: boolean
 }
 
 /** The part of an object that is validated; by default the whole object. */

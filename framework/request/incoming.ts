@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import type { Turns } from '../async/awaitable.ts'
 import { badRequest, tooLarge } from '../meta/errors.ts'
 import type { Credentials } from './authenticator.ts'
-import type { VerbRequest } from './response.ts'
+import type { ParseYaml, VerbRequest } from './response.ts'
 
 /** A received request. Later steps do not read Node's request. */
 export interface Incoming extends VerbRequest {
@@ -33,11 +33,12 @@ export interface Reading {
   readonly isIdentityHeader?: IsIdentity
   /** Limits the bodies that are decoded in one turn of the event loop; absent: no limit. */
   readonly turns?: Turns
+  readonly yaml?: ParseYaml
 }
 
 export function readRequest(
   request: HttpRequest,
-  { isIdentityHeader: isIdentity = nothing, turns }: Reading,
+  { isIdentityHeader: isIdentity = nothing, turns, yaml }: Reading,
 ): Incoming {
   const { method = 'GET', url = '/' } = request
   const question = url.indexOf('?')
@@ -58,6 +59,7 @@ export function readRequest(
     auditId: sentAuditId ?? randomUUID(),
     hops,
     body: bodyOf(request, turns),
+    yaml,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Awaitable } from '../async/awaitable.ts'
 
 /** The parts of an HTTP request that verbs read. The body is read on first use. */
 export interface VerbRequest {
@@ -7,7 +8,14 @@ export interface VerbRequest {
   readonly headers: IncomingHttpHeaders
   /** Reads the whole body. Throws `tooLarge` above `limit` bytes, before reading if Content-Length is above. */
   body(limit: number): Promise<Buffer>
+  /** Parses a YAML body without blocking other requests; absent: it is parsed at once. */
+  readonly yaml?: ParseYaml | undefined
 }
+
+/** Throws, or rejects with, `SyntaxError`, 413 and 429. `duplicates`: a line for each repeated key. */
+export type ParseYaml = (
+  text: string,
+) => Awaitable<{ readonly value: unknown; readonly duplicates: readonly string[] }>
 
 /**
  * A response. A streamed body is read with back-pressure: the next chunk is read when the socket has accepted the one

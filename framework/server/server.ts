@@ -14,6 +14,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { onlyUrl, publishUrls, type ViewUrls } from '../publishing/publisher.ts'
 import type { Authenticator } from '../request/authenticator.ts'
 import type { IsIdentity } from '../request/incoming.ts'
+import { YamlReader } from '../wire/yamlreader.ts'
 import { appOnDemand } from './app.ts'
 import type { HealthCheck } from './health.ts'
 import { type Listener, type ListenOptions, openPort, type Port } from './listener.ts'
@@ -98,8 +99,9 @@ export function serveOn(port: Port, options: ServerOptions): Server {
     stopping: stopping.signal,
     address,
   }
-  const turns = new Turns()
-  const service = { ...options, requestTimeout, turns, stopping: stopping.signal }
+  const documents = new YamlReader()
+  const parsing = { turns: new Turns(), yaml: documents.read.bind(documents) }
+  const service = { ...options, ...parsing, requestTimeout, stopping: stopping.signal }
   const app = appOnDemand(service, pipeline)
   port.answer(answeringWith(service, answerRequest.bind(undefined, pipeline), app))
   const publishing = publishUrls({ ...options, viewUrls, signal: controllers.signal })
@@ -109,6 +111,7 @@ export function serveOn(port: Port, options: ServerOptions): Server {
       stopping.abort()
       await port.drain(grace)
       controllers.abort()
+      documents.close()
       await Promise.all([views.stopped, publishing])
     },
   }

@@ -4,9 +4,9 @@ import type { Item } from '../contract/item.ts'
 import { badRequest, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
 import { type KubeObject, type ObjectKey, timestamp } from '../meta/object.ts'
 import { type ApplyRequest, applyOptions, readResourceVersion } from '../query/options.ts'
-import type { Answer } from '../request/response.ts'
+import type { Answer, VerbRequest } from '../request/response.ts'
 import { DecodeError, jsonType } from '../wire/metadata.ts'
-import { applyType, bodyLimit, type ParsedBody, parseBody } from '../wire/parsebody.ts'
+import { applyType, bodyLimit, type ParsedBody, parseAtOnce, parseBody } from '../wire/parsebody.ts'
 import { decodeValue, report } from './body.ts'
 import { answering, type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { checkUid, createdOr, unlocked, unversioned } from './createmissing.ts'
@@ -31,7 +31,7 @@ export async function apply(call: Call, others: readonly string[]): Promise<Answ
   if (endpoint === undefined) throw unsupportedMediaType(others)
   const body = await request.body(bodyLimit)
   const options = applyOptions(request.query)
-  const { value, duplicates } = parseConfig(body)
+  const { value, duplicates } = await parseConfig(request, body)
   const applying = { ...options, endpoint, key, config: readConfig(value), duplicates }
   const { item, status } = await applyOrCreate(call, applying)
   return answer(item, status)
@@ -41,19 +41,20 @@ export async function apply(call: Call, others: readonly string[]): Promise<Answ
  * Reads JSON with the JSON parser, which is a hundred times as fast as the YAML parser; only the YAML parser gives the
  * lines of repeated keys.
  */
-function parseConfig(body: Buffer): ParsedBody {
+async function parseConfig(request: VerbRequest, body: Buffer): Promise<ParsedBody> {
   try {
-    const parsed = body.toString('latin1', 0, 64).trimStart().startsWith('{') ? tryJson(body) : undefined
-    return parsed ?? parseBody(body, 'yaml')
+    return parsedJson(body) ?? (await parseBody(request, body, 'yaml'))
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`error decoding YAML: ${error.message}`)
     throw error
   }
 }
 
-function tryJson(body: Buffer): ParsedBody | undefined {
+/** JSON without repeated keys; undefined for other texts. */
+function parsedJson(body: Buffer): ParsedBody | undefined {
+  if (!body.toString('latin1', 0, 64).trimStart().startsWith('{')) return undefined
   try {
-    const parsed = parseBody(body, 'json')
+    const parsed = parseAtOnce(body, 'json')
     return parsed.duplicates.length === 0 ? parsed : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined

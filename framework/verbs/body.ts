@@ -1,3 +1,4 @@
+import { type Awaitable, attempt } from '../async/awaitable.ts'
 import type { Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
 import { isMembers } from '../json/json.ts'
@@ -12,6 +13,7 @@ import {
   bodyLimit,
   linesOf,
   type ParsedBody,
+  parseAtOnce,
   parseBody,
   preview,
   typedProblems,
@@ -34,23 +36,41 @@ export async function readObject(
   validation: FieldValidation,
 ): Promise<KubeObject> {
   const format = bodyFormat(request, served.resource.custom)
-  const bytes = await request.body(bodyLimit)
-  const { object, problems } = decodeOrRefuse(bytes, format, served)
+  const body = { bytes: await request.body(bodyLimit), format }
+  const { object, problems } = decodeOrRefuse(await parsedBody(request, body, served), body, served)
   report(ctx, validation, problems, text =>
     cannotBeHandled(object.kind, served, `strict decoding error: ${text}`),
   )
   return object
 }
 
-/** Throws 400 for a body that is not in the format. */
-export function parseOrRefuse(bytes: Buffer, format: BodyFormat, kind: string): ParsedBody {
+/** Throws 400 for a body that is not JSON. */
+export function parseOrRefuse(bytes: Buffer, kind: string): ParsedBody {
   try {
-    return parseBody(bytes, format)
+    return parseAtOnce(bytes, 'json')
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    const why = format === 'json' ? `json parse error: ${error.message}` : error.message
-    throw unrecognized(kind, `couldn't get version/kind; ${why}`, bytes)
+    throw refusalOf(error, { bytes, format: 'json' }, kind)
   }
+}
+
+interface Body {
+  readonly bytes: Buffer
+  readonly format: BodyFormat
+}
+
+const parsedBody = (request: VerbRequest, body: Body, { kind }: Served): Awaitable<ParsedBody> =>
+  attempt(
+    () => parseBody(request, body.bytes, body.format),
+    error => {
+      throw refusalOf(error, body, kind)
+    },
+  )
+
+/** 400 for a `SyntaxError`; the same error for others. */
+function refusalOf(error: unknown, { bytes, format }: Body, kind: string): unknown {
+  if (!(error instanceof SyntaxError)) return error
+  const why = format === 'json' ? `json parse error: ${error.message}` : error.message
+  return unrecognized(kind, `couldn't get version/kind; ${why}`, bytes)
 }
 
 const unrecognized = (kind: string, why: string, bytes: Buffer): StatusError =>
@@ -61,11 +81,10 @@ const cannotBeHandled = (kind: string, { version, kind: expected }: Served, why:
 
 /** `problems`: what `fieldValidation=Strict` refuses. */
 function decodeOrRefuse(
-  bytes: Buffer,
-  format: BodyFormat,
+  parsed: ParsedBody,
+  { bytes, format }: Body,
   served: Served,
 ): { object: KubeObject; problems: readonly string[] } {
-  const parsed = parseOrRefuse(bytes, format, served.kind)
   try {
     const { object, unknown } = decodeValue(parsed.value, served)
     const isTyped = format === 'json' && !served.resource.custom && unknown.length > 0

@@ -25,7 +25,7 @@ export interface DeleteRequest {
 /** Reads DeleteOptions from the body if there is one, else from the query, never from both (rules.md 6.1). */
 export async function readDeleteOptions(request: VerbRequest): Promise<DeleteRequest> {
   const body = await request.body(bodyLimit)
-  const sent = body.length > 0 ? fromBody(body, bodyFormat(request)) : fromQuery(request.query)
+  const sent = body.length > 0 ? fromBody(await readMembers(request, body)) : fromQuery(request.query)
   refuseOptions('DeleteOptions', [...policyErrors(sent), ...dryRunErrors(sent.dryRun)])
   const propagation = propagationOf(sent)
   const options: DeleteOptions = {
@@ -70,8 +70,7 @@ function fromQuery(query: URLSearchParams): Sent {
 
 type Members = Readonly<Record<string, unknown>>
 
-function fromBody(body: Buffer, format: BodyFormat): Sent {
-  const members = readMembers(body, format)
+function fromBody(members: Members): Sent {
   const kind = read(members, 'kind', 'string') ?? ''
   const version = read(members, 'apiVersion', 'string') ?? 'v1'
   if (kind !== '' && kind !== 'DeleteOptions') throw badRequest(unregistered(kind, version))
@@ -94,17 +93,18 @@ function fromBody(body: Buffer, format: BodyFormat): Sent {
 const unreadable = "couldn't get version/kind; json parse error: "
 
 /** null is read as an empty object. */
-function readMembers(body: Buffer, format: BodyFormat): Members {
-  const value = parsed(body, format) ?? {}
+async function readMembers(request: VerbRequest, body: Buffer): Promise<Members> {
+  const value = (await parsed(request, body, bodyFormat(request))) ?? {}
   if (jsonType(value) === 'object') return value as Members
   throw badRequest(
     `${unreadable}json: cannot unmarshal ${jsonType(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
   )
 }
 
-function parsed(body: Buffer, format: BodyFormat): unknown {
+async function parsed(request: VerbRequest, body: Buffer, format: BodyFormat): Promise<unknown> {
   try {
-    return parseBody(body, format).value
+    const { value } = await parseBody(request, body, format)
+    return value
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw badRequest(`${unreadable}${error.message}`)

@@ -73,7 +73,7 @@ function readerOf({ request, served }: Call): (body: Buffer) => Patch {
 }
 
 function jsonPatch(body: Buffer): Patch {
-  const { value, duplicates } = parseOrRefuse(body, 'json', 'JSON Patch')
+  const { value, duplicates } = parseOrRefuse(body, 'JSON Patch')
   const operations = readJsonPatch(value)
   const repeated = duplicates.map(problem => `json patch ${problem}`)
   return {
@@ -84,13 +84,13 @@ function jsonPatch(body: Buffer): Patch {
 }
 
 function mergePatch(body: Buffer): Patch {
-  const { value, duplicates } = parseOrRefuse(body, 'json', 'JSON Merge Patch')
+  const { value, duplicates } = parseOrRefuse(body, 'JSON Merge Patch')
   const members = readMergePatch(value)
   return { body: value, apply: document => applyMergePatch(document, members), problems: duplicates }
 }
 
 function strategicMergePatch(body: Buffer, { kind, resource }: Served): Patch {
-  const { value, duplicates } = parseOrRefuse(body, 'json', 'Strategic Merge Patch')
+  const { value, duplicates } = parseOrRefuse(body, 'Strategic Merge Patch')
   const changes = readStrategicMergePatch(value)
   // The schema is that of the resource: objects of subresources of another kind are not merged by key.
   const schema = kind === resource.names.kind ? wholeSchema(resource.openapi) : {}

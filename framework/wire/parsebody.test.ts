@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { canonicalJson, formatJson, parseJson, survey } from '../json/json.ts'
-import { parseBody } from './parsebody.ts'
+import { parseAtOnce } from './parsebody.ts'
 import { formatYaml, parseYaml } from './yaml.ts'
 
-const parse = (text: string, format: 'json' | 'yaml' = 'json') => parseBody(Buffer.from(text), format)
+const parse = (text: string) => parseAtOnce(Buffer.from(text), 'json')
 const value = fc.jsonValue().map(json => JSON.parse(JSON.stringify(json)))
 
 describe('JSON bodies', () => {

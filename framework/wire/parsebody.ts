@@ -1,10 +1,11 @@
+import { type Awaitable, after } from '../async/awaitable.ts'
 import { jsonError, parseExact } from '../json/exactjson.ts'
 import { goQuoted } from '../json/gotext.ts'
 import { Findings, maxDepth, survey } from '../json/json.ts'
 import { unsupportedMediaType } from '../meta/errors.ts'
 import type { VerbRequest } from '../request/response.ts'
 import { parseProtobuf } from './protobuf/parse.ts'
-import { parseYaml } from './yaml.ts'
+import { parseYaml, type YamlContent } from './yaml.ts'
 
 /** A decoded body, and the messages about repeated keys, each once (rules.md 2.47, 2.51). */
 export interface ParsedBody {
@@ -16,11 +17,21 @@ export interface ParsedBody {
 const maxProblems = 100
 
 /**
- * Decodes JSON, YAML or protobuf of limited depth; keeps 64-bit integers and finds repeated keys. Throws `SyntaxError`.
- * One pass over the bytes decides whether `JSON.parse` is exact enough, which it nearly always is.
+ * Decodes JSON, YAML or protobuf of limited depth; keeps 64-bit integers and finds repeated keys. Throws what
+ * `parseAtOnce` throws; a long YAML document is parsed beside the event loop, if the request can.
  */
-export function parseBody(bytes: Buffer, format: BodyFormat): ParsedBody {
-  if (format === 'yaml') return fromYaml(bytes)
+export const parseBody = (
+  { yaml = parseYaml }: Pick<VerbRequest, 'yaml'>,
+  bytes: Buffer,
+  format: BodyFormat,
+): Awaitable<ParsedBody> =>
+  format === 'yaml' ? after(yaml(bytes.toString('utf8')), fromYaml) : parseAtOnce(bytes, format)
+
+/**
+ * Decodes JSON or protobuf. Throws `SyntaxError`. One pass over the bytes decides whether `JSON.parse` is exact enough,
+ * which it nearly always is.
+ */
+export function parseAtOnce(bytes: Buffer, format: Exclude<BodyFormat, 'yaml'>): ParsedBody {
   if (format === 'protobuf') return fromProtobuf(bytes)
   const { members, depth, exact } = survey(bytes)
   if (depth > maxDepth) throw new SyntaxError('exceeded max depth')
@@ -89,10 +100,10 @@ export function typedProblems(text: string, unknown: ReadonlySet<string>): reado
 /** All lines are one problem in strict mode, and one warning each otherwise. */
 const yamlErrors = 'yaml: unmarshal errors:\n  '
 
-function fromYaml(bytes: Buffer): ParsedBody {
-  const { value, duplicates } = parseYaml(bytes.toString('utf8'))
-  return { value, duplicates: duplicates.length === 0 ? [] : [yamlErrors + duplicates.join('\n  ')] }
-}
+const fromYaml = ({ value, duplicates }: YamlContent): ParsedBody => ({
+  value,
+  duplicates: duplicates.length === 0 ? [] : [yamlErrors + duplicates.join('\n  ')],
+})
 
 /** The warnings for a problem. */
 export const linesOf = (problem: string): readonly string[] =>

@@ -12,13 +12,18 @@ import {
   stringify,
 } from 'yaml'
 import { goQuoted } from '../json/gotext.ts'
-import { maxDepth } from '../json/json.ts'
+import { Findings, maxDepth } from '../json/json.ts'
+import { StatusError, tooLarge } from '../meta/errors.ts'
 
-/** A decoded YAML document. */
-export interface YamlDocument {
+/** What a YAML document contains. */
+export interface YamlContent {
   readonly value: unknown
   /** `line 3: key "x" already set in map` for each repeated key (rules.md 2.51); the last value wins. */
   readonly duplicates: readonly string[]
+}
+
+/** A decoded YAML document. */
+export interface YamlDocument extends YamlContent {
   /** The line, from 1, of the value at a path, or of the value that lacks it. */
   lineOf(path: readonly (string | number)[]): number
 }
@@ -44,9 +49,17 @@ const options = {
   customTags: <T>(tags: T[]): T[] => tags.filter(isKubernetesTag).map(withoutPoint),
 } as const
 
+/** The most tokens of a document, and the most values with those that aliases repeat. */
+const most = 300_000
+
+/** JSON is parsed a hundred times as fast. */
+const tooMany = (what: 'tokens' | 'values'): StatusError =>
+  tooLarge(`limit of YAML is ${most} ${what}, JSON has no such limit`)
+
 /**
  * Decodes one YAML document as Kubernetes does: YAML 1.1, where `yes` and `on` are booleans; keys are strings; integers
- * beyond 2^53 are `bigint`. Throws `SyntaxError` for invalid YAML, several documents and excessive aliases.
+ * beyond 2^53 are `bigint`. Throws `SyntaxError` for invalid YAML, several documents and excessive aliases, and 413 for
+ * too many tokens or values.
  */
 export function parseYaml(text: string): YamlDocument {
   const [document, ...others] = new Composer<ParsedNode>(options).compose(tokens(text))
@@ -57,7 +70,7 @@ export function parseYaml(text: string): YamlDocument {
   return {
     value: plain(() => document.toJS({ mapAsMap: true, maxAliasCount: 100 })),
     duplicates: repeatedKeys(document.contents, text),
-    lineOf: path => lineOf(text, offsetOf(document, path)),
+    lineOf: path => new Lines(text).at(offsetOf(document, path)),
   }
 }
 
@@ -72,7 +85,9 @@ function offsetOf(document: Document.Parsed, path: readonly (string | number)[])
 /** The parser has its own stack, but the reader of its tokens recurses: the depth is limited here. */
 function* tokens(text: string): Generator<CST.Token> {
   const parser = new Parser()
+  let left = most
   for (const lexeme of new Lexer().lex(text)) {
+    if (--left < 0) throw tooMany('tokens')
     yield* parser.next(lexeme)
     if (parser.stack.length > maxDepth) throw notYaml(new Error('exceeded max depth'))
   }
@@ -84,44 +99,74 @@ const notYaml = (error: unknown): SyntaxError =>
 
 function plain(decode: () => unknown): unknown {
   try {
-    return toJson(decode())
+    return toJson(decode(), { left: most })
   } catch (error) {
-    throw notYaml(error)
+    throw error instanceof StatusError ? error : notYaml(error)
   }
 }
 
-const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length
+/** The lines of a text, from 1. */
+class Lines {
+  readonly #text: string
+  #offset = 0
+  #line = 1
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** The line of an offset, which is fast for increasing offsets. */
+  at(offset: number): number {
+    if (offset < this.#offset) {
+      this.#offset = 0
+      this.#line = 1
+    }
+    for (; this.#offset < offset; this.#offset++) if (this.#text[this.#offset] === '\n') this.#line++
+    return this.#line
+  }
+}
 
 /** The repeated keys of a node, those inside a value before its own. */
 function repeatedKeys(node: unknown, text: string): readonly string[] {
-  if (isSeq(node)) return node.items.flatMap(item => repeatedKeys(item, text))
-  if (!isMap(node)) return []
+  const found = new Findings<{ readonly key: unknown; readonly offset: number }>()
+  addRepeated(node, (key, offset) => found.add({ key, offset }, repetition(0, key).length))
+  const lines = new Lines(text)
+  const inOrder = new Map(
+    [...found.all].sort((a, b) => a.offset - b.offset).map(each => [each, lines.at(each.offset)]),
+  )
+  return found.all.map(each => repetition(inOrder.get(each) ?? 0, each.key))
+}
+
+const repetition = (line: number, key: unknown): string =>
+  `line ${line}: key ${goSyntax(key)} already set in map`
+
+function addRepeated(node: unknown, add: (key: unknown, offset: number) => void): void {
+  if (isSeq(node)) for (const item of node.items) addRepeated(item, add)
+  if (!isMap(node)) return
   const seen = new Set<unknown>()
-  return node.items.flatMap(({ key, value }) => {
-    const inside = repeatedKeys(value, text)
-    if (!isScalar(key)) return inside
-    if (!seen.has(key.value)) {
-      seen.add(key.value)
-      return inside
-    }
-    const at = isNode(value) ? value.range?.[0] : undefined
-    return [...inside, `line ${lineOf(text, at ?? 0)}: key ${goSyntax(key.value)} already set in map`]
-  })
+  for (const { key, value } of node.items) {
+    addRepeated(value, add)
+    if (!isScalar(key)) continue
+    if (seen.has(key.value)) add(key.value, isNode(value) ? (value.range?.[0] ?? 0) : 0)
+    seen.add(key.value)
+  }
 }
 
 const goSyntax = (key: unknown): string => (typeof key === 'string' ? goQuoted(key) : String(key))
 
 const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
 
-function toJson(value: unknown): unknown {
+/** `budget`: the values that the document may still have. */
+function toJson(value: unknown, budget: { left: number }): unknown {
+  if (--budget.left < 0) throw tooMany('values')
+  const below = (member: unknown): unknown => toJson(member, budget)
   if (typeof value === 'bigint') return isSafe(value) ? Number(value) : value
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('number is out of range')
-  if (Array.isArray(value)) return value.map(toJson)
-  if (value instanceof Map) {
-    return Object.fromEntries([...value].map(([key, member]) => [keyText(key), toJson(member)]))
-  }
+  if (Array.isArray(value)) return value.map(below)
+  if (value instanceof Map)
+    return Object.fromEntries([...value].map(([key, member]) => [keyText(key), below(member)]))
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
-  return value instanceof Set ? [...value].map(toJson) : value
+  return value instanceof Set ? [...value].map(below) : value
 }
 
 function keyText(key: unknown): string {

@@ -3,6 +3,7 @@ import { type FieldError, fieldErrorBody } from '../../framework/meta/errors.ts'
 import { child, forbidden, invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { ruleErrors } from '../expressions/ruleerrors.ts'
+import { DefaultsAllowance, DefaultsLimitError, defaultLimits } from '../validation/defaulting.ts'
 import { compilePruning, type Decodes, UnreadableError } from '../validation/pruning.ts'
 import { type CompiledChecks, compileCheck, validate } from '../validation/schema.ts'
 import { completenessErrors, invariantErrors } from './invariants.ts'
@@ -53,13 +54,20 @@ export const patternCostErrors = (schemas: unknown, path: string): readonly Fiel
 interface Known {
   readonly checks: CompiledChecks
   readonly decodes: Decodes
+  readonly allowance: DefaultsAllowance
 }
+
+const nothingKnown = (): Known => ({
+  checks: new Map(),
+  decodes: new Map(),
+  allowance: new DefaultsAllowance({ strict: true }),
+})
 
 /** Defaults must be valid and must not contain unknown fields (rules.md 7.16). The schema must be structural. */
 export const defaultErrors = (
   schema: JSONSchemaProps,
   path: string,
-  known: Known = { checks: new Map(), decodes: new Map() },
+  known: Known = nothingKnown(),
 ): readonly FieldError[] => {
   const { items, additionalProperties: other, properties = {}, default: value } = schema
   return [
@@ -72,16 +80,20 @@ export const defaultErrors = (
   ]
 }
 
+const tooManyDefaults = `must not add more than ${defaultLimits.values} values or ${defaultLimits.bytes} bytes, together with the defaults inside it`
+
 function valueErrors(schema: JSONSchemaProps, path: string, known: Known): readonly FieldError[] {
+  if (known.allowance.isSpent) return []
   const value = schema.default
   try {
-    const { unknown } = compilePruning(schema, { known: known.decodes })(value)
+    const { unknown } = compilePruning(schema, { known: known.decodes, allowance: known.allowance })(value)
     const errors = validate(compileCheck(schema, known.checks), value)
     return [
       ...(unknown.length === 0 ? [] : [invalidValue(path, value, 'must not have unknown fields')]),
       ...errors.map(error => ({ ...error, field: error.field === '' ? path : child(path, error.field) })),
     ]
   } catch (error) {
+    if (error instanceof DefaultsLimitError) return [forbidden(path, tooManyDefaults)]
     if (!(error instanceof UnreadableError)) throw error
     return [invalidValue(path, value, `must result in valid metadata: ${error.message}`)]
   }

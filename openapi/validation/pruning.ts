@@ -4,6 +4,7 @@ import { fieldErrorBody } from '../../framework/meta/errors.ts'
 import { formatPath, invalidValue, type PathStep } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { DecodeError, decodeMetadata } from '../../framework/wire/metadata.ts'
+import { costOf, DefaultsAllowance, type ValueCost } from './defaulting.ts'
 import { maxSchemaDepth } from './schema.ts'
 
 /** The current path of decoding, and the dropped fields. */
@@ -12,29 +13,36 @@ interface Decoding {
   readonly unknown: Findings<string>
   /** Unknown fields of metadata. */
   readonly unknownOfMetadata: Findings<string>
+  readonly allowance: DefaultsAllowance
 }
 
 /** Prunes, drops nulls and applies defaults in one pass. Returns the same value if nothing changes. */
 type Decode = (value: unknown, decoding: Decoding) => unknown
 
-const newDecoding = (): Decoding => ({
+const newDecoding = (allowance: DefaultsAllowance): Decoding => ({
   steps: [],
   unknown: new Findings(),
   unknownOfMetadata: new Findings(),
+  allowance,
 })
+
+/** A default, decoded and frozen. */
+interface Fallback {
+  readonly value: unknown
+  readonly cost: ValueCost
+}
 
 /** The decoder of a member of an object. */
 interface Member {
   readonly decode: Decode
   readonly nullable: boolean
-  /** The decoded, frozen default. */
-  readonly fallback: unknown
+  readonly fallback: Fallback | undefined
 }
 
 interface ObjectShape {
   readonly members: ReadonlyMap<string, Member>
   readonly other: Member | undefined
-  readonly defaults: readonly (readonly [string, unknown])[]
+  readonly defaults: readonly (readonly [string, Fallback])[]
   /** Whether unknown members are preserved. */
   readonly preserve: boolean
   /** Whether apiVersion, kind and metadata are those of an object. */
@@ -56,22 +64,25 @@ interface Place {
   readonly defaults: boolean
   readonly depth: number
   readonly known: Decodes
+  /** Of the defaults inside defaults. */
+  readonly allowance: DefaultsAllowance
 }
 
 /** Compiled decoders, shared between a schema and its parts. */
 export type Decodes = Map<JSONSchemaProps, Decode>
 
 /**
- * Compiles pruning, removal of nulls and defaulting (rules.md 7.18 to 7.22). Throws if the schema is nested too deep; the
- * returned function throws `UnreadableError`.
+ * Compiles pruning, removal of nulls and defaulting (rules.md 7.18 to 7.22). Throws if the schema is nested too deep, and
+ * a `DefaultsLimitError` with a strict `allowance`; the returned function throws `UnreadableError`, and a
+ * `DefaultsLimitError` unless it gets an allowance that is not strict.
  */
 export function compilePruning(
   schema: JSONSchemaProps,
   place: Partial<Place> = {},
-): (value: unknown) => PrunedValue {
+): (value: unknown, allowance?: DefaultsAllowance) => PrunedValue {
   const decode = compileDecode(schema, { ...anyPlace(), ...place })
-  return value => {
-    const decoding = newDecoding()
+  return (value, allowance = new DefaultsAllowance({ strict: true })) => {
+    const decoding = newDecoding(allowance)
     const pruned = decode(value, decoding)
     const { unknown, unknownOfMetadata } = decoding
     return { value: pruned, unknown: [...unknown.all.sort(), ...unknownOfMetadata.all.sort()] }
@@ -84,6 +95,7 @@ const anyPlace = (): Place => ({
   defaults: true,
   depth: maxSchemaDepth,
   known: new Map(),
+  allowance: new DefaultsAllowance({ strict: false }),
 })
 
 function compileDecode(schema: JSONSchemaProps, place: Place): Decode {
@@ -112,13 +124,16 @@ function nodeDecode(schema: JSONSchemaProps, place: Place): Decode {
 
 function compileMember(schema: JSONSchemaProps, place: Place): Member {
   const decode = compileDecode(schema, place)
-  const fallback = place.defaults ? (schema.default ?? undefined) : undefined
+  const { default: fallback, nullable } = schema
+  const hasDefault = place.defaults && fallback !== undefined && fallback !== null
   return {
     decode,
-    nullable: schema.nullable === true,
-    fallback: fallback === undefined ? undefined : deepFreeze(decode(fallback, newDecoding())),
+    nullable: nullable === true,
+    fallback: hasDefault ? fallbackOf(decode(fallback, newDecoding(place.allowance))) : undefined,
   }
 }
+
+const fallbackOf = (value: unknown): Fallback => ({ value: deepFreeze(value), cost: costOf(value) })
 
 function shapeOf(schema: JSONSchemaProps, place: Place): ObjectShape {
   const below: Place = { ...place, root: false, preserve: false }
@@ -175,12 +190,14 @@ function decodeList(
 ): readonly unknown[] {
   if (items === undefined) return preserve ? value : mapItems(value, pruneAll, decoding)
   const { decode, nullable, fallback } = items
-  return mapItems(
-    value,
-    (item, d) => (item === null && !nullable ? (fallback ?? null) : decode(item, d)),
-    decoding,
-  )
+  const orDefault = (d: Decoding): unknown =>
+    fallback !== undefined && isAdded(fallback, d) ? fallback.value : null
+  return mapItems(value, (item, d) => (item === null && !nullable ? orDefault(d) : decode(item, d)), decoding)
 }
+
+/** Whether the allowance has room for a default; the path of the field is that of `steps` and `key`. */
+const isAdded = ({ cost }: Fallback, { allowance, steps }: Decoding, ...key: PathStep[]): boolean =>
+  allowance.takes(cost, () => formatPath([...steps, ...key]))
 
 const dropped = Symbol('dropped')
 
@@ -192,9 +209,22 @@ function decodeObject(shape: ObjectShape, value: JsonObject, decoding: Decoding)
     if (next !== value[key]) changed ??= keys.slice(0, i).map(k => [k, value[k]])
     if (next !== dropped) changed?.push([key, next])
   })
-  const missing = shape.defaults.filter(([key]) => !Object.hasOwn(value, key) || value[key] === undefined)
+  const missing = missingDefaults(shape, value, decoding)
   if (changed === undefined && missing.length === 0) return value
   return Object.fromEntries([...(changed ?? Object.entries(value)), ...missing])
+}
+
+function missingDefaults(
+  { defaults }: ObjectShape,
+  value: JsonObject,
+  decoding: Decoding,
+): readonly (readonly [string, unknown])[] {
+  // Every object of a list would look for each default.
+  if (decoding.allowance.isSpent) return []
+  return defaults
+    .filter(([key]) => !Object.hasOwn(value, key) || value[key] === undefined)
+    .filter(([key, fallback]) => isAdded(fallback, decoding, key))
+    .map(([key, fallback]) => [key, fallback.value])
 }
 
 function decodeMember(
@@ -211,12 +241,15 @@ function decodeMember(
     isUnknown(decoding, key)
     return dropped
   }
-  if (value === null && !member.nullable) return member.fallback ?? dropped
+  if (value === null && !member.nullable) return defaultOf(member, key, decoding)
   decoding.steps.push(key)
   const next = member.decode(value, decoding)
   decoding.steps.pop()
   return next
 }
+
+const defaultOf = ({ fallback }: Member, key: string, decoding: Decoding): unknown =>
+  fallback !== undefined && isAdded(fallback, decoding, key) ? fallback.value : dropped
 
 /** Thrown for apiVersion, kind or metadata of the wrong type, with the message of Kubernetes. */
 export class UnreadableError extends Error {

@@ -28,7 +28,10 @@ export function webhookConversion({ definition }: ServedDefinition, ask: Convert
     const answered = await ask(foreign.map(unpresented), apiVersionOf(group, version))
     const schema = schemaOf(version)
     const converted = new Map(
-      foreign.map((object, i) => [object, presentedAs(schema.decode(answered[i] ?? object).object, object)]),
+      foreign.map((object, i) => [
+        object,
+        presentedAs(schema.decode(answered[i] ?? object, { stored: true }).object, object),
+      ]),
     )
     return objects.map(object => converted.get(object) ?? object)
   }

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { Worker } from 'node:worker_threads'
+import { StatusError } from '../meta/errors.ts'
+import { parseYaml } from './yaml.ts'
+import { YamlReader } from './yamlreader.ts'
+
+const refusal = async (parse: () => unknown): Promise<string> => {
+  try {
+    await parse()
+  } catch (error) {
+    assert.ok(error instanceof StatusError, String(error))
+    assert.equal(error.code, 413)
+    return error.message
+  }
+  return assert.fail('not refused')
+}
+
+/** How often the event loop turns until the promise settles. */
+async function turnsUntil(promise: Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isOver = false
+  promise.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await new Promise(resolve => setImmediate(resolve))
+    turns++
+  }
+  return turns
+}
+
+const lines = (count: number): string => Array.from({ length: count }, (_, i) => `k${i}: v${i}\n`).join('')
+
+/** Threads of Node 20 do not inherit the loader of TypeScript. */
+const fromSources = (): Worker => {
+  const file = JSON.stringify(new URL('yamlworker.ts', import.meta.url).href)
+  const code = `import('tsx/esm/api').then(({ register }) => { register(); return import(${file}) })`
+  return new Worker(code, { eval: true })
+}
+
+describe('the YAML reader', () => {
+  const reader = import.meta.filename.endsWith('.ts') ? new YamlReader(fromSources) : new YamlReader()
+  after(() => reader.close())
+
+  it('reads short documents at once, as the parser does', () => {
+    assert.deepEqual(reader.read('a: yes\na: 12345678901234567890\n'), {
+      value: { a: 12345678901234567890n },
+      duplicates: ['line 2: key "a" already set in map'],
+    })
+    assert.throws(() => reader.read('a: ['), SyntaxError)
+  })
+
+  it('reads long documents beside the event loop, with the same results', async () => {
+    const text = `${lines(2_000)}big: 12345678901234567890\nk0: again\n`
+    const promise = Promise.resolve(reader.read(text))
+    assert.ok((await turnsUntil(promise)) > 1)
+    const { value, duplicates } = parseYaml(text)
+    assert.deepEqual(await promise, { value, duplicates })
+    assert.deepEqual(duplicates, ['line 2002: key "k0" already set in map'])
+  })
+
+  it('rejects long documents with the errors of the parser', async () => {
+    const text = `${lines(1_000)}a: [`
+    assert.throws(() => parseYaml(text), SyntaxError)
+    await assert.rejects(async () => reader.read(text), SyntaxError)
+    assert.match(await refusal(() => reader.read('#\n'.repeat(400_000))), /300000 tokens/)
+  })
+
+  it('reads several documents in their order, and refuses more than it can hold', async () => {
+    const texts = Array.from({ length: 30 }, (_, i) => `n: ${i}\n${lines(1_000)}`)
+    const answers = await Promise.allSettled(texts.map(async text => reader.read(text)))
+    const read = answers.filter(({ status }) => status === 'fulfilled')
+    assert.ok(read.length >= 16)
+    for (const answer of answers.slice(read.length)) {
+      assert.ok(answer.status === 'rejected' && answer.reason instanceof StatusError)
+      assert.equal(answer.reason.code, 429)
+    }
+  })
+})
+
+describe('the limits of YAML', () => {
+  it('refuse documents with too many tokens: values, lines or comments', async () => {
+    for (const text of [`a: [${'1,'.repeat(400_000)}1]`, '#\n'.repeat(400_000), 'a: 1\n'.repeat(200_000)])
+      assert.match(await refusal(() => parseYaml(text)), /limit of YAML is 300000 tokens/)
+  })
+
+  it('refuse aliases that repeat a large value', async () => {
+    const text = `a: &a [${'1,'.repeat(20_000)}1]\nb: [${'*a,'.repeat(90)}*a]\n`
+    assert.match(await refusal(() => parseYaml(text)), /limit of YAML is 300000 values/)
+  })
+
+  it('name the line of each of many repeated keys', () => {
+    const { duplicates } = parseYaml('a: 1\n'.repeat(20_000))
+    assert.equal(duplicates[0], 'line 2: key "a" already set in map')
+    assert.equal(duplicates.at(-1), 'line 20000: key "a" already set in map')
+    assert.equal(duplicates.length, 19_999)
+  })
+})

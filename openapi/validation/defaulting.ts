@@ -1,0 +1,70 @@
+import { isObject } from '../../framework/formats/values.ts'
+
+/** The most that defaults add to one object, and the most that the defaults of one schema contain together. */
+export const defaultLimits = { values: 100_000, bytes: 2 ** 20 } as const
+
+/** What a value is made of: itself and the values inside it, and the characters of its keys and strings. */
+export interface ValueCost {
+  readonly values: number
+  readonly bytes: number
+}
+
+export function costOf(value: unknown): ValueCost {
+  let values = 0
+  let bytes = 0
+  const add = (each: unknown): void => {
+    values++
+    if (typeof each === 'string') bytes += each.length
+    if (Array.isArray(each)) each.forEach(add)
+    else if (isObject(each)) for (const key in each) addMember(key, each[key])
+  }
+  const addMember = (key: string, member: unknown): void => {
+    bytes += key.length
+    add(member)
+  }
+  add(value)
+  return { values, bytes }
+}
+
+/** Defaults would add more than `defaultLimits` to an object. */
+export class DefaultsLimitError extends Error {
+  override readonly name = 'DefaultsLimitError'
+  /** `100000 values` or `1048576 bytes`. */
+  readonly limit: string
+  /** The path of the field whose default does not fit. */
+  readonly field: string
+
+  constructor(limit: string, field: string) {
+    super(`the defaults of the schema add more than ${limit} to the object: ${field}`)
+    this.limit = limit
+    this.field = field
+  }
+}
+
+/** What defaults may still add to an object. */
+export class DefaultsAllowance {
+  #values: number = defaultLimits.values
+  #bytes: number = defaultLimits.bytes
+  readonly #isStrict: boolean
+
+  /** `strict`: a default that does not fit is an error; otherwise it is left out, and all after it. */
+  constructor({ strict }: { readonly strict: boolean }) {
+    this.#isStrict = strict
+  }
+
+  /** No further default is added. */
+  get isSpent(): boolean {
+    return this.#values < 0 || this.#bytes < 0
+  }
+
+  /** Whether the default is added. Throws `DefaultsLimitError`. */
+  takes({ values, bytes }: ValueCost, fieldOf: () => string): boolean {
+    if (this.isSpent) return false
+    this.#values -= values
+    this.#bytes -= bytes
+    if (!this.isSpent) return true
+    if (!this.#isStrict) return false
+    const { values: mostValues, bytes: mostBytes } = defaultLimits
+    throw new DefaultsLimitError(this.#values < 0 ? `${mostValues} values` : `${mostBytes} bytes`, fieldOf())
+  }
+}
