@@ -31,8 +31,8 @@ export const inGroup = ({ effective }: AuthorizerAttributes, group: string): boo
 export const isDeep = ({ action }: AuthorizerAttributes): boolean =>
   action.deep === true && action.resource?.group !== 'authorization.k8s.io'
 
-/** No single logical cluster. */
-export const isNowhere = ({ action: { cluster } }: AuthorizerAttributes): boolean =>
+/** The action is not about a single logical cluster. */
+export const hasNoCluster = ({ action: { cluster } }: AuthorizerAttributes): boolean =>
   cluster === '' || cluster === '*'
 
 /** The `resourceAttributes` or `nonResourceAttributes` of an action in an access review. */
@@ -61,7 +61,10 @@ const fieldTerm = ({ field, operator, value }: FieldRequirement): object => ({
 
 const operators = { in: 'In', notin: 'NotIn', exists: 'Exists', '!': 'DoesNotExist' } as const
 
-/** Reviews have no numeric operators. Without these the action is less limited, so the review asks for more. */
+/**
+ * Access reviews have no numeric operators. Without these requirements the review asks for more objects, which is
+ * safe.
+ */
 function labelTerm({ key, operator, values }: LabelRequirement): readonly object[] {
   if (operator === 'gt' || operator === 'lt') return []
   return [{ key, operator: operators[operator], ...(values.length === 0 ? {} : { values }) }]

@@ -33,12 +33,12 @@ describe('authorizer', () => {
     fixture = createFixture()
   })
 
-  it('lets system:masters do everything everywhere', async () => {
+  it('allows system:masters everything in all clusters', async () => {
     for (const cluster of ['ws', 'nowhere', '*', '', 'system:admin'])
       assert.ok(await fixture.allows(loopback, action('delete core/secrets ns/a', cluster)), cluster)
   })
 
-  it('lets everybody see health and nothing else', async () => {
+  it('allows health checks, and nothing else, without authentication', async () => {
     for (const path of ['/healthz', '/livez', '/readyz'])
       assert.ok(await fixture.allows(anonymous, action(`get ${path}`, 'nowhere')))
     for (const text of [
@@ -53,25 +53,25 @@ describe('authorizer', () => {
       assert.ok(!(await fixture.allows(anonymous, action(text))), text)
   })
 
-  it('needs no access to a workspace for metrics, but a role', async () => {
+  it('requires a role for metrics, and no access to a workspace', async () => {
     assert.ok(!(await fixture.allows(bob, action('get /metrics'))))
     fixture.put('ws', clusterBinding('system:kcp:metrics-reader', userNamed('bob')))
     assert.ok(await fixture.allows(bob, action('get /metrics')))
     assert.ok(!(await fixture.allows(bob, action('get /apis'))))
   })
 
-  it('says only "access denied", and why in the trace', async () => {
+  it('answers only "access denied", and has the reason in the trace', async () => {
     const decision = await fixture.decide(alice, listPods)
     assert.deepEqual([decision.effect, decision.reason], ['no opinion', 'access denied'])
     assert.match(JSON.stringify(decision.trace), /no verb=access permission on/)
   })
 
-  it('says the same of clusters that do not exist', async () => {
+  it('answers the same for clusters that do not exist', async () => {
     const { effect, reason } = await fixture.decide(alice, action('list core/pods', 'nowhere'))
     assert.deepEqual([effect, reason], ['no opinion', 'access denied'])
   })
 
-  it('needs access to the workspace beside the right itself', async () => {
+  it('requires access to the workspace besides the permission', async () => {
     fixture.put('ws', clusterRole('reader', readPods))
     fixture.put('ws', clusterBinding('reader', userNamed('alice')))
     assert.ok(!(await fixture.allows(alice, listPods)))
@@ -80,7 +80,7 @@ describe('authorizer', () => {
     assert.ok(!(await fixture.allows(bob, listPods)))
   })
 
-  it('gives with access alone only discovery and reviews of oneself', async () => {
+  it('grants only discovery and self reviews with access alone', async () => {
     fixture.put('ws', access)
     for (const text of [
       'get /apis',
@@ -112,7 +112,7 @@ describe('authorizer', () => {
     assert.ok(await fixture.allows(kcpAdmin, listPods))
   })
 
-  it('refuses the statuses of bindings and exports to everybody but system:masters', async () => {
+  it('refuses the statuses of bindings and exports to all but system:masters', async () => {
     for (const resource of ['apibindings', 'apiexports']) {
       const status = action(`update apis.kcp.io/${resource}/status a`)
       assert.equal((await fixture.decide(kcpAdmin, status)).effect, 'deny')
@@ -121,14 +121,14 @@ describe('authorizer', () => {
     }
   })
 
-  it('keeps rights within their logical cluster', async () => {
+  it('limits permissions to their logical cluster', async () => {
     fixture.put('ws', clusterBinding('cluster-admin', userNamed('alice')))
     assert.ok(await fixture.allows(alice, action('delete core/secrets ns/a')))
     for (const cluster of ['other', 'nowhere', 'system:admin', '*'])
       assert.ok(!(await fixture.allows(alice, action('delete core/secrets ns/a', cluster))), cluster)
   })
 
-  it('adds up equally named roles of the workspace and of system:admin', async () => {
+  it('merges roles of the same name of the workspace and of system:admin', async () => {
     fixture.put('ws', access)
     fixture.put('ws', clusterRole('view', { verbs: ['twirl'], apiGroups: ['g.io'], resources: ['widgets'] }))
     fixture.put('ws', clusterBinding('view', userNamed('alice')))
@@ -142,7 +142,7 @@ describe('authorizer', () => {
   describe('bindings', () => {
     beforeEach(() => fixture.put('ws', access))
 
-    it('of roles hold in their namespace, and on the namespace itself', async () => {
+    it('to Roles apply in their namespace, and to the namespace itself', async () => {
       fixture.put('ws', binding('ns', 'view', userNamed('alice')))
       assert.ok(await fixture.allows(alice, listPods))
       assert.ok(await fixture.allows(alice, action('get core/namespaces ns/ns')))
@@ -158,7 +158,7 @@ describe('authorizer', () => {
       assert.ok(!(await fixture.allows(alice, action('list core/pods ns2/'))))
     })
 
-    it('in a namespace never give paths', async () => {
+    it('in a namespace grant no paths', async () => {
       fixture.put('ws', clusterRole('metrics', { verbs: ['get'], nonResourceURLs: ['/metrics'] }))
       fixture.put('ws', binding('ns', 'metrics', userNamed('alice')))
       assert.ok(!(await fixture.allows(alice, action('get /metrics'))))
@@ -166,7 +166,7 @@ describe('authorizer', () => {
       assert.ok(await fixture.allows(alice, action('get /metrics')))
     })
 
-    it('find groups and users, and do not mix them up', async () => {
+    it('distinguish groups from users', async () => {
       fixture.put('ws', clusterBinding('view', groupNamed('devs')))
       assert.ok(await fixture.allows(alice, listPods))
       assert.ok(!(await fixture.allows(user('devs'), listPods)))
@@ -174,12 +174,12 @@ describe('authorizer', () => {
       assert.ok(!(await fixture.allows(bob, listPods)))
     })
 
-    it('to roles that do not exist give nothing', async () => {
+    it('to roles that do not exist grant nothing', async () => {
       fixture.put('ws', clusterBinding('missing', userNamed('alice')))
       assert.ok(!(await fixture.allows(alice, listPods)))
     })
 
-    it('end when they change or go', async () => {
+    it('end when they are changed or deleted', async () => {
       fixture.put('ws', clusterBinding('view', userNamed('alice'), userNamed('bob')))
       assert.ok((await fixture.allows(alice, listPods)) && (await fixture.allows(bob, listPods)))
       const narrowed = clusterBinding('view', userNamed('bob'))
@@ -200,13 +200,13 @@ describe('authorizer', () => {
       )
     })
 
-    it('of the cluster need no access, and a subject without namespace is in the binding’s', async () => {
+    it('of the cluster need no access, and a subject without a namespace has that of the binding', async () => {
       assert.ok(await fixture.allows(serviceAccount('robot', home('ws')), listPods))
       assert.ok(!(await fixture.allows(serviceAccount('robot', home('ws')), action('create core/pods ns/'))))
       assert.ok(!(await fixture.allows(serviceAccount('other', home('ws')), listPods)))
     })
 
-    it('of another cluster are somebody else', async () => {
+    it('of another cluster are other users', async () => {
       const foreign = serviceAccount('robot', home('other'))
       fixture.put('ws', access)
       assert.ok(!(await fixture.allows(foreign, listPods)))
@@ -216,12 +216,12 @@ describe('authorizer', () => {
       assert.ok(await fixture.allows(foreign, listPods))
     })
 
-    it('with two homes are nobody', async () => {
+    it('with two clusters have no permissions', async () => {
       const extra = { 'authentication.kcp.io/cluster-name': ['ws', 'other'] }
       assert.ok(!(await fixture.allows(serviceAccount('robot', extra), listPods)))
     })
 
-    it('out of scope lose their rights', async () => {
+    it('out of scope have no permissions', async () => {
       const robot = serviceAccount('robot', { ...home('ws'), ...scopes('cluster:other') })
       assert.ok(!(await fixture.allows(robot, listPods)))
     })

@@ -12,7 +12,7 @@ import type { RbacSource } from '../rbac/rbacsource.ts'
 import { chain, firstOpinion, type Gate, type PolicyStep } from './chain.ts'
 import { requiredGroups, systemStatus, workspaceContent } from './gates.ts'
 import { maximalPermissionPolicy } from './maximalpolicy.ts'
-import { type AuthorizationSources, remembering, type Stamps } from './memory.ts'
+import { type AuthorizationSources, cachedAuthorizer, type Stamps } from './memory.ts'
 
 /** kcp's authorizers by their names in `--authorization-order`. */
 export const authorizerNames = ['AlwaysAllowGroups', 'AlwaysAllowPaths', 'RBAC', 'Webhook'] as const
@@ -23,7 +23,7 @@ export interface AuthorizerOptions extends AuthorizationSources {
   readonly order?: readonly AuthorizerName[]
   /** Paths allowed without authorization, below every cluster; a trailing `*` matches a prefix. Default: health. */
   readonly alwaysAllowPaths?: readonly string[]
-  /** Called at its place in `order`; not for `system:masters`. */
+  /** Called at its position in `order`; not for `system:masters`. */
   readonly webhook?: Authorizer
   /** Counts the changes of the sources. Without it decisions are not cached. */
   readonly stamps?: Stamps
@@ -36,7 +36,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   const { stamps } = options
   return stamps === undefined
     ? inOrder(options)
-    : remembering(options, stamps, noted => inOrder({ ...options, ...noted }))
+    : cachedAuthorizer(options, stamps, recorded => inOrder({ ...options, ...recorded }))
 }
 
 function inOrder(options: AuthorizerOptions): Authorizer {

@@ -18,17 +18,17 @@ const alice = user('alice', 'devs')
 const { signal } = new AbortController()
 const access = clusterBinding('system:kcp:workspace:access', groupNamed('system:authenticated'))
 
-/** `<authorizer> <effect>: <reason>` of each step. */
-async function story(fixture: Fixture, who: UserInfo, what: string, more: object = {}): Promise<string[]> {
+/** `<authorizer> <effect>: <reason>` of each step of the trace. */
+async function traceOf(fixture: Fixture, who: UserInfo, what: string, more: object = {}): Promise<string[]> {
   const { trace } = await fixture.decide(who, { ...action(what), ...more })
   return (trace ?? []).map(({ authorizer, effect, reason }) => `${authorizer} ${effect}: ${reason}`)
 }
 
 describe('the chain', () => {
-  it('tells of every step what it said, as kcp does in its audit annotations', async () => {
+  it('records the decision of every step, as kcp does in its audit annotations', async () => {
     const fixture = createFixture()
     fixture.put('ws', clusterBinding('cluster-admin', userNamed('alice')))
-    assert.deepEqual(await story(fixture, alice, 'create apis.kcp.io/apibindings'), [
+    assert.deepEqual(await traceOf(fixture, alice, 'create apis.kcp.io/apibindings'), [
       '01-requiredgroups allow: delegating due to logical cluster does not require groups',
       '02-content allow: delegating due to user logical cluster access',
       '03-systemcrd allow: delegating due to no system CRD violation',
@@ -36,19 +36,19 @@ describe('the chain', () => {
       '05-bootstrap no opinion: bootstrap policy: ',
       '05-local allow: local cluster "ws" policy: RBAC: allowed by ClusterRoleBinding "cluster-admin-binding" of ClusterRole "cluster-admin" to User "alice"',
     ])
-    assert.deepEqual(await story(fixture, alice, 'get apis.kcp.io/apibindings/status a'), [
+    assert.deepEqual(await traceOf(fixture, alice, 'get apis.kcp.io/apibindings/status a'), [
       '01-requiredgroups deny: delegating due to logical cluster does not require groups',
       '02-content deny: delegating due to user logical cluster access',
       '03-systemcrd deny: apibinding status updates not permitted',
     ])
   })
 
-  it('names roles that bindings refer to in vain', async () => {
+  it('names missing roles of bindings', async () => {
     const fixture = createFixture()
     fixture.put('ws', access)
     fixture.put('ws', clusterBinding('missing', userNamed('alice')))
     assert.equal(
-      (await story(fixture, alice, 'list core/pods')).at(-1),
+      (await traceOf(fixture, alice, 'list core/pods')).at(-1),
       '05-local no opinion: local cluster "ws" policy: RBAC: clusterrole.rbac.authorization.k8s.io "missing" not found',
     )
   })
@@ -80,7 +80,7 @@ describe('the chain', () => {
         if (!inside) assert.equal(decision.trace?.at(-1)?.reason, reason)
       })
 
-    it('are not asked of service accounts of the workspace, but of those of others', async () => {
+    it('apply to service accounts of other workspaces only', async () => {
       const fixture = required('a')
       const robot = 'system:serviceaccount:ns:robot'
       fixture.put('ws', clusterBinding('cluster-admin', userNamed(robot), groupNamed('system:authenticated')))
@@ -92,7 +92,7 @@ describe('the chain', () => {
       assert.ok(!(await fixture.allows(from('other'), action('list core/pods'))))
     })
 
-    it('count those of warrants', async () => {
+    it('may come from warrants', async () => {
       const fixture = required('a')
       fixture.put('ws', clusterBinding('cluster-admin', userNamed('alice')))
       const warranted = { ...alice, extra: { 'authorization.kcp.io/warrant': ['{"groups":["a"]}'] } }
@@ -131,7 +131,7 @@ describe('the chain', () => {
     const widgets = 'list example.com/widgets ns/'
     const write = { verbs: ['list', 'create'], apiGroups: ['example.com'], resources: ['widgets'] }
 
-    it('keep even administrators to what the provider lets them', async () => {
+    it('limit administrators, too', async () => {
       const fixture = bound('local')
       assert.ok(!(await fixture.allows(alice, action(widgets))))
       fixture.put('provider', clusterRole('most', write))
@@ -141,11 +141,14 @@ describe('the chain', () => {
       assert.ok(await fixture.allows(alice, action(widgets)))
       assert.ok(!(await fixture.allows(alice, action('delete example.com/widgets ns/a'))))
       assert.ok(await fixture.allows(alice, action('delete core/secrets ns/a')))
-      const told = await story(fixture, alice, 'delete example.com/widgets ns/a')
-      assert.equal(told.at(-1), '04-maxpermissionpolicy no opinion: API export "provider"|"widgets" policy: ')
+      const trace = await traceOf(fixture, alice, 'delete example.com/widgets ns/a')
+      assert.equal(
+        trace.at(-1),
+        '04-maxpermissionpolicy no opinion: API export "provider"|"widgets" policy: ',
+      )
     })
 
-    it('are not enough by themselves', async () => {
+    it('grant nothing themselves', async () => {
       const fixture = bound('local')
       fixture.put('provider', clusterRole('most', write))
       fixture.put('provider', clusterBinding('most', groupNamed('apis.kcp.io:binding:system:authenticated')))
@@ -153,7 +156,7 @@ describe('the chain', () => {
       assert.ok(!(await fixture.allows(user('bob'), action(widgets))))
     })
 
-    it('hold for the names that service accounts have elsewhere', async () => {
+    it('use the global names of service accounts', async () => {
       const fixture = bound('local')
       const robot = {
         ...user('system:serviceaccount:ns:robot'),
@@ -171,24 +174,24 @@ describe('the chain', () => {
     for (const [what, fixture, why] of [
       ['without a policy', bound('none'), 'no maximum permission policy in API Export "provider"|"widgets"'],
       [
-        'without a local one',
+        'without a local policy',
         bound('empty'),
         'no local maximum permission policy in API Export "provider"|"widgets"',
       ],
       [
-        'that is gone',
+        'that was deleted',
         bound('none', { cluster: undefined }),
         'APIExport "root:provider":"widgets" not found',
       ],
     ] as const)
       it(`do not exist for an export ${what}`, async () => {
-        const told = await story(fixture, alice, widgets)
-        assert.equal(told[3], `04-maxpermissionpolicy allow: delegating due to ${why}`)
+        const trace = await traceOf(fixture, alice, widgets)
+        assert.equal(trace[3], `04-maxpermissionpolicy allow: delegating due to ${why}`)
       })
   })
 
   describe('deep reviews', () => {
-    it('ask only what RBAC says', async () => {
+    it('evaluate RBAC only', async () => {
       const fixture = createFixture({ phases: { ws: 'Ready' }, requiredGroups: { ws: 'never' } })
       fixture.put('ws', clusterBinding('view', userNamed('alice')))
       const pods = action('list core/pods')
@@ -198,7 +201,7 @@ describe('the chain', () => {
       assert.ok(await fixture.allows(alice, { ...pods, deep: true, cluster: 'ws' }))
     })
 
-    it('do not reach system clusters, statuses of kcp and reviews', async () => {
+    it('do not apply to system clusters, statuses of kcp and reviews', async () => {
       const fixture = createFixture({ requiredGroups: { ws: 'never' } })
       fixture.put('ws', clusterBinding('cluster-admin', userNamed('alice')))
       for (const what of [
@@ -225,7 +228,7 @@ describe('the chain', () => {
       what: string,
     ) => (await createAuthorizer({ ...sources, ...options }).authorize(who, action(what), signal)).effect
 
-    it('ask a webhook last by default, and never about system:masters', async () => {
+    it('call a webhook last by default, and never for system:masters', async () => {
       asked.length = 0
       const admin = user('kcp-admin', 'system:kcp:admin')
       assert.equal(await decide({ webhook: hook() }, admin, 'list core/pods'), 'allow')
@@ -239,7 +242,7 @@ describe('the chain', () => {
       assert.deepEqual(asked, ['alice', 'alice'])
     })
 
-    it('keep what can be explained, whoever else has no opinion', async () => {
+    it('keep the reasons of all authorizers without an opinion', async () => {
       const fixture = createFixture()
       fixture.put('ws', access)
       const webhook = hook(noOpinion('who knows', 'webhook'))
@@ -249,14 +252,14 @@ describe('the chain', () => {
       assert.ok(decision.hint !== undefined && decision.asked?.user === alice)
     })
 
-    it('let a webhook that is asked first close even health', async () => {
+    it('let a webhook that is first refuse even health checks', async () => {
       const order = ['Webhook', 'AlwaysAllowGroups', 'AlwaysAllowPaths', 'RBAC'] as const
       assert.equal(await decide({ webhook: hook(), order }, alice, 'get /healthz'), 'deny')
       const silent = { webhook: hook(noOpinion('')), order }
       assert.equal(await decide(silent, alice, 'get /healthz'), 'allow')
     })
 
-    it('leave out what they do not name', async () => {
+    it('use only the authorizers of `order`', async () => {
       const order = ['AlwaysAllowPaths'] as const
       assert.equal(await decide({ order }, alice, 'get /readyz'), 'allow')
       assert.equal(await decide({ order }, loopback, 'list core/pods'), 'no opinion')
@@ -265,7 +268,7 @@ describe('the chain', () => {
       assert.equal(await decide({ order, alwaysAllowPaths }, alice, 'get /readyz'), 'no opinion')
     })
 
-    it('end at an authorizer that fails', async () => {
+    it('fail when an authorizer fails', async () => {
       const webhook = { authorize: () => Promise.reject(new Error('no answer')) }
       await assert.rejects(decide({ webhook }, alice, 'list core/pods'), /no answer/)
     })

@@ -8,7 +8,7 @@ import {
 import type { UserInfo } from '../../framework/request/user.ts'
 import { type AuthorizerAttributes, attributesFor } from './attributes.ts'
 
-/** One step before RBAC: it decides, or delegates to the next steps with a reason. From memory. */
+/** One step before RBAC: it decides, or delegates to the next steps with a reason. Reads only memory. */
 export interface Gate {
   /** The name in kcp's audit annotations: '02-content'. */
   readonly name: string

@@ -10,7 +10,7 @@ import {
 import { isLocalServiceAccount } from '../rbac/effectiveusers.ts'
 import { evaluate, systemAdmin } from '../rbac/rbac.ts'
 import type { RbacSource } from '../rbac/rbacsource.ts'
-import { type AuthorizerAttributes, inGroup, isDeep, isNowhere } from './attributes.ts'
+import { type AuthorizerAttributes, hasNoCluster, inGroup, isDeep } from './attributes.ts'
 import { delegate, type Gate, type GateDecision } from './chain.ts'
 
 /** The state of logical clusters that authorization needs, from memory. */
@@ -33,7 +33,7 @@ export const workspaceContent = (source: RbacSource, clusters: ClusterStates): G
   check: attributes => {
     const { user, action } = attributes
     if (action.resource === undefined && action.path === '/metrics') return delegate('shard-level path')
-    if (isNowhere(attributes) || action.cluster.startsWith('system:'))
+    if (hasNoCluster(attributes) || action.cluster.startsWith('system:'))
       return noOpinion('empty or system workspace')
     if (isDeep(attributes)) return delegate('deep SAR request')
     if (inGroup(attributes, logicalClusterAdmin)) return delegate('logical cluster admin access')
@@ -46,7 +46,7 @@ export const workspaceContent = (source: RbacSource, clusters: ClusterStates): G
   },
 })
 
-/** The decision by the phase; undefined: none. */
+/** The decision that the phase makes; undefined: the phase makes none. */
 function closedBy(phase: string | undefined, groups: readonly string[]): GateDecision | undefined {
   if (phase === undefined) return deny('LogicalCluster not found')
   if (!openPhases.has(phase)) return noOpinion(`not permitted due to phase ${JSON.stringify(phase)}`)
@@ -78,7 +78,7 @@ export const requiredGroups = (clusters: ClusterStates): Gate => ({
   check: attributes => {
     const { user, action } = attributes
     if (isDeep(attributes)) return delegate('deep SAR request')
-    if (isNowhere(attributes)) return noOpinion('empty cluster name')
+    if (hasNoCluster(attributes)) return noOpinion('empty cluster name')
     if (inGroup(attributes, logicalClusterAdmin)) return delegate('logical cluster admin access')
     if (isLocalServiceAccount(user, action.cluster))
       return delegate('service account access to logical cluster')
@@ -110,7 +110,7 @@ const refused: Readonly<Record<string, string>> = {
 export const systemStatus: Gate = {
   name: '03-systemcrd',
   check: attributes => {
-    if (isNowhere(attributes)) return noOpinion('empty cluster name')
+    if (hasNoCluster(attributes)) return noOpinion('empty cluster name')
     const { resource } = attributes.action
     const guarded = resource?.group === 'apis.kcp.io' && resource.subresource === 'status'
     const reason = guarded ? refused[resource.resource] : undefined

@@ -22,7 +22,7 @@ export const referenceOf = ({ path, name }: Pick<BoundExport, 'path' | 'name'>):
 
 /** The exports of bound resources, from memory. */
 export interface BoundExports {
-  /** By the `status.boundResources` of a cluster's APIBindings; usually one, or none. */
+  /** The exports of a resource, by `status.boundResources` of the cluster's APIBindings; usually one or none. */
   of(cluster: ClusterName, group: string, resource: string): readonly BoundExport[]
 }
 

@@ -26,9 +26,9 @@ const reader = clusterRole('reader', readPods)
 const reads = clusterBinding('reader', userNamed('alice'))
 const listPods = action('list core/pods ns/')
 
-describe('an authorizer that remembers', () => {
+describe('the authorizer with a cache', () => {
   let fixture: Fixture
-  /** Asked twice, because only the second answer may come from memory. */
+  /** Asks twice, because only the second decision may come from the cache. */
   const allows = async (who: UserInfo, what: Action): Promise<boolean> => {
     const first = await fixture.allows(who, what)
     assert.equal(await fixture.allows(who, what), first)
@@ -39,7 +39,7 @@ describe('an authorizer that remembers', () => {
     for (const object of [access, reader, reads]) fixture.put('ws', object)
   })
 
-  it('decides once, with the same reasons', () => {
+  it('caches the decision with its reasons', () => {
     const { decide } = fixture.authorizer
     assert.equal(decide?.(alice, listPods), decide?.({ ...alice }, { ...listPods }))
     assert.deepEqual(
@@ -48,7 +48,7 @@ describe('an authorizer that remembers', () => {
     )
   })
 
-  it('tells the objects apart that are asked about', () => {
+  it('distinguishes objects by name and selectors', () => {
     const { decide } = fixture.authorizer
     const some = [
       { ...listPods, labelSelector: labelEquals('app', 'x') },
@@ -67,7 +67,7 @@ describe('an authorizer that remembers', () => {
     ['a binding', reads],
     ['access to the workspace', access],
   ] as const)
-    it(`forgets what was allowed with ${what}`, async () => {
+    it(`drops decisions when they depend on a deleted ${what}`, async () => {
       assert.ok(await allows(alice, listPods))
       fixture.remove('ws', object)
       assert.ok(!(await allows(alice, listPods)))
@@ -75,7 +75,7 @@ describe('an authorizer that remembers', () => {
       assert.ok(await allows(alice, listPods))
     })
 
-  it('forgets it when a rule, or the policy of all clusters, is another', async () => {
+  it('drops decisions when a rule or the bootstrap policy changes', async () => {
     assert.ok(await allows(alice, listPods))
     fixture.put('ws', clusterRole('reader', { ...readPods, verbs: ['get'] }))
     assert.ok(!(await allows(alice, listPods)))
@@ -85,7 +85,7 @@ describe('an authorizer that remembers', () => {
     assert.ok(!(await allows(alice, listPods)))
   })
 
-  it('keeps users apart who differ in anything', async () => {
+  it('distinguishes users by every field', async () => {
     fixture.remove('ws', reads)
     fixture.put('ws', clusterBinding('reader', groupNamed('devs')))
     assert.ok(await allows(alice, listPods))
@@ -103,7 +103,7 @@ describe('an authorizer that remembers', () => {
     assert.ok(!(await allows({ ...warranted, extra: {} }, listPods)))
   })
 
-  it('keeps questions apart that are written alike', async () => {
+  it('distinguishes actions with the same key', async () => {
     const secrets = { ...readPods, resources: ['a/b'], verbs: ['get'] }
     fixture.put('ws', clusterRole('reader', secrets))
     const asked = (resource: Partial<NonNullable<Action['resource']>>): Action => {
@@ -117,14 +117,14 @@ describe('an authorizer that remembers', () => {
     assert.ok(!(await allows(alice, asked({ resource: 'a/b', group: 'apps', namespace: 'c' }))))
   })
 
-  it('keeps deep reviews apart', async () => {
+  it('distinguishes deep reviews', async () => {
     fixture.remove('ws', access)
     const deep = { ...listPods, deep: true }
     assert.ok(await allows(alice, deep))
     assert.ok(!(await allows(alice, listPods)))
   })
 
-  it('hears of roles in namespaces', async () => {
+  it('drops decisions when a Role changes', async () => {
     const inNamespace = role('ns', 'writer', { ...readPods, verbs: ['create'] })
     const create = action('create core/pods ns/')
     assert.ok(!(await allows(alice, create)))
@@ -136,7 +136,7 @@ describe('an authorizer that remembers', () => {
   })
 })
 
-describe('what an authorizer remembers of phases and exports', () => {
+describe('cached decisions that depend on phases and exports', () => {
   const phases: Record<string, string> = {}
   const bound: BoundExport[] = []
   const stamps = createStamps()
@@ -150,11 +150,11 @@ describe('what an authorizer remembers of phases and exports', () => {
   const { decide } = createAuthorizer({ ...changing, stamps })
   const effect = (): string | undefined => decide?.(alice, listPods).effect
 
-  it('is forgotten with what was said of the logical cluster', () => {
+  it('are dropped when the logical cluster changes', () => {
     phases.ws = 'Ready'
     assert.equal(effect(), 'allow')
     delete phases.ws
-    assert.equal(effect(), 'allow', 'nobody has said so')
+    assert.equal(effect(), 'allow', 'cached before the change is reported')
     stamps.changed('ws')
     assert.equal(effect(), 'no opinion')
     phases.ws = 'Ready'
@@ -162,7 +162,7 @@ describe('what an authorizer remembers of phases and exports', () => {
     assert.equal(effect(), 'allow')
   })
 
-  it('is forgotten when an export appears that was missing, with a policy', () => {
+  it('are dropped when a missing export is created with a policy', () => {
     bound.push({ path: 'root:provider', name: 'pods', policy: 'none' })
     stamps.changed('ws')
     assert.equal(effect(), 'allow')

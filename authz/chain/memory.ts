@@ -15,7 +15,7 @@ import { type BoundExports, referenceOf } from './maximalpolicy.ts'
 const most = 1000
 
 /** A decision and the stamps of everything that it depends on. */
-interface Remembered {
+interface CachedDecision {
   readonly user: UserInfo
   readonly action: Action
   readonly stamps: readonly Stamp[]
@@ -23,20 +23,20 @@ interface Remembered {
 }
 
 /**
- * The same authorizer with a cache. A decision holds for an equal question until something changes that was read for it;
- * it does not expire. `make` builds the authorizer on sources that record what is read.
+ * Adds a cache to an authorizer. A decision is valid for an equal request until something changes that was read for
+ * it; it has no expiry. `make` builds the authorizer on sources that record what is read.
  */
-export function remembering(
+export function cachedAuthorizer(
   sources: AuthorizationSources,
   stamps: Stamps,
   make: (noted: AuthorizationSources) => Authorizer,
 ): Authorizer {
   const reads = new Set<string>()
-  const authorizer = make(noting(sources, reads))
+  const authorizer = make(recording(sources, reads))
   const { decide } = authorizer
   // Asynchronous authorizers do not report changes, so their decisions are not cached.
   if (decide === undefined) return authorizer
-  const known = new LRUCache<string, Remembered>({ max: most })
+  const known = new LRUCache<string, CachedDecision>({ max: most })
   return fromMemory((user, action) => {
     const key = keyOf(user, action)
     const found = known.get(key)
@@ -48,13 +48,13 @@ export function remembering(
   })
 }
 
-/** The hash of a question. Entries are compared in full, so different questions may have the same hash. */
+/** The hash of a request. Entries are compared in full, because different requests may have the same hash. */
 const keyOf = (user: UserInfo, { verb, cluster, resource, path }: Action): string =>
   resource === undefined
     ? `${user.name} ${verb} ${cluster} ${path}`
     : `${user.name} ${verb} ${cluster} ${resource.resource}/${resource.namespace}/${resource.name}`
 
-const holds = (found: Remembered, user: UserInfo, action: Action, stamps: Stamps): boolean =>
+const holds = (found: CachedDecision, user: UserInfo, action: Action, stamps: Stamps): boolean =>
   isSameUser(found.user, user) &&
   isSameAction(found.action, action) &&
   found.stamps.every(stamp => stamps.isCurrent(stamp))
@@ -100,8 +100,11 @@ function isSameResource(a: Action['resource'], b: Action['resource']): boolean {
   )
 }
 
-/** The same sources, which record what is read. */
-function noting({ rbac, clusters, exports }: AuthorizationSources, reads: Set<string>): AuthorizationSources {
+/** The same sources, recording what is read. */
+function recording(
+  { rbac, clusters, exports }: AuthorizationSources,
+  reads: Set<string>,
+): AuthorizationSources {
   const note = <T extends readonly string[], R>(read: (cluster: string, ...more: T) => R) => {
     return (cluster: string, ...more: T): R => {
       reads.add(cluster)

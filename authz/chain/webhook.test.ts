@@ -7,14 +7,14 @@ const { signal } = new AbortController()
 const alice = user('alice', 'devs')
 const pods = action('list core/pods ns/')
 
-/** A webhook that answers in turn, and what it was asked. */
+/** A webhook with these responses in turn, and the reviews that it received. */
 function webhook(answers: readonly (object | Error)[], more: Partial<WebhookOptions> = {}) {
   const asked: { spec: Record<string, unknown>; apiVersion: string }[] = []
   const left = [...answers]
   const send = async (review: object): Promise<unknown> => {
     asked.push(review as never)
     const answer = left.shift()
-    if (answer instanceof Error || answer === undefined) throw answer ?? new Error('asked too often')
+    if (answer instanceof Error || answer === undefined) throw answer ?? new Error('too many reviews')
     return { status: answer }
   }
   const options = { send, version: 'v1', allowedFor: 60_000, refusedFor: 60_000, ...more } as const
@@ -23,7 +23,7 @@ function webhook(answers: readonly (object | Error)[], more: Partial<WebhookOpti
 }
 
 describe('the authorization webhook', () => {
-  it('is asked with the user, the action and the logical cluster', async () => {
+  it('receives the user, the action and the logical cluster', async () => {
     const { ask, asked } = webhook([{ allowed: true, reason: 'of course' }, { allowed: false }])
     assert.deepEqual(await ask(), { effect: 'allow', reason: 'of course', authorizer: 'webhook' })
     assert.deepEqual(asked[0]?.spec, {
@@ -39,7 +39,7 @@ describe('the authorization webhook', () => {
     assert.deepEqual(asked[1]?.spec.nonResourceAttributes, { path: '/metrics', verb: 'get' })
   })
 
-  it('is told which objects are asked about', async () => {
+  it('receives the selectors', async () => {
     const { ask, asked } = webhook([{ allowed: true }, { allowed: false }, { allowed: false }])
     const fieldSelector = parseFieldSelector('spec.nodeName=a,status.phase!=Failed')
     const labelSelector = parseLabelSelector('app in (x,y),tier!=z,new,!old,size>3')
@@ -64,13 +64,13 @@ describe('the authorization webhook', () => {
         ],
       },
     })
-    assert.equal((await ask()).effect, 'no opinion', 'all of them are another question')
+    assert.equal((await ask()).effect, 'no opinion', 'all objects are another request')
     await ask(alice, { ...pods, cluster: 'other', labelSelector: parseLabelSelector('size>3') })
     const { resourceAttributes: all } = asked[1]?.spec ?? {}
     assert.deepEqual(asked[2]?.spec.resourceAttributes, all, 'numbers are not compared there')
   })
 
-  it('speaks the old version, too', async () => {
+  it('supports v1beta1', async () => {
     const { ask, asked } = webhook([{ allowed: true }], { version: 'v1beta1' })
     await ask()
     assert.equal(asked[0]?.apiVersion, 'authorization.k8s.io/v1beta1')
@@ -82,22 +82,22 @@ describe('the authorization webhook', () => {
     [{ allowed: false, denied: true, reason: 'no' }, 'deny'],
     [{ allowed: false, reason: 'who knows' }, 'no opinion'],
   ] as const)
-    it(`says ${effect} for ${JSON.stringify(status)}`, async () => {
+    it(`decides ${effect} for ${JSON.stringify(status)}`, async () => {
       assert.equal((await webhook([status]).ask()).effect, effect)
     })
 
-  it('is believed for a while, for the same question', async () => {
+  it('is cached for equal requests', async () => {
     const { ask, asked } = webhook([{ allowed: true }, { allowed: false }, { allowed: false, denied: true }])
     for (let i = 0; i < 3; i++) assert.equal((await ask()).effect, 'allow')
     assert.equal((await ask(user('bob'))).effect, 'no opinion')
     assert.equal((await ask(alice, { ...pods, cluster: 'other' })).effect, 'deny')
     assert.equal(asked.length, 3)
-    const forgetful = webhook([{ allowed: true }, { allowed: false }], { allowedFor: 0 })
-    assert.equal((await forgetful.ask()).effect, 'allow')
-    assert.equal((await forgetful.ask()).effect, 'no opinion')
+    const uncached = webhook([{ allowed: true }, { allowed: false }], { allowedFor: 0 })
+    assert.equal((await uncached.ask()).effect, 'allow')
+    assert.equal((await uncached.ask()).effect, 'no opinion')
   })
 
-  it('fails the request when it fails, and is asked again', async () => {
+  it('fails the request when it fails, and is called again', async () => {
     const { ask } = webhook([new Error('unreachable'), { allowed: true }])
     await assert.rejects(ask(), /unreachable/)
     assert.equal((await ask()).effect, 'allow')
@@ -106,7 +106,7 @@ describe('the authorization webhook', () => {
   for (const status of [{}, { allowed: 'yes' }, { allowed: true, denied: true }])
     it(`fails the request for ${JSON.stringify(status)}`, () => assert.rejects(webhook([status]).ask()))
 
-  it('is asked about everybody that a user counts as', async () => {
+  it('is called for each identity of the user', async () => {
     const warranted = { ...alice, extra: { 'authorization.kcp.io/warrant': ['{"user":"bob"}'] } }
     const { ask, asked } = webhook([{ allowed: false }, { allowed: true }])
     assert.equal((await ask(warranted)).effect, 'allow')

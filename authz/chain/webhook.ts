@@ -13,7 +13,7 @@ import { record, text } from '../rbac/rbacsource.ts'
 import { reviewAttributes } from './attributes.ts'
 
 export interface WebhookOptions {
-  /** Sends a SubjectAccessReview and resolves with the answer. Rejects when there is no valid answer. */
+  /** Sends a SubjectAccessReview and resolves with the response. Rejects when there is no valid response. */
   readonly send: (review: object, signal: AbortSignal) => Promise<unknown>
   readonly version: 'v1' | 'v1beta1'
   /** How long answers are cached, in milliseconds. */
@@ -25,11 +25,11 @@ export interface WebhookOptions {
 export const webhookDefaults = { version: 'v1beta1', allowedFor: 300_000, refusedFor: 30_000 } as const
 
 const by = 'webhook'
-/** Longer questions are not cached, so that clients cannot fill the memory. */
+/** Longer requests are not cached, so that clients cannot fill the memory. */
 const longest = 10_000
 
 /**
- * Calls an authorization webhook, once for each identity of the user. A webhook that fails may have wanted to deny, so
+ * Calls an authorization webhook, once for each identity of the user. A failed webhook may have intended to deny, so
  * the request fails.
  */
 export function webhookAuthorizer(options: WebhookOptions): Authorizer {
@@ -65,7 +65,7 @@ const reviewOf = (spec: object, version: string): object => ({
   status: { allowed: false },
 })
 
-/** The question as text with a fixed order of members: the key of the cache. */
+/** The `spec` of the review with a fixed order of members: also the key of the cache. */
 function specOf(
   { name, uid, groups, extra }: UserInfo,
   action: Action,
@@ -86,8 +86,9 @@ function specOf(
 
 function decisionIn(answer: unknown): Decision {
   const { allowed, denied, reason } = record(record(answer).status)
-  if (typeof allowed !== 'boolean') throw new Error('the authorization webhook answered without a status')
-  if (allowed && denied === true) throw new Error('the authorization webhook both allowed and denied')
+  if (typeof allowed !== 'boolean') throw new Error('the authorization webhook returned no status.allowed')
+  if (allowed && denied === true)
+    throw new Error('the authorization webhook returned both allowed and denied')
   if (allowed) return allow(text(reason), by)
   return denied === true ? deny(text(reason), by) : noOpinion(text(reason), by)
 }

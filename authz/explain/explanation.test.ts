@@ -12,9 +12,9 @@ import {
   user,
   userNamed,
 } from '../testing/fixture.ts'
-import type { Explanation } from './disclosure.ts'
+import { detailsFromSources } from './decisiondetails.ts'
 import { createExplainer } from './explanation.ts'
-import { insightInto } from './insight.ts'
+import type { Explanation } from './visibility.ts'
 
 const alice = user('alice', 'devs')
 const admin = user('admin')
@@ -24,16 +24,20 @@ function explaining(options: FixtureOptions = {}) {
   const fixture = createFixture(options)
   const { explain } = createExplainer({
     ...fixture,
-    insight: insightInto(fixture.authorizer, fixture.sources),
+    details: detailsFromSources(fixture.authorizer, fixture.sources),
     views: () => [],
   })
   fixture.put('ws', clusterBinding('cluster-admin', userNamed('admin')))
-  const ask = (what: string, who: UserInfo = alice, asker = admin, cluster = 'ws'): Promise<Explanation> =>
-    explain({ asker, user: who, action: action(what, cluster), signal })
+  const ask = (
+    what: string,
+    who: UserInfo = alice,
+    requester = admin,
+    cluster = 'ws',
+  ): Promise<Explanation> => explain({ requester, user: who, action: action(what, cluster), signal })
   return { fixture, ask }
 }
 
-/** Makes what an explanation suggests, each object where it belongs. */
+/** Creates the objects that an explanation suggests, each in its workspace. */
 function give(fixture: Fixture, { missing }: Explanation): void {
   for (const { workspace, grant } of missing) for (const object of grant) fixture.put(workspace, object)
 }
@@ -43,12 +47,12 @@ const kindsIn = ({ missing }: Explanation): readonly string[] =>
     return `${authorizer} in ${workspace}: ${grant.map(({ kind }) => kind).join(' ')}`
   })
 
-describe('an explanation', () => {
-  it('has each step, everything that is missing, and what would give it', async () => {
+describe('explanations', () => {
+  it('have each step, everything that is missing, and objects that grant it', async () => {
     const { fixture, ask } = explaining()
-    const told = await ask('list core/pods ns/')
-    assert.equal(told.allowed, false)
-    assert.deepEqual(told.steps, [
+    const explained = await ask('list core/pods ns/')
+    assert.equal(explained.allowed, false)
+    assert.deepEqual(explained.steps, [
       {
         authorizer: '01-requiredgroups',
         decision: 'NoOpinion',
@@ -56,18 +60,18 @@ describe('an explanation', () => {
       },
       { authorizer: '02-content', decision: 'NoOpinion', reason: 'no verb=access permission on /' },
     ])
-    assert.deepEqual(kindsIn(told), [
+    assert.deepEqual(kindsIn(explained), [
       '02-content in ws: ClusterRoleBinding',
       '05-local in ws: Role RoleBinding',
     ])
-    const [role, binding] = told.missing.flatMap(({ grant }) => grant).slice(1)
+    const [role, binding] = explained.missing.flatMap(({ grant }) => grant).slice(1)
     assert.deepEqual(role?.rules, [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }])
     assert.deepEqual(binding?.roleRef, {
       apiGroup: 'rbac.authorization.k8s.io',
       kind: 'Role',
       name: role?.metadata.name,
     })
-    give(fixture, told)
+    give(fixture, explained)
     assert.equal((await ask('list core/pods ns/')).allowed, true)
   })
 
@@ -82,29 +86,29 @@ describe('an explanation', () => {
     ['of one object', 'get core/secrets ns/only', alice],
     ['to create', 'create core/configmaps ns/', alice],
     ['of a path', 'get /metrics', alice],
-    ['of odd names', 'get core/configmaps ns/a:b', { ...user('cn=Ada, o="x/y"'), uid: '7' }],
+    ['of unusual names', 'get core/configmaps ns/a:b', { ...user('cn=Ada, o="x/y"'), uid: '7' }],
     [
-      'for nobody',
+      'for a user without a name',
       'get core/configmaps ns/a',
       { name: 'system:anonymous', groups: ['system:unauthenticated'] },
     ],
-    ['for a service account at home', 'list core/pods ns/', robot('ws')],
-    ['for a service account from elsewhere', 'list core/pods ns/', robot('other')],
+    ['for a service account of the workspace', 'list core/pods ns/', robot('ws')],
+    ['for a service account of another workspace', 'list core/pods ns/', robot('other')],
   ]
   for (const [what, asked, who] of cases)
-    it(`suggests what is enough ${what}, and no more`, async () => {
+    it(`suggest exactly the needed permission ${what}`, async () => {
       const { fixture, ask } = explaining()
-      const told = await ask(asked, who)
-      assert.equal(told.allowed, false)
-      for (const { metadata } of told.missing.flatMap(({ grant }) => grant))
+      const explained = await ask(asked, who)
+      assert.equal(explained.allowed, false)
+      for (const { metadata } of explained.missing.flatMap(({ grant }) => grant))
         assert.match(metadata.name ?? '', /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
-      give(fixture, told)
+      give(fixture, explained)
       assert.equal((await ask(asked, who)).allowed, true)
       for (const more of ['delete core/secrets ns/other', 'list core/secrets', 'get /debug'])
         assert.equal((await ask(more, who)).allowed, false, more)
     })
 
-  it('says where no role can help', async () => {
+  it('report conditions that no role grants', async () => {
     const { ask } = explaining({
       phases: { ws: 'Ready', later: 'Scheduling' },
       requiredGroups: { ws: 'staff' },
@@ -122,16 +126,16 @@ describe('an explanation', () => {
     assert.ok((await sentences('list core/pods', scoped, loopback)).some(why => /out of scope/.test(why)))
   })
 
-  it('of what is allowed says by what', async () => {
+  it('of allowed actions name the rule', async () => {
     const { ask } = explaining()
-    const told = await ask('list core/pods', admin)
-    assert.deepEqual([told.allowed, told.missing], [true, []])
-    assert.match(told.steps.at(-1)?.reason ?? '', /ClusterRoleBinding "cluster-admin-binding"/)
+    const explained = await ask('list core/pods', admin)
+    assert.deepEqual([explained.allowed, explained.missing], [true, []])
+    assert.match(explained.steps.at(-1)?.reason ?? '', /ClusterRoleBinding "cluster-admin-binding"/)
     assert.deepEqual((await ask('list core/pods', loopback)).steps.at(-1)?.reason, 'member of system:masters')
   })
 
-  describe('for who may not ask about others', () => {
-    it('of a workspace that is closed to him says as much as of one that is not there', async () => {
+  describe('for users without permission for reviews', () => {
+    it('of a workspace without access equals that of a missing one', async () => {
       const { fixture, ask } = explaining({ phases: { ws: 'Ready', later: 'Scheduling' } })
       fixture.put('ws', clusterBinding('view', userNamed('alice')))
       const nothing = { allowed: false, limited: true, steps: [], missing: [] }
@@ -139,17 +143,17 @@ describe('an explanation', () => {
         assert.deepEqual(await ask('list core/pods', alice, alice, cluster), nothing, cluster)
     })
 
-    it('names the rule that he lacks, once he is inside', async () => {
+    it('has the missing rule, with access to the workspace', async () => {
       const { fixture, ask } = explaining()
       fixture.put('ws', clusterBinding('system:kcp:workspace:access', groupNamed('system:authenticated')))
-      const told = await ask('list core/pods ns/', alice, alice)
-      assert.deepEqual([told.limited, told.steps], [true, []])
-      assert.deepEqual(kindsIn(told), ['05-local in ws: Role RoleBinding'])
-      give(fixture, told)
+      const explained = await ask('list core/pods ns/', alice, alice)
+      assert.deepEqual([explained.limited, explained.steps], [true, []])
+      assert.deepEqual(kindsIn(explained), ['05-local in ws: Role RoleBinding'])
+      give(fixture, explained)
       assert.equal((await ask('list core/pods ns/', alice, alice)).allowed, true)
     })
 
-    it('is the same whatever exists', async () => {
+    it('does not depend on which objects exist', async () => {
       const { fixture, ask } = explaining()
       fixture.put('ws', clusterBinding('system:kcp:workspace:access', groupNamed('system:authenticated')))
       const before = await ask('get core/secrets ns/a', alice, alice)
@@ -167,25 +171,25 @@ describe('an explanation', () => {
     }
     const widgets = 'list example.com/widgets ns/'
 
-    it('says only what the binding says, to who may not ask there', async () => {
+    it('has only the names of the binding, without permission there', async () => {
       const { fixture, ask } = explaining(bound)
       fixture.put('provider', clusterRole('hidden', { verbs: ['get'], apiGroups: ['*'], resources: ['*'] }))
       fixture.put('provider', clusterBinding('hidden', userNamed('apis.kcp.io:binding:admin')))
       for (const what of [widgets, 'get example.com/widgets ns/a']) {
-        const told = await ask(what, admin)
-        assert.doesNotMatch(JSON.stringify(told), /hidden|"provider"|\\"provider\\"/)
+        const explained = await ask(what, admin)
+        assert.doesNotMatch(JSON.stringify(explained), /hidden|"provider"|\\"provider\\"/)
       }
-      const told = await ask(widgets, admin)
-      assert.deepEqual(kindsIn(told), [
+      const explained = await ask(widgets, admin)
+      assert.deepEqual(kindsIn(explained), [
         '04-maxpermissionpolicy in root:provider: ClusterRole ClusterRoleBinding',
       ])
     })
 
-    it('says everything to who may ask in both', async () => {
+    it('is complete with permission in both', async () => {
       const { fixture, ask } = explaining(bound)
-      const told = await ask(widgets, admin, loopback)
-      assert.equal(told.steps.at(-1)?.reason, 'API export "provider"|"widgets" policy: ')
-      give(fixture, told)
+      const explained = await ask(widgets, admin, loopback)
+      assert.equal(explained.steps.at(-1)?.reason, 'API export "provider"|"widgets" policy: ')
+      give(fixture, explained)
       assert.equal((await ask(widgets, admin)).allowed, true)
     })
   })

@@ -7,7 +7,10 @@ import { isServiceAccount } from '../rbac/effectiveusers.ts'
 import type { PolicyRule } from '../rbac/policyrule.ts'
 import { rbacGroup } from '../rbac/rbacsource.ts'
 
-/** A role with the one rule that allows an action, and its binding to somebody; in the action's namespace if it has one. */
+/**
+ * A role with one rule that allows the action, and a binding of it to the subject; in the action's namespace if it
+ * has one.
+ */
 export function roleAndBinding(action: Action, subject: object): readonly KubeObject[] {
   const namespace = action.resource?.namespace ?? ''
   const scope = namespace === '' ? 'Cluster' : ''
@@ -20,7 +23,7 @@ export function roleAndBinding(action: Action, subject: object): readonly KubeOb
   return [role, bindingTo({ kind: role.kind, metadata }, subject)]
 }
 
-/** A ClusterRoleBinding to the role that every workspace has for letting people in. */
+/** A ClusterRoleBinding to the role for access that every workspace has. */
 export function accessBinding(subject: object): KubeObject {
   const name = 'system:kcp:workspace:access'
   const metadata = { name: nameOf({ verbs: ['access'], nonResourceURLs: ['/'] }, subject) }
@@ -42,7 +45,7 @@ const bindingTo = (role: Role, subject: object, metadata: object = role.metadata
   subjects: [subject],
 })
 
-/** The narrowest rule: one verb, one resource or path, and one name where requests carry one. */
+/** The narrowest rule: one verb, one resource or path, and the name of the object when the request has one. */
 export function ruleFor({ verb, resource, path = '' }: Action): PolicyRule {
   if (resource === undefined) return { verbs: [verb], nonResourceURLs: [path] }
   const { group, subresource, name } = resource
@@ -54,7 +57,7 @@ export function ruleFor({ verb, resource, path = '' }: Action): PolicyRule {
 
 const nameless = new Set(['create', 'deletecollection'])
 
-/** Says what it is for, and differs for every rule and subject. */
+/** A readable name with a hash of the rule and subject. */
 function nameOf(rule: PolicyRule, subject: object): string {
   const words = [...rule.verbs, ...(rule.resources ?? ['path'])].join('-').toLowerCase()
   const readable = words
@@ -69,8 +72,8 @@ function nameOf(rule: PolicyRule, subject: object): string {
 }
 
 /**
- * How a binding has to name who asks; undefined where no binding could name him alone: out of scope he is nobody in
- * particular.
+ * The subject with which a binding refers to the user; undefined for a user out of scope, which only bindings to all
+ * users reach.
  */
 export function subjectOf({ user, effective: [known] }: AuthorizerAttributes): object | undefined {
   if (known === undefined || (known.name === anonymous.name && user.name !== anonymous.name)) return undefined

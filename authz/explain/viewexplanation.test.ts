@@ -4,14 +4,14 @@ import { silent } from '../../framework/contract/log.ts'
 import { defineVirtualWorkspace, type WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { action, clusterBinding, createFixture, user, userNamed } from '../testing/fixture.ts'
+import { detailsFromSources } from './decisiondetails.ts'
 import { createExplainer } from './explanation.ts'
-import { insightInto } from './insight.ts'
 
 const admin = user('admin')
 const apis = () => undefined
-/** Asks the same as the plain endpoint. */
+/** Authorizes like a request without a view. */
 const plain = defineVirtualWorkspace('plain', '/services/plain', () => ({ apis }))
-/** Is decided in `ws`, and asks there and in `other`. */
+/** Is authorized in `ws`, by reviews in `ws` and in `other`. */
 const joint = defineVirtualWorkspace('joint', '/services/joint', ({ backend }) => {
   const asked = action('list core/pods', 'other')
   return {
@@ -27,7 +27,7 @@ const joint = defineVirtualWorkspace('joint', '/services/joint', ({ backend }) =
       ]),
       cluster: 'ws',
     }),
-    authorize: async () => deny('never asked when somebody explains', 'virtual.joint'),
+    authorize: async () => deny('not called for explanations', 'virtual.joint'),
   }
 })
 
@@ -42,19 +42,19 @@ function explaining(...factories: readonly WorkspaceFactory[]) {
   const views = factories.map(factory => factory({ backend: fixture } as never))
   const { throughView } = createExplainer({
     ...fixture,
-    insight: insightInto(fixture.authorizer, fixture.sources),
+    details: detailsFromSources(fixture.authorizer, fixture.sources),
     views: () => views,
   })
   fixture.put('ws', clusterBinding('cluster-admin', userNamed('admin')))
   const record = { log: silent, warn: () => undefined, annotate: () => undefined }
   const { signal } = new AbortController()
-  const ask = (url: string, who: UserInfo = user('alice'), asker = admin, cluster = 'ws') =>
-    throughView({ url, asker, user: who, action: action('list core/pods', cluster), signal, record })
+  const ask = (url: string, who: UserInfo = user('alice'), requester = admin, cluster = 'ws') =>
+    throughView({ url, requester, user: who, action: action('list core/pods', cluster), signal, record })
   return { fixture, ask }
 }
 
-describe('an explanation of a view', () => {
-  it('is that of the plain question, where the view asks no other', async () => {
+describe('explanations of requests to views', () => {
+  it('equal that of the request itself for views without authorization', async () => {
     const { ask } = explaining(plain)
     const { steps, missing } = await ask('/services/plain/clusters/ws')
     assert.deepEqual(
@@ -68,7 +68,7 @@ describe('an explanation of a view', () => {
     assert.equal((await ask('/services/plain/clusters/ws', admin)).allowed, true)
   })
 
-  it('names the view, where that decides and names no authorizer', async () => {
+  it('name the view when it decides without naming an authorizer', async () => {
     const { ask } = explaining(members)
     const { steps, missing } = await ask('/services/members/clusters/ws')
     assert.deepEqual(
@@ -86,7 +86,7 @@ describe('an explanation of a view', () => {
     )
   })
 
-  it('has what is asked elsewhere for those only who may ask there', async () => {
+  it('have the reviews of other workspaces only with permission there', async () => {
     const { ask, fixture } = explaining(joint)
     const url = '/services/joint/clusters/other'
     const hidden = await ask(url)
@@ -99,28 +99,33 @@ describe('an explanation of a view', () => {
       [['others', '']],
     )
     fixture.put('other', clusterBinding('cluster-admin', userNamed('admin')))
-    const shown = await ask(url)
+    const visibleMissing = await ask(url)
     assert.deepEqual(
-      shown.missing.map(({ authorizer, workspace, elsewhere }) => [authorizer, workspace, elsewhere]),
+      visibleMissing.missing.map(({ authorizer, workspace, otherWorkspace }) => [
+        authorizer,
+        workspace,
+        otherWorkspace,
+      ]),
       [
         ['02-content', 'other', true],
         ['05-local', 'other', true],
       ],
     )
-    for (const { grant } of shown.missing) for (const object of grant) fixture.put('other', object)
+    for (const { grant } of visibleMissing.missing) for (const object of grant) fixture.put('other', object)
     assert.equal((await ask(url)).allowed, true)
   })
 
-  it('says of system:masters that nothing stops them', async () => {
+  it('report that system:masters is allowed', async () => {
     const { ask } = explaining(joint)
     const root: UserInfo = { name: 'root', groups: ['system:masters'] }
     const { allowed, steps } = await ask('/services/joint/clusters/other', root)
     assert.deepEqual([allowed, steps.map(({ authorizer }) => authorizer)], [true, ['AlwaysAllowGroups']])
   })
 
-  it('is given in the workspace that decides, about views that there are', async () => {
+  it('require the deciding workspace and the URL of a view', async () => {
     const { ask } = explaining(plain, joint)
-    const wrong = /^who may use "\/services\/.*" is not decided in this workspace$/
+    const wrong =
+      /^the authorization of "\/services\/.*" is decided in another workspace: send the request there$/
     for (const url of ['/services/plain/clusters/other', '/services/plain/clusters/*'])
       await assert.rejects(ask(url), { code: 400, message: wrong })
     await assert.rejects(ask('/services/joint/clusters/ws', admin, admin, 'other'), {

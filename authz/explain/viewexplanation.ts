@@ -14,6 +14,7 @@ import type { Params } from '../../framework/request/path.ts'
 import type { RequestInfo, Verb } from '../../framework/request/requestinfo.ts'
 import { isPrivileged } from '../../framework/request/user.ts'
 import { attributesFor } from '../chain/attributes.ts'
+import type { DecisionDetails } from './decisiondetails.ts'
 import { sentenceOf } from './diagnosis.ts'
 import {
   type ExplainedMissing,
@@ -21,12 +22,11 @@ import {
   type ExplainRequest,
   type Explanation,
   limited,
-  mayAskIn,
-  shown,
-} from './disclosure.ts'
-import type { Insight } from './insight.ts'
+  mayReviewIn,
+  visibleMissing,
+} from './visibility.ts'
 
-/** A request to a view that somebody wants to have explained, in the logical cluster that decides about the view. */
+/** A request to explain a request to a view, in the logical cluster whose authorization decides about the view. */
 export interface ViewExplainRequest extends ExplainRequest {
   /** `/services/apiexport/<cluster>/<export>/clusters/<name or *>` */
   readonly url: string
@@ -35,35 +35,38 @@ export interface ViewExplainRequest extends ExplainRequest {
 
 export interface ViewExplaining {
   readonly authorizer: Authorizer
-  readonly insight: Insight
+  readonly details: DecisionDetails
   readonly views: () => readonly VirtualWorkspace[]
 }
 
 /**
- * What a view asks, whom, and what each of them says. Who may ask in one logical cluster is told what was said there,
- * and of the others only that they had a say: what exists there is their business.
+ * The authorization decisions of a view, and who made them. A requester with permission for reviews in a logical
+ * cluster sees the decisions there, and of other logical clusters only that they decide, too.
  */
 export async function explainView(parts: ViewExplaining, request: ViewExplainRequest): Promise<Explanation> {
   const { workspace, ctx } = viewOf(parts.views(), request)
   const decision = await decisionOf(parts, workspace, ctx)
   const { cluster = ctx.cluster } = decision
   if (cluster !== request.action.cluster)
-    throw badRequest(`who may use ${JSON.stringify(request.url)} is not decided in this workspace`)
+    throw badRequest(
+      `the authorization of ${JSON.stringify(request.url)} is decided in another workspace: send the request there`,
+    )
   const allowed = decision.effect === 'allow'
   const steps = (decision.trace ?? []).map(step => ({ ...step, cluster: step.cluster ?? cluster }))
-  if (!(await mayAskIn(parts.authorizer, request, cluster))) return limitedTo(parts, request, allowed, steps)
-  const told = (await Promise.all(steps.map(step => stepsAt(parts, request, step)))).flat()
+  if (!(await mayReviewIn(parts.authorizer, request, cluster)))
+    return limitedTo(parts, request, allowed, steps)
+  const explained = (await Promise.all(steps.map(step => stepsAt(parts, request, step)))).flat()
   const missing = (await Promise.all(steps.map(step => missingAt(parts, request, step)))).flat()
-  const isHidden = !allowed && told.some(step => step.decision === 'Withheld')
-  return { allowed, steps: told, missing: isHidden ? [...missing, elsewhereToo] : missing }
+  const isHidden = !allowed && explained.some(step => step.decision === 'Withheld')
+  return { allowed, steps: explained, missing: isHidden ? [...missing, otherWorkspaces] : missing }
 }
 
-/** The same whether it is so or not: what is missing in a workspace is only for who may ask there. */
-const elsewhereToo: ExplainedMissing = {
+/** Added in every case with hidden steps, so that it reveals nothing about other workspaces. */
+const otherWorkspaces: ExplainedMissing = {
   authorizer: 'others',
   workspace: '',
-  elsewhere: true,
-  why: 'Workspaces where you may not ask have a say, too. Who may create subjectaccessreviews there is told.',
+  otherWorkspace: true,
+  why: 'Other workspaces also decide. Permission to create subjectaccessreviews there shows their decisions.',
   grant: [],
 }
 
@@ -99,7 +102,7 @@ function infoOf({ verb, resource, path = '' }: Action): RequestInfo {
   return { isResource: true, ...resource, verb: verb as Verb, path }
 }
 
-/** Views that ask the plain question have one step, and so have those that ask nobody. */
+/** Runs the view's authorization. A decision without a trace becomes a trace of one step. */
 async function decisionOf(
   { authorizer }: ViewExplaining,
   workspace: VirtualWorkspace,
@@ -108,7 +111,7 @@ async function decisionOf(
   const { cluster, user, signal, info } = ctx
   const ask = workspace.explain ?? workspace.authorize
   const answer = await (ask?.(ctx) ?? authorizer.authorize(user, actionOf(info, cluster), signal))
-  // Nothing but a guard stops them.
+  // Only a view's guard can refuse system:masters.
   if (isPrivileged(user) && workspace.guard === undefined)
     return { ...answer, effect: 'allow', trace: [allow('member of system:masters', 'AlwaysAllowGroups')] }
   if (answer.asked !== undefined)
@@ -125,9 +128,9 @@ type Step = Decision & { readonly cluster: string }
 
 const questionOf = ({ trace }: Step): Decision['asked'] => trace?.[0]?.asked
 
-/** About himself, somebody inside the deciding workspace is told what he lacks there. */
+/** The explanation for a requester without permission for reviews: what is missing in the deciding workspace. */
 async function limitedTo(
-  { insight }: ViewExplaining,
+  { details }: ViewExplaining,
   { action: { cluster }, signal }: ViewExplainRequest,
   allowed: boolean,
   steps: readonly Step[],
@@ -135,37 +138,43 @@ async function limitedTo(
   const refused = steps.find(step => step.cluster === cluster && step.effect !== 'allow')
   const asked = refused && questionOf(refused)
   if (asked === undefined) return { allowed, limited: true, steps: [], missing: [] }
-  const missing = await insight.missing({ ...asked, signal })
+  const missing = await details.missing({ ...asked, signal })
   return limited(allowed, missing, attributesFor(asked.user, asked.action))
 }
 
 async function stepsAt(
-  { authorizer, insight }: ViewExplaining,
+  { authorizer, details }: ViewExplaining,
   request: ViewExplainRequest,
   step: Step,
 ): Promise<readonly ExplainedStep[]> {
   const { cluster: workspace, authorizer: by = '' } = step
-  if (!(await mayAskIn(authorizer, request, workspace)))
-    return [{ authorizer: by, decision: 'Withheld', reason: 'it lies in a workspace where you may not ask' }]
+  if (!(await mayReviewIn(authorizer, request, workspace)))
+    return [
+      {
+        authorizer: by,
+        decision: 'Withheld',
+        reason: 'you may not create subjectaccessreviews in its workspace',
+      },
+    ]
   const own = printStep(step)
   const [answer] = step.trace ?? []
   if (answer?.asked === undefined) return [own]
-  const inner = await insight.steps({ ...request, ...answer.asked }, answer)
+  const inner = await details.steps({ ...request, ...answer.asked }, answer)
   return [own, ...inner.map(each => ({ ...each, workspace }))]
 }
 
 async function missingAt(
-  { authorizer, insight }: ViewExplaining,
+  { authorizer, details }: ViewExplaining,
   request: ViewExplainRequest,
   step: Step,
 ): Promise<readonly ExplainedMissing[]> {
   const { cluster: workspace, authorizer: by = '' } = step
-  if (step.effect === 'allow' || !(await mayAskIn(authorizer, request, workspace))) return []
-  const elsewhere = workspace === request.action.cluster ? {} : { elsewhere: true as const }
+  if (step.effect === 'allow' || !(await mayReviewIn(authorizer, request, workspace))) return []
+  const otherWorkspace = workspace === request.action.cluster ? {} : { otherWorkspace: true as const }
   const asked = questionOf(step)
   if (asked === undefined)
-    return [{ authorizer: by, workspace, ...elsewhere, why: sentenceOf(step), grant: [] }]
-  const found = await insight.missing({ ...request, ...asked })
-  const entries = await Promise.all(found.map(entry => shown(authorizer, request, entry)))
-  return entries.map(entry => ({ ...entry, ...elsewhere }))
+    return [{ authorizer: by, workspace, ...otherWorkspace, why: sentenceOf(step), grant: [] }]
+  const found = await details.missing({ ...request, ...asked })
+  const entries = await Promise.all(found.map(entry => visibleMissing(authorizer, request, entry)))
+  return entries.map(entry => ({ ...entry, ...otherWorkspace }))
 }

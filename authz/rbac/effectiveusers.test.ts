@@ -55,8 +55,8 @@ describe('scopes', () => {
     ['from another cluster', home('anotherws'), false],
     ['from this cluster', home('this'), true],
     ['without a cluster', {}, true],
-    ['with two homes', home('this', 'this'), false],
-    ['scoped to its home', { ...home('this'), ...scopes('cluster:this') }, true],
+    ['of two clusters', home('this', 'this'), false],
+    ['scoped to its cluster', { ...home('this'), ...scopes('cluster:this') }, true],
     ['from another cluster, scoped to this one', { ...home('another'), ...scopes('cluster:this') }, false],
     ['scoped to another cluster', { ...home('this'), ...scopes('cluster:another') }, false],
   ] as const)
@@ -66,13 +66,13 @@ describe('scopes', () => {
 })
 
 describe('effective users', () => {
-  it('of ordinary users are themselves, and the same object', () => {
+  it('of ordinary users are the user object itself', () => {
     const user = someone('alice', ['devs', authenticated])
     assert.deepEqual(effectiveUsers(user, 'this'), [user])
     assert.equal(effectiveUsers(user, 'this')[0], user)
   })
 
-  it('of a service account are itself at home, and its global name everywhere', () => {
+  it('of a service account are itself in its cluster, and its global name everywhere', () => {
     const robot = (extra?: Extra) => someone(robotName, ['system:serviceaccounts', authenticated], extra)
     assert.deepEqual(namesIn(robot()), [robotName])
     assert.deepEqual(namesIn(robot(home('this'))), [robotName, 'system:kcp:serviceaccount:this:ns:robot'])
@@ -83,7 +83,7 @@ describe('effective users', () => {
     assert.deepEqual(namesIn(robot(home('this', 'other'))), ['system:anonymous'])
   })
 
-  it('out of scope are nobody, who is from the clusters that all scopes agree on', () => {
+  it('out of scope are system:anonymous, with the groups of the clusters in all scopes', () => {
     const user = someone(
       'alice',
       ['devs', authenticated],
@@ -101,7 +101,7 @@ describe('effective users', () => {
     ['add to the user', someone('a', [], warrants({ user: 'b' }, { user: 'c' })), ['a', 'b', 'c']],
     ['may nest', someone('a', [], warrants(nested)), ['a', 'b', 'c']],
     [
-      'that cannot be read give nothing',
+      'that are invalid grant nothing',
       someone(
         'a',
         [],
@@ -118,34 +118,34 @@ describe('effective users', () => {
     ],
     ['for a service account need its cluster', someone('a', [], warrants({ user: robotName })), ['a']],
     [
-      'for a service account at home',
+      'for a service account of the cluster',
       someone('a', [], warrants({ user: robotName, extra: home('this') })),
       ['a', robotName, 'system:kcp:serviceaccount:this:ns:robot'],
     ],
     [
-      'for a service account elsewhere',
+      'for a service account of another cluster',
       someone('a', [], warrants({ user: robotName, extra: home('other') })),
       ['a', 'system:kcp:serviceaccount:other:ns:robot', 'system:anonymous'],
     ],
     [
-      'out of scope give nothing',
+      'out of scope grant nothing',
       someone('a', [], warrants({ user: 'b', extra: scopes('cluster:other') })),
       ['a', 'system:anonymous'],
     ],
     [
-      'hold though the user is out of scope',
+      'apply when the user is out of scope',
       someone('a', [], { ...scopes('cluster:other'), ...warrants({ user: 'b' }) }),
       ['b', 'system:anonymous'],
     ],
   ] as const)
     it(`by warrants: ${what}`, () => assert.deepEqual(namesIn(user), names))
 
-  it('with a scoped warrant are from its cluster', () => {
+  it('of a scoped warrant have the group of its cluster', () => {
     const scoped = warrants({ user: 'b', groups: ['g'], extra: scopes('cluster:this') })
     assert.deepEqual(groupsIn(someone('a', ['x'], scoped)), ['g', 'system:cluster:this', 'x'])
   })
 
-  it('end, however many warrants are sent', () => {
+  it('are limited in number', () => {
     let deep: object = { user: 'bottom' }
     for (let i = 0; i < 12; i++) deep = { user: `level${12 - i}`, extra: warrants(deep) }
     assert.ok(!namesIn(someone('a', [], warrants(deep))).includes('bottom'))
@@ -157,7 +157,7 @@ describe('effective users', () => {
 describe('users of an export', () => {
   const prefixed = (user: UserInfo) => prefixUser(user, 'prefix:')
 
-  it('have a prefix, as have their groups and warrants', () => {
+  it('have a prefix in name, groups and warrants', () => {
     assert.deepEqual(prefixed(someone('user', ['a', 'b'])), {
       name: 'prefix:user',
       groups: ['prefix:a', 'prefix:b'],
@@ -166,7 +166,7 @@ describe('users of an export', () => {
     assert.deepEqual(warranted.extra?.[warrantKey], ['{"user":"prefix:w","groups":["prefix:c","prefix:d"]}'])
   })
 
-  it('who are service accounts go by their global name, or are nobody', () => {
+  it('have the global name of service accounts, or are anonymous', () => {
     const robot = (groups: readonly string[], extra?: Extra) => prefixed(someone(robotName, groups, extra))
     assert.deepEqual(robot(['system:serviceaccounts'], home('c')), {
       name: 'prefix:system:kcp:serviceaccount:c:ns:robot',

@@ -80,7 +80,7 @@ function collect(found: Found, user: UserInfo, cluster: ClusterName, depth: numb
   }
 }
 
-/** The name by which other logical clusters know a service account. */
+/** The name of a service account in other logical clusters. */
 function globalServiceAccount(user: UserInfo): UserInfo | undefined {
   const [home, ...others] = valuesOf(user, clusterNameKey)
   if (home === undefined || others.length > 0 || !isServiceAccount(user)) return undefined

@@ -4,7 +4,7 @@ import { type PolicyRule, ruleAllows } from './policyrule.ts'
 
 const pods: PolicyRule = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] }
 
-/** A rule, what it allows and what it does not. */
+/** A rule, the actions that it allows, and actions that it does not allow. */
 const table: readonly [
   name: string,
   rule: PolicyRule,
@@ -42,13 +42,13 @@ const table: readonly [
     ['update core/pods', 'update core/pods/scale', 'update core/status', 'update core/pods/xstatus'],
   ],
   [
-    'no patterns beside these',
+    'no other patterns',
     { verbs: ['ge*'], apiGroups: ['*'], resources: ['po*', 'pods/*'] },
     [],
     ['get core/pods', 'get core/pods/log'],
   ],
   [
-    'names, and nothing that has no name',
+    'names, and no requests without a name',
     { ...pods, verbs: ['*'], resourceNames: ['a', 'b'] },
     ['get core/pods ns/a', 'list core/pods ns/b', 'delete core/pods b'],
     ['get core/pods ns/c', 'list core/pods', 'create core/pods ns/', 'deletecollection core/pods ns/'],
@@ -61,7 +61,7 @@ const table: readonly [
   ],
   ['every path', { verbs: ['*'], nonResourceURLs: ['*'] }, ['access /', 'get /x/y'], ['get core/pods']],
   [
-    'a star only at the end of a path',
+    'a wildcard only at the end of a path',
     { verbs: ['get'], nonResourceURLs: ['/a/*/b'] },
     ['get /a/*/b'],
     ['get /a/x/b'],

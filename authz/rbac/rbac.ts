@@ -97,8 +97,8 @@ export function grants(source: RbacSource, holder: RoleHolder): readonly Grant[]
 }
 
 /**
- * Rules of equally named roles add up: a workspace's `cluster-admin` extends that of `system:admin`. undefined: no such
- * role.
+ * The rules of ClusterRoles with the same name are merged: a workspace's `cluster-admin` extends that of
+ * `system:admin`. undefined: no such role.
  */
 export const clusterRoleRules = (
   source: RbacSource,

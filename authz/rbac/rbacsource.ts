@@ -3,15 +3,15 @@ import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import type { PolicyRule } from './policyrule.ts'
 
-/** A (Cluster)RoleBinding, as far as evaluation needs it. */
+/** A RoleBinding or ClusterRoleBinding, with the fields that evaluation needs. */
 export interface Binding {
   readonly name: string
   readonly role: { readonly kind: 'ClusterRole' | 'Role'; readonly name: string }
 }
 
 /**
- * RBAC objects of all logical clusters, from memory. Bindings are found by subject (`subjectKey`), so that a decision
- * costs what its user is bound to and not what the cluster contains.
+ * RBAC objects of all logical clusters, in memory. Bindings are indexed by subject (`subjectKey`): the cost of a
+ * decision depends on the bindings of its user, not on the size of the cluster.
  */
 export interface RbacSource {
   clusterRole(cluster: ClusterName, name: string): readonly PolicyRule[] | undefined
@@ -45,7 +45,7 @@ export function keysOf(user: UserInfo): readonly string[] {
   return keys
 }
 
-/** A user is authenticated once and authorized many times. */
+/** Cached, because a user is authenticated once and authorized many times. */
 const known = new WeakMap<UserInfo, readonly string[]>()
 
 /** A key as printed in reasons: `User "alice"`, `ServiceAccount "robot/default"`. */

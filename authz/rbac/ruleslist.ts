@@ -12,7 +12,7 @@ export interface RoleReference {
   readonly namespace: string
 }
 
-/** Every rule a user holds in a cluster and, unless it is '', in a namespace. Duplicates stay, as in kcp. */
+/** All rules that a user holds in a cluster and, unless it is '', in a namespace. Duplicates are kept, as in kcp. */
 export function rulesOf(
   source: RbacSource,
   user: UserInfo,
@@ -45,8 +45,8 @@ const mostAtoms = 10_000
 const mostCompared = 100_000_000
 
 /**
- * The rules of `wanted` that `held` does not cover, split into one verb, one resource and at most one name each. A rule
- * with too many combinations is covered only by a single rule.
+ * The rules of `wanted` that `held` does not cover, split into one verb, one resource and at most one name each. A
+ * rule with too many combinations counts as covered only by a single rule.
  */
 export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
   const weight = held.reduce((sum, rule) => sum + sizeOf(rule), 1)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { loopback, type UserInfo } from '../../framework/request/user.ts'
+import { detailsFromSources } from '../explain/decisiondetails.ts'
 import { createExplainer } from '../explain/explanation.ts'
-import { insightInto } from '../explain/insight.ts'
 import {
   clusterBinding,
   contextOf,
@@ -37,7 +37,7 @@ describe('reviews', () => {
     fixture.put('ws', clusterBinding('view', userNamed('alice')))
   })
 
-  /** The status of a review, asked for by a user in a namespace. */
+  /** Creates a review as a user, and returns its status. */
   async function ask(
     plural: keyof typeof kinds,
     spec: object,
@@ -55,7 +55,7 @@ describe('reviews', () => {
     return item.object.status
   }
 
-  it('answer what the caller may', async () => {
+  it('report the permissions of the caller', async () => {
     assert.deepEqual(await ask('selfsubjectaccessreviews', { resourceAttributes: pods }), {
       allowed: true,
       reason: 'access granted',
@@ -73,7 +73,7 @@ describe('reviews', () => {
     )
   })
 
-  it('answer what somebody else may, with the groups as they are given', async () => {
+  it('report the permissions of another user, with the given groups', async () => {
     const about = (subject: object) =>
       ask('subjectaccessreviews', { ...subject, resourceAttributes: pods }, { by: loopback })
     const denied = { allowed: false, reason: 'access denied' }
@@ -87,7 +87,7 @@ describe('reviews', () => {
     assert.deepEqual(await about({ user: 'alice', groups: ['system:kcp:admin'], ...foreign }), denied)
   })
 
-  it('tell a refusal from no opinion', async () => {
+  it('distinguish denied from no opinion', async () => {
     const resourceAttributes = {
       verb: 'get',
       group: 'apis.kcp.io',
@@ -122,11 +122,11 @@ describe('reviews', () => {
       /spec.resourceAttributes.namespace: Invalid value: "ns": must match metadata.namespace/,
     ],
   ] as const)
-    it(`refuse to be about ${what}`, async () => {
+    it(`refuse ${what}`, async () => {
       await assert.rejects(ask(plural, spec, { by: loopback, namespace: 'ns2' }), { code: 422, message })
     })
 
-  it('list the rules of a plain member exactly', async () => {
+  it('list the rules of a member exactly', async () => {
     const plain = await ask('selfsubjectrulesreviews', { namespace: 'default' }, { by: user('bob') })
     const review = (resources: string[], group: string) => ({
       verbs: ['create'],
@@ -157,7 +157,7 @@ describe('reviews', () => {
     })
   })
 
-  describe('that look past the guards of a workspace', () => {
+  describe('deep SubjectAccessReviews', () => {
     const closed = () => createFixture({ requiredGroups: { ws: 'nobody' } })
     const about = { user: 'alice', resourceAttributes: pods }
     const deeply = async (by: UserInfo, kind: keyof typeof kinds = 'subjectaccessreviews') => {
@@ -167,18 +167,18 @@ describe('reviews', () => {
       return allowed
     }
 
-    it('are for system:masters', async () => {
+    it('require system:masters', async () => {
       assert.equal(await deeply(loopback), true)
       const warrant = { 'authorization.kcp.io/warrant': ['{"groups":["system:masters"]}'] }
       for (const by of [user('kcp-admin', 'system:kcp:admin'), { ...alice, extra: warrant }])
         assert.equal(await deeply(by), false)
     })
 
-    it('are SubjectAccessReviews, and nothing else', async () => {
+    it('are not other kinds of reviews', async () => {
       assert.equal(await deeply(loopback, 'localsubjectaccessreviews').catch(() => false), false)
     })
 
-    it('have to be asked for', async () => {
+    it('require the header', async () => {
       fixture = closed()
       fixture.put('ws', clusterBinding('view', userNamed('alice')))
       assert.deepEqual(await ask('subjectaccessreviews', about, { by: loopback }), {
@@ -189,19 +189,19 @@ describe('reviews', () => {
     })
   })
 
-  it('say that they could not be evaluated', async () => {
+  it('report an evaluation error', async () => {
     const authorizer = { authorize: () => Promise.reject(new Error('the webhook at https://inner is gone')) }
     fixture = { ...fixture, authorizer }
     assert.deepEqual(await ask('selfsubjectaccessreviews', { resourceAttributes: pods }), {
       allowed: false,
-      evaluationError: 'the authorizer has failed',
+      evaluationError: 'the authorizer failed',
     })
   })
 
-  it('explain themselves only when they are asked to', async () => {
+  it('have an explanation only on request', async () => {
     const explainer = createExplainer({
       ...fixture,
-      insight: insightInto(fixture.authorizer, fixture.sources),
+      details: detailsFromSources(fixture.authorizer, fixture.sources),
       views: () => [],
     })
     const told = async (annotations: Record<string, string>) => {
@@ -228,7 +228,7 @@ describe('reviews', () => {
     )
   })
 
-  it('tell the caller who he is', async () => {
+  it('report the user of the caller', async () => {
     const known = { ...alice, uid: '7', extra: { k: ['v'] } }
     assert.deepEqual(await ask('selfsubjectreviews', {}, { by: known }), {
       userInfo: { username: 'alice', uid: '7', groups: alice.groups, extra: { k: ['v'] } },

@@ -5,19 +5,19 @@ import type { ItemList, ItemWatch, ResourceStorage } from '../../framework/contr
 import { badRequest, methodNotSupported } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../framework/request/user.ts'
-import type { Explanation } from '../explain/disclosure.ts'
 import type { Explainer } from '../explain/explanation.ts'
+import type { Explanation } from '../explain/visibility.ts'
 import type { PolicyRule } from '../rbac/policyrule.ts'
 import { type RbacSource, record, text } from '../rbac/rbacsource.ts'
 import { rulesOf } from '../rbac/ruleslist.ts'
 import { selectorsIn } from './reviewselectors.ts'
 import { checkReview, checkSubject } from './reviewspec.ts'
 
-/** Answers one review: the object with its `status`. */
+/** Evaluates one review: returns the object with its `status`. */
 type Answer = (ctx: RequestContext, object: KubeObject) => Promise<KubeObject>
 
 /**
- * The storages of reviews by `<plural>.<group>`: `create` stores nothing and returns the object with its status
+ * Storages of review resources, by `<plural>.<group>`: `create` stores nothing and returns the object with its status
  * (`pkg/registry/authorization` of Kubernetes).
  */
 export const reviewStorages = (
@@ -33,7 +33,7 @@ export const reviewStorages = (
   }),
 })
 
-/** The reviews of one action. */
+/** Storages of the reviews of one action. */
 export function accessReviewStorages(
   authorizer: Authorizer,
   explainer?: Explainer,
@@ -100,13 +100,13 @@ function subjectOf(_ctx: RequestContext, object: KubeObject): UserInfo {
 }
 
 /** The user and the action of a review, and the errors of its selectors. */
-interface Question {
+interface ReviewQuestion {
   readonly user: UserInfo
   readonly action: Action
   readonly problems: readonly string[]
 }
 
-function questionOf(ctx: RequestContext, object: KubeObject, user: UserInfo): Question {
+function questionOf(ctx: RequestContext, object: KubeObject, user: UserInfo): ReviewQuestion {
   const { problems, ...selectors } = selectorsIn(record(object.spec).resourceAttributes)
   return { user, action: { ...actionOf(ctx, object), ...selectors }, problems }
 }
@@ -135,11 +135,13 @@ function resourceIn(attributes: Readonly<Record<string, unknown>>): NonNullable<
   }
 }
 
-/** A deep review is requested by header, by direct members of `system:masters` only: warrants do not count. */
+/**
+ * A deep review is requested by a header, and requires direct membership in `system:masters`: warrants do not count.
+ */
 const isDeep = ({ deepReview, user }: RequestContext, { kind }: KubeObject): boolean =>
   deepReview === true && kind === 'SubjectAccessReview' && isPrivileged(user)
 
-async function accessStatus(authorizer: Authorizer, ctx: RequestContext, question: Question) {
+async function accessStatus(authorizer: Authorizer, ctx: RequestContext, question: ReviewQuestion) {
   const { user, action, problems } = question
   try {
     const decision = await authorizer.authorize(user, action, ctx.signal)
@@ -153,23 +155,23 @@ async function accessStatus(authorizer: Authorizer, ctx: RequestContext, questio
     }
   } catch (error) {
     ctx.record.log.error({ error: String(error) }, 'evaluating an access review failed')
-    return { allowed: false, evaluationError: ['the authorizer has failed', ...problems].join('; ') }
+    return { allowed: false, evaluationError: ['the authorizer failed', ...problems].join('; ') }
   }
 }
 
-/** The annotation that requests an explanation; the answer has it as JSON in the second one. */
+/** The annotation that requests an explanation; the response has it as JSON in the second one. */
 export const explainAnnotation = 'oriel/explain'
 export const explanationAnnotation = 'oriel/explanation'
-/** The path of a view up to its cluster: the review is about a request to the view and is explained. */
+/** The path of a view up to its cluster: the review is then about a request to the view, and has an explanation. */
 export const viewAnnotation = 'oriel/view'
 
 async function throughView(
   explainer: Explainer,
-  { user: asker, signal, record }: RequestContext,
-  question: Question & { readonly url: string },
+  { user: requester, signal, record }: RequestContext,
+  question: ReviewQuestion & { readonly url: string },
   object: KubeObject,
 ): Promise<KubeObject> {
-  const explanation = await explainer.throughView({ asker, signal, record, ...question })
+  const explanation = await explainer.throughView({ requester, signal, record, ...question })
   const { allowed } = explanation
   const reason = allowed ? 'access granted' : 'access denied'
   return withExplanation(withStatus(object, { allowed, reason }), explanation)
@@ -184,12 +186,12 @@ function withExplanation(object: KubeObject, explanation: Explanation): KubeObje
 /** An annotation, because clients keep unknown annotations in every encoding. */
 async function explained(
   explainer: Explainer,
-  { user: asker, signal }: RequestContext,
-  question: Question,
+  { user: requester, signal }: RequestContext,
+  question: ReviewQuestion,
   object: KubeObject,
 ): Promise<KubeObject> {
   if (object.metadata.annotations?.[explainAnnotation] !== 'true') return object
-  return withExplanation(object, await explainer.explain({ asker, signal, ...question }))
+  return withExplanation(object, await explainer.explain({ requester, signal, ...question }))
 }
 
 const rulesAnswer =

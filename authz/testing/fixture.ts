@@ -33,7 +33,7 @@ const resourceOf = {
 
 export interface FixtureOptions {
   readonly phases?: Readonly<Record<ClusterName, string>>
-  /** The annotation, by cluster. */
+  /** The annotation `authorization.kcp.io/required-groups`, by cluster. */
   readonly requiredGroups?: Readonly<Record<ClusterName, string>>
   /** By `<cluster>/<group>/<resource>`. */
   readonly exports?: Readonly<Record<string, readonly BoundExport[]>>
@@ -145,7 +145,7 @@ export function action(text: string, cluster = 'ws'): Action {
   }
 }
 
-/** A request by a user for an RBAC or review resource, as far as storages and admission look at it. */
+/** A request context of a user for an RBAC or review resource, with the fields that storages and admission read. */
 export function contextOf(user: UserInfo, info: Partial<RequestInfo>, cluster = 'ws'): RequestContext {
   return {
     workspace: '',

@@ -4,9 +4,9 @@ import {
   createAuthorizer,
   createExplainer,
   createStamps,
+  detailsFromSources,
   type Explainer,
   escalationPrevention,
-  insightInto,
   type Missing,
   missingIn,
   reviewStorages,
@@ -82,9 +82,9 @@ export function authorizationParts(options: AuthorizationOptions = {}): Authoriz
         exports: boundExportsOf(informers, stamps.changed),
       }
       const authorizer = createAuthorizer({ ...sources, ...options, stamps })
-      const insight = insightInto(authorizer, sources)
+      const details = detailsFromSources(authorizer, sources)
       explaining.set(authorizer, {
-        explainer: createExplainer({ authorizer, insight, views: () => served }),
+        explainer: createExplainer({ authorizer, details, views: () => served }),
         missing: (user, action) => missingIn(sources, user, action),
       })
       return authorizer

@@ -22,7 +22,7 @@ describe('an explanation in words', () => {
         step('02-content', 'NoOpinion', 'abc'),
       ],
       missing: [
-        { authorizer: 'others', workspace: '', elsewhere: true as const, why: 'Others say.', grant: [] },
+        { authorizer: 'others', workspace: '', otherWorkspace: true as const, why: 'Others say.', grant: [] },
       ],
     }
     assert.equal(

@@ -53,8 +53,8 @@ function saidBy({ decision, reason }: ExplainedStep): string {
   return why === '' ? said : `${said}: ${why}`
 }
 
-function missingText({ authorizer, workspace, elsewhere, why, grant }: ExplainedMissing): string {
-  const where = elsewhere && workspace !== '' ? `, in the workspace ${workspace}` : ''
+function missingText({ authorizer, workspace, otherWorkspace, why, grant }: ExplainedMissing): string {
+  const where = otherWorkspace && workspace !== '' ? `, in the workspace ${workspace}` : ''
   const needed = grant.length === 0 ? '' : `  This would give it:\n${indented(documents(grant), '    ')}`
   return `\nMissing (${authorizer}${where}):\n  ${why}\n${needed}`
 }
@@ -64,9 +64,9 @@ export function explainYaml({ allowed, explanation }: Explained): string {
   if (allowed) return '# Nothing is missing.\n'
   if (explanation === undefined) return '# The server does not explain itself.\n'
   const { missing } = explanation
-  const own = missing.filter(({ elsewhere }) => elsewhere !== true).flatMap(({ grant }) => grant)
+  const own = missing.filter(({ otherWorkspace }) => otherWorkspace !== true).flatMap(({ grant }) => grant)
   const notes = missing
-    .filter(({ grant, elsewhere }) => grant.length === 0 || elsewhere === true)
+    .filter(({ grant, otherWorkspace }) => grant.length === 0 || otherWorkspace === true)
     .map(({ workspace, why, grant }) => {
       const there = grant.length === 0 ? '' : `To be applied in ${workspace}:\n${documents(grant)}`
       return indented(`${why}\n${there}`, '# ')

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { accessReviewStorages, createExplainer, insightByAsking } from '../../authz/index.ts'
+import { accessReviewStorages, createExplainer, detailsFromReviews } from '../../authz/index.ts'
 import { isIdentityHeader } from '../../framework/authn/index.ts'
 import { apiSetOf } from '../../framework/contract/apis.ts'
 import { createLogger } from '../../framework/contract/log.ts'
@@ -152,8 +152,8 @@ const reachable = ({ reach }: ShardConnection): HealthCheck => ({
 const explanations =
   (views: () => readonly VirtualWorkspace[]): WorkspaceFactory =>
   ({ backend: { authorizer } }) => {
-    const insight = insightByAsking(authorizer)
-    const explainer = createExplainer({ authorizer, insight, views })
+    const details = detailsFromReviews(authorizer)
+    const explainer = createExplainer({ authorizer, details, views })
     const apis = apiSetOf(reviewResourcesOf(accessReviewStorages(authorizer, explainer)))
     return { name: 'explain', path: pathPattern('/services/explain'), apis: () => apis }
   }

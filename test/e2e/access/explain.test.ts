@@ -155,7 +155,7 @@ describe('what a view decides is explained', function () {
         const { status, body } = await review(where, { who: 'user-5', about: 'user-5', view: url })
         return anonymous(`${status} ${body}`, { [name]: 'x' })
       }
-      assert.match(await ask(group, stranger.cluster), /^400 .*is not decided in this workspace/)
+      assert.match(await ask(group, stranger.cluster), /^400 .*is decided in another workspace/)
       assert.equal(await ask(group, stranger.cluster), await ask('none', stranger.cluster))
       assert.match(await ask(group, provider.cluster), /^403 /)
       assert.equal(await ask(group, provider.cluster), await ask('none', provider.cluster))

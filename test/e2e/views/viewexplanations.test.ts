@@ -148,7 +148,7 @@ describe('what a view in front of a shard decides is explained', function () {
   it('where it is decided, and nowhere else', async () => {
     const elsewhere = await review(consumer.cluster, { who: 'boss', view: view('*') })
     assert.equal(elsewhere.status, 400)
-    assert.match(elsewhere.json().message ?? '', /is not decided in this workspace/)
+    assert.match(elsewhere.json().message ?? '', /is decided in another workspace/)
     for (const url of ['', '/clusters/root', '/services/none/clusters/*', `${view('*')}/api`, '../x'])
       assert.equal((await review(provider.cluster, { who: 'boss', view: url })).status, 400, url)
     const nowhere = await review('*', { who: 'boss', view: view('*') })

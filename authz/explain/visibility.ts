@@ -6,14 +6,17 @@ import type { AuthorizerAttributes } from '../chain/attributes.ts'
 import type { AuthorizationSources } from '../chain/memory.ts'
 import type { Missing } from './diagnosis.ts'
 
-/** Why somebody may or may not do something, as far as whoever asks may know. As sent. */
+/** The response to an explain request, limited to what the requester may see. */
 export interface Explanation {
   readonly allowed: boolean
-  /** The asker may not know more than this: `steps` is empty, and `missing` is what he may ask for. */
+  /**
+   * The requester sees a limited explanation: `steps` is empty, and `missing` has only the missing rules of RBAC in
+   * this workspace.
+   */
   readonly limited?: true
-  /** What each authorizer said, in order; a gate that delegated has the decision it led to. */
+  /** The decision of each authorizer, in order; a gate that delegated has the decision of the chain. */
   readonly steps: readonly ExplainedStep[]
-  /** Everything that would have to be given. */
+  /** Everything that is missing. */
   readonly missing: readonly ExplainedMissing[]
 }
 
@@ -23,31 +26,34 @@ export interface ExplainedStep extends Omit<DecisionStep, 'decision'> {
 
 export interface ExplainedMissing {
   readonly authorizer: string
-  /** A logical cluster's name, or the path by which the workspace refers to another one. */
+  /** The name of a logical cluster, or the path with which a binding refers to it. */
   readonly workspace: string
-  /** Another workspace than the one that was asked. */
-  readonly elsewhere?: true
+  /** The workspace is not that of the request. */
+  readonly otherWorkspace?: true
   readonly why: string
   readonly grant: readonly KubeObject[]
 }
 
-/** Who asks whom to explain what. */
+/** A request to explain a decision. */
 export interface ExplainRequest {
-  readonly asker: UserInfo
-  /** Whose rights are explained. */
+  readonly requester: UserInfo
+  /** The user whose permissions are explained. */
   readonly user: UserInfo
   readonly action: Action
   readonly signal: AbortSignal
 }
 
-/** The right to ask about others is the right to be told why: `create` on `subjectaccessreviews`, in that cluster. */
-export async function mayAskIn(
+/**
+ * Whether the requester may `create` `subjectaccessreviews` in the cluster: this permission also allows full
+ * explanations.
+ */
+export async function mayReviewIn(
   authorizer: Authorizer,
-  { asker, signal }: Pick<ExplainRequest, 'asker' | 'signal'>,
+  { requester, signal }: Pick<ExplainRequest, 'requester' | 'signal'>,
   cluster: ClusterName | '*',
 ): Promise<boolean> {
   const resource = { ...subjectAccessReviews, namespace: '', name: '', subresource: '' }
-  const { effect } = await authorizer.authorize(asker, { verb: 'create', cluster, resource }, signal)
+  const { effect } = await authorizer.authorize(requester, { verb: 'create', cluster, resource }, signal)
   return effect === 'allow'
 }
 
@@ -58,8 +64,9 @@ const subjectAccessReviews = {
 }
 
 /**
- * What anybody may know of himself: inside a workspace, that a rule is missing, and what it would be. Nothing that
- * depends on what exists, and nothing at all from outside: a workspace that is closed to somebody looks like none.
+ * The explanation for requesters without permission for reviews, who ask about themselves: with access to the
+ * workspace, the missing rule; otherwise nothing, as for a workspace that does not exist. It does not depend on which
+ * objects exist.
  */
 export function limited(
   allowed: boolean,
@@ -77,21 +84,27 @@ export function limited(
 
 const plain = (missing: Missing, workspace: string = missing.cluster): ExplainedMissing => {
   const { authorizer, why, grant, export: from } = missing
-  return { authorizer, workspace, ...(from === undefined ? {} : { elsewhere: true }), why, grant }
+  return { authorizer, workspace, ...(from === undefined ? {} : { otherWorkspace: true }), why, grant }
 }
 
-/** What lies in another workspace goes by the name that the binding uses, unless the asker may ask there, too. */
-export async function shown(
+/**
+ * Replaces the name of another logical cluster by the path that the binding uses, unless the requester has permission
+ * there.
+ */
+export async function visibleMissing(
   authorizer: Authorizer,
   request: ExplainRequest,
   entry: Missing,
 ): Promise<ExplainedMissing> {
   const { export: from, cluster } = entry
-  const known = from === undefined || (await mayAskIn(authorizer, request, cluster))
+  const known = from === undefined || (await mayReviewIn(authorizer, request, cluster))
   return plain(entry, known ? cluster : from.path)
 }
 
-/** What each authorizer said, in order, without the policies of exports in workspaces where the asker may not ask. */
+/**
+ * The decision of each authorizer, without the policies of exports in workspaces where the requester has no
+ * permission.
+ */
 export async function stepsOf(
   authorizer: Authorizer,
   { exports }: Pick<AuthorizationSources, 'exports'>,
@@ -102,12 +115,12 @@ export async function stepsOf(
   const { cluster, resource } = request.action
   if (resource === undefined) return steps
   for (const from of exports.of(cluster, resource.group, resource.resource))
-    if (from.cluster === undefined || !(await mayAskIn(authorizer, request, from.cluster)))
+    if (from.cluster === undefined || !(await mayReviewIn(authorizer, request, from.cluster)))
       return steps.map(step => (step.authorizer === '04-maxpermissionpolicy' ? withheld(step) : step))
   return steps
 }
 
-/** The policy of an export is the business of its workspace: only that it had a say is told here. */
+/** Removes the details of an export's policy, which belong to another workspace. */
 const withheld = (step: DecisionStep): DecisionStep => ({
   ...step,
   reason: step.reason.startsWith('delegating')

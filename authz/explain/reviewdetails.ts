@@ -2,21 +2,21 @@ import type { Action, Authorizer } from '../../framework/contract/authorizer.ts'
 import { printStep } from '../../framework/contract/decisionsteps.ts'
 import { type AuthorizerAttributes, attributesFor } from '../chain/attributes.ts'
 import { isLocalServiceAccount } from '../rbac/effectiveusers.ts'
+import type { DecisionDetails } from './decisiondetails.ts'
 import { type Missing, noAccess, noRule } from './diagnosis.ts'
-import type { ExplainedStep, ExplainRequest } from './disclosure.ts'
-import type { Insight } from './insight.ts'
+import type { ExplainedStep, ExplainRequest } from './visibility.ts'
 
-/** What one part of a chain has said to a question that nobody else there refuses. */
+/** The result of reviewing one part of the chain. */
 type Part = Pick<Missing, 'authorizer' | 'why' | 'grant'> & { readonly passes: boolean }
-type Asked = Omit<ExplainRequest, 'asker'>
+type Asked = Omit<ExplainRequest, 'requester'>
 /** Whether the action is allowed. */
 type Ask = (action: Action) => Promise<boolean>
 
 /**
- * Of an authorizer elsewhere, which says yes or no and no more. Whether the user may enter the workspace, and whether he
- * might do it once he is inside, tells apart what it refuses for.
+ * Details from an authorizer that returns no reasons, such as another server's. Separate reviews of access to the
+ * workspace and of RBAC alone (deep) show which part refuses.
  */
-export const insightByAsking = (authorizer: Authorizer): Insight => ({
+export const detailsFromReviews = (authorizer: Authorizer): DecisionDetails => ({
   async steps(request, decision) {
     const own = printStep(decision)
     return decision.effect === 'allow' ? [own] : [own, ...(await partsOf(authorizer, request)).map(printPart)]
@@ -37,30 +37,30 @@ const printPart = ({ authorizer, passes, why }: Part): ExplainedStep =>
 
 async function partsOf(authorizer: Authorizer, { user, action, signal }: Asked): Promise<readonly Part[]> {
   const ask: Ask = async wanted => (await authorizer.authorize(user, wanted, signal)).effect === 'allow'
-  const asking = attributesFor(user, action)
-  const found = await Promise.all([entrance(ask, asking), rule(ask, asking)])
+  const attributes = attributesFor(user, action)
+  const found = await Promise.all([entrance(ask, attributes), rule(ask, attributes)])
   if (!found.every(({ passes }) => passes)) return found
   return [...found, { ...policy, passes: await ask(action) }]
 }
 
-/** Past it, a question is deep. */
-async function entrance(ask: Ask, asking: AuthorizerAttributes): Promise<Part> {
-  const { user, action } = asking
+/** Whether the user may enter the workspace. Deep reviews skip this part. */
+async function entrance(ask: Ask, attributes: AuthorizerAttributes): Promise<Part> {
+  const { user, action } = attributes
   const { cluster, deep = false } = action
   const enter: Action = { verb: 'access', cluster, path: '/' }
   const isInside = deep || isLocalServiceAccount(user, cluster) || (await ask(enter))
-  const part = { ...noAccess(asking), passes: isInside }
+  const part = { ...noAccess(attributes), passes: isInside }
   return isInside || !(await ask({ ...enter, deep: true })) ? part : closed
 }
 
-async function rule(ask: Ask, asking: AuthorizerAttributes): Promise<Part> {
-  return { ...noRule(asking), passes: await ask({ ...asking.action, deep: true }) }
+async function rule(ask: Ask, attributes: AuthorizerAttributes): Promise<Part> {
+  return { ...noRule(attributes), passes: await ask({ ...attributes.action, deep: true }) }
 }
 
 const closed: Part = {
   authorizer: '01-requiredgroups',
   passes: false,
-  why: 'The workspace requires groups that the user is not in, or is in no phase in which it may be entered.',
+  why: 'The workspace requires groups that the user does not have, or its phase does not permit access.',
   grant: [],
 }
 

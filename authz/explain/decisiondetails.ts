@@ -3,23 +3,26 @@ import { isPrivileged, type UserInfo } from '../../framework/request/user.ts'
 import { attributesFor } from '../chain/attributes.ts'
 import type { AuthorizationSources } from '../chain/memory.ts'
 import { diagnose, type Missing } from './diagnosis.ts'
-import { type ExplainedStep, type ExplainRequest, stepsOf } from './disclosure.ts'
+import { type ExplainedStep, type ExplainRequest, stepsOf } from './visibility.ts'
 
-/** What can be told of a decision besides the decision, to who may ask where it was made. */
-export interface Insight {
-  /** What each authorizer said, in order. */
+/** Details of a decision, for requesters with permission in its logical cluster. */
+export interface DecisionDetails {
+  /** The decision of each authorizer, in order. */
   steps(request: ExplainRequest, decision: Decision): Promise<readonly ExplainedStep[]>
-  /** Everything that would have to be given. */
-  missing(request: Omit<ExplainRequest, 'asker'>): Promise<readonly Missing[]>
+  /** Everything that is missing. */
+  missing(request: Omit<ExplainRequest, 'requester'>): Promise<readonly Missing[]>
 }
 
-/** Of an authorizer that decides from what lies here. */
-export const insightInto = (authorizer: Authorizer, sources: AuthorizationSources): Insight => ({
+/** Details from the RBAC objects of this server. */
+export const detailsFromSources = (
+  authorizer: Authorizer,
+  sources: AuthorizationSources,
+): DecisionDetails => ({
   steps: (request, decision) => stepsOf(authorizer, sources, request, decision),
   missing: async ({ user, action }) => missingIn(sources, user, action),
 })
 
-/** Everything that would have to be given, for those who see everything. */
+/** Everything that is missing, for requesters with permission everywhere. */
 export const missingIn = (
   sources: AuthorizationSources,
   user: UserInfo,
