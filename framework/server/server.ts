@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { Turns } from '../async/awaitable.ts'
+import { onAbort } from '../async/fanout.ts'
 import type { Auditor } from '../audit/index.ts'
 import type { Backend } from '../contract/backend.ts'
 import type { OpenApiDocuments } from '../contract/documents.ts'
@@ -13,7 +14,7 @@ import { createFairness, defaultLimits, type FairnessLimits } from '../fairness/
 import type { Metrics } from '../metrics/metrics.ts'
 import { onlyUrl, publishUrls, type ViewUrls } from '../publishing/publisher.ts'
 import type { Authenticator } from '../request/authenticator.ts'
-import type { IsIdentity } from '../request/incoming.ts'
+import type { IsIdentity, Reading } from '../request/incoming.ts'
 import { YamlReader } from '../wire/yamlreader.ts'
 import { appOnDemand } from './app.ts'
 import type { HealthCheck } from './health.ts'
@@ -83,25 +84,25 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   setMaxListeners(0, controllers.signal)
   const views = runViews(options.workspaces, options.log, controllers.signal)
   const requestTimeout = options.requestTimeout ?? 60_000
-  const checks = [...ownChecks(stopping.signal), ...options.checks, ...views.checks]
   const { address, url } = port
-  const fairness = createFairness(options.limits ?? defaultLimits, options.metrics)
-  const routes = createRoutes(options.workspaces)
   const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)
   const pipeline = {
     ...options,
     ownUrls: [options.publicUrl ?? url, viewUrls.own],
-    routes,
+    routes: createRoutes(options.workspaces),
     requestTimeout,
-    fairness,
+    fairness: createFairness(options.limits ?? defaultLimits, options.metrics),
     views,
-    checks,
+    checks: [...ownChecks(stopping.signal), ...options.checks, ...views.checks],
     stopping: stopping.signal,
     address,
   }
-  const documents = new YamlReader()
-  const parsing = { turns: new Turns(), yaml: documents.read.bind(documents) }
-  const service = { ...options, ...parsing, requestTimeout, stopping: stopping.signal }
+  const service = {
+    ...options,
+    ...parsingUntil(controllers.signal),
+    requestTimeout,
+    stopping: stopping.signal,
+  }
   const app = appOnDemand(service, pipeline)
   port.answer(answeringWith(service, answerRequest.bind(undefined, pipeline), app))
   const publishing = publishUrls({ ...options, viewUrls, signal: controllers.signal })
@@ -111,10 +112,16 @@ export function serveOn(port: Port, options: ServerOptions): Server {
       stopping.abort()
       await port.drain(grace)
       controllers.abort()
-      documents.close()
       await Promise.all([views.stopped, publishing])
     },
   }
+}
+
+/** How bodies are parsed, in turns or in a thread, which ends with the signal. */
+function parsingUntil(stopped: AbortSignal): Pick<Reading, 'turns' | 'yaml'> {
+  const documents = new YamlReader()
+  onAbort(stopped, () => documents.close())
+  return { turns: new Turns(), yaml: documents.read.bind(documents) }
 }
 
 const ownChecks = (stopping: AbortSignal): readonly HealthCheck[] => [
