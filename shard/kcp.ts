@@ -1,5 +1,6 @@
 import { validateAPIResourceSchema } from '../openapi/apiresourceschema.ts'
 import { kcpAdmission } from './admission/kcp/index.ts'
+import { type DiskSpace, noQuota, type QuotaLimits } from './admission/kcp/quota.ts'
 import { claimsDecorator } from './claims/index.ts'
 import { bindingSources, createLocks } from './controllers/bindingworld.ts'
 import type { Controller } from './controllers/controller.ts'
@@ -45,8 +46,10 @@ export interface KcpOptions {
   readonly sharding?: Sharding
   /** Why requests for mounts are not sent to a URL; undefined when they are. */
   readonly mountRefusal?: (url: string) => Promise<string | undefined>
-  /** The maximum number of objects in each logical cluster but root; no limit when absent. */
-  readonly objectLimit?: number
+  /** No limit when absent. */
+  readonly quota?: QuotaLimits
+  /** The disk of the store; absent: there is always room. */
+  readonly disk?: DiskSpace
 }
 
 /** The options of `openShard` that make a shard of kcp; `bootstrap` has to fill the store first. */
@@ -72,7 +75,8 @@ export function kcpParts(
         schemaErrors: validateAPIResourceSchema,
         cache: host.cache,
         apis: cluster => host.backend.apis(cluster),
-        limit: options.objectLimit ?? 0,
+        limits: options.quota ?? noQuota,
+        disk: options.disk ?? { shortage: undefined },
       }),
     controllers: host => kcpControllers(host, { ...options, peers, directory: directoryOf(host) }),
     computed: host => {

@@ -1,7 +1,9 @@
+import { totalmem } from 'node:os'
 import type { Command } from 'commander'
 import type { FairnessLimits } from '../../framework/fairness/fairness.ts'
 import { externalLogicalClusterAdmin, kcpAdmin, logicalClusterAdmin } from '../../kcp/users.ts'
-import { count } from './values.ts'
+import type { QuotaLimits } from '../../shard/admission/kcp/quota.ts'
+import { bytes, count } from './values.ts'
 
 /** The limits of concurrent requests; the flags are those of kube-apiserver. */
 export interface LimitFlags {
@@ -30,4 +32,68 @@ export const fairnessLimits = (flags: LimitFlags): FairnessLimits => ({
   reading: flags.maxRequestsInflight,
   mutating: flags.maxMutatingRequestsInflight,
   systemGroups: [kcpAdmin, logicalClusterAdmin, externalLogicalClusterAdmin],
+})
+
+/** The limits of what is stored. */
+export interface QuotaFlags {
+  readonly logicalClusterTotalObjectLimit: number
+  /** Bytes. */
+  readonly logicalClusterTotalBytesLimit: number
+  readonly logicalClusterNamespaceLimit: number
+  readonly workspaceDescendantLimit: number
+  /** Bytes. */
+  readonly totalBytesLimit?: number
+  /** Bytes. */
+  readonly storeMinFree: number
+}
+
+/** Adds the flags to a command; that of kcp is `--logical-cluster-total-object-limit`. */
+export const addQuotaFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Limits:')
+    .option(
+      '--logical-cluster-total-object-limit <number>',
+      'objects in each logical cluster but root; 0 for no limit',
+      count,
+      100_000,
+    )
+    .option(
+      '--logical-cluster-total-bytes-limit <bytes>',
+      'bytes of the objects in each logical cluster but root, such as 512Mi; 0 for no limit',
+      bytes,
+      2 ** 30,
+    )
+    .option(
+      '--logical-cluster-namespace-limit <number>',
+      'namespaces in each logical cluster but root; 0 for no limit',
+      count,
+      10_000,
+    )
+    .option(
+      '--workspace-descendant-limit <number>',
+      'workspaces below each workspace but root, at any depth; 0 for no limit',
+      count,
+      20_000,
+    )
+    .option(
+      '--total-bytes-limit <bytes>',
+      'bytes of all objects, which are in memory; 0 for no limit (default: half of the memory)',
+      bytes,
+    )
+    .option(
+      '--store-min-free <bytes>',
+      'free disk space of the store below which only deletions are accepted; 0 for no limit',
+      bytes,
+      512 * 2 ** 20,
+    )
+
+/** Of the machine, or of the container. */
+const memory = (): number => Math.min(totalmem(), process.constrainedMemory() || totalmem())
+
+export const quotaLimits = (flags: QuotaFlags): QuotaLimits => ({
+  objects: flags.logicalClusterTotalObjectLimit,
+  bytes: flags.logicalClusterTotalBytesLimit,
+  namespaces: flags.logicalClusterNamespaceLimit,
+  workspaces: flags.workspaceDescendantLimit,
+  totalBytes: flags.totalBytesLimit ?? Math.floor(memory() / 2),
 })

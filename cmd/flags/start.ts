@@ -7,7 +7,7 @@ import {
   addServiceAccountFlags,
   type ServiceAccountFlags,
 } from './authentication.ts'
-import { addLimitFlags, type LimitFlags } from './limits.ts'
+import { addLimitFlags, addQuotaFlags, type LimitFlags, type QuotaFlags } from './limits.ts'
 import { addMountFlags, type MountFlags } from './mounts.ts'
 import { addServingFlags, addViewFlag, type ServingFlags, type ViewFlags } from './serving.ts'
 import { addShardFlags, type ShardFlags } from './shard.ts'
@@ -22,7 +22,8 @@ export interface StartFlags
     ShardFlags,
     AuditFlags,
     ViewFlags,
-    LimitFlags {
+    LimitFlags,
+    QuotaFlags {
   readonly dataDirectory: string
   /** `memory:` or the directory of an LMDB environment; default: `store` in the data directory. */
   readonly store?: string
@@ -58,7 +59,7 @@ export function addStartFlags(command: Command): Command {
   addServiceAccountFlags(addAuthenticationFlags(command))
   addAuditFlags(addAuthorizationFlags(command))
   addShardFlags(addAddressFlags(addMountFlags(command)))
-  return addLimitFlags(command)
+  return addQuotaFlags(addLimitFlags(command))
 }
 
 const addAuthorizationFlags = (command: Command): Command =>

@@ -31,6 +31,15 @@ export function count(text: string): number {
   return Number(text)
 }
 
+const units: Readonly<Record<string, number>> = { '': 1, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 }
+
+/** A number of bytes such as `512Mi` or `2Gi`. */
+export function bytes(text: string): number {
+  const [, number, unit = ''] = /^(\d{1,9})(Ki|Mi|Gi|Ti)?$/.exec(text) ?? []
+  if (number === undefined) throw new InvalidArgumentError('Give a number of bytes, such as 512Mi or 2Gi.')
+  return Number(number) * (units[unit] ?? 1)
+}
+
 export function truth(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('Give true or false.')
   return text === 'true'

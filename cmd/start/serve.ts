@@ -13,6 +13,7 @@ import type { PreparedAuthentication } from '../authentication/authentication.ts
 import { openIdPages } from '../authentication/openid.ts'
 import type { AuthorizationParts } from '../authorization/authorization.ts'
 import { build } from '../files/build.ts'
+import type { Disk } from '../files/disk.ts'
 import { plain } from '../files/plain.ts'
 import { fairnessLimits } from '../flags/limits.ts'
 import { publicUrl } from '../flags/serving.ts'
@@ -30,6 +31,7 @@ export interface ServeOptions {
   readonly views: readonly LoadedPlugin[]
   readonly authorization: Pick<AuthorizationParts, 'explains'>
   readonly outbound: Outbound
+  readonly disk: Disk
   readonly auditor?: Auditor
   readonly log: Logger
 }
@@ -44,6 +46,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
   const plugins = supervise(views, { log, metrics })
   const served = viewsOver([...workspaces, ...plugins, plain], { ...host, outbound })
   given.authorization.explains(served)
+  given.disk.measure(metrics)
   return serveOn(port, {
     workspaces: served,
     backend: host.backend,

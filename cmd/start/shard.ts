@@ -8,6 +8,7 @@ import type { KubeObject } from '../../framework/meta/object.ts'
 import { type AddressPolicy, createAddressPolicy } from '../../framework/net/addresspolicy.ts'
 import type { ViewUrls } from '../../framework/publishing/publisher.ts'
 import { tokenExpressions } from '../../openapi/expressions/tokenexpressions.ts'
+import type { DiskSpace, QuotaLimits } from '../../shard/admission/kcp/quota.ts'
 import { openShard, type Shard } from '../../shard/index.ts'
 import { kcpParts, type ShardAddresses } from '../../shard/kcp.ts'
 import type { Store } from '../../shard/store/store.ts'
@@ -30,6 +31,8 @@ export interface EmbeddedOptions {
   readonly authorization?: AuthorizationParts
   /** For mounts. */
   readonly outbound?: Pick<Outbound, 'refusalOf'>
+  readonly quota?: QuotaLimits
+  readonly disk?: DiskSpace
   /** Called with the number of objects loaded so far. */
   readonly loading?: (objects: number) => void
   readonly log: Logger
@@ -45,13 +48,15 @@ export interface Embedded extends Shard {
 
 /** Opens the logical clusters of a store, with kcp's controllers, admission and RBAC. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { store, rootCA, log, signal, outbound } = options
+  const { store, rootCA, log, signal, outbound, quota, disk } = options
   const { addresses, sharding } = options.sharding
   const tenancy = await fill(options, options.sharding)
   const kcp = kcpParts({
     ...{ tenancy, shard: addresses, rootCA },
     ...(sharding && { sharding }),
     ...(outbound && { mountRefusal: outbound.refusalOf }),
+    ...(quota && { quota }),
+    ...(disk && { disk }),
   })
   const authentication = authenticationOf(options, tenancy.workspaceTypes)
   const tokens = tokenParts({

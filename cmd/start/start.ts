@@ -14,10 +14,12 @@ import { watchCertificate } from '../certificates/certificatewatch.ts'
 import { prepareServiceAccountKeys } from '../certificates/serviceaccountkey.ts'
 import { prepareServing, type ServingFiles } from '../certificates/servingfiles.ts'
 import { openDataDirectory } from '../files/directory.ts'
+import { type Disk, followDisk, noDisk } from '../files/disk.ts'
 import { writePrivately } from '../files/files.ts'
 import { adminKubeconfig } from '../files/kubeconfig.ts'
 import { StartError } from '../files/starterror.ts'
 import { openStore } from '../files/store.ts'
+import { quotaLimits } from '../flags/limits.ts'
 import { type Listening, listenError, publicUrl, servingHosts } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import { withProgress } from '../process/progress.ts'
@@ -45,7 +47,7 @@ export async function start(given: StartFlags): Promise<void> {
 
   const { signal } = stopping
   const starting = { options, port, where, authentication, rootCA: serving.authority, log, signal }
-  const { shard, server, store, audit } = await withProgress('Starting', say =>
+  const { shard, server, store, audit, disk } = await withProgress('Starting', say =>
     bringUp({ ...starting, loading: objects => say(`Starting: ${objects.toLocaleString('en')} objects`) }),
   ).catch(asStartError)
   // Installed before the banner: a supervisor may send a signal as soon as it reads the banner.
@@ -61,6 +63,7 @@ export async function start(given: StartFlags): Promise<void> {
   stopping.abort()
   await controllers
   shard.close()
+  disk.close()
   await store.close()
   await directory.release()
   endDespitePlugins(given)
@@ -113,6 +116,7 @@ async function bringUp(starting: Starting) {
     import('./outbound.ts'),
   ])
   void store.failed.then(endBecause)
+  const disk = await openDisk(starting)
   const views = await loadViews(options)
   const sharding = await prepareSharding(options, publicUrl(options))
   const authorization = await prepareAuthorization(options)
@@ -122,12 +126,19 @@ async function bringUp(starting: Starting) {
     ...{ store, sharding, rootCA, authentication, authorization, outbound, loading, log, signal },
     issuerAllow: options.issuerAllow ?? [],
     webhookAllow: options.webhookAllow ?? [],
+    quota: quotaLimits(options),
+    disk,
   })
   const auditor = audit?.auditor(shard, missingFor(shard, authorization))
-  const served = { options, host: shard, authentication, authorization, port, views, outbound, log }
+  const served = { options, host: shard, authentication, authorization, port, views, outbound, disk, log }
   const server = await serve({ ...served, ...(auditor && { auditor }) })
-  return { shard, server, store, audit }
+  return { shard, server, store, audit, disk }
 }
+
+const openDisk = ({ options, where, log }: Starting): Promise<Disk> =>
+  where === 'memory:'
+    ? Promise.resolve(noDisk)
+    : followDisk({ directory: where, floor: options.storeMinFree, log })
 
 /** Listens on the port of the flags; requests wait until the server is ready. Throws `StartError` when it is not available. */
 async function openServingPort(

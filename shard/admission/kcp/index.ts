@@ -11,18 +11,17 @@ import {
 } from './exports.ts'
 import { fieldTypes } from './fieldtypes.ts'
 import { logicalClusterAdmission } from './logicalcluster.ts'
-import { type ObjectCountDeps, objectCountLimit } from './objectcount.ts'
 import type { ExportRules } from './permission.ts'
+import { type QuotaAdmissionDeps, quotaAdmission } from './quota.ts'
 import { pathAnnotationAdmission, reservedDefinitions } from './reserved.ts'
 import { mountAdmission, workspaceAdmission } from './workspace.ts'
-
 import { workspaceTypeAdmission } from './workspacetype.ts'
 import { workspaceTypeExists } from './workspacetypeexists.ts'
 
 export interface KcpAdmissionDeps
   extends ExportRules,
     CachedResourceRules,
-    Omit<ObjectCountDeps, 'directory'> {
+    Omit<QuotaAdmissionDeps, 'directory'> {
   readonly schemaErrors: SchemaCheck
 }
 
@@ -33,7 +32,8 @@ export const kcpAdmission = ({
   schemaErrors,
   cache,
   apis,
-  limit,
+  limits,
+  disk,
 }: KcpAdmissionDeps): readonly RegistryPlugin[] => [
   fieldTypes,
   apiResourceSchemaAdmission(schemaErrors),
@@ -48,6 +48,6 @@ export const kcpAdmission = ({
   reservedDefinitions,
   pathAnnotationAdmission(directory),
   authenticationConfigurationWarnings,
-  objectCountLimit({ directory, cache, limit }),
+  quotaAdmission({ directory, cache, limits, disk }),
   cachedResourceAdmission({ cache, apis }),
 ]

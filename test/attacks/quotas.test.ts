@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { discard, eventually } from '../support/oriel.ts'
+import { type People, startWithPeople, type Told } from '../support/people.ts'
+import { apply, createWorkspaces, rolesFor, type Tenant } from '../support/tenants.ts'
+
+const limits = [
+  ...['--logical-cluster-namespace-limit', '4', '--logical-cluster-total-bytes-limit', '300Ki'],
+  ...['--workspace-descendant-limit', '3'],
+]
+const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }
+const namespaces = (workspace: string): string => `/clusters/root:${workspace}/api/v1/namespaces`
+const configMaps = (workspace: string): string => `${namespaces(workspace)}/default/configmaps`
+const workspaces = (path: string): string => `/clusters/${path}/apis/tenancy.kcp.io/v1alpha1/workspaces`
+
+const namespace = (name: string): object => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+const configMap = (name: string, size: number): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: { text: 'x'.repeat(size) },
+})
+const workspace = (name: string): object => ({
+  apiVersion: 'tenancy.kcp.io/v1alpha1',
+  kind: 'Workspace',
+  metadata: { name },
+  spec: { type: { name: 'universal', path: 'root' } },
+})
+
+/** Creates until it is refused; the refusal, and how many were created. */
+async function exhaust(create: (i: number) => Promise<Told>): Promise<{ refused: Told; created: number }> {
+  for (let created = 0; created < 100; created++) {
+    const told = await create(created)
+    if (told.status !== 201) return { refused: told, created }
+  }
+  throw new Error('there is no limit')
+}
+
+describe('a user who stores without end', function () {
+  this.timeout(120_000)
+  let people: People
+
+  before(async () => {
+    people = await startWithPeople(limits)
+    const tenants = await createWorkspaces(people.oriel, ['attacker', 'victim'])
+    const [own, others] = tenants as [Tenant, Tenant]
+    await apply(own.kubectl, ...rolesFor('user-1', everything))
+    await apply(others.kubectl, ...rolesFor('user-2', everything))
+  })
+  after(() => discard(people.oriel))
+
+  const attacker = (path: string, object: object) => people.post('user-1', path, object)
+  const remove = (path: string) => people.as('user-1')(path, { method: 'DELETE' })
+
+  it('has so many namespaces, and others have theirs', async () => {
+    const { refused } = await exhaust(i => attacker(namespaces('attacker'), namespace(`n-${i}`)))
+    assert.equal(refused.status, 403)
+    const text =
+      /^namespaces "n-\d" is forbidden: logical cluster "\w+" has reached its limit of namespaces \(4\/4\)/
+    assert.match(refused.json().message ?? '', text)
+    assert.equal((await people.post('user-2', namespaces('victim'), namespace('n'))).status, 201)
+    assert.equal((await remove(`${namespaces('attacker')}/n-0`)).status, 200)
+    await eventually(
+      () => attacker(namespaces('attacker'), namespace('again')),
+      ({ status }) => status === 201,
+    )
+  })
+
+  it('has so many bytes, also by updates, and may always delete', async () => {
+    const path = configMaps('attacker')
+    const { refused, created } = await exhaust(i => attacker(path, configMap(`c-${i}`, 50_000)))
+    assert.ok(created >= 3 && created <= 6, `${created} objects of 50 kB were created`)
+    assert.equal(refused.status, 403)
+    assert.match(
+      refused.json().message ?? '',
+      /has reached its limit of bytes \(\d+\/307200\); delete objects/,
+    )
+    const body = JSON.stringify({ data: { more: 'x'.repeat(50_000) } })
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const grown = await people.as('user-1')(`${path}/c-0`, { method: 'PATCH', body, headers })
+    assert.equal(grown.status, 403)
+    assert.equal((await people.post('user-2', configMaps('victim'), configMap('c', 50_000))).status, 201)
+    for (let i = 0; i < 3; i++) assert.equal((await remove(`${path}/c-${i}`)).status, 200)
+    assert.equal((await attacker(path, configMap('again', 50_000))).status, 201)
+  })
+
+  it('has so many workspaces below its own, at any depth', async () => {
+    const path = 'root:victim'
+    const create = (at: string, name: string) => people.post('user-2', workspaces(at), workspace(name))
+    assert.equal((await create(path, 'a')).status, 201)
+    await eventually(
+      () => create(`${path}:a`, 'b'),
+      ({ status }) => status === 201,
+    )
+    const { refused } = await exhaust(i => create(`${path}:a`, `c-${i}`))
+    assert.equal(refused.status, 403)
+    assert.match(
+      refused.json().message ?? '',
+      /workspace "root:victim" has reached its limit of workspaces below it \(3\/3\)/,
+    )
+    assert.equal((await create(path, 'd')).status, 403)
+  })
+})
