@@ -97,12 +97,8 @@ export function serveOn(port: Port, options: ServerOptions): Server {
     stopping: stopping.signal,
     address,
   }
-  const service = {
-    ...options,
-    ...parsingUntil(controllers.signal),
-    requestTimeout,
-    stopping: stopping.signal,
-  }
+  const parsing = parsingUntil(controllers.signal)
+  const service = { ...options, ...parsing, requestTimeout, stopping: stopping.signal }
   const app = appOnDemand(service, pipeline)
   port.answer(answeringWith(service, answerRequest.bind(undefined, pipeline), app))
   const publishing = publishUrls({ ...options, viewUrls, signal: controllers.signal })
