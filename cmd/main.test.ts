@@ -11,9 +11,9 @@ const program = beside(import.meta, 'main')
 
 interface Run {
   readonly child: ChildProcess
-  /** Everything written so far, to stdout and stderr. */
+  /** Everything written to stdout and stderr so far. */
   text(): string
-  /** Resolves when `pattern` has been written; rejects when the program ends before. */
+  /** Resolves when the output matches `pattern`; rejects when the program ends before. */
   says(pattern: RegExp): Promise<void>
   readonly ended: Promise<number | null>
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { loadProgram, versionError } from './process/program.ts'
 import { mapStackTraces } from './process/stacktraces.ts'
 
-// The `bin` of package.json, a bundle of its own, which runs the bundle of the program.
+// The `bin` of package.json: a small bundle that runs the bundle of the program.
 const bundle = join(import.meta.dirname, 'main.cjs')
 const error = versionError(process.versions.node)
 if (error === undefined) {

@@ -57,7 +57,7 @@ async function linesOf(
   })
 }
 
-/** Nothing below a mount, and nothing below a workspace that the user may not list. */
+/** Empty for a mount, and for a workspace that the user may not list. */
 async function belowOf(client: JsonClient, path: string, { spec }: Workspace): Promise<readonly string[]> {
   if (spec?.mount !== undefined) return []
   const children = await childrenOf(client, path)

@@ -26,7 +26,7 @@ describe('administrators', () => {
     return admins
   }
 
-  it('are in their groups, found by the digest of their token', async () => {
+  it('are in their groups, authenticated by the digest of their token', async () => {
     const { users, kcpAdminToken, shardAdminToken } = await start()
     assert.deepEqual(
       users.map(({ user, sha256 }) => [user.name, user.groups, sha256]),
@@ -37,7 +37,7 @@ describe('administrators', () => {
     )
   })
 
-  it('keep the token of shard-admin over starts, and only its digest beside the kubeconfig', async () => {
+  it('keep the token of shard-admin across restarts, and only its digest in the data directory', async () => {
     const [first, second] = [await start(), await start()]
     assert.equal(second.shardAdminToken, first.shardAdminToken)
     assert.notEqual(second.kcpAdminToken, first.kcpAdminToken)
@@ -50,7 +50,7 @@ describe('administrators', () => {
     assert.notEqual((await start()).shardAdminToken, first.shardAdminToken)
   })
 
-  it('refuse a kubeconfig that does not fit', async () => {
+  it('refuse a kubeconfig with another token', async () => {
     const admins = await start()
     await writeFile(kubeconfig, written({ ...admins, shardAdminToken: 'other' }))
     await assert.rejects(
@@ -61,7 +61,7 @@ describe('administrators', () => {
     await assert.rejects(start(), /admin.kubeconfig is not a kubeconfig: remove it/)
   })
 
-  it('have a kubeconfig with kcp’s contexts, for its owner only', async () => {
+  it('have a kubeconfig with kcp’s contexts, readable by its owner only', async () => {
     const admins = await start()
     assert.equal((await stat(kubeconfig)).mode & 0o777, 0o600)
     const config = new KubeConfig()

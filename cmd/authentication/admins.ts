@@ -40,7 +40,7 @@ async function persistentToken(store: string, kubeconfig: string): Promise<strin
   if (digest !== undefined && known !== undefined) {
     if (sha256(known).equals(digest)) return known
     throw new StartError(
-      `The shard-admin token in ${kubeconfig} is not valid anymore: remove ${store} and start again.`,
+      `The shard-admin token in ${kubeconfig} is no longer valid: remove ${store} and start again.`,
     )
   }
   const token = randomUUID()

@@ -33,9 +33,9 @@ export interface PreparedIdentities {
   readonly identityHeaders: IdentityHeaders
   /** The current certificate authorities of client certificates. */
   authorities(): Authorities
-  /** Together with whom others know: service accounts, which are objects, and users of some workspaces. */
+  /** Adds authenticators of other tokens: service accounts, and issuers of workspaces. */
   with(...others: readonly BearerTokenReader[]): Authentication
-  /** Reads the files again that may change while the server runs. Rejects, and changes nothing, when one is bad. */
+  /** Reads changed files again. Rejects, and keeps the previous configuration, when a file is invalid. */
   reload(): Promise<void>
 }
 
@@ -127,10 +127,10 @@ async function webhookOf(options: AuthenticationFlags): Promise<readonly BearerT
   if (file === undefined) return []
   // Loaded only when the flag is set.
   const { tokenWebhook } = await import('./webhooks.ts')
-  const { version, believedFor } = webhookTokensDefaults
+  const { version, cacheTTL } = webhookTokensDefaults
   const reader = await tokenWebhook(file, {
     version: options.authenticationTokenWebhookVersion ?? version,
-    believedFor: options.authenticationTokenWebhookCacheTtl ?? believedFor,
+    cacheTTL: options.authenticationTokenWebhookCacheTtl ?? cacheTTL,
   })
   return [reader]
 }
@@ -148,7 +148,10 @@ export interface Proxied {
   readonly headers: IdentityHeaders
 }
 
-/** An authenticator with the current certificate authorities: a removed one is not accepted, also on open connections. */
+/**
+ * An authenticator with the current certificate authorities: a removed one is rejected at once, on open connections
+ * too.
+ */
 export function following(
   authorities: () => Authorities,
   bearer: Authenticator,

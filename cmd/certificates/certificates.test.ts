@@ -34,7 +34,7 @@ describe('certificates', () => {
     assert.ok(left > 0.99 * year && left <= year)
   })
 
-  it('have the fields that another library reads', () => {
+  it('have fields that another library can read', () => {
     const ca = new PeculiarCertificate(authority.certificate)
     const certificate = new PeculiarCertificate(serving.certificate)
     const { ca: isCa, pathLength } = ca.getExtension(BasicConstraintsExtension) ?? {}
@@ -87,7 +87,7 @@ describe('certificates', () => {
     assert.ok(issued.checkIssued(ca) && issued.verify(ca.publicKey))
   })
 
-  it('have addresses as bytes', () => {
+  it('encode addresses as bytes', () => {
     for (const [address, bytes] of [
       ['192.0.2.1', 'c0000201'],
       ['::', '0'.repeat(32)],

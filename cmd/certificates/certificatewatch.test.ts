@@ -44,7 +44,7 @@ describe('certificate watch', () => {
     return socket
   }
 
-  /** The next change that is taken over or refused, so that nothing has to wait for a time. */
+  /** Resolves with the next log line, so that tests need no delays. */
   const changes = () => {
     const events: string[] = []
     let wake = (): void => undefined

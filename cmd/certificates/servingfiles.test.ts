@@ -17,7 +17,7 @@ describe('serving certificates', () => {
   })
   afterEach(() => rm(directory, { recursive: true }))
 
-  /** Handshakes as a client that trusts the authority and expects a name; throws what the client throws. */
+  /** Handshakes like a client that trusts the authority and expects a name; throws the error of the client. */
   async function handshake({ certificate, key, authority }: ServingFiles, servername: string): Promise<void> {
     const server = createServer({ cert: certificate, key }, socket => socket.end())
     server.listen(0, '127.0.0.1')
@@ -45,7 +45,7 @@ describe('serving certificates', () => {
       assert.equal((await stat(path)).mode & 0o777, 0o600)
   })
 
-  it('are renewed under the same authority for another name, or when damaged or gone', async () => {
+  it('are renewed under the same authority for another name, or when damaged or missing', async () => {
     const files = await prepareServing(directory, hosts)
     const paths = servingPaths(directory)
     const renewals = [
@@ -60,7 +60,7 @@ describe('serving certificates', () => {
     }
   })
 
-  it('get a new authority when its key does not fit', async () => {
+  it('get a new authority when its key does not match', async () => {
     const files = await prepareServing(directory, hosts)
     const paths = servingPaths(directory)
     await writeFile(paths.authorityKey, issueAuthority().key)

@@ -5,7 +5,7 @@ import { compiled, type Outcome, run } from '../../test/support/oriel.ts'
 import { type SickOptions, startSickServer } from '../../test/support/servers/sickserver.ts'
 import type { Finding } from './finding.ts'
 
-/** What the doctor says about a server. */
+/** Runs `oriel doctor` for a server with a defect. */
 async function examined(options: SickOptions, more: readonly string[] = []): Promise<Outcome> {
   const server = await startSickServer(options)
   const voucher = [
@@ -32,7 +32,7 @@ async function examined(options: SickOptions, more: readonly string[] = []): Pro
 const anywhere = 'https://127.0.0.1:1'
 const minutes = (count: number): string => new Date(Date.now() + count * 60_000).toUTCString()
 
-/** What is broken, and the line that says so, with what is to be changed. */
+/** A defect, and the line that reports it and what to change. */
 const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
   [
     'a certificate for other names',
@@ -40,7 +40,7 @@ const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
     /FAIL\] certificate: .*for another host\n.*use a host name of its certificate in server in the kubeconfig/,
   ],
   [
-    'another authority',
+    'another certificate authority',
     { otherAuthority: true },
     /FAIL\] certificate: .*signed by an unknown authority\n.*certificate-authority in the kubeconfig/,
   ],
@@ -50,14 +50,14 @@ const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
     /FAIL\] client certificate: .*has expired on .*\n.*renew the client certificate/,
   ],
   [
-    'a client certificate that soon expires',
+    'a client certificate that expires within days',
     { hours: 24 },
     /warn\] client certificate: .*valid until .*\n.*renew the client certificate/,
   ],
   [
-    'credentials that are not known',
+    'credentials that are rejected',
     { sick: ({ path }) => (path.endsWith('/selfsubjectreviews') ? { status: 401 } : undefined) },
-    /FAIL\] credentials: .*does not know them\n.*renew the token or client certificate/,
+    /FAIL\] credentials: .*rejects them\n.*renew the token or client certificate/,
   ],
   [
     'a clock that is slow',
@@ -65,15 +65,15 @@ const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
       sick: ({ path }) =>
         path === '/version' ? { status: 200, body: {}, headers: { date: minutes(-10) } } : undefined,
     },
-    /FAIL\] clock: .* 60\d s apart\n.*run NTP/,
+    /FAIL\] clock: .* differ by 60\d s\n.*run NTP/,
   ],
   [
-    'no wildcard rights',
+    'no permission for all logical clusters',
     { sick: ({ path }) => (path.startsWith('/clusters/*/apis/core') ? { status: 403 } : undefined) },
     /FAIL\] wildcard: .*403\n.*system:masters/,
   ],
   [
-    'no right to impersonate',
+    'no permission to impersonate',
     {
       sick: ({ headers }) =>
         headers['impersonate-user']
@@ -83,22 +83,22 @@ const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
     /FAIL\] impersonation: .*403\n.*system:masters/,
   ],
   [
-    'no right to review',
+    'no permission for reviews',
     { sick: ({ path }) => (path.endsWith('/subjectaccessreviews') ? { status: 403 } : undefined) },
     /FAIL\] reviews: .*403/,
   ],
   [
-    'feature gates that are off',
+    'disabled feature gates',
     {},
     /warn\] feature gates: LogicalClusterMigration is off.*\n.*--feature-gates=LogicalClusterMigration=true/,
   ],
   [
-    'views that are advertised nowhere',
+    'views without an advertised URL',
     { sick: ({ path }) => (path.endsWith('/shards') ? { status: 200, body: { items: [] } } : undefined) },
-    /FAIL\] views: no shard says where.*\n.*--shard-virtual-workspace-url/,
+    /FAIL\] views: no Shard has spec\.virtualWorkspaceURL.*\n.*--shard-virtual-workspace-url/,
   ],
   [
-    'views that are advertised where nothing listens',
+    'an advertised URL where nothing listens',
     {
       sick: ({ path }) =>
         path.endsWith('/shards')
@@ -121,31 +121,31 @@ const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
     /warn\] views of root: not ready: replication\n/,
   ],
   [
-    'something else where views are advertised',
+    'another service at the advertised URL',
     { sick: ({ path }) => (path.startsWith('/services') ? { status: 502 } : undefined) },
-    /FAIL\] views of root: .*answers 502\n/,
+    /FAIL\] views of root: .*responds with 502\n/,
   ],
   [
-    'a server where views are advertised that has none',
+    'a server without views at the advertised URL',
     { sick: ({ path }) => (path.startsWith('/services') ? { status: 404, body: 'not found' } : undefined) },
-    /FAIL\] views of root: .* does not serve views: it answers 404\n.*correct --shard-virtual-workspace-url/,
+    /FAIL\] views of root: .* does not serve views: it responds with 404\n.*correct --shard-virtual-workspace-url/,
   ],
   [
-    'a server where views are advertised that has a page for everything',
+    'a web server at the advertised URL',
     {
       sick: ({ path }) => (path.startsWith('/services') ? { status: 200, body: '<html></html>' } : undefined),
     },
-    /FAIL\] views of root: .* does not serve views: it answers 200\n/,
+    /FAIL\] views of root: .* does not serve views: it responds with 200\n/,
   ],
   [
-    'a server of another kind where views are advertised',
+    'a shard without views at the advertised URL',
     {
       sick: ({ path }) =>
         path.startsWith('/services')
           ? { status: 403, body: { message: `forbidden: User "shard-admin" cannot get path "${path}"` } }
           : undefined,
     },
-    /FAIL\] views of root: .* does not serve views: it answers 403\n/,
+    /FAIL\] views of root: .* does not serve views: it responds with 403\n/,
   ],
   [
     'a published URL that is not advertised',
@@ -167,49 +167,49 @@ const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
   [
     'a published URL that is not served',
     { sick: ({ path }) => (path.endsWith('/widgets/clusters/*/apis') ? { status: 404 } : undefined) },
-    /FAIL\] published URLs: widgets lists .*, which answers 404\n/,
+    /FAIL\] published URLs: widgets lists .*, which responds with 404\n/,
   ],
   [
-    'headers that are believed from anybody',
+    'identity headers that are accepted from all clients',
     {
       sick: ({ headers }) =>
         headers['x-remote-user']
           ? { status: 403, body: { message: 'User "oriel-doctor" cannot' } }
           : undefined,
     },
-    /FAIL\] header trust: .*from anybody\n.*--requestheader-client-ca-file/,
+    /FAIL\] header trust: .*from clients without a certificate\n.*--requestheader-client-ca-file/,
   ],
   [
-    'headers that are not believed from the front proxy',
+    'identity headers that are rejected from the front proxy',
     {
       sick: ({ headers }) =>
         headers['x-remote-user']
           ? { status: 403, body: { message: 'User "system:anonymous" cannot' } }
           : undefined,
     },
-    /FAIL\] front proxy: .*does not believe.*\n.*--requestheader-allowed-names/,
+    /FAIL\] front proxy: .*rejects X-Remote-User.*\n.*--requestheader-allowed-names/,
   ],
 ]
 
 describe('oriel doctor', function () {
   this.timeout(60_000)
 
-  it('finds nothing wrong where nothing is', async () => {
+  it('reports no problem of a correct installation', async () => {
     const { code, stdout } = await examined({ hours: 24 * 365 })
     assert.equal(code, 0, stdout)
     assert.ok(!stdout.includes('FAIL'), stdout)
-    assert.match(stdout, /ok \] front proxy: .* believes whom the client certificate vouches for/)
-    assert.match(stdout, /ok \] published URLs: 1 are served where they say/)
+    assert.match(stdout, /ok \] front proxy: .* accepts X-Remote-User with this client certificate/)
+    assert.match(stdout, /ok \] published URLs: 1 are served/)
   })
 
   for (const [name, options, line] of sick)
-    it(`says what to change about ${name}`, async () => {
+    it(`reports what to change for ${name}`, async () => {
       const { code, stdout } = await examined({ hours: 24 * 365, ...options })
       assert.match(stdout, line)
       assert.equal(code, /FAIL/.test(line.source) ? 1 : 0, stdout)
     })
 
-  it('says what to change about a server that is not there, and a kubeconfig that is none', async () => {
+  it('reports what to change for an unreachable server and an invalid kubeconfig', async () => {
     const server = await startSickServer()
     server.close()
     const gone = await run(process.execPath, [compiled, 'doctor', '--kubeconfig', server.kubeconfig])
@@ -220,7 +220,7 @@ describe('oriel doctor', function () {
     await rm(server.directory, { recursive: true })
   })
 
-  it('says in one line what is wrong with its own flags', async () => {
+  it('reports invalid flags in one line', async () => {
     const at = ['doctor', '--kubeconfig', 'anywhere', '--client-cert-file', 'nowhere.crt']
     const half = await run(process.execPath, [compiled, ...at])
     assert.equal(
@@ -232,7 +232,7 @@ describe('oriel doctor', function () {
     assert.deepEqual([half.code, missing.code], [1, 1])
   })
 
-  it('says the same to programs', async () => {
+  it('prints the same as JSON', async () => {
     const { code, stdout } = await examined({ hours: -1 }, ['-o', 'json'])
     const findings = JSON.parse(stdout) as readonly Finding[]
     assert.equal(code, 1)
@@ -242,7 +242,7 @@ describe('oriel doctor', function () {
     )
   })
 
-  it('does not send credentials to who is not believed', async () => {
+  it('does not send credentials to a server with an untrusted certificate', async () => {
     const seen: (string | undefined)[] = []
     await examined({
       otherAuthority: true,

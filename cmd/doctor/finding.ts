@@ -5,7 +5,7 @@ export interface Finding {
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped'
   /** One line. */
   readonly message: string
-  /** The remedy. */
+  /** What the operator should change. */
   readonly change?: string
 }
 

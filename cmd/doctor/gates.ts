@@ -14,12 +14,12 @@ const gates: readonly Gate[] = [
   {
     name: 'CacheAPIs',
     controller: 'kcp-cluster-cached-resources-controller',
-    without: 'the view replication has nothing to show',
+    without: 'the view replication has no objects',
   },
   {
     name: 'LogicalClusterMigration',
     controller: 'kcp-logicalcluster-migration',
-    without: 'the view migratingworkspaces has nothing to pass on',
+    without: 'the view migratingworkspaces has no objects',
   },
 ]
 
@@ -31,7 +31,7 @@ export async function gateFindings(access: ServerAccess): Promise<readonly Findi
   const { status, text } = await probe(access, `${origin}/metrics`, { headers: { accept: 'text/plain' } })
   if (status !== 200) return [skipped('feature gates', `${origin}/metrics cannot be read: ${status}`)]
   const running = new Set([...text.matchAll(queue)].map(([, name]) => name))
-  if (running.size === 0) return [skipped('feature gates', 'the shard has none')]
+  if (running.size === 0) return [skipped('feature gates', 'the shard has no feature gates')]
   return gates.map(({ name, controller, without }) =>
     running.has(controller)
       ? ok('feature gates', `${name} is on`)

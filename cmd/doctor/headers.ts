@@ -3,8 +3,8 @@ import { type Finding, failed, ok, skipped } from './finding.ts'
 import { jsonOf, probe } from './probe.ts'
 import { everyView } from './views.ts'
 
-/** The client certificate of a front proxy or shard, for requests with identity headers. */
-export interface Voucher {
+/** The client certificate of a front proxy or shard, which permits identity headers. */
+export interface ProxyCertificate {
   readonly cert: string
   readonly key: string
 }
@@ -16,37 +16,37 @@ const asserted = { 'x-remote-user': pretended, 'x-remote-group': 'system:authent
 export async function headerFindings(
   { ca, insecure }: ServerAccess,
   url: string,
-  voucher: Voucher | undefined,
+  proxyCertificate: ProxyCertificate | undefined,
 ): Promise<readonly Finding[]> {
-  const stranger = { server: url, ...(ca !== undefined && { ca }), ...(insecure && { insecure }) }
-  const asStranger = await believed(stranger, url)
-  const strangers = asStranger
+  const anonymous = { server: url, ...(ca !== undefined && { ca }), ...(insecure && { insecure }) }
+  const isOpen = await acceptsHeaders(anonymous, url)
+  const withoutCertificate = isOpen
     ? failed(
         'header trust',
-        `${url} believes X-Remote-User from anybody`,
-        'set --requestheader-client-ca-file to the authority of the front proxy, and to no other',
+        `${url} accepts X-Remote-User from clients without a certificate`,
+        'set --requestheader-client-ca-file to the certificate authority of the front proxy only',
       )
-    : ok('header trust', `${url} does not believe strangers`)
-  if (voucher === undefined)
+    : ok('header trust', `${url} rejects X-Remote-User from clients without a certificate`)
+  if (proxyCertificate === undefined)
     return [
-      strangers,
+      withoutCertificate,
       skipped('front proxy', 'give --client-cert-file and --client-key-file of a front proxy or shard'),
     ]
-  const vouched = await believed({ ...stranger, ...voucher }, url)
+  const isAccepted = await acceptsHeaders({ ...anonymous, ...proxyCertificate }, url)
   return [
-    strangers,
-    vouched
-      ? ok('front proxy', `${url} believes whom the client certificate vouches for`)
+    withoutCertificate,
+    isAccepted
+      ? ok('front proxy', `${url} accepts X-Remote-User with this client certificate`)
       : failed(
           'front proxy',
-          `${url} does not believe whom the client certificate vouches for`,
+          `${url} rejects X-Remote-User with this client certificate`,
           'add its authority to --requestheader-client-ca-file there, and its common name to --requestheader-allowed-names',
         ),
   ]
 }
 
-/** The message of a 403 has the user name. */
-async function believed(access: ServerAccess, url: string): Promise<boolean> {
+/** Whether the server uses the name in X-Remote-User: the message of a 403 names the user. */
+async function acceptsHeaders(access: ServerAccess, url: string): Promise<boolean> {
   const seen = await probe(access, url + everyView, { headers: asserted })
   return seen.status === 403 && (jsonOf<{ message: string }>(seen).message ?? '').includes(`"${pretended}"`)
 }

@@ -5,7 +5,7 @@ import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
 import { withProgress } from '../process/progress.ts'
 import { type Finding, failed } from './finding.ts'
 import { gateFindings } from './gates.ts'
-import { headerFindings, type Voucher } from './headers.ts'
+import { headerFindings, type ProxyCertificate } from './headers.ts'
 import { rightsFindings } from './rights.ts'
 import { serverFindings } from './server.ts'
 import { advertisedViews, publishedFindings, viewsFindings } from './views.ts'
@@ -37,7 +37,7 @@ function lineOf({ status, check, message, change }: Finding): string {
 
 /** Runs the checks in order; checks that depend on a failed one are skipped. */
 async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding[]> {
-  const voucher = await voucherOf(options)
+  const proxyCertificate = await proxyCertificateOf(options)
   let access: ServerAccess
   try {
     access = await connectionOf(options)
@@ -56,7 +56,7 @@ async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding
     yield [
       failed(
         'views',
-        'no shard says where its views are, or they cannot be read',
+        'no Shard has spec.virtualWorkspaceURL, or Shards cannot be read',
         'set --shard-virtual-workspace-url of the shard',
       ),
     ]
@@ -64,12 +64,15 @@ async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding
     const found = await withProgress(views.url, () => viewsFindings(access, views))
     yield found
     if (found.length > 1)
-      yield await withProgress('Identity headers', () => headerFindings(access, views.url, voucher))
+      yield await withProgress('Identity headers', () => headerFindings(access, views.url, proxyCertificate))
   }
   yield await withProgress('Published URLs', () => publishedFindings(access, advertised))
 }
 
-async function voucherOf({ clientCertFile, clientKeyFile }: DoctorOptions): Promise<Voucher | undefined> {
+async function proxyCertificateOf({
+  clientCertFile,
+  clientKeyFile,
+}: DoctorOptions): Promise<ProxyCertificate | undefined> {
   if (clientCertFile === undefined && clientKeyFile === undefined) return undefined
   if (clientCertFile === undefined || clientKeyFile === undefined)
     throw new StartError('A certificate needs its key: give both --client-cert-file and --client-key-file.')

@@ -11,7 +11,7 @@ export interface SeenCertificate {
   readonly problem?: string
 }
 
-/** The response of a server, also of one whose certificate is not trusted. */
+/** The response of a server, even if its certificate is not trusted. */
 export interface ProbeResponse extends TextResponse {
   readonly certificate: SeenCertificate
 }
@@ -25,8 +25,8 @@ const timeout = 10_000
 const limits = { timeout, bytes: 32 * 1024 * 1024 }
 
 /**
- * Requests one URL over a connection of its own. The response is read although the certificate is not trusted, because that
- * is a finding and not the end. Credentials are sent to trusted servers only. Rejects when there is no response.
+ * Sends one request over a new connection. An untrusted certificate is reported in the result, and the response is
+ * still read. Credentials are sent to trusted servers only. Rejects when there is no response.
  */
 export async function probe(
   access: ServerAccess,

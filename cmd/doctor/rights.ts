@@ -2,7 +2,7 @@ import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { type Finding, failed, ok } from './finding.ts'
 import { jsonOf, probe } from './probe.ts'
 
-/** Checks that the credentials are sufficient for a process of views. */
+/** Checks the permissions that a process of views needs. */
 export async function rightsFindings(access: ServerAccess): Promise<readonly Finding[]> {
   const { origin } = new URL(access.server)
   return [await wildcard(access, origin), await impersonation(access, origin), await reviews(access, origin)]
@@ -25,8 +25,8 @@ async function impersonation(access: ServerAccess, origin: string): Promise<Find
   const { message = '' } = jsonOf<{ message: string }>(seen)
   const acts = seen.status === 200 || (seen.status === 403 && message.includes('"oriel-doctor"'))
   return acts && !/cannot impersonate/.test(message)
-    ? ok('impersonation', 'the credentials may act for users')
-    : failed('impersonation', `the credentials may not act for users: ${seen.status}`, change)
+    ? ok('impersonation', 'the credentials may impersonate users')
+    : failed('impersonation', `the credentials may not impersonate users: ${seen.status}`, change)
 }
 
 async function reviews(access: ServerAccess, origin: string): Promise<Finding> {
@@ -38,6 +38,6 @@ async function reviews(access: ServerAccess, origin: string): Promise<Finding> {
   const url = `${origin}/clusters/root/apis/authorization.k8s.io/v1/subjectaccessreviews`
   const { status } = await probe(access, url, { body })
   return status === 201
-    ? ok('reviews', 'the credentials may ask who may do what')
-    : failed('reviews', `the credentials may not ask who may do what: ${status}`, change)
+    ? ok('reviews', 'the credentials may create subjectaccessreviews')
+    : failed('reviews', `the credentials may not create subjectaccessreviews: ${status}`, change)
 }

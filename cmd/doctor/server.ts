@@ -60,7 +60,9 @@ function clientCertificate({ cert }: ServerAccess): readonly Finding[] {
   const change = 'renew the client certificate in the kubeconfig'
   try {
     const { validTo, subject } = new X509Certificate(cert)
-    return [validity(check, `that of ${subject.replaceAll('\n', ', ')}`, new Date(validTo), change)]
+    return [
+      validity(check, `the certificate of ${subject.replaceAll('\n', ', ')}`, new Date(validTo), change),
+    ]
   } catch {
     return [failed(check, 'invalid client certificate in the kubeconfig', change)]
   }
@@ -68,11 +70,10 @@ function clientCertificate({ cert }: ServerAccess): readonly Finding[] {
 
 function clock(origin: string, { headers }: ProbeResponse): Finding {
   const there = Date.parse(String(headers.date ?? ''))
-  if (Number.isNaN(there))
-    return warning('clock', `${origin} does not say what time it is`, 'look at its clock')
+  if (Number.isNaN(there)) return warning('clock', `${origin} sends no Date header`, 'check its clock')
   const apart = Math.abs(Date.now() - there)
-  const message = `the clocks here and at ${origin} are ${Math.round(apart / 1000)} s apart`
-  const change = 'run NTP on both machines: tokens and certificates are judged by the clock'
+  const message = `the clocks of this machine and of ${origin} differ by ${Math.round(apart / 1000)} s`
+  const change = 'run NTP on both machines: the validity of tokens and certificates depends on the clock'
   if (apart > tolerance.failed) return failed('clock', message, change)
   return apart > tolerance.warning ? warning('clock', message, change) : ok('clock', message)
 }
@@ -87,9 +88,13 @@ async function identity(access: ServerAccess, origin: string): Promise<Finding> 
   const url = `${origin}/clusters/root/apis/authentication.k8s.io/v1/selfsubjectreviews`
   const seen = await probe(access, url, { body: review })
   const change = 'renew the token or client certificate in the kubeconfig'
-  if (seen.status === 401) return failed('credentials', `${origin} does not know them`, change)
+  if (seen.status === 401) return failed('credentials', `${origin} rejects them`, change)
   const user = jsonOf<Review>(seen).status?.userInfo
   if (user === undefined)
-    return failed('credentials', `${origin} does not say whose they are: it answers ${seen.status}`, change)
-  return ok('credentials', `${origin} knows them as ${user.username}`)
+    return failed(
+      'credentials',
+      `${origin} does not return their user: it responds with ${seen.status}`,
+      change,
+    )
+  return ok('credentials', `${origin} accepts them as user ${user.username}`)
 }

@@ -63,12 +63,12 @@ function answered(where: string, url: string, seen: ProbeResponse): Finding {
   if (seen.status === 401)
     return failed(
       where,
-      `${url} does not know the credentials that the shard knows`,
-      'give it the shard’s --client-ca-file, and a kubeconfig by which it reviews tokens',
+      `${url} rejects credentials that the shard accepts`,
+      'give it the shard’s --client-ca-file, and a kubeconfig for token reviews',
     )
   return isOfViews(seen)
     ? ok(where, `${url} serves views`)
-    : failed(where, `${url} does not serve views: it answers ${seen.status}`, `correct ${setting}`)
+    : failed(where, `${url} does not serve views: it responds with ${seen.status}`, `correct ${setting}`)
 }
 
 /** Whether a response is that of a view: only views serve this path, and the message of their 403 has the view's resource. */
@@ -87,12 +87,12 @@ interface Discovered {
 
 async function readiness(access: ServerAccess, where: string, url: string): Promise<Finding> {
   const { status, text } = await probe(access, `${new URL(url).origin}/readyz?verbose`)
-  if (status === 200) return ok(where, 'all of it is ready')
+  if (status === 200) return ok(where, 'all views are ready')
   const waiting = [...text.matchAll(/^\[-\](\S+)/gm)].map(([, name]) => name).join(', ')
   return warning(
     where,
-    `not ready: ${waiting || `it answers ${status}`}`,
-    'look at its log: what cannot be reached is named there, once',
+    `not ready: ${waiting || `it responds with ${status}`}`,
+    'read its log: it names each unreachable server once',
   )
 }
 
@@ -103,15 +103,16 @@ export async function publishedFindings(
 ): Promise<readonly Finding[]> {
   const { origin } = new URL(access.server)
   const slices = await probe(access, `${origin}/clusters/*/apis/apis.kcp.io/v1alpha1/apiexportendpointslices`)
-  if (slices.status !== 200) return [skipped('published URLs', `they cannot be read: ${slices.status}`)]
+  if (slices.status !== 200)
+    return [skipped('published URLs', `endpoint slices cannot be read: ${slices.status}`)]
   const items = jsonOf<List<Slice>>(slices).items ?? []
   const published = items.flatMap(({ metadata, status }) =>
     (status?.endpoints ?? []).map(({ url }) => ({ url, name: metadata.name })),
   )
-  if (published.length === 0) return [skipped('published URLs', 'there are none: nobody has bound an export')]
+  if (published.length === 0) return [skipped('published URLs', 'there are none: no APIExport is bound')]
   const findings = await Promise.all(published.map(each => publishedFinding(access, advertised, each)))
   const wrong = findings.filter(finding => finding !== undefined)
-  return wrong.length > 0 ? wrong : [ok('published URLs', `${published.length} are served where they say`)]
+  return wrong.length > 0 ? wrong : [ok('published URLs', `${published.length} are served`)]
 }
 
 async function publishedFinding(
@@ -124,12 +125,16 @@ async function publishedFinding(
     return failed(
       check,
       `${name} lists ${url}, which no shard advertises`,
-      `correct ${setting}, or remove what is left of an earlier one from the slice’s status`,
+      `correct ${setting}, or remove the outdated URL from the status of the endpoint slice`,
     )
   try {
     const { status } = await probe(access, `${url}/clusters/*/apis`)
     if (status === 200) return undefined
-    return failed(check, `${name} lists ${url}, which answers ${status}`, 'look whether the views are ready')
+    return failed(
+      check,
+      `${name} lists ${url}, which responds with ${status}`,
+      'check that the views are ready',
+    )
   } catch (error) {
     const { reason, change } = problemOf(error, setting)
     return failed(check, `${name} lists ${url}: ${reason}`, change)

@@ -18,7 +18,7 @@ export const explainCommand = (command: Command): Command =>
     .option('--as <user>', 'user whose permissions are explained (default: the user of the kubeconfig)')
     .option('--as-group <group...>', 'groups of that user, in addition to system:authenticated')
     .option('-n, --namespace <namespace>', 'namespace of the objects (default: "default")')
-    .option('-A, --all-namespaces', 'ask for the objects of all namespaces')
+    .option('-A, --all-namespaces', 'explain a request for all namespaces')
     .option('--subresource <name>', 'subresource, e.g. status')
     .addOption(
       new Option('-o, --output <format>', 'output format; yaml prints the RBAC objects to apply')

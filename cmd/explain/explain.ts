@@ -43,7 +43,7 @@ async function askAboutView(
   const answer = await ask(explainer, typed, annotations)
   const explained = explainedBy(isServed(answer) ? answer : await ask(server, typed, annotations))
   if (explained.explanation !== undefined) return { question: question ?? typed, explained }
-  if (question === undefined) throw new StartError('The server does not explain this view.')
+  if (question === undefined) throw new StartError('The server returns no explanation for this view.')
   return { question, explained: explainedBy(await ask(server, question)) }
 }
 
@@ -71,7 +71,7 @@ async function review(
   const metadata = { annotations: { [explainAnnotation]: 'true', ...more } }
   const body = { apiVersion: `${group}/v1`, kind, metadata, spec: { ...subject, ...attributes } }
   return client(`/apis/${group}/v1/${kind.toLowerCase()}s`, { body }).catch(error => {
-    throw new StartError(`The server does not answer: ${(error as Error).message}.`)
+    throw new StartError(`The server does not respond: ${(error as Error).message}.`)
   })
 }
 
@@ -94,7 +94,9 @@ interface Answered {
 function explainedBy({ status: code, body }: JsonResponse): Explained {
   const answered = body as Answered | undefined
   if (code !== 201 || answered?.status?.allowed === undefined)
-    throw new StartError(`The server refuses to review: ${answered?.message ?? `it answered ${code}`}.`)
+    throw new StartError(
+      `The server refuses the review: ${answered?.message ?? `it responded with ${code}`}.`,
+    )
   const { allowed, reason = '' } = answered.status
   const explanation = answered.metadata?.annotations?.[explanationAnnotation]
   return {

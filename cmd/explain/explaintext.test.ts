@@ -12,8 +12,8 @@ const step = (
   ...(workspace === undefined ? {} : { workspace }),
 })
 
-describe('an explanation in words', () => {
-  it('has the steps of a view with their workspaces, and below them whom it has asked', () => {
+describe('the text of an explanation', () => {
+  it('has the steps of a view with their workspaces, and below them the steps of its reviews', () => {
     const explanation = {
       allowed: false,
       steps: [
@@ -22,7 +22,13 @@ describe('an explanation in words', () => {
         step('02-content', 'NoOpinion', 'abc'),
       ],
       missing: [
-        { authorizer: 'others', workspace: '', otherWorkspace: true as const, why: 'Others say.', grant: [] },
+        {
+          authorizer: 'others',
+          workspace: '',
+          otherWorkspace: true as const,
+          why: 'Others decide.',
+          grant: [],
+        },
       ],
     }
     assert.equal(
@@ -30,24 +36,24 @@ describe('an explanation in words', () => {
       [
         'No: "bob" may not list widgets through apiexport.',
         '',
-        'Who said what:',
-        '  virtual.apiexport.boundapi  is not told: why',
+        'Decisions:',
+        '  virtual.apiexport.boundapi  not shown: why',
         '  virtual.apiexport.content   did not allow: why, in abc',
         '    02-content                did not allow: why',
         '',
         'Missing (others):',
-        '  Others say.',
+        '  Others decide.',
         '',
       ].join('\n'),
     )
   })
 
-  it('has the steps of a workspace as they are', () => {
+  it('has the steps of a workspace', () => {
     const explanation = { allowed: true, steps: [step('05-local', 'Allowed')], missing: [] }
     const text = explainText({ allowed: true, reason: '', explanation }, question, undefined)
     assert.equal(
       text,
-      'Yes: You may list widgets through apiexport.\n\nWho said what:\n  05-local  allowed: why\n',
+      'Yes: You may list widgets through apiexport.\n\nDecisions:\n  05-local  allowed: why\n',
     )
   })
 })

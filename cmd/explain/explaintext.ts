@@ -11,20 +11,22 @@ export function explainText(
   const { allowed, reason, explanation } = explained
   const who = as === undefined ? 'You' : `"${as}"`
   const verdict = `${allowed ? 'Yes' : 'No'}: ${who} ${allowed ? 'may' : 'may not'} ${words}.\n`
-  if (explanation === undefined) return `${verdict}The server does not explain itself: ${reason}\n`
+  if (explanation === undefined) return `${verdict}The server returns no explanation: ${reason}\n`
   const { steps, missing, limited } = explanation
   return [verdict, stepsText(steps), limited ? limitedText : '', missing.map(missingText).join('')].join('')
 }
 
 const limitedText =
-  '\nWhat decided is told only to those who may create subjectaccessreviews in this workspace.\n'
+  '\nThe decisions are shown to users who may create subjectaccessreviews in this workspace.\n'
 
 function stepsText(steps: readonly ExplainedStep[]): string {
   if (steps.length === 0) return ''
   const names = steps.map(nameOf)
   const width = Math.max(...names.map(name => name.length))
-  const lines = steps.map((step, i) => `  ${names[i]?.padEnd(width)}  ${saidBy(step)}${whereOf(step)}\n`)
-  return `\nWho said what:\n${lines.join('')}`
+  const lines = steps.map(
+    (step, i) => `  ${names[i]?.padEnd(width)}  ${decisionText(step)}${whereOf(step)}\n`,
+  )
+  return `\nDecisions:\n${lines.join('')}`
 }
 
 const isOfView = ({ authorizer }: ExplainedStep): boolean => authorizer.startsWith('virtual.')
@@ -40,11 +42,11 @@ const words = {
   Allowed: 'allowed',
   Denied: 'denied',
   NoOpinion: 'did not allow',
-  Withheld: 'is not told',
+  Withheld: 'not shown',
 } as const
 
-/** A step that left the decision to the next is only passed. */
-function saidBy({ decision, reason }: ExplainedStep): string {
+/** A step that delegated to the next step is printed as passed. */
+function decisionText({ decision, reason }: ExplainedStep): string {
   const passed = /^delegating due to (.*)$/s.exec(reason)
   if (passed !== null) return `passed: ${passed[1]}`
   const said = words[decision]
@@ -55,23 +57,23 @@ function saidBy({ decision, reason }: ExplainedStep): string {
 
 function missingText({ authorizer, workspace, otherWorkspace, why, grant }: ExplainedMissing): string {
   const where = otherWorkspace && workspace !== '' ? `, in the workspace ${workspace}` : ''
-  const needed = grant.length === 0 ? '' : `  This would give it:\n${indented(documents(grant), '    ')}`
+  const needed = grant.length === 0 ? '' : `  These objects grant it:\n${indented(documents(grant), '    ')}`
   return `\nMissing (${authorizer}${where}):\n  ${why}\n${needed}`
 }
 
 /** The objects to apply in the workspace of the request. Objects for other workspaces are comments. */
 export function explainYaml({ allowed, explanation }: Explained): string {
   if (allowed) return '# Nothing is missing.\n'
-  if (explanation === undefined) return '# The server does not explain itself.\n'
+  if (explanation === undefined) return '# The server returns no explanation.\n'
   const { missing } = explanation
   const own = missing.filter(({ otherWorkspace }) => otherWorkspace !== true).flatMap(({ grant }) => grant)
   const notes = missing
     .filter(({ grant, otherWorkspace }) => grant.length === 0 || otherWorkspace === true)
     .map(({ workspace, why, grant }) => {
-      const there = grant.length === 0 ? '' : `To be applied in ${workspace}:\n${documents(grant)}`
+      const there = grant.length === 0 ? '' : `Apply in ${workspace}:\n${documents(grant)}`
       return indented(`${why}\n${there}`, '# ')
     })
-  if (missing.length === 0) return '# You may not know what is missing.\n'
+  if (missing.length === 0) return '# You have no permission to see what is missing.\n'
   return [...notes, own.length === 0 ? '' : documents(own)].join('')
 }
 

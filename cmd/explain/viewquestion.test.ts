@@ -7,8 +7,8 @@ const asked = {
 }
 const behind = (path: string) => behindView(`https://localhost:6443${path}`, asked, 'list')
 
-describe('a question about a view', () => {
-  it('is put to who decides it', () => {
+describe('the review for a request to a view', () => {
+  it('is sent to the logical cluster that authorizes it', () => {
     const at = (cluster: string) => `https://localhost:6443/clusters/${cluster}`
     const content = { group: 'apis.kcp.io', resource: 'apiexports', subresource: 'content' }
     assert.deepEqual(behind('/services/apiexport/2hx8/widgets.example.com/clusters/*'), {
@@ -18,7 +18,7 @@ describe('a question about a view', () => {
       question: {
         attributes: { resourceAttributes: { verb: 'list', ...content, name: 'widgets.example.com' } },
         words:
-          'list widgets through apiexport, which takes list apiexports.apis.kcp.io/content "widgets.example.com" in 2hx8',
+          'list widgets through apiexport, which requires list apiexports.apis.kcp.io/content "widgets.example.com" in 2hx8',
       },
     })
     for (const [view, verb] of [
@@ -32,7 +32,7 @@ describe('a question about a view', () => {
     }
   })
 
-  it('is as much as can be said of views that name no export', () => {
+  it('has no name of an export for views without one', () => {
     const { server, question } = behind('/services/replication/2hx8/slice/clusters/*')
     assert.equal(server, 'https://localhost:6443/clusters/2hx8')
     assert.deepEqual(question?.attributes, {
@@ -45,22 +45,22 @@ describe('a question about a view', () => {
     })
     assert.match(
       behind('/services/apiresourceschema/2hx8/clusters/*').question?.words ?? '',
-      /which takes get apibindings/,
+      /which requires get apibindings/,
     )
   })
 
-  it('is the same in views that ask nobody else', () => {
+  it('is the review of the request for views without own authorization', () => {
     const { server, question } = behind('/services/workspaces/clusters/root')
     assert.equal(server, 'https://localhost:6443/clusters/root')
     assert.equal(question, asked)
   })
 
-  it('is for the servers of views to answer where nobody else knows what they ask', () => {
+  it('is left to the process of views for other views', () => {
     const { server, question } = behind('/services/unknown/clusters/root')
     assert.deepEqual([server, question], ['https://localhost:6443/clusters/root', undefined])
   })
 
-  it('is refused where nobody can say', () => {
+  it('is an error for URLs without a logical cluster', () => {
     for (const path of [
       '/services/unknown/clusters/*',
       '/services/workspaces/clusters/*',
@@ -69,12 +69,12 @@ describe('a question about a view', () => {
     ])
       assert.throws(
         () => behind(path),
-        /has no logical cluster that can be asked: give --server the URL of a workspace/,
+        /names no logical cluster: give --server the URL of a workspace/,
         path,
       )
   })
 
-  it('is one about a view by its URL', () => {
+  it('is selected by the URL of the view', () => {
     assert.ok(isView('https://localhost:6443/services/workspaces/clusters/root'))
     assert.ok(!isView('https://localhost:6443/clusters/services'))
   })

@@ -66,9 +66,7 @@ export function behindView(server: string, asked: ResourceQuestion, verb: string
   const target = deciders[name]?.(url, verb)
   const decider = target?.cluster ?? cluster
   if (decider === '' || decider === '*' || (name in deciders && target === undefined))
-    throw new StartError(
-      `${server} has no logical cluster that can be asked: give --server the URL of a workspace.`,
-    )
+    throw new StartError(`${server} names no logical cluster: give --server the URL of a workspace.`)
   return {
     server: `${origin}/clusters/${decider}`,
     explainer: `${origin}/services/explain/clusters/${decider}`,
@@ -86,6 +84,6 @@ function questionOf(
   const { verb, group, resource, subresource, name } = attributes
   const what = `${resource}.${group}${subresource === undefined ? '' : `/${subresource}`}`
   const which = name === undefined ? '' : ` "${name}"`
-  const words = `${asked.words} through ${view}, which takes ${verb} ${what}${which} in ${cluster}`
+  const words = `${asked.words} through ${view}, which requires ${verb} ${what}${which} in ${cluster}`
   return { attributes: { resourceAttributes: attributes }, words }
 }

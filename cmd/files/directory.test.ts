@@ -11,7 +11,7 @@ describe('data directory', () => {
   })
   after(() => rm(parent, { recursive: true }))
 
-  it('is made, and belongs to one process by whatever name', async () => {
+  it('is created, and locked by one process under every path to it', async () => {
     const path = join(parent, 'a', 'b')
     const taken = await openDataDirectory(path)
     await symlink(path, join(parent, 'link'))

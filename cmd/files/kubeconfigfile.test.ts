@@ -28,7 +28,7 @@ describe('a kubeconfig file', () => {
   })
   after(() => rm(directory, { recursive: true }))
 
-  it('names files relative to its folder, or absolutely', async () => {
+  it('has paths relative to its directory, or absolute', async () => {
     const user = { 'client-certificate': 'admin.crt', 'client-key': file('admin.key') }
     await write({ 'certificate-authority': 'tls/ca.crt' }, { ...user, tokenFile: './token' })
     assert.deepEqual(await readKubeconfig(file('config')), {
@@ -41,7 +41,7 @@ describe('a kubeconfig file', () => {
     assert.equal((await readServerAccess('--root-kubeconfig', file('config'))).server, 'https://server:6443')
   })
 
-  it('is refused in one sentence', async () => {
+  it('is refused with one sentence', async () => {
     const exec = { command: 'aws', args: ['eks', 'get-token'] }
     const table: readonly (readonly [object, object, string])[] = [
       [{}, { exec }, `${file('config')} must not set exec: set a token or a client certificate instead.`],

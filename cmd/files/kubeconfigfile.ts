@@ -10,8 +10,8 @@ import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /**
- * Reads a context of a kubeconfig, the current one unless another is named. Files that it names are relative to its folder.
- * Throws `StartError`.
+ * Reads a context of a kubeconfig; default: its current context. Paths in it are relative to its directory. Throws
+ * `StartError`.
  */
 export async function readKubeconfig(file: string, context?: string): Promise<ServerAccess> {
   const text = await contentOf(file)

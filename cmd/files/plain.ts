@@ -4,7 +4,7 @@ import { pathPattern } from '../../framework/request/path.ts'
 import type { Verb } from '../../framework/request/requestinfo.ts'
 
 /**
- * The view `/clusters/…` without a filter: everything that a logical cluster serves. In an unknown logical cluster,
+ * The view `/clusters/…`: everything that a logical cluster serves, unfiltered. In an unknown logical cluster,
  * privileged users may read built-in kinds, of which there are no objects, and create the LogicalCluster, as shards do for
  * each other.
  */

@@ -18,7 +18,7 @@ export interface FrontProxyFlags extends ServingFlags, MountFlags, Authenticatio
 const required = (flags: string, description: string) =>
   commonOption(flags, `${description} (required)`).makeOptionMandatory()
 
-/** Adds the flags to a command; those that kcp-front-proxy has are named as there. */
+/** Adds the flags to a command; those that kcp-front-proxy has have the same names. */
 export function addFrontProxyFlags(command: Command): Command {
   command
     .description('Serve the workspaces of several shards under one address.')

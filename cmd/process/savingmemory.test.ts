@@ -26,7 +26,7 @@ async function sizes(beginning: string): Promise<{ readonly before: number; read
 }
 
 describe('saveMemory', () => {
-  it('sets flags that V8 knows, and keeps the young generation from growing', async () => {
+  it('sets valid flags of V8, and keeps the young generation from growing', async () => {
     const module = JSON.stringify(beside(import.meta, 'savingmemory').at(-1))
     const [free, saving] = await Promise.all([
       sizes(''),

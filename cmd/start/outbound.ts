@@ -4,8 +4,8 @@ import { readFlagFile } from '../files/files.ts'
 import type { MountFlags } from '../flags/mounts.ts'
 
 /**
- * Connections to mounted servers, within the limits of the flags. `command` is the one that has the flags, for texts. Throws
- * `StartError` on an unreadable CA file.
+ * Connections to mounted servers, within the limits of the flags. `command` has the flags and is named in messages.
+ * Throws `StartError` on an unreadable CA file.
  */
 export async function openOutbound(
   { mountAllow = [], mountDeny = [], mountAllowHttp = false, mountCaFile }: MountFlags,

@@ -29,7 +29,7 @@ export interface EmbeddedOptions {
   /** Private hosts, addresses and networks that admission webhooks may use. */
   readonly webhookAllow?: readonly string[]
   readonly authorization?: AuthorizationParts
-  /** For mounts. */
+  /** Checks the URLs of mounts. */
   readonly outbound?: Pick<Outbound, 'refusalOf'>
   readonly quota?: QuotaLimits
   readonly disk?: DiskSpace

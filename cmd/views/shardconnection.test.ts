@@ -8,7 +8,7 @@ import { type SickServer, startSickServer } from '../../test/support/servers/sic
 import { openConnection } from './shardconnection.ts'
 import type { ViewSetup } from './viewsetup.ts'
 
-describe('a connection by kubeconfig', function () {
+describe('a connection from a kubeconfig', function () {
   this.timeout(60_000)
   let server: SickServer
   let gate: Gate
@@ -37,7 +37,7 @@ describe('a connection by kubeconfig', function () {
       all => all.some(line => pattern.test(line)),
     )
 
-  it('is asked after a change until it answers, though nobody else asks', async () => {
+  it('is probed after a change until the server responds', async () => {
     gate.cutAfter(0)
     const config = await readFile(server.kubeconfig, 'utf8')
     await writeFile(server.kubeconfig, config.replace(server.url, `https://127.0.0.1:${gate.port}`))

@@ -36,7 +36,10 @@ export async function openConnection(
 /** Milliseconds. */
 const pauses = { first: 500, longest: 5_000 }
 
-/** Requests until there is a response. The connection logs what fails; no other request may come for a long time. */
+/**
+ * Sends requests until there is a response, because no other request may come for a long time. The connection logs
+ * failures.
+ */
 const prove = (connection: ShardConnection, target: string, signal: AbortSignal): Promise<unknown> =>
   retry(() => connection.ask({ method: 'GET', target, signal }).then(textOf), { ...pauses, signal }).catch(
     () => undefined,

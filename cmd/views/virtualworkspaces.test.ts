@@ -81,8 +81,9 @@ describe('oriel virtual-workspaces', () => {
     ['an invalid verbosity', () => ['-v=loud'], /Give a number from 0 to 10\./],
   ]
   it('does not load the fetch of Node', async () => {
-    const told = 'data:text/javascript,process.on("exit", () => console.log(process.moduleLoadList.join()))'
-    const args = ['--import', told, compiled, 'virtual-workspaces', '--kubeconfig', file('none')]
+    const printed =
+      'data:text/javascript,process.on("exit", () => console.log(process.moduleLoadList.join()))'
+    const args = ['--import', printed, compiled, 'virtual-workspaces', '--kubeconfig', file('none')]
     const { stdout } = await run(process.execPath, args)
     assert.match(stdout, /NativeModule tls/)
     assert.doesNotMatch(stdout, /undici/)

@@ -132,7 +132,7 @@ async function serve({ flags, log }: ViewSetup, parts: Parts): Promise<Server> {
   }
 }
 
-/** Without its publisher: the controllers of the shard publish the URLs of views. */
+/** Removes the publisher of a view: the controllers of the shard publish its URLs. */
 const unpublished =
   (factory: WorkspaceFactory): WorkspaceFactory =>
   host => {

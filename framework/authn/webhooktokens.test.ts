@@ -5,7 +5,7 @@ import { webhookTokens } from './webhooktokens.ts'
 const known = { authenticated: true, user: { username: 'ann', groups: ['devs'] } }
 
 /** A reader whose webhook answers these statuses, one after the other. */
-function webhook(statuses: readonly unknown[], believedFor = 60_000) {
+function webhook(statuses: readonly unknown[], cacheTTL = 60_000) {
   const asked: unknown[] = []
   const send = async (review: object): Promise<unknown> => {
     const status = statuses[asked.length]
@@ -13,7 +13,7 @@ function webhook(statuses: readonly unknown[], believedFor = 60_000) {
     if (status instanceof Error) throw status
     return { status }
   }
-  return { asked, read: webhookTokens({ send, version: 'v1', believedFor }) }
+  return { asked, read: webhookTokens({ send, version: 'v1', cacheTTL }) }
 }
 
 const refused = (work: unknown, message: string | RegExp) =>

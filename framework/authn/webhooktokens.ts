@@ -9,11 +9,11 @@ export interface WebhookTokensOptions {
   readonly send: (review: object) => Promise<unknown>
   readonly version: 'v1' | 'v1beta1'
   /** Milliseconds for which a response is cached. */
-  readonly believedFor: number
+  readonly cacheTTL: number
 }
 
 /** The defaults of Kubernetes. */
-export const webhookTokensDefaults = { version: 'v1beta1', believedFor: 120_000 } as const
+export const webhookTokensDefaults = { version: 'v1beta1', cacheTTL: 120_000 } as const
 
 /** The response: the user of the token, or the reason of its rejection. */
 type Reviewed =
@@ -24,8 +24,8 @@ type Reviewed =
  * Users by TokenReview to a webhook (`apiserver/plugin/pkg/authenticator/token/webhook`). A failure of the webhook
  * rejects the token.
  */
-export function webhookTokens({ send, version, believedFor }: WebhookTokensOptions): BearerTokenReader {
-  const verdicts = createVerdicts<Reviewed>(believedFor)
+export function webhookTokens({ send, version, cacheTTL }: WebhookTokensOptions): BearerTokenReader {
+  const verdicts = createVerdicts<Reviewed>(cacheTTL)
   const ask = async (token: string, audiences: readonly string[]): Promise<TokenVerdict<Reviewed>> => {
     const apiVersion = `authentication.k8s.io/${version}`
     const review = { kind: 'TokenReview', apiVersion, metadata: {}, spec: { token, audiences } }

@@ -134,7 +134,7 @@ describe('authorization, from outside', function () {
 
   it('explains to members only what they lack, and to strangers nothing', async () => {
     const member = await explain('bob', team, 'get', 'secrets', 'token')
-    assert.match(member.stdout, /told only to those who may create subjectaccessreviews/)
+    assert.match(member.stdout, /shown to users who may create subjectaccessreviews/)
     assert.match(member.stdout, /resourceNames:\n +- token/)
     const aboutOthers = await explain('bob', team, 'get', 'secrets', '--as', 'alice')
     assert.deepEqual([aboutOthers.code, aboutOthers.stdout], [1, ''])
@@ -156,7 +156,7 @@ describe('authorization, from outside', function () {
     assert.equal(refused.code, 1, refused.stderr)
     assert.match(
       refused.stdout,
-      /^No: "bob" may not list certificates.cert-manager.io .*through apiexport, which takes list apiexports.apis.kcp.io\/content "cert-manager.io" in /,
+      /^No: "bob" may not list certificates.cert-manager.io .*through apiexport, which requires list apiexports.apis.kcp.io\/content "cert-manager.io" in /,
     )
     const { stdout: grant } = await explain('alice', team, ...about, '-o', 'yaml')
     await team.kubectl(['apply', '-f', '-'], grant)

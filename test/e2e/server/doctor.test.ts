@@ -23,7 +23,7 @@ for (const [where, start] of [
       // Views take a moment until they have read everything.
       const { code, stdout } = await eventually(
         () => examine(oriel),
-        found => found.stdout.includes('all of it is ready'),
+        found => found.stdout.includes('all views are ready'),
       )
       assert.equal(code, 0, stdout)
       assert.ok(stdout.includes(`views of root: ${oriel.viewsUrl} serves views`), stdout)

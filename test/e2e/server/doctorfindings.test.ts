@@ -99,14 +99,14 @@ describe('oriel doctor in front of a shard', function () {
       ].map(check => new RegExp(`^\\[ ok \\] ${check}: `, 'm')),
     )
     shows(outcome, [
-      /(warn\] feature gates: LogicalClusterMigration is off|- {2}\] feature gates: the shard has none)/,
+      /(warn\] feature gates: LogicalClusterMigration is off|- {2}\] feature gates: the shard has no feature gates)/,
     ])
   })
 
   const cases: readonly [what: string, place: Place, lines: readonly RegExp[]][] = [
-    ['a server that is not there', { server: nowhere }, [/^\[FAIL\] server: .*connection refused$/m]],
+    ['an unreachable server', { server: nowhere }, [/^\[FAIL\] server: .*connection refused$/m]],
     [
-      'another authority',
+      'another certificate authority',
       { ca: issueAuthority().certificate },
       [/^\[FAIL\] (server|certificate): .*signed by an unknown authority$/m],
     ],
@@ -115,45 +115,49 @@ describe('oriel doctor in front of a shard', function () {
       { hours: -1 },
       [
         /^\[FAIL\] client certificate: .*has expired on .*\n +-> renew the client certificate/m,
-        /^\[FAIL\] credentials: .* does not know them$/m,
+        /^\[FAIL\] credentials: .* rejects them$/m,
       ],
     ],
-    ['one that soon expires', { hours: 24 }, [/^\[warn\] client certificate: .* is valid until .*$/m]],
-    ['a token that nobody knows', { token: 'withdrawn' }, [/^\[FAIL\] credentials: .* does not know them$/m]],
     [
-      'a user without rights',
+      'a client certificate that expires within days',
+      { hours: 24 },
+      [/^\[warn\] client certificate: .* is valid until .*$/m],
+    ],
+    ['an unknown token', { token: 'withdrawn' }, [/^\[FAIL\] credentials: .* rejects them$/m]],
+    [
+      'a user without permissions',
       { subject: 'CN=somebody' },
       [
         /^\[FAIL\] wildcard: .*403\n +-> use credentials in the group system:masters/m,
         /^\[FAIL\] impersonation: .*403$/m,
         /^\[FAIL\] reviews: .*403$/m,
         /^\[ - {2}\] feature gates: .*403$/m,
-        /^\[FAIL\] views: no shard says where its views are, or they cannot be read$/m,
-        /^\[ - {2}\] published URLs: they cannot be read: 403$/m,
+        /^\[FAIL\] views: no Shard has spec\.virtualWorkspaceURL, or Shards cannot be read$/m,
+        /^\[ - {2}\] published URLs: endpoint slices cannot be read: 403$/m,
       ],
     ],
   ]
   for (const [what, place, lines] of cases)
-    it(`says what to change about ${what}`, async () => {
+    it(`reports what to change for ${what}`, async () => {
       const outcome = await examine(place)
       shows(outcome, lines)
       assert.equal(outcome.code, lines.some(({ source }) => source.includes('FAIL')) ? 1 : 0)
     })
 
-  it('says that the clocks are apart', async () => {
+  it('reports a clock difference', async () => {
     shows(await examine({}, { node: ['--import', minutesLater] }), [
-      /^\[FAIL\] clock: .* (59|60)\d s apart\n +-> run NTP/m,
+      /^\[FAIL\] clock: .* differ by (59|60)\d s\n +-> run NTP/m,
     ])
   })
 
-  it('says that the views do not trust the authority of the users’ certificates', async () => {
+  it('reports that the views do not trust the certificate authority of users', async () => {
     const { certificate, key } = await issueClient(issueAuthority(), { subject: 'CN=front-proxy' })
     const [certFile, keyFile] = [join(folder, 'proxy.crt'), join(folder, 'proxy.key')]
     await writeFile(certFile, certificate)
     await writeFile(keyFile, key)
     const more = ['--client-cert-file', certFile, '--client-key-file', keyFile]
     shows(await examine({}, { more }), [
-      /^\[FAIL\] front proxy: .*does not believe.*\n +-> add its authority/m,
+      /^\[FAIL\] front proxy: .*rejects X-Remote-User.*\n +-> add its authority/m,
     ])
   })
 
