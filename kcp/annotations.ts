@@ -20,6 +20,8 @@ export const chosenClusterAnnotation = 'internal.tenancy.kcp.io/cluster'
 export const inactiveAnnotation = 'core.kcp.io/inactive'
 /** On a LogicalCluster: the maximum number of objects. */
 export const maxObjectsAnnotation = 'core.kcp.io/max-total-objects'
+/** On a ResourceQuota in the namespace `admin`: it limits the whole logical cluster. */
+export const clusterScopedQuotaAnnotation = 'experimental.quota.kcp.io/cluster-scoped'
 /** On a LogicalCluster: the owner of each bound resource, `{"widgets.example.io":{"n":"<binding>"}}`. */
 export const resourceBindingsAnnotation = 'internal.apis.kcp.io/resource-bindings'
 export const skipEndpointSliceAnnotation = 'apiexports.apis.kcp.io/skip-endpointslice'

@@ -54,3 +54,69 @@ describe('several quotas of a namespace', () => {
     assert.deepEqual([usedOf('large'), usedOf('small')], ['1', '1'])
   })
 })
+
+describe('a quota of a whole logical cluster', () => {
+  let tenant: TestTenant
+  const hard = { [counted]: '3', 'count/namespaces': '4' }
+  const annotations = { 'experimental.quota.kcp.io/cluster-scoped': 'true' }
+  const found = (namespace: string) =>
+    tenant.shard.informers.for(resources.resourceQuotas).get('c1', namespace, 'all')?.object as ResourceQuota
+  const uses = (namespace: string, name: string, wanted: string) =>
+    until(() => (found(namespace)?.status?.used?.[name] === wanted ? true : undefined))
+  const quotaIn = (namespace: string): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'all', namespace, annotations },
+    spec: { hard },
+  })
+  const mapIn = (namespace: string, name: string) => configMap(name, { metadata: { name, namespace } })
+  const namespaceNamed = (name: string): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name },
+  })
+  before(async () => {
+    tenant = await testTenant()
+    void tenant.shard.run()
+    await tenant.put(resources.namespaces, namespaceNamed('admin'))
+    await tenant.put(configMaps, configMap('a'))
+    await tenant.put(configMaps, mapIn('admin', 'b'))
+    for (const namespace of ['admin', 'default'])
+      await tenant.put(resources.resourceQuotas, quotaIn(namespace))
+  })
+  after(() => tenant.shard.stop())
+
+  it('counts the objects of all namespaces and those without one, in the namespace admin only', async () => {
+    await uses('admin', counted, '2')
+    await uses('admin', 'count/namespaces', '2')
+    await uses('default', counted, '1')
+    await uses('default', 'count/namespaces', '0')
+  })
+
+  it('limits them', async () => {
+    await tenant.put(configMaps, configMap('c'))
+    for (const namespace of ['default', 'admin']) {
+      const { message } = await refusal(tenant.put(configMaps, mapIn(namespace, 'd')))
+      assert.match(message ?? '', /exceeded quota: all, .* used: count\/configmaps=3/)
+    }
+    for (const name of ['one', 'two']) await tenant.put(resources.namespaces, namespaceNamed(name))
+    const { message } = await refusal(tenant.put(resources.namespaces, namespaceNamed('three')))
+    assert.match(message ?? '', /exceeded quota: all, .* used: count\/namespaces=4/)
+  })
+
+  it('counts anew when an object is deleted in any namespace, and when the annotation goes', async () => {
+    const { client } = tenant.shard
+    await client.delete(resources.configMaps, { cluster: 'c1', namespace: 'default', name: 'a' })
+    await uses('admin', counted, '2')
+    const key = { cluster: 'c1', namespace: 'admin', name: 'all' }
+    await client.update(
+      resources.resourceQuotas,
+      key,
+      ({ metadata: { annotations: _, ...rest }, ...object }) => ({
+        ...object,
+        metadata: rest,
+      }),
+    )
+    await uses('admin', counted, '1')
+  })
+})

@@ -3,10 +3,13 @@ import {
   type AdmissionPlugin,
   refusedName,
 } from '../../../framework/contract/admission.ts'
-import type { Informers } from '../../../framework/contract/informer.ts'
+import type { Informer, Informers } from '../../../framework/contract/informer.ts'
+import type { Item } from '../../../framework/contract/item.ts'
 import { parseQuantity } from '../../../framework/formats/quantity.ts'
 import { forbidden } from '../../../framework/meta/errors.ts'
 import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
+import { clusterScopedQuotaAnnotation } from '../../../kcp/annotations.ts'
+import { coreGroup } from '../../../kcp/apigroups.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
 import { type ControllerClient, updateStatus } from '../../controllers/client.ts'
@@ -17,21 +20,18 @@ export interface QuotaDeps {
 }
 
 /**
- * `ResourceQuota`: counts new objects against the quotas of their namespace. `status.used` is written before the object:
- * of two concurrent creations for the last place one is refused.
+ * `ResourceQuota`: counts new objects against the quotas of their namespace and of their logical cluster. `status.used` is
+ * written before the object: of two concurrent creations for the last place one is refused.
  */
 export const resourceQuotaAdmission = ({ client, informers }: QuotaDeps): AdmissionPlugin => {
-  const quotasIn = informers
-    .for(resources.resourceQuotas)
-    .index(({ key }) => [`${key.cluster}/${key.namespace}`])
+  const quotasOf = quotaIndex(informers.for(resources.resourceQuotas))
   return {
     name: 'ResourceQuota',
     handles: { operations: ['CREATE'] },
     async validate(_ctx, request) {
-      const { operation, subresource, group, resource, key } = request
-      if (operation !== 'CREATE' || subresource !== '' || key.namespace === '') return
-      const counted = countKey(group, resource)
-      const limiting = quotasIn(`${key.cluster}/${key.namespace}`).filter(({ object }) =>
+      if (request.operation !== 'CREATE' || request.subresource !== '' || isExempt(request)) return
+      const counted = countKey(request.group, request.resource)
+      const limiting = quotasOf(request.key).filter(({ object }) =>
         isLimiting(object as ResourceQuota, counted),
       )
       // All quotas are checked before any is changed.
@@ -44,6 +44,30 @@ export const resourceQuotaAdmission = ({ client, informers }: QuotaDeps): Admiss
     },
   }
 }
+
+/** The quotas that count an object: those of its namespace, and those of its logical cluster. */
+export function quotaIndex(quotas: Informer): (key: Namespace) => readonly Item[] {
+  const quotasIn = quotas.index(({ key, object }) => [
+    isOfCluster(object) ? wholeCluster(key) : `${key.cluster}/${key.namespace}`,
+  ])
+  return key => [
+    ...(key.namespace === '' ? [] : quotasIn(`${key.cluster}/${key.namespace}`)),
+    ...quotasIn(wholeCluster(key)),
+  ]
+}
+
+const wholeCluster = ({ cluster }: Pick<Namespace, 'cluster'>): string => `${cluster}/`
+
+const truths: readonly string[] = ['1', 't', 'T', 'true', 'TRUE', 'True']
+
+/** Whether a quota limits its whole logical cluster (kcp-dev/kubernetes `pkg/controller/resourcequota/kcp.go`). */
+export const isOfCluster = ({ metadata: { namespace, annotations = {} } }: KubeObject): boolean =>
+  namespace === 'admin' && truths.includes(annotations[clusterScopedQuotaAnnotation] ?? '')
+
+/** Created before quotas work in a new workspace (kcp `pkg/admission/kubequota`). */
+const isExempt = ({ group, resource, key }: AdmissionAttributes): boolean =>
+  (group === coreGroup && resource === 'logicalclusters') ||
+  (resource === 'clusterrolebindings' && key.name === 'workspace-admin')
 
 const isLimiting = (quota: ResourceQuota, counted: string): boolean =>
   isCounting(quota) && quota.status?.hard?.[counted] !== undefined
@@ -102,14 +126,21 @@ export function quantityOf(count: number): string {
   return `${rest}${suffixes[thousands]}`
 }
 
-/** How many objects of a resource there are in a namespace. */
-export function countIn(cache: WatchCache, key: string, place: Namespace): number {
+/** How many objects a quota counts for one of its keys. */
+export function countFor(cache: WatchCache, quota: ResourceQuota, { key, place }: Counted): number {
   let count = 0
   for (const each of cache.resources()) {
     const { group, resource } = each.resource
-    if (countKey(group, resource) === key) count += each.countIn(place.cluster, place.namespace)
+    if (countKey(group, resource) !== key) continue
+    count += isOfCluster(quota) ? each.count(place.cluster) : each.countIn(place.cluster, place.namespace)
   }
   return count
+}
+
+interface Counted {
+  readonly key: string
+  /** That of the quota. */
+  readonly place: Namespace
 }
 
 export interface Namespace {

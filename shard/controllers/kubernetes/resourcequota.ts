@@ -1,8 +1,10 @@
 import { resources } from '../../../kcp/resources.ts'
 import {
-  countIn,
+  countFor,
   isCounting,
+  isOfCluster,
   quantityOf,
+  quotaIndex,
   type ResourceQuota,
 } from '../../admission/kubernetes/resourcequota.ts'
 import type { WatchCacheEvent } from '../../cache/item.ts'
@@ -17,7 +19,7 @@ const recount = 300_000
 /** Updates the status of ResourceQuotas: the limits and the current use (`pkg/controller/resourcequota`). */
 export function resourceQuotaController({ cache, client, informers, log }: ShardHost): Controller {
   const quotas = informers.for(resources.resourceQuotas)
-  const quotasIn = quotas.index(({ key }) => [`${key.cluster}/${key.namespace}`])
+  const quotasOf = quotaIndex(quotas)
   const queue = createQueue({ name: 'resourcequota', log, reconcile: key => count(key) })
   const count = async (key: string): Promise<void> => {
     const place = parseKey(key)
@@ -26,15 +28,17 @@ export function resourceQuotaController({ cache, client, informers, log }: Shard
     await updateStatus<ResourceQuota>(client, resources.resourceQuotas, place, current => {
       const hard = current.spec?.hard ?? {}
       const counted = isCounting(current) ? Object.keys(hard).filter(name => name.startsWith('count/')) : []
-      const used = counted.map(name => [name, quantityOf(countIn(cache, name, place))] as const)
+      const used = counted.map(
+        name => [name, quantityOf(countFor(cache, current, { key: name, place }))] as const,
+      )
       const isIdle = Object.keys(hard).length === 0
       return { ...current, status: isIdle ? {} : { hard, used: Object.fromEntries(used) } }
     })
     queue.addAfter(key, recount)
   }
   const released = ({ type, item }: WatchCacheEvent): void => {
-    if (type !== 'DELETED' || item.namespace === '') return
-    for (const quota of quotasIn(`${item.cluster}/${item.namespace}`)) queue.add(keyOf(quota.key))
+    if (type !== 'DELETED') return
+    for (const quota of quotasOf(item)) queue.add(keyOf(quota.key))
   }
   return {
     name: 'resourcequota',
@@ -54,7 +58,9 @@ export function resourceQuotaController({ cache, client, informers, log }: Shard
 
 /** Only the status changed: admission and this controller count themselves. */
 const isOwnWrite = (now: ResourceQuota, before: ResourceQuota | undefined): boolean =>
-  before !== undefined && JSON.stringify(now.spec) === JSON.stringify(before.spec)
+  before !== undefined &&
+  JSON.stringify(now.spec) === JSON.stringify(before.spec) &&
+  isOfCluster(now) === isOfCluster(before)
 
 interface Place {
   readonly cluster: string
