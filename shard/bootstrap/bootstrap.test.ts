@@ -87,6 +87,21 @@ describe('bootstrap', () => {
     for (const rule of rules)
       for (const values of Object.values(rule)) assert.deepEqual(values, values.toSorted())
   })
+  it('lets viewers read and editors write the events of both groups', () => {
+    const verbsOf = (name: string): readonly string[] | undefined => {
+      const role = systemPolicy().find(
+        ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === name,
+      )
+      const rules = ((role?.rules ?? []) as readonly PolicyRule[]).filter(({ resources }) =>
+        resources?.includes('events'),
+      )
+      assert.ok(rules.every(({ apiGroups }) => apiGroups?.join() === ',events.k8s.io'))
+      return rules.flatMap(({ verbs }) => verbs)
+    }
+    assert.deepEqual(verbsOf('view'), ['get', 'list', 'watch'])
+    const writing = ['create', 'delete', 'deletecollection', 'patch', 'update']
+    assert.deepEqual(verbsOf('edit'), [...writing, 'get', 'list', 'watch'])
+  })
   it('names the schemas of root as kcp does', async () => {
     const store = openMemoryStore()
     await bootstrap({ store, shard })

@@ -25,8 +25,8 @@ import {
   pathRule,
   read,
   rule,
-  write,
 } from '../manifests/rbac.ts'
+import { adminRules, editRules, viewRules } from './userroles.ts'
 
 /**
  * The policy in `system:admin`, effective in every logical cluster: the default roles of Kubernetes
@@ -44,80 +44,6 @@ const sortedRule = (rule: PolicyRule): PolicyRule =>
   Object.fromEntries(
     Object.entries(rule).map(([name, values]: [string, readonly string[]]) => [name, values.toSorted()]),
   ) as unknown as PolicyRule
-
-const readWrite = [...read, ...write].toSorted()
-const apps = ['deployments', 'replicasets', 'statefulsets']
-const scales = apps.map(resource => `${resource}/scale`)
-
-const viewRules: readonly PolicyRule[] = [
-  rule(read, '', [
-    'configmaps',
-    'endpoints',
-    'persistentvolumeclaims',
-    'persistentvolumeclaims/status',
-    'pods',
-    'replicationcontrollers',
-    'replicationcontrollers/scale',
-    'serviceaccounts',
-    'services',
-    'services/status',
-  ]),
-  rule(read, '', [
-    'bindings',
-    'events',
-    'limitranges',
-    'namespaces/status',
-    'pods/log',
-    'pods/status',
-    'replicationcontrollers/status',
-    'resourcequotas',
-    'resourcequotas/status',
-  ]),
-  rule(read, '', ['namespaces']),
-  rule(read, 'discovery.k8s.io', ['endpointslices']),
-  rule(read, 'apps', ['controllerrevisions', 'daemonsets', 'daemonsets/status', ...apps, ...scales]),
-  rule(
-    read,
-    'apps',
-    apps.map(resource => `${resource}/status`),
-  ),
-  rule(read, 'autoscaling', ['horizontalpodautoscalers', 'horizontalpodautoscalers/status']),
-  rule(read, 'batch', ['cronjobs', 'cronjobs/status', 'jobs', 'jobs/status']),
-  rule(read, 'policy', ['poddisruptionbudgets', 'poddisruptionbudgets/status']),
-  rule(read, 'networking.k8s.io', ['ingresses', 'ingresses/status', 'networkpolicies']),
-]
-
-const pods = ['pods', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy']
-
-const editRules: readonly PolicyRule[] = [
-  rule(read, '', [...pods.slice(1), 'secrets', 'services/proxy']),
-  rule(['impersonate'], '', ['serviceaccounts']),
-  rule(write, '', pods),
-  rule(['create'], '', ['pods/eviction']),
-  rule(write, '', [
-    'configmaps',
-    'events',
-    'persistentvolumeclaims',
-    'replicationcontrollers',
-    'replicationcontrollers/scale',
-    'secrets',
-    'serviceaccounts',
-    'services',
-    'services/proxy',
-  ]),
-  rule(['create'], '', ['serviceaccounts/token']),
-  rule(write, 'apps', ['daemonsets', 'deployments/rollback', ...apps, ...scales]),
-  rule(write, 'autoscaling', ['horizontalpodautoscalers']),
-  rule(write, 'batch', ['cronjobs', 'jobs']),
-  rule(write, 'policy', ['poddisruptionbudgets']),
-  rule(write, 'networking.k8s.io', ['ingresses', 'networkpolicies']),
-  rule(readWrite, 'coordination.k8s.io', ['leases']),
-]
-
-const adminRules: readonly PolicyRule[] = [
-  rule(['create'], 'authorization.k8s.io', ['localsubjectaccessreviews']),
-  rule(readWrite, 'rbac.authorization.k8s.io', ['rolebindings', 'roles']),
-]
 
 const aggregated = (to: string): { labels: Record<string, string> } => ({
   labels: { [`rbac.authorization.k8s.io/aggregate-to-${to}`]: 'true' },
@@ -142,7 +68,7 @@ const kubernetesPolicy = (): readonly KubeObject[] => [
   defaultRole('system:aggregate-to-admin', adminRules, aggregated('admin')),
   defaultRole('system:aggregate-to-edit', editRules, aggregated('edit')),
   defaultRole('system:aggregate-to-view', viewRules, aggregated('view')),
-  defaultRole('admin', [...adminRules, ...editRules, ...viewRules], { aggregates: 'admin' }),
+  defaultRole('admin', [...editRules, ...viewRules, ...adminRules], { aggregates: 'admin' }),
   defaultRole('edit', [...editRules, ...viewRules], { aggregates: 'edit', ...aggregated('admin') }),
   defaultRole('view', viewRules, { aggregates: 'view', ...aggregated('edit') }),
   defaultRole('system:discovery', [
@@ -157,7 +83,11 @@ const kubernetesPolicy = (): readonly KubeObject[] => [
     rule(['create'], 'authentication.k8s.io', ['selfsubjectreviews']),
   ]),
   defaultRole('system:monitoring', [
-    pathRule(['get'], ['/metrics', '/metrics/slis', ...health, ...health.map(path => `${path}/*`)]),
+    pathRule(
+      ['get'],
+      ['/flagz', '/metrics', '/metrics/slis', '/statusz', ...health, ...health.map(path => `${path}/*`)],
+    ),
+    rule(['get'], '', ['nodes/metrics']),
   ]),
   defaultRole('system:auth-delegator', [
     rule(['create'], 'authentication.k8s.io', ['tokenreviews']),
